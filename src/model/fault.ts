@@ -1,0 +1,61 @@
+// A fault is a value: input that could not be understood, kept with its bytes, its reason and its place.
+// Every code of the product stands in this one table; docs/errors.md is kept equal to it by a test.
+// `blast` says what the fault spoils: one record, the whole message, or the rest of the stream.
+
+export type Blast = "record" | "message" | "stream";
+
+export interface FaultKind {
+  readonly blast: Blast;
+  /** What happened, as a sentence for the person who sent it. */
+  readonly means: string;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+export const faultKinds = {
+  json_syntax: {
+    blast: "message",
+    means: "The text is not JSON.",
+    hint: "Send JSON as the document specifies; the place of the first wrong byte is named.",
+  },
+  json_too_deep: {
+    blast: "message",
+    means: "The JSON is nested deeper than the limit.",
+    hint: "Flatten the value, or raise `limits.json_depth`.",
+  },
+  json_too_large: {
+    blast: "message",
+    means: "The JSON is larger than the limit.",
+    hint: "Send smaller messages, or raise the size limit of this route.",
+  },
+  identity_conflict: {
+    blast: "record",
+    means: "A record with a known identity came with other content; the first is kept.",
+    hint: "Two writers share an id, or a client re-uses one.",
+  },
+} as const satisfies Record<string, FaultKind>;
+
+export type FaultCode = keyof typeof faultKinds;
+
+/** Where in its input a fault lies; every part that is known is given. */
+export interface FaultPlace {
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** Byte offset in the stream, file or body. */
+  readonly offset?: number;
+  /** JSON pointer inside the record. */
+  readonly pointer?: string;
+}
+
+export interface Fault {
+  readonly code: FaultCode;
+  readonly detail: string;
+  readonly place: FaultPlace;
+  /** The bytes that could not be understood; the fault owns this copy. */
+  readonly raw: Uint8Array;
+}
+
+export function blastOf(code: FaultCode): Blast {
+  return faultKinds[code].blast;
+}

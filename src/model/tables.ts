@@ -1,0 +1,288 @@
+// The fact tables: every column that intake fills, with its store type.
+// The store turns this map into CREATE TABLE (keys, codecs and indexes are its own affair), the block
+// writer into native blocks, and `createRows` into the growable columns that a decoder pushes onto.
+//
+// Columns that every table ends with:
+//   received_ns  when the bytes arrived at this collector
+//   jpos, jrow   the journal record the row came from and its place in it: the order of arrival
+//   flags        bits of `rowFlags`
+//   extra        strict JSON object of unknown fields and odd-typed values, '' when there are none
+//   raw          the record's exact text, only when columns and `extra` cannot rebuild it, else ''
+// A row's `group_key` never changes; the `groups` table says which run it belongs to today.
+
+import {
+  ArrayColumn,
+  DictColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+  type NullableColumn,
+  nullableFloat64,
+  nullableInt64,
+  nullableString,
+  nullableUInt8,
+  StringColumn,
+  UInt8Column,
+  UInt32Column,
+} from "#base/columns.ts";
+
+const arrival = {
+  received_ns: "Int64",
+  jpos: "Int64",
+  jrow: "UInt32",
+  flags: "UInt32",
+  extra: "String",
+  raw: "String",
+} as const;
+
+export const factTables = {
+  /** Cirron spans. Text that is null or no text in the sent record stands in `extra` as it was sent. */
+  spans: {
+    group_key: "LowCardinality(String)",
+    span_id: "String",
+    parent_id: "Nullable(String)",
+    name: "LowCardinality(String)",
+    index: "Nullable(Int64)",
+    start_ns: "Int64",
+    end_ns: "Int64",
+    cpu_ns: "Nullable(Int64)",
+    gpu_ns: "Nullable(Int64)",
+    memory_peak_bytes: "Nullable(Int64)",
+    thread_id: "Nullable(Int64)",
+    pid: "Nullable(Int64)",
+    rank: "Int32",
+    attrs: "String",
+    mark_ids: "String",
+    ...arrival,
+  },
+  marks: {
+    group_key: "LowCardinality(String)",
+    mark_id: "String",
+    span_id: "String",
+    name: "LowCardinality(String)",
+    value_type: "LowCardinality(String)",
+    value_float: "Nullable(Float64)",
+    value_int: "Nullable(Int64)",
+    value_string: "Nullable(String)",
+    value_bool: "Nullable(UInt8)",
+    attrs: "String",
+    ts_ns: "Int64",
+    kind: "LowCardinality(String)",
+    ...arrival,
+  },
+  snapshots: {
+    group_key: "LowCardinality(String)",
+    snapshot_id: "String",
+    span_id: "String",
+    tensor_name: "LowCardinality(String)",
+    shape: "String",
+    dtype: "LowCardinality(String)",
+    mode: "LowCardinality(String)",
+    mean: "Nullable(Float64)",
+    std: "Nullable(Float64)",
+    min: "Nullable(Float64)",
+    max: "Nullable(Float64)",
+    norm: "Nullable(Float64)",
+    bins: "Array(Float64)",
+    counts: "Array(Float64)",
+    /** Strict JSON of `stats` as sent, or '' when it was null. */
+    stats: "String",
+    blob_uri: "Nullable(String)",
+    ts_ns: "Int64",
+    attrs: "String",
+    ...arrival,
+  },
+  /** One row per XTrack metric, per entry of a metric_batch, per numeric or bool Cirron mark, per system sample. */
+  metrics: {
+    group_key: "LowCardinality(String)",
+    key: "LowCardinality(String)",
+    worker: "LowCardinality(String)",
+    phase: "LowCardinality(String)",
+    step: "Nullable(Int64)",
+    step_text: "String",
+    epoch: "Nullable(Int64)",
+    ts_ns: "Int64",
+    value: "Nullable(Float64)",
+    value_text: "String",
+    source: "LowCardinality(String)",
+    /** XTrack's sequence number; 0 for the others. */
+    seq: "Int64",
+    /** Place within a metric_batch, -1 for a single metric. */
+    entry: "Int32",
+    /** Cirron: the mark and its span, so that a missing step can be taken from the enclosing span when read. */
+    mark_id: "String",
+    span_id: "String",
+    /** Strict JSON of `ctx` without `phase`, '' when there is nothing else. */
+    ctx: "String",
+    ...arrival,
+  },
+  params: {
+    group_key: "LowCardinality(String)",
+    /** The flattened dotted name. */
+    name: "LowCardinality(String)",
+    worker: "LowCardinality(String)",
+    key: "LowCardinality(String)",
+    /** JSON array text of nested_key, '' when absent. */
+    nested_key: "String",
+    /** Strict JSON text of the value. */
+    value: "String",
+    value_num: "Nullable(Float64)",
+    ts_ns: "Int64",
+    seq: "Int64",
+    ...arrival,
+  },
+  logs: {
+    group_key: "LowCardinality(String)",
+    worker: "LowCardinality(String)",
+    ts_ns: "Int64",
+    seq: "Int64",
+    level: "LowCardinality(String)",
+    logger: "LowCardinality(String)",
+    msg: "String",
+    step: "Nullable(Int64)",
+    /** Strict JSON of `fields`, '' when absent. */
+    fields: "String",
+    /** Captured output: which stream, and the byte offset of the line in it; '' and 0 for XTrack logs. */
+    stream: "LowCardinality(String)",
+    offset: "Int64",
+    ...arrival,
+  },
+  /** Everything else a run received: XTrack run_start, run_end, artifact, checkpoint, status, unknown types;
+   * Semantiva lifecycle lines and unknown types; the wrapper's own start and exit. */
+  events: {
+    group_key: "LowCardinality(String)",
+    protocol: "LowCardinality(String)",
+    type: "LowCardinality(String)",
+    worker: "LowCardinality(String)",
+    ts_ns: "Int64",
+    seq: "Int64",
+    /** 32 hex of the identity: SHA-256 of the line for Semantiva, '' for XTrack, where (seq, ts) is it. */
+    event_id: "String",
+    /** Strict JSON: XTrack's `p`, Semantiva's whole line. */
+    payload: "String",
+    ...arrival,
+  },
+  /** Semantiva SER lines. */
+  nodes: {
+    group_key: "LowCardinality(String)",
+    node_id: "String",
+    pipeline_id: "LowCardinality(String)",
+    status: "LowCardinality(String)",
+    /** Parsed from timing; 0 when absent or no time. */
+    start_ns: "Int64",
+    end_ns: "Int64",
+    started_at: "String",
+    finished_at: "String",
+    wall_ms: "Nullable(Int64)",
+    cpu_ms: "Nullable(Int64)",
+    processor: "LowCardinality(String)",
+    upstream: "Array(String)",
+    seq: "Nullable(Int64)",
+    timestamp: "Nullable(String)",
+    event_id: "String",
+    /** Strict JSON of the whole line. */
+    payload: "String",
+    ...arrival,
+  },
+  faults: {
+    /** '' when the run is not known. */
+    group_key: "LowCardinality(String)",
+    workspace: "LowCardinality(String)",
+    fault_id: "String",
+    code: "LowCardinality(String)",
+    blast: "LowCardinality(String)",
+    protocol: "LowCardinality(String)",
+    transport: "LowCardinality(String)",
+    detail: "String",
+    /** Strict JSON of the FaultPlace. */
+    place: "String",
+    received_ns: "Int64",
+    jpos: "Int64",
+    jrow: "UInt32",
+    /** The bytes themselves. */
+    raw: "String",
+  },
+  /** Contiguous runs of XTrack sequence numbers as they came, so that gaps are found without reading every event. */
+  seq_ranges: {
+    group_key: "LowCardinality(String)",
+    worker: "LowCardinality(String)",
+    first_seq: "Int64",
+    last_seq: "Int64",
+    first_ts_ns: "Int64",
+    last_ts_ns: "Int64",
+    events: "UInt32",
+    duplicates: "UInt32",
+    received_ns: "Int64",
+    jpos: "Int64",
+    jrow: "UInt32",
+  },
+} as const;
+
+export type FactTable = keyof typeof factTables;
+
+interface ColumnOf {
+  String: StringColumn;
+  "LowCardinality(String)": DictColumn;
+  Int64: Int64Column;
+  Int32: Int32Column;
+  UInt32: UInt32Column;
+  UInt8: UInt8Column;
+  Float64: Float64Column;
+  "Nullable(String)": NullableColumn<StringColumn>;
+  "Nullable(Int64)": NullableColumn<Int64Column>;
+  "Nullable(Float64)": NullableColumn<Float64Column>;
+  "Nullable(UInt8)": NullableColumn<UInt8Column>;
+  "Array(Float64)": ArrayColumn<Float64Column>;
+  "Array(String)": ArrayColumn<StringColumn>;
+}
+
+export type ColumnType = keyof ColumnOf;
+export type AnyColumn = ColumnOf[ColumnType];
+
+/** The growable columns of one table. */
+export type Rows<T extends FactTable> = {
+  readonly [C in keyof (typeof factTables)[T]]: (typeof factTables)[T][C] extends ColumnType
+    ? ColumnOf[(typeof factTables)[T][C]]
+    : never;
+};
+
+const makers: { readonly [T in ColumnType]: () => ColumnOf[T] } = {
+  String: () => new StringColumn(),
+  "LowCardinality(String)": () => new DictColumn(),
+  Int64: () => new Int64Column(),
+  Int32: () => new Int32Column(),
+  UInt32: () => new UInt32Column(),
+  UInt8: () => new UInt8Column(),
+  Float64: () => new Float64Column(),
+  "Nullable(String)": nullableString,
+  "Nullable(Int64)": nullableInt64,
+  "Nullable(Float64)": nullableFloat64,
+  "Nullable(UInt8)": nullableUInt8,
+  "Array(Float64)": () => new ArrayColumn(new Float64Column()),
+  "Array(String)": () => new ArrayColumn(new StringColumn()),
+};
+
+export function createRows<T extends FactTable>(table: T): Rows<T> {
+  const columns = Object.entries(factTables[table]).map(
+    ([name, type]) => [name, makers[type as ColumnType]()] as const,
+  );
+  return Object.fromEntries(columns) as unknown as Rows<T>;
+}
+
+/** Bits of the `flags` column. */
+export const rowFlags = {
+  /** A metric whose value is no number, or no exact double: see `value_text`. */
+  odd_value: 1,
+  /** A step or epoch that is no 64-bit integer: see `step_text` and `extra`. */
+  odd_step: 2,
+  /** A word outside the document's list (status, level, phase, artifact type, …), kept as sent. */
+  unlisted_word: 4,
+  /** Text with a lone surrogate, kept in its JSON-escaped form. */
+  escaped_text: 8,
+  /** Same sequence number with another time inside one incarnation. */
+  seq_conflict: 16,
+  /** An event type this version does not know. */
+  unknown_type: 32,
+  /** `run_end` failed without `error`. */
+  missing_error: 64,
+} as const;
