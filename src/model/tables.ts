@@ -184,6 +184,39 @@ export const factTables = {
     payload: "String",
     ...arrival,
   },
+  /** What aggregation needs of Semantiva's lifecycle lines, beside the whole line in `events`: a launch of 100,000
+   * runs is judged from these narrow rows without reading 100,000 pipeline specs. One row a line; a field that its
+   * type does not have is '', null or empty. */
+  lifecycle: {
+    /** The run's key for pipeline_* lines, the launch's key for run_space_* lines. */
+    group_key: "LowCardinality(String)",
+    type: "LowCardinality(String)",
+    run_id: "String",
+    /** `<workspace>/l/<launch>/<attempt>`: of the line itself, or of the launch its run belongs to; '' for none. */
+    launch_key: "LowCardinality(String)",
+    launch_id: "LowCardinality(String)",
+    attempt: "Nullable(Int64)",
+    run_index: "Nullable(Int64)",
+    /** Strict JSON of run_space_context with sorted keys, '' when absent. */
+    context: "String",
+    pipeline_id: "LowCardinality(String)",
+    semantic_id: "LowCardinality(String)",
+    config_id: "LowCardinality(String)",
+    /** pipeline_spec_canonical.nodes[*].node_uuid, in order. */
+    expected: "Array(String)",
+    /** summary.status of an end line. */
+    outcome: "LowCardinality(String)",
+    planned_runs: "Nullable(Int64)",
+    total_runs: "Nullable(Int64)",
+    /** As written, and parsed; 0 when absent or no time. */
+    timestamp: "String",
+    ts_ns: "Int64",
+    seq: "Nullable(Int64)",
+    event_id: "String",
+    received_ns: "Int64",
+    jpos: "Int64",
+    jrow: "UInt32",
+  },
   faults: {
     /** '' when the run is not known. */
     group_key: "LowCardinality(String)",
