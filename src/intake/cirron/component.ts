@@ -1,0 +1,95 @@
+// Layer one of Cirron grouping: links that are final.
+// A component is everything tied together by parent ids (also of parents that never arrive), shared row
+// ids and common batches. Components only ever merge. Its facts below are what layer two (sessions.ts)
+// decides on; each is a function of the set of batches, so that any order of arrival ends the same.
+
+/** An id that spans name as their parent and that has not arrived. */
+export interface UnresolvedParent {
+  readonly id: string;
+  readonly hasEpochChild: boolean;
+  /** How many arrived spans lead up to it. */
+  readonly leads: number;
+}
+
+/** A `cirron.session` span that arrived. */
+export interface SessionSpan {
+  readonly id: string;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly runId: string | null;
+  readonly pipelineId: string | null;
+  readonly deploymentId: string | null;
+  readonly modelId: string | null;
+}
+
+export interface Component {
+  readonly workspace: string;
+  /** The immutable key that rows of this component are stored under; merged components bring theirs along. */
+  readonly groupKeys: Set<string>;
+  readonly sources: Set<string>;
+  readonly runOverrides: Set<string>;
+  /** `pid/rank` of each process seen. */
+  readonly processes: Set<string>;
+  readonly threads: Set<string>;
+  readonly sessions: Map<string, SessionSpan>;
+  /** Forest nodes of parents that have not arrived. */
+  readonly unresolved: Set<number>;
+  firstNs: bigint;
+  lastNs: bigint;
+  /** The row that came first by its own clock; names the component while nothing better does. */
+  earliest: { ns: bigint; id: string };
+  spans: number;
+  /** The same row came in two batches: a fork, or a client that sends rows again. */
+  forked: boolean;
+}
+
+export function createComponent(workspace: string, groupKey: string): Component {
+  return {
+    workspace,
+    groupKeys: new Set([groupKey]),
+    sources: new Set(),
+    runOverrides: new Set(),
+    processes: new Set(),
+    threads: new Set(),
+    sessions: new Map(),
+    unresolved: new Set(),
+    firstNs: noFirstNs,
+    lastNs: noLastNs,
+    earliest: { ns: noFirstNs, id: "" },
+    spans: 0,
+    forked: false,
+  };
+}
+
+const noFirstNs = 2n ** 63n - 1n;
+const noLastNs = -(2n ** 63n);
+
+export function noteRowTime(component: Component, startNs: bigint, endNs: bigint, id: string): void {
+  if (startNs < component.firstNs) component.firstNs = startNs;
+  if (endNs > component.lastNs) component.lastNs = endNs;
+  const { earliest } = component;
+  if (startNs < earliest.ns || (startNs === earliest.ns && id < earliest.id)) component.earliest = { ns: startNs, id };
+}
+
+/** A batch of nothing but marks made outside every session. */
+export function isOnlyRootMarks(component: Component): boolean {
+  return component.spans === 0 && component.processes.size === 0 && component.unresolved.size === 0;
+}
+
+/** Moves everything `from` knows into `into`. */
+export function absorb(into: Component, from: Component): void {
+  for (const key of from.groupKeys) into.groupKeys.add(key);
+  for (const source of from.sources) into.sources.add(source);
+  for (const run of from.runOverrides) into.runOverrides.add(run);
+  for (const process of from.processes) into.processes.add(process);
+  for (const thread of from.threads) into.threads.add(thread);
+  for (const [id, session] of from.sessions) into.sessions.set(id, session);
+  for (const node of from.unresolved) into.unresolved.add(node);
+  into.spans += from.spans;
+  into.forked ||= from.forked;
+  if (from.firstNs < into.firstNs) into.firstNs = from.firstNs;
+  if (from.lastNs > into.lastNs) into.lastNs = from.lastNs;
+  const { earliest } = from;
+  if (earliest.ns < into.earliest.ns || (earliest.ns === into.earliest.ns && earliest.id < into.earliest.id))
+    into.earliest = earliest;
+}
