@@ -1,14 +1,7 @@
 // 32 bits of a row's content. Two records with one identity are the same record when these agree; the
 // columns are hashed rather than the text, so that blanks and the order of keys do not matter.
 
-import {
-  ArrayColumn,
-  DictColumn,
-  Float64Column,
-  Int64Column,
-  NullableColumn,
-  StringColumn,
-} from "#base/columns.ts";
+import { ArrayColumn, DictColumn, Float64Column, Int64Column, NullableColumn, StringColumn } from "#base/columns.ts";
 import type { AnyColumn } from "#model/tables.ts";
 
 const prime = 0x01000193;

@@ -26,6 +26,9 @@ import {
   UInt32Column,
 } from "#base/columns.ts";
 
+/** 32 bits of the record's content, so that a second record with its identity and other content is recognised. */
+const content = { content_hash: "UInt32" } as const;
+
 const arrival = {
   received_ns: "Int64",
   jpos: "Int64",
@@ -53,6 +56,7 @@ export const factTables = {
     rank: "Int32",
     attrs: "String",
     mark_ids: "String",
+    ...content,
     ...arrival,
   },
   marks: {
@@ -68,6 +72,7 @@ export const factTables = {
     attrs: "String",
     ts_ns: "Int64",
     kind: "LowCardinality(String)",
+    ...content,
     ...arrival,
   },
   snapshots: {
@@ -90,6 +95,7 @@ export const factTables = {
     blob_uri: "Nullable(String)",
     ts_ns: "Int64",
     attrs: "String",
+    ...content,
     ...arrival,
   },
   /** One row per XTrack metric, per entry of a metric_batch, per numeric or bool Cirron mark, per system sample. */

@@ -48,7 +48,9 @@ export function toSessions(candidates: readonly Candidate[], gapNs: bigint): Ses
 /** A batch of only "root" marks belongs to the one session near it, if there is just one. */
 function adopt(stray: Candidate, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>
-    sharesAny(stray.component.sources, sourcesOf(cluster)) && distanceNs(toCluster(stray), cluster) <= gapNs ? [at] : [],
+    sharesAny(stray.component.sources, sourcesOf(cluster)) && distanceNs(toCluster(stray), cluster) <= gapNs
+      ? [at]
+      : [],
   );
   const only = near.length === 1 ? (near[0] as number) : -1;
   const session = sessions[only];
