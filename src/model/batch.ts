@@ -1,0 +1,24 @@
+// What intake hands to the writer: the rows that one journal record became, in the shape all protocols share.
+
+import type { StateChange } from "./state-tables.ts";
+import { createRows, type FactTable, type Rows } from "./tables.ts";
+
+export interface TablePart<T extends FactTable = FactTable> {
+  readonly table: T;
+  readonly rows: Rows<T>;
+  /** One byte a row, 1 where the row is a duplicate and must not be stored; null when all are kept. */
+  readonly dropped: Uint8Array | null;
+}
+
+export type AnyTablePart = { readonly [T in FactTable]: TablePart<T> }[FactTable];
+
+export interface Batch {
+  /** The journal record these rows came from. */
+  readonly position: number;
+  readonly parts: readonly AnyTablePart[];
+  readonly state: readonly StateChange[];
+}
+
+export function emptyPart<T extends FactTable>(table: T): TablePart<T> {
+  return { table, rows: createRows(table), dropped: null };
+}

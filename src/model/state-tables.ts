@@ -1,0 +1,145 @@
+// The small tables: state that changes, kept beside the facts. Each is read with the newest `version` of
+// its key winning, and each is written only by a plan that also moves the journal records it came from.
+
+export const stateTables = {
+  /** Which run a group of rows belongs to today. Key: group_key. */
+  groups: {
+    group_key: "String",
+    workspace: "LowCardinality(String)",
+    protocol: "LowCardinality(String)",
+    run_id: "String",
+    /** Cirron: the root scope of the process session; '' for the other protocols. */
+    session_id: "String",
+    /** session, unresolved_parent, placeholder or none; '' for the other protocols. */
+    root_kind: "LowCardinality(String)",
+    rank: "Int32",
+    pipeline_id: "Nullable(String)",
+    deployment_id: "Nullable(String)",
+    model_id: "Nullable(String)",
+    /** Semantiva: the launch this run is attached to. */
+    launch_id: "Nullable(String)",
+    launch_attempt: "Nullable(Int64)",
+    forked: "UInt8",
+    /** The group came by import, not from a live client. */
+    imported: "UInt8",
+    /** Hidden by a deletion: rows that came at or before this journal position are gone. */
+    deleted_jpos: "Int64",
+    version: "Int64",
+  },
+  /** Every id a run was ever known by. Key: (workspace, alias, group_key). */
+  aliases: {
+    workspace: "LowCardinality(String)",
+    alias: "String",
+    group_key: "String",
+    version: "Int64",
+  },
+  /** The Cirron batches that were taken. Key: (workspace, batch_id, source). */
+  cirron_batches: {
+    workspace: "LowCardinality(String)",
+    batch_id: "String",
+    /** Key or import folder the batch came from. */
+    source: "LowCardinality(String)",
+    content_hash: "String",
+    group_key: "String",
+    run_override: "String",
+    received_ns: "Int64",
+    sdk_version: "LowCardinality(String)",
+    created_ns: "Int64",
+    spans: "UInt32",
+    marks: "UInt32",
+    snapshots: "UInt32",
+    /** Strict JSON of unknown top-level keys, '' when there are none. */
+    extra: "String",
+    version: "Int64",
+  },
+  /** Where the blob of a span and kind is. Key: (workspace, span_id, kind). */
+  blobs: {
+    workspace: "LowCardinality(String)",
+    span_id: "String",
+    /** weights, gradients, or `artifact:<name>` for a file stored under a run. */
+    kind: "String",
+    object_key: "String",
+    size: "Int64",
+    sha256: "String",
+    content_type: "String",
+    received_ns: "Int64",
+    deleted: "UInt8",
+    version: "Int64",
+  },
+  /** What people changed about a run. Key: (workspace, run_id). */
+  run_edits: {
+    workspace: "LowCardinality(String)",
+    run_id: "String",
+    name: "Nullable(String)",
+    notes: "Nullable(String)",
+    /** JSON object text of tags set by people, '' when none. */
+    tags: "String",
+    archived: "UInt8",
+    author: "String",
+    version: "Int64",
+  },
+  /** API keys. Key: key_id. */
+  keys: {
+    key_id: "String",
+    workspace: "LowCardinality(String)",
+    name: "String",
+    sha256: "String",
+    scopes: "String",
+    created_ns: "Int64",
+    revoked: "UInt8",
+    version: "Int64",
+  },
+  /** Commands to workers, one row per target worker and state reached. Key: (cmd_id, worker, state). */
+  commands: {
+    workspace: "LowCardinality(String)",
+    run_id: "String",
+    cmd_id: "String",
+    worker: "String",
+    type: "LowCardinality(String)",
+    payload: "String",
+    state: "LowCardinality(String)",
+    reason: "String",
+    author: "String",
+    at_ns: "Int64",
+    expires_ns: "Int64",
+    version: "Int64",
+  },
+  /** Who did what: edits, deletions, keys, commands. Key: (at_ns, action, subject). */
+  audit: {
+    workspace: "LowCardinality(String)",
+    at_ns: "Int64",
+    author: "String",
+    action: "LowCardinality(String)",
+    subject: "String",
+    detail: "String",
+    version: "Int64",
+  },
+  /** How far each collector's journal is stored. Key: collector. */
+  progress: {
+    collector: "String",
+    position: "Int64",
+    version: "Int64",
+  },
+} as const;
+
+export type StateTable = keyof typeof stateTables;
+
+interface CellOf {
+  String: string;
+  "LowCardinality(String)": string;
+  Int64: bigint;
+  Int32: number;
+  UInt32: number;
+  UInt8: number;
+  "Nullable(String)": string | null;
+  "Nullable(Int64)": bigint | null;
+}
+
+export type StateRow<T extends StateTable> = {
+  readonly [C in keyof (typeof stateTables)[T]]: (typeof stateTables)[T][C] extends keyof CellOf
+    ? CellOf[(typeof stateTables)[T][C]]
+    : never;
+};
+
+/** One row for one of the small tables. */
+export type StateChange = { readonly [T in StateTable]: { readonly table: T; readonly row: StateRow<T> } }[StateTable];
