@@ -1,0 +1,43 @@
+// Writes the pages of docs/ that are tables of the code, so that the two never differ.
+//
+//   node scripts/write-docs.ts            writes them
+//   node scripts/write-docs.ts --check    exits 1 when one differs
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { toErrorsPage } from "./docs/errors.ts";
+
+export const pages: Readonly<Record<string, () => string>> = {
+  "docs/errors.md": toErrorsPage,
+};
+
+/** The pages whose text on disk is not what the code says. */
+export function findStalePages(): string[] {
+  return Object.keys(pages).filter((path) => readPage(path) !== pages[path]?.());
+}
+
+function toUrl(path: string): URL {
+  return new URL(`../${path}`, import.meta.url);
+}
+
+function readPage(path: string): string | undefined {
+  try {
+    return readFileSync(toUrl(path), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function main(): void {
+  const stale = findStalePages();
+  if (process.argv.includes("--check")) {
+    for (const path of stale) console.error(`${path} is not what the code says. Run: node scripts/write-docs.ts`);
+    process.exitCode = stale.length === 0 ? 0 : 1;
+    return;
+  }
+  for (const path of stale) {
+    writeFileSync(toUrl(path), pages[path]?.() ?? "");
+    console.log(`wrote ${path}`);
+  }
+}
+
+if (import.meta.main) main();

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { findStalePages } from "../../scripts/write-docs.ts";
+import { readText } from "./files.ts";
+
+/** The names in the first column of a page's tables. */
+function readFirstColumn(path: string): string[] {
+  return Array.from(readText(path).matchAll(/^\| `([^`]+)` \|/gm), (match) => match[1] ?? "");
+}
+
+it("keeps the generated pages equal to the code", () => {
+  expect(findStalePages()).toEqual([]);
+});
+
+it("gives a reason for every dependency, and for none that is gone", () => {
+  const manifest = JSON.parse(readText("package.json")) as Record<string, Record<string, string>>;
+  const installed = [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})];
+  expect(readFirstColumn("docs/dependencies.md").sort()).toEqual(installed.sort());
+});
+
+it("pins every dependency to one version", () => {
+  const manifest = JSON.parse(readText("package.json")) as Record<string, Record<string, string>>;
+  const ranges = Object.entries({ ...manifest["dependencies"], ...manifest["devDependencies"] });
+  expect(ranges.filter(([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range))).toEqual([]);
+});

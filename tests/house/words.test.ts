@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { listFiles, readText } from "./files.ts";
+
+const files = listFiles().filter((path) => path !== "package-lock.json" && path !== "tests/house/words.test.ts");
+
+/** Lines that match, as `path:line: text`, so that a failure says where to look. */
+function findLines(pattern: RegExp, among: readonly string[]): string[] {
+  return among.flatMap((path) =>
+    readText(path)
+      .split("\n")
+      .flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim().slice(0, 120)}`] : [])),
+  );
+}
+
+it("speaks of the project alone: no paths of a machine, no registry, no tools of its authors", () => {
+  const foreign =
+    /\/work\/|\/root\/|\/home\/\w|registry\.npmjs|\bclaude\b|anthropic|chatgpt|copilot|\bprompt engineer/i;
+  expect(findLines(foreign, files)).toEqual([]);
+});
+
+it("leaves no notes to finish something later", () => {
+  expect(findLines(/\b(TODO|FIXME|XXX|HACK)\b/, files)).toEqual([]);
+});
+
+it("names no file after a drawer for everything", () => {
+  const drawers = /(^|[/-])(utils?|common|helpers?|manager|service|misc)([/.-]|$)/;
+  expect(files.filter((path) => drawers.test(path))).toEqual([]);
+});
+
+it("names no class Impl, Manager, Helper or Service", () => {
+  const sources = files.filter((path) => path.endsWith(".ts") || path.endsWith(".tsx"));
+  expect(findLines(/\b(class|interface|type) \w+(Impl|Manager|Helpers?|Service)\b/, sources)).toEqual([]);
+});
+
+it("suppresses a type error or a lint rule only with a reason on the same line", () => {
+  const sources = files.filter((path) => path.endsWith(".ts") || path.endsWith(".tsx"));
+  expect(findLines(/@ts-(ignore|nocheck)|@ts-expect-error\s*$/, sources)).toEqual([]);
+});

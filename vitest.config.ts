@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+// Long tests (minutes, gigabytes, or many kills) run only by `npm run test:long`, which sets this variable.
+const long = process.env["TRIBUTARY_TEST_LONG"] === "1";
+const longTests = ["**/*.long.test.ts", "tests/long/**/*.test.ts"];
+
+export default defineConfig({
+  test: {
+    include: long ? longTests : ["{src,tests,scripts,bench,examples}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"],
+    exclude: ["**/node_modules/**", "**/dist/**", ...(long ? [] : longTests)],
+    // The engine is a child process, so a test that starts one waits for a real program to load.
+    testTimeout: long ? 600_000 : 30_000,
+    hookTimeout: 60_000,
+    passWithNoTests: true,
+  },
+});
