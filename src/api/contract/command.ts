@@ -1,0 +1,49 @@
+// Control of a running job.
+
+import Type, { type Static } from "typebox";
+import { AsOf, JsonText, nullable, TimeNs, word } from "./scalar.ts";
+
+export const CommandType = word(["pause", "resume", "stop", "checkpoint_now", "update_params", "adjust_lr", "custom"]);
+export type CommandType = Static<typeof CommandType>;
+
+/** queued → delivered (bytes written to the worker) → confirmed or refused by the worker; or expired, cancelled. */
+export const CommandState = word(["queued", "delivered", "confirmed", "refused", "expired", "cancelled"]);
+export type CommandState = Static<typeof CommandState>;
+
+export const Command = Type.Object({
+  id: Type.String(),
+  type: CommandType,
+  payload: JsonText,
+  /** Null means every worker that accepts commands. */
+  worker: nullable(Type.String()),
+  state: CommandState,
+  by: Type.String(),
+  created_ns: TimeNs,
+  delivered_ns: nullable(TimeNs),
+  settled_ns: nullable(TimeNs),
+  /** What the worker answered, or why the command was given up. */
+  note: Type.String(),
+});
+export type Command = Static<typeof Command>;
+
+export const CommandsAnswer = Type.Object({
+  /** Workers connected now that asked for commands. */
+  accepting: Type.Array(Type.String()),
+  /** When nobody accepts: the sentence that says how to enable it. '' otherwise. */
+  how: Type.String(),
+  commands: Type.Array(Command),
+  as_of: AsOf,
+});
+export type CommandsAnswer = Static<typeof CommandsAnswer>;
+
+export const CommandBody = Type.Object(
+  {
+    type: CommandType,
+    payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    worker: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type CommandBody = Static<typeof CommandBody>;
+
+export const CommandPath = Type.Object({ id: Type.String({ minLength: 1 }), command: Type.String({ minLength: 1 }) });

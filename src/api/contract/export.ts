@@ -1,0 +1,33 @@
+// Taking data away: one run or a filtered set.
+
+import Type, { type Static } from "typebox";
+import { word } from "./scalar.ts";
+
+export const ExportFormat = word(["jsonl", "csv", "parquet", "chrome"]);
+export type ExportFormat = Static<typeof ExportFormat>;
+
+/** csv and parquet hold one kind a file; jsonl holds everything, losslessly; chrome is the trace of spans. */
+export const ExportKind = word([
+  "runs",
+  "metrics",
+  "spans",
+  "marks",
+  "snapshots",
+  "params",
+  "logs",
+  "artifacts",
+  "checkpoints",
+  "nodes",
+  "events",
+  "faults",
+]);
+
+export const RunExportQuery = Type.Object({
+  format: ExportFormat,
+  kind: Type.Optional(ExportKind),
+});
+export const ExportQuery = Type.Object({
+  format: ExportFormat,
+  kind: Type.Optional(ExportKind),
+  filter: Type.Optional(Type.String({ maxLength: 4096 })),
+});

@@ -1,0 +1,58 @@
+// Launches: run-space sweeps, keyed (id, attempt).
+
+import Type, { type Static } from "typebox";
+import { LaunchCompleteness } from "./pipeline.ts";
+import { Cell, RunStatus } from "./run.ts";
+import { AsOf, Count, JsonText, NextCursor, nullable, PageQuery, repeated, TimeNs } from "./scalar.ts";
+
+export const LaunchSummary = Type.Object({
+  id: Type.String(),
+  attempt: Count,
+  /** Every attempt seen under this id, ascending. */
+  attempts: Type.Array(Count),
+  status: RunStatus,
+  status_raw: Type.String(),
+  combine_mode: Type.String(),
+  start_ns: nullable(TimeNs),
+  end_ns: nullable(TimeNs),
+  planned: nullable(Count),
+  runs: Count,
+  statuses: Type.Record(Type.String(), Count),
+  completeness: LaunchCompleteness,
+});
+export type LaunchSummary = Static<typeof LaunchSummary>;
+
+export const LaunchesQuery = Type.Object({ ...PageQuery });
+export const LaunchesAnswer = Type.Object({ launches: Type.Array(LaunchSummary), next: NextCursor, as_of: AsOf });
+export type LaunchesAnswer = Static<typeof LaunchesAnswer>;
+
+export const LaunchPath = Type.Object({ id: Type.String({ minLength: 1 }), attempt: Type.Integer({ minimum: 0 }) });
+export const LaunchQuery = Type.Object({
+  columns: Type.Optional(
+    repeated(Type.String({ description: "Fields to return per cell, e.g. metrics.loss.last." }), 16),
+  ),
+});
+
+export const LaunchCell = Type.Object({
+  index: nullable(Count),
+  /** Null for a planned run nothing has arrived of. */
+  run: nullable(Type.String()),
+  name: Type.String(),
+  status: Type.Union([RunStatus, Type.Literal("missing")]),
+  context: Type.Record(Type.String(), JsonText),
+  cells: Type.Record(Type.String(), Cell),
+});
+export type LaunchCell = Static<typeof LaunchCell>;
+
+export const LaunchAnswer = Type.Object({
+  ...LaunchSummary.properties,
+  spec_id: Type.String(),
+  inputs_id: Type.String(),
+  constants: Type.Record(Type.String(), JsonText),
+  inputs: Type.Array(Type.Object({ role: Type.String(), uri: Type.String(), sha256: Type.String() })),
+  /** Context names with their distinct values, the most varied first. */
+  axes: Type.Array(Type.Object({ name: Type.String(), values: Type.Array(JsonText), numeric: Type.Boolean() })),
+  grid: Type.Array(LaunchCell),
+  as_of: AsOf,
+});
+export type LaunchAnswer = Static<typeof LaunchAnswer>;

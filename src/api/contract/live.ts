@@ -1,0 +1,74 @@
+// Server-sent events. Every event has an id `<collector>-<journal position>`; `Last-Event-ID` and `after` go on
+// from there. Without `run` a subscriber gets `run`, `changed`, `gone` and `stats`; with `run` also the rows.
+
+import Type, { type Static } from "typebox";
+import { Command } from "./command.ts";
+import { LogRow } from "./record.ts";
+import { RunStatus } from "./run.ts";
+import { AsOf, Count, Float, Int64, nullable, repeated, TimeNs } from "./scalar.ts";
+
+export const LiveQuery = Type.Object({
+  run: Type.Optional(repeated(Type.String({ minLength: 1 }), 100)),
+  after: Type.Optional(AsOf),
+});
+
+/** The first event of a connection: what has been seen so far. */
+export const LiveHello = Type.Object({ as_of: AsOf });
+
+/** A run is new or its head changed. */
+export const LiveRun = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: RunStatus,
+  first: Type.Boolean({ description: "Nothing of this run was known before." }),
+});
+
+/** How many rows of each kind arrived since the last `changed` of this run: what to ask for again. */
+export const LiveChanged = Type.Object({ run: Type.String(), rows: Type.Record(Type.String(), Count) });
+
+/** Metric points in columns. */
+export const LiveMetrics = Type.Object({
+  run: Type.String(),
+  key: Type.Array(Type.String()),
+  phase: Type.Array(Type.String()),
+  worker: Type.Array(Type.String()),
+  step: Type.Array(nullable(Int64)),
+  epoch: Type.Array(nullable(Int64)),
+  ts_ns: Type.Array(TimeNs),
+  value: Type.Array(nullable(Float)),
+});
+
+export const LiveLogs = Type.Object({ run: Type.String(), logs: Type.Array(LogRow) });
+export const LiveCommand = Type.Object({ run: Type.String(), command: Command });
+
+/** The run was deleted. */
+export const LiveGone = Type.Object({ run: Type.String() });
+
+/** Events between these ids were not sent to this subscriber: ask again. */
+export const LiveSkipped = Type.Object({ from: AsOf, to: AsOf, reason: Type.String() });
+
+/** Once a second. */
+export const LiveStats = Type.Object({
+  events_per_s: Type.Number(),
+  /** Accepted and not yet queryable. */
+  waiting_events: Count,
+  waiting_bytes: Count,
+  connections: Count,
+});
+
+export const liveEvents = {
+  hello: LiveHello,
+  run: LiveRun,
+  changed: LiveChanged,
+  metrics: LiveMetrics,
+  logs: LiveLogs,
+  command: LiveCommand,
+  gone: LiveGone,
+  skipped: LiveSkipped,
+  stats: LiveStats,
+} as const;
+
+export type LiveEventName = keyof typeof liveEvents;
+export type LiveEvent<N extends LiveEventName = LiveEventName> = {
+  [K in N]: { readonly name: K; readonly id: string; readonly data: Static<(typeof liveEvents)[K]> };
+}[N];

@@ -1,0 +1,94 @@
+// Every route of the product: method, path, who may call it, one line on what it does. Nothing here pulls in the
+// schemas, so that the browser can build requests from this table alone; `routes.ts` adds the schemas.
+// A path segment `:x` is one percent-encoded segment (`train%2Floss`), `*` is the rest of the path.
+// Scopes: `open` needs no key; the others as design says. A key with `admin` has every scope.
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type RouteScope = "open" | "ingest" | "read" | "control" | "admin";
+
+export interface RoutePath {
+  readonly method: Method;
+  readonly path: string;
+  readonly scope: RouteScope;
+  readonly summary: string;
+}
+
+function route<M extends Method, P extends string>(method: M, path: P, scope: RouteScope, summary: string) {
+  return { method, path, scope, summary } as const;
+}
+
+const v1 = "/api/v1";
+const run = `${v1}/runs/:id` as const;
+
+export const paths = {
+  runs: route("GET", `${v1}/runs`, "read", "Runs: filtered, sorted, grouped, with chosen columns."),
+  deleteRuns: route("POST", `${v1}/runs/delete`, "admin", "Delete the runs of a filter or a list of ids."),
+  fields: route("GET", `${v1}/fields`, "read", "Every field runs can be filtered, sorted and shown by."),
+  run: route("GET", run, "read", "One run, by id or alias."),
+  patchRun: route("PATCH", run, "control", "Edit name, notes, tags, archived; what the client sent stays beside it."),
+  deleteRun: route("DELETE", run, "admin", "Delete a run with its rows and blobs."),
+  metrics: route(
+    "GET",
+    `${run}/metrics`,
+    "read",
+    "The run's metrics with first, last, extremes and non-finite counts.",
+  ),
+  metric: route("GET", `${run}/metrics/:key`, "read", "One metric as a bucketed series."),
+  series: route("POST", `${v1}/series`, "read", "Series of several runs and metrics in one answer."),
+  spans: route("GET", `${run}/spans`, "read", "Spans of a window, merged at a pixel resolution."),
+  spanSummary: route("GET", `${run}/spans/summary`, "read", "Time by span name within a window."),
+  span: route("GET", `${run}/spans/by-id/:span`, "read", "One span with its attributes, marks and ancestors."),
+  snapshots: route("GET", `${run}/snapshots`, "read", "The run's tensors."),
+  tensor: route("GET", `${run}/snapshots/:tensor`, "read", "Statistics and histograms of one tensor over time."),
+  tensorValues: route("GET", `${run}/snapshots/:tensor/values`, "read", "Values out of a stored blob."),
+  logs: route("GET", `${run}/logs`, "read", "Log lines by level, text, worker, step and time."),
+  params: route("GET", `${run}/params`, "read", "Parameters with their origin and earlier values."),
+  artifacts: route("GET", `${run}/artifacts`, "read", "Files the run named or stored."),
+  artifact: route("GET", `${run}/artifacts/:name`, "read", "A stored file, as an attachment."),
+  checkpoints: route("GET", `${run}/checkpoints`, "read", "Checkpoints, with the best one marked."),
+  events: route("GET", `${run}/events`, "read", "Everything the run received, in order of arrival."),
+  gaps: route("GET", `${run}/gaps`, "read", "Sequence numbers received, doubled and missing, per worker."),
+  runFaults: route("GET", `${run}/faults`, "read", "What of this run could not be understood."),
+  graph: route("GET", `${run}/graph`, "read", "The pipeline as declared and as executed."),
+  completeness: route("GET", `${run}/completeness`, "read", "Whether every record of the pipeline run arrived."),
+  commands: route("GET", `${run}/commands`, "read", "Who accepts commands, and every command sent."),
+  sendCommand: route("POST", `${run}/commands`, "control", "Send a command to the run's workers."),
+  cancelCommand: route("DELETE", `${run}/commands/:command`, "control", "Take back a command that is still queued."),
+  exportRun: route("GET", `${run}/export`, "read", "The run as JSONL, CSV, Parquet or a Chrome trace."),
+  exportRuns: route("GET", `${v1}/export`, "read", "The runs of a filter as JSONL, CSV or Parquet."),
+  launches: route("GET", `${v1}/launches`, "read", "Launches (sweeps) with their completeness."),
+  launch: route("GET", `${v1}/launches/:id/:attempt`, "read", "One launch: plan, axes and a cell for each run."),
+  compare: route("GET", `${v1}/compare`, "read", "Params, environment, source, metrics and spans of several runs."),
+  faults: route("GET", `${v1}/faults`, "read", "Faults of the whole workspace."),
+  faultRaw: route("GET", `${v1}/faults/:fault/raw`, "read", "All raw bytes of one fault, as an attachment."),
+  sql: route("POST", `${v1}/sql`, "admin", "Read-only SQL over the documented tables."),
+  sqlSchema: route("GET", `${v1}/sql/schema`, "admin", "Tables, columns and functions SQL may use."),
+  live: route("GET", `${v1}/live`, "read", "What just happened, as server-sent events."),
+  health: route("GET", `${v1}/health`, "read", "Rates, lag, connections, journal and store."),
+  session: route("GET", `${v1}/session`, "open", "Who the caller is, and where clients reach this server."),
+  login: route("POST", `${v1}/session`, "open", "Log a browser in with a key."),
+  logout: route("DELETE", `${v1}/session`, "open", "Log a browser out."),
+  keys: route("GET", `${v1}/keys`, "admin", "API keys, without the keys themselves."),
+  createKey: route("POST", `${v1}/keys`, "admin", "Create an API key; it is shown this once."),
+  deleteKey: route("DELETE", `${v1}/keys/:key`, "admin", "Revoke an API key."),
+  retention: route("GET", `${v1}/retention`, "read", "How long runs are kept."),
+  setRetention: route("PUT", `${v1}/retention`, "admin", "Change how long runs are kept."),
+  audit: route("GET", `${v1}/audit`, "admin", "Edits, deletions, commands and keys: who did what."),
+
+  cirron: route("POST", "/v1/traces", "ingest", "A Cirron batch."),
+  cirronDefault: route("POST", "/api/traces", "ingest", "A Cirron batch, on the SDK's default path."),
+  cirronRun: route("POST", "/v1/runs/:run/traces", "ingest", "A Cirron batch of a named run."),
+  blob: route("PUT", "/v1/traces/blobs/*", "ingest", "A tensor blob."),
+  blobDefault: route("PUT", "/api/traces/blobs/*", "ingest", "A tensor blob, on the SDK's default path."),
+  blobRun: route("PUT", "/v1/runs/:run/traces/blobs/*", "ingest", "A tensor blob of a named run."),
+  semantiva: route("POST", "/v1/trace-stream", "ingest", "Semantiva trace lines."),
+  xtrack: route("POST", "/v1/xtrack", "ingest", "XTrack frames; the same path upgrades to a WebSocket."),
+  putArtifact: route("PUT", "/v1/runs/:run/artifacts/:name", "ingest", "Store a file of a run."),
+
+  healthz: route("GET", "/healthz", "open", "The process is alive."),
+  readyz: route("GET", "/readyz", "open", "The server takes and answers requests; with `drained=1`, nothing waits."),
+  prometheus: route("GET", "/metrics", "open", "Counters and latencies for Prometheus."),
+  openapi: route("GET", "/openapi.json", "open", "This table as an OpenAPI document."),
+} as const satisfies Record<string, RoutePath>;
+
+export type RouteName = keyof typeof paths;

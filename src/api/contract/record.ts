@@ -1,0 +1,197 @@
+// What a run received besides series and spans: logs, params, files, events, faults, gaps.
+
+import Type, { type Static } from "typebox";
+import {
+  AsOf,
+  Count,
+  Float,
+  Int64,
+  JsonText,
+  NextCursor,
+  nullable,
+  PageQuery,
+  repeated,
+  TimeNs,
+  WindowQuery,
+  word,
+} from "./scalar.ts";
+
+export const LogsQuery = Type.Object({
+  ...PageQuery,
+  ...WindowQuery,
+  level: Type.Optional(repeated(Type.String(), 16)),
+  q: Type.Optional(Type.String({ maxLength: 1024, description: "Case-insensitive text in the message." })),
+  worker: Type.Optional(repeated(Type.String(), 64)),
+  stream: Type.Optional(word(["stdout", "stderr"])),
+  from_step: Type.Optional(Int64),
+  to_step: Type.Optional(Int64),
+  order: Type.Optional(word(["asc", "desc"])),
+});
+export type LogsQuery = Static<typeof LogsQuery>;
+
+export const LogRow = Type.Object({
+  id: Type.String({ description: "Stable: journal position and place." }),
+  ts_ns: TimeNs,
+  received_ns: TimeNs,
+  worker: Type.String(),
+  level: Type.String(),
+  logger: Type.String(),
+  msg: Type.String(),
+  step: nullable(Int64),
+  stream: Type.String(),
+  fields: Type.String({ description: "Strict JSON text, '' when absent." }),
+});
+export type LogRow = Static<typeof LogRow>;
+
+export const LogsAnswer = Type.Object({
+  logs: Type.Array(LogRow),
+  next: NextCursor,
+  /** Rows that match without the level filter, by level. */
+  levels: Type.Record(Type.String(), Count),
+  as_of: AsOf,
+});
+export type LogsAnswer = Static<typeof LogsAnswer>;
+
+export const ParamRow = Type.Object({
+  name: Type.String(),
+  value: JsonText,
+  value_num: nullable(Float),
+  worker: Type.String(),
+  /** `param`, `session` (Cirron attributes), `run_space` (launch context), `node`. */
+  origin: Type.String(),
+  ts_ns: TimeNs,
+  /** Earlier values of the same name, oldest first. */
+  earlier: Type.Array(Type.Object({ value: JsonText, ts_ns: TimeNs, worker: Type.String() })),
+});
+export type ParamRow = Static<typeof ParamRow>;
+export const ParamsAnswer = Type.Object({ params: Type.Array(ParamRow), as_of: AsOf });
+
+export const ArtifactRow = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  /** The client's path: text, never opened. */
+  path: Type.String(),
+  strategy: Type.String(),
+  size_bytes: nullable(Int64),
+  checksum: Type.String(),
+  worker: Type.String(),
+  ts_ns: TimeNs,
+  step: nullable(Int64),
+  meta: Type.String({ description: "Strict JSON text, '' when absent." }),
+  /** The bytes are stored here and can be downloaded. */
+  stored: Type.Boolean(),
+});
+export type ArtifactRow = Static<typeof ArtifactRow>;
+export const ArtifactsAnswer = Type.Object({ artifacts: Type.Array(ArtifactRow), next: NextCursor, as_of: AsOf });
+export const ArtifactPath = Type.Object({ id: Type.String({ minLength: 1 }), name: Type.String({ minLength: 1 }) });
+export const ArtifactStored = Type.Object({ name: Type.String(), size_bytes: Int64, sha256: Type.String() });
+
+export const CheckpointRow = Type.Object({
+  step: nullable(Int64),
+  path: Type.String(),
+  metrics: Type.Record(Type.String(), Float),
+  /** The client said so. */
+  is_best: Type.Boolean(),
+  best_key: Type.String(),
+  worker: Type.String(),
+  ts_ns: TimeNs,
+  meta: Type.String(),
+});
+export type CheckpointRow = Static<typeof CheckpointRow>;
+export const CheckpointsAnswer = Type.Object({ checkpoints: Type.Array(CheckpointRow), next: NextCursor, as_of: AsOf });
+
+export const EventsQuery = Type.Object({
+  ...PageQuery,
+  ...WindowQuery,
+  type: Type.Optional(repeated(Type.String(), 32)),
+  protocol: Type.Optional(word(["cirron", "semantiva", "xtrack"])),
+  worker: Type.Optional(Type.String()),
+  q: Type.Optional(Type.String({ maxLength: 1024 })),
+  order: Type.Optional(word(["asc", "desc"])),
+});
+
+export const EventRow = Type.Object({
+  id: Type.String({ description: "Journal position and place: the order of arrival." }),
+  protocol: Type.String(),
+  type: Type.String(),
+  worker: Type.String(),
+  seq: nullable(Int64),
+  ts_ns: TimeNs,
+  received_ns: TimeNs,
+  /** The record's text: as it came when that is kept, else rebuilt and equal in every value. */
+  text: Type.String(),
+  rebuilt: Type.Boolean(),
+  /** Names of the row flags that are set, e.g. `odd_value`, `unknown_type`. */
+  flags: Type.Array(Type.String()),
+});
+export type EventRow = Static<typeof EventRow>;
+export const EventsAnswer = Type.Object({
+  events: Type.Array(EventRow),
+  next: NextCursor,
+  types: Type.Record(Type.String(), Count),
+  as_of: AsOf,
+});
+export type EventsAnswer = Static<typeof EventsAnswer>;
+
+export const WorkerSequence = Type.Object({
+  worker: Type.String(),
+  incarnation: Count,
+  first_seq: Int64,
+  last_seq: Int64,
+  received: Count,
+  duplicates: Count,
+  conflicts: Count,
+  missing: Count,
+  first_ns: TimeNs,
+  last_ns: TimeNs,
+  /** At most 1,000, in order. */
+  gaps: Type.Array(Type.Object({ from_seq: Int64, to_seq: Int64 })),
+});
+export type WorkerSequence = Static<typeof WorkerSequence>;
+export const GapsAnswer = Type.Object({
+  sequences: Type.Array(WorkerSequence),
+  missing: Count,
+  duplicates: Count,
+  as_of: AsOf,
+});
+export type GapsAnswer = Static<typeof GapsAnswer>;
+
+export const FaultsQuery = Type.Object({
+  ...PageQuery,
+  ...WindowQuery,
+  code: Type.Optional(repeated(Type.String(), 64)),
+  protocol: Type.Optional(Type.String()),
+});
+
+export const FaultRow = Type.Object({
+  id: Type.String(),
+  run: nullable(Type.String()),
+  code: Type.String(),
+  blast: word(["record", "message", "stream"]),
+  protocol: Type.String(),
+  transport: Type.String(),
+  /** What the code means and what to do, from the fault table. */
+  means: Type.String(),
+  hint: Type.String(),
+  detail: Type.String(),
+  place: Type.Object({
+    file: Type.Optional(Type.String()),
+    line: Type.Optional(Count),
+    column: Type.Optional(Count),
+    offset: Type.Optional(Count),
+    pointer: Type.Optional(Type.String()),
+  }),
+  received_ns: TimeNs,
+  raw_bytes: Count,
+  /** The first 4,096 bytes. */
+  raw_base64: Type.String(),
+});
+export type FaultRow = Static<typeof FaultRow>;
+export const FaultsAnswer = Type.Object({
+  faults: Type.Array(FaultRow),
+  next: NextCursor,
+  codes: Type.Record(Type.String(), Count),
+  as_of: AsOf,
+});
+export type FaultsAnswer = Static<typeof FaultsAnswer>;
+export const FaultPath = Type.Object({ fault: Type.String({ minLength: 1 }) });

@@ -1,0 +1,101 @@
+// Metrics and series. A series is one (run, key, phase), or one a worker when asked `by: "worker"`.
+// Buckets are deterministic: the same request over the same data gives the same answer, and the true
+// extremes are never sampled away. Positions are offsets from a 64-bit base, so that nanoseconds stay exact.
+
+import Type, { type Static } from "typebox";
+import { AsOf, Count, Float, Int64, nullable, TimeNs, word } from "./scalar.ts";
+
+export const Axis = word(["step", "epoch", "time", "relative"]);
+export type Axis = Static<typeof Axis>;
+
+export const MetricInfo = Type.Object({
+  key: Type.String(),
+  phase: Type.String({ description: "'' when the points have none." }),
+  source: Type.String({ description: "`xtrack`, `mark`, `system`." }),
+  workers: Type.Array(Type.String()),
+  count: Count,
+  nan: Count,
+  pos_inf: Count,
+  neg_inf: Count,
+  /** Points that are no number at all; see the events view for their text. */
+  odd: Count,
+  first: nullable(Float),
+  last: nullable(Float),
+  min: nullable(Type.Number()),
+  max: nullable(Type.Number()),
+  first_step: nullable(Int64),
+  last_step: nullable(Int64),
+  has_epoch: Type.Boolean(),
+  first_ns: TimeNs,
+  last_ns: TimeNs,
+});
+export type MetricInfo = Static<typeof MetricInfo>;
+
+export const MetricsAnswer = Type.Object({ metrics: Type.Array(MetricInfo), as_of: AsOf });
+export type MetricsAnswer = Static<typeof MetricsAnswer>;
+
+const seriesOptions = {
+  axis: Type.Optional(Axis),
+  buckets: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10000, description: "At most so many, 1,000 when absent." }),
+  ),
+  /** Window in the axis' unit (step, epoch, or ns), both ends included. */
+  from: Type.Optional(Int64),
+  to: Type.Optional(Int64),
+  /** Window in time whatever the axis: the shared clock. */
+  from_ns: Type.Optional(TimeNs),
+  to_ns: Type.Optional(TimeNs),
+  by: Type.Optional(word(["run", "worker"])),
+  worker: Type.Optional(Type.String()),
+  phase: Type.Optional(Type.String()),
+};
+
+export const SeriesQuery = Type.Object(seriesOptions);
+
+export const SeriesBody = Type.Object(
+  {
+    runs: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
+    keys: Type.Array(Type.String(), { minItems: 1, maxItems: 200 }),
+    ...seriesOptions,
+  },
+  { additionalProperties: false },
+);
+export type SeriesBody = Static<typeof SeriesBody>;
+
+/** Columns: element i of each is bucket i. A position is `x_base + x[i]`, a time `t_base + t[i]`. */
+export const Series = Type.Object({
+  run: Type.String(),
+  key: Type.String(),
+  phase: Type.String(),
+  /** Null when the workers are taken together. */
+  worker: nullable(Type.String()),
+  /** Points in the window. */
+  points: Count,
+  /** True when every bucket holds one point: the columns are the data itself. */
+  exact: Type.Boolean(),
+  x_base: Int64,
+  x: Type.Array(Type.Number({ description: "Position of the bucket's first point." })),
+  x_last: Type.Array(Type.Number()),
+  t_base: Int64,
+  t: Type.Array(Type.Number({ description: "Time of the bucket's first point, ns after t_base." })),
+  t_last: Type.Array(Type.Number()),
+  count: Type.Array(Count),
+  first: Type.Array(nullable(Float)),
+  last: Type.Array(nullable(Float)),
+  /** Over finite points; null when the bucket has none. */
+  min: Type.Array(nullable(Type.Number())),
+  max: Type.Array(nullable(Type.Number())),
+  nan: Type.Array(Count),
+  pos_inf: Type.Array(Count),
+  neg_inf: Type.Array(Count),
+});
+export type Series = Static<typeof Series>;
+
+export const SeriesAnswer = Type.Object({
+  axis: Axis,
+  series: Type.Array(Series),
+  as_of: AsOf,
+});
+export type SeriesAnswer = Static<typeof SeriesAnswer>;
+
+export const MetricPath = Type.Object({ id: Type.String({ minLength: 1 }), key: Type.String({ minLength: 1 }) });

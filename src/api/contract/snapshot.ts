@@ -1,0 +1,97 @@
+// Tensor snapshots: which tensors there are, their histograms over epochs, and values out of blobs.
+
+import Type, { type Static } from "typebox";
+import { AsOf, Count, Float, Int64, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
+
+export const TensorHint = word(["nan", "dead", "exploding", "vanishing", "constant"]);
+export type TensorHint = Static<typeof TensorHint>;
+
+export const TensorInfo = Type.Object({
+  tensor: Type.String(),
+  kind: word(["weight", "gradient", "other"]),
+  /** The gradient of a weight, the weight of a gradient; null when it was not sent. */
+  pair: nullable(Type.String()),
+  shape: Type.Array(Count),
+  dtype: Type.String(),
+  snapshots: Count,
+  blobs: Count,
+  first_ns: TimeNs,
+  last_ns: TimeNs,
+  /** At most 48 values in order of time. */
+  norms: Type.Array(nullable(Float)),
+  /** |last − first| / |first| of the norm; null when there is no such number. */
+  change: nullable(Type.Number()),
+  hints: Type.Array(TensorHint),
+});
+export type TensorInfo = Static<typeof TensorInfo>;
+
+export const SnapshotsAnswer = Type.Object({ tensors: Type.Array(TensorInfo), as_of: AsOf });
+export type SnapshotsAnswer = Static<typeof SnapshotsAnswer>;
+
+export const TensorPath = Type.Object({ id: Type.String({ minLength: 1 }), tensor: Type.String({ minLength: 1 }) });
+export const TensorQuery = Type.Object({
+  ...WindowQuery,
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2000, description: "Evenly thinned to so many, 200 when absent." }),
+  ),
+});
+
+export const Snapshot = Type.Object({
+  id: Type.String(),
+  span_id: Type.String(),
+  epoch: nullable(Int64),
+  step: nullable(Int64),
+  rank: nullable(Type.Integer()),
+  ts_ns: TimeNs,
+  mode: Type.String(),
+  mean: nullable(Float),
+  std: nullable(Float),
+  min: nullable(Float),
+  max: nullable(Float),
+  norm: nullable(Float),
+  /** n + 1 edges for n counts; both empty when none were sent. */
+  bins: Type.Array(Float),
+  counts: Type.Array(Float),
+  /** What the client named, text only. */
+  blob_uri: nullable(Type.String()),
+  /** The bytes are here and `values` can be asked for. */
+  blob_stored: Type.Boolean(),
+});
+export type Snapshot = Static<typeof Snapshot>;
+
+export const TensorAnswer = Type.Object({
+  ...TensorInfo.properties,
+  total: Count,
+  rows: Type.Array(Snapshot),
+  as_of: AsOf,
+});
+export type TensorAnswer = Static<typeof TensorAnswer>;
+
+export const TensorValuesQuery = Type.Object({
+  snapshot: Type.String(),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100000, description: "Values to return, 1,000 when absent." }),
+  ),
+  bins: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024, description: "Also a histogram of all values." })),
+});
+
+export const TensorValuesAnswer = Type.Object({
+  snapshot: Type.String(),
+  shape: Type.Array(Count),
+  dtype: Type.String(),
+  total: Count,
+  offset: Count,
+  /** Row-major. */
+  values: Type.Array(Float),
+  histogram: nullable(
+    Type.Object({
+      bins: Type.Array(Type.Number()),
+      counts: Type.Array(Count),
+      nan: Count,
+      pos_inf: Count,
+      neg_inf: Count,
+    }),
+  ),
+});
+export type TensorValuesAnswer = Static<typeof TensorValuesAnswer>;

@@ -1,0 +1,148 @@
+// The timeline: spans (Cirron) and node executions (Semantiva) of a window at a pixel resolution.
+// What is narrower than a pixel and lies side by side in one lane and depth is merged into one box that says
+// how many it stands for; its name is the one that took most of the time.
+
+import Type, { type Static } from "typebox";
+import { AsOf, Count, Float, Int64, JsonText, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
+
+/** Bits of `spans.flags`. */
+export const spanFlags = {
+  /** An ancestor that never arrived: known only by the children that name it. */
+  placeholder: 1,
+  /** Started, but no end has arrived. */
+  unfinished: 2,
+  /** A Semantiva node execution. */
+  node: 4,
+  /** A node that ended in error. */
+  error: 8,
+  /** Its parent is named but has not arrived. */
+  orphan: 16,
+} as const;
+
+export const Lane = Type.Object({
+  id: Count,
+  rank: nullable(Type.Integer()),
+  pid: nullable(Int64),
+  thread: nullable(Int64),
+  /** The session or worker the lane belongs to. */
+  session: Type.String(),
+  label: Type.String(),
+  /** Rows of nesting in the whole run, not only in the window. */
+  depth: Count,
+  spans: Count,
+  has_gpu: Type.Boolean(),
+});
+export type Lane = Static<typeof Lane>;
+
+export const SpansQuery = Type.Object({
+  ...WindowQuery,
+  width: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 16384, description: "Pixels the window is drawn in, 1,000 when absent." }),
+  ),
+  name: Type.Optional(Type.String({ description: "Only spans of this name, or with * a pattern." })),
+  lane: Type.Optional(Count),
+});
+export type SpansQuery = Static<typeof SpansQuery>;
+
+/** Columns: element i of each is box i. Boxes are sorted by lane, depth, start. Times are `base_ns + start[i]`. */
+export const SpansAnswer = Type.Object({
+  /** The whole run, and the window that was answered; null when there are no spans. */
+  extent: nullable(Type.Object({ from_ns: TimeNs, to_ns: TimeNs })),
+  base_ns: TimeNs,
+  window: Type.Object({ from: Type.Number(), to: Type.Number() }),
+  lanes: Type.Array(Lane),
+  names: Type.Array(Type.String()),
+  spans: Type.Object({
+    lane: Type.Array(Count),
+    depth: Type.Array(Count),
+    name: Type.Array(Count),
+    start: Type.Array(Type.Number()),
+    end: Type.Array(Type.Number()),
+    gpu_ns: Type.Array(nullable(Type.Number())),
+    /** 1 for a span; more for a merged box. */
+    merged: Type.Array(Count),
+    /** '' for a merged box. */
+    id: Type.Array(Type.String()),
+    index: Type.Array(nullable(Int64)),
+    flags: Type.Array(Count),
+  }),
+  marks: Type.Object({
+    lane: Type.Array(Count),
+    name: Type.Array(Count),
+    at: Type.Array(Type.Number()),
+    merged: Type.Array(Count),
+  }),
+  /** Spans in the window, merged ones counted one by one. */
+  total: Count,
+  as_of: AsOf,
+});
+export type SpansAnswer = Static<typeof SpansAnswer>;
+
+export const SpanSummaryQuery = Type.Object({
+  ...WindowQuery,
+  by: Type.Optional(word(["name", "name_rank"])),
+});
+
+export const SpanSummaryRow = Type.Object({
+  name: Type.String(),
+  rank: nullable(Type.Integer()),
+  count: Count,
+  wall_ns: Int64,
+  /** Wall time minus children's, null where nesting does not allow it. */
+  self_ns: nullable(Int64),
+  cpu_ns: nullable(Int64),
+  gpu_ns: nullable(Int64),
+  min_ns: Int64,
+  p50_ns: Int64,
+  p95_ns: Int64,
+  max_ns: Int64,
+  /** Wall time over the window's length, 0…1; may be more than 1 with several lanes. */
+  share: Type.Number(),
+});
+export type SpanSummaryRow = Static<typeof SpanSummaryRow>;
+
+export const SpanSummaryAnswer = Type.Object({ rows: Type.Array(SpanSummaryRow), as_of: AsOf });
+export type SpanSummaryAnswer = Static<typeof SpanSummaryAnswer>;
+
+export const SpanPath = Type.Object({ id: Type.String({ minLength: 1 }), span: Type.String({ minLength: 1 }) });
+
+export const SpanRef = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  index: nullable(Int64),
+  arrived: Type.Boolean(),
+});
+
+export const SpanDetail = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  index: nullable(Int64),
+  flags: Count,
+  start_ns: TimeNs,
+  end_ns: nullable(TimeNs),
+  cpu_ns: nullable(Int64),
+  gpu_ns: nullable(Int64),
+  memory_peak_bytes: nullable(Int64),
+  rank: nullable(Type.Integer()),
+  pid: nullable(Int64),
+  thread: nullable(Int64),
+  session: Type.String(),
+  attrs: JsonText,
+  /** From the root down, without the span itself. */
+  ancestors: Type.Array(SpanRef),
+  children: Count,
+  marks: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      kind: Type.String(),
+      value: nullable(Float),
+      text: Type.String({ description: "The value's exact text." }),
+      ts_ns: TimeNs,
+      attrs: JsonText,
+    }),
+  ),
+  snapshots: Count,
+  as_of: AsOf,
+});
+export type SpanDetail = Static<typeof SpanDetail>;

@@ -1,0 +1,34 @@
+// Read-only ClickHouse SQL over the documented tables.
+
+import Type, { type Static } from "typebox";
+import { Count, word } from "./scalar.ts";
+
+export const SqlBody = Type.Object(
+  {
+    query: Type.String({ minLength: 1, maxLength: 65536 }),
+    /** `json` is the answer below; the others are the file itself. */
+    format: Type.Optional(word(["json", "csv", "parquet"])),
+    /** Rows to return, 10,000 when absent; what is cut off is said in `truncated`. */
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000000 })),
+  },
+  { additionalProperties: false },
+);
+export type SqlBody = Static<typeof SqlBody>;
+
+export const SqlColumn = Type.Object({ name: Type.String(), type: Type.String() });
+
+export const SqlAnswer = Type.Object({
+  columns: Type.Array(SqlColumn),
+  /** Scalars by the rules of `scalar.ts`. */
+  rows: Type.Array(Type.Array(Type.Unknown())),
+  truncated: Type.Boolean(),
+  rows_read: Count,
+  elapsed_ms: Type.Number(),
+});
+export type SqlAnswer = Static<typeof SqlAnswer>;
+
+export const SqlSchemaAnswer = Type.Object({
+  tables: Type.Array(Type.Object({ name: Type.String(), means: Type.String(), columns: Type.Array(SqlColumn) })),
+  functions: Type.Array(Type.String()),
+});
+export type SqlSchemaAnswer = Static<typeof SqlSchemaAnswer>;
