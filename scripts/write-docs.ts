@@ -4,9 +4,11 @@
 //   node scripts/write-docs.ts --check    exits 1 when one differs
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { toConfigurationPage } from "./docs/configuration.ts";
 import { toErrorsPage } from "./docs/errors.ts";
 
 export const pages: Readonly<Record<string, () => string>> = {
+  "docs/configuration.md": toConfigurationPage,
   "docs/errors.md": toErrorsPage,
 };
 

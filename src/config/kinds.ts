@@ -1,0 +1,181 @@
+// The kinds of value a setting may have. A kind reads text (from a flag or the environment) and what TOML offers,
+// and says in words what it allows, so that every wrong value gets the same clear answer.
+
+import { resolve } from "node:path";
+
+export type TomlValue = string | number | bigint | boolean | Date | TomlValue[] | { [key: string]: TomlValue };
+
+export interface Kind<T> {
+  /** What is allowed, to stand after "must be". */
+  readonly allowed: string;
+  /** The unit of the value in code, '' when it has none. */
+  readonly unit: string;
+  /** The value, or undefined when the input is not allowed. */
+  read(input: TomlValue): T | undefined;
+  /** True when the value must never be printed. */
+  readonly secret?: boolean;
+}
+
+export const text: Kind<string> = {
+  allowed: "text",
+  unit: "",
+  read: (input) => (typeof input === "string" ? input : undefined),
+};
+
+export const secret: Kind<string> = { ...text, secret: true };
+
+/** A path, made absolute from the working directory; '' stays '' and means none. */
+export const path: Kind<string> = {
+  allowed: "a path",
+  unit: "",
+  read: (input) => (typeof input === "string" ? (input === "" ? "" : resolve(input)) : undefined),
+};
+
+export const flag: Kind<boolean> = {
+  allowed: "true or false",
+  unit: "",
+  read: (input) => {
+    if (typeof input === "boolean") return input;
+    return input === "true" ? true : input === "false" ? false : undefined;
+  },
+};
+
+export const count: Kind<number> = {
+  allowed: "a whole number",
+  unit: "",
+  read: (input) => {
+    const value = typeof input === "string" && /^\d+$/.test(input) ? Number(input) : input;
+    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  },
+};
+
+export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
+  return {
+    allowed: words.map((word) => `"${word}"`).join(" or "),
+    unit: "",
+    read: (input) => words.find((word) => word === input),
+  };
+}
+
+/** A list; in a flag or the environment its parts are separated by commas. */
+export const list: Kind<readonly string[]> = {
+  allowed: "a list of texts",
+  unit: "",
+  read: (input) => {
+    if (typeof input === "string") return Object.freeze(input.split(",").flatMap((part) => part.trim() || []));
+    if (!Array.isArray(input)) return undefined;
+    const parts = input.filter((part) => typeof part === "string");
+    return parts.length === input.length ? Object.freeze(parts) : undefined;
+  },
+};
+
+const byteUnits: Readonly<Record<string, number>> = {
+  "": 1,
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+};
+
+export const bytes: Kind<number> = {
+  allowed: 'a number of bytes, or a size such as "64 MiB"',
+  unit: "bytes",
+  read: (input) => readQuantity(input, byteUnits, (unit) => unit.toUpperCase()),
+};
+
+const msUnits: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1e3,
+  m: 60e3,
+  min: 60e3,
+  h: 3600e3,
+  d: 86_400e3,
+};
+
+export const duration: Kind<number> = {
+  allowed: 'a time such as "500ms", "10s", "10m", "24h" or "30d"',
+  unit: "milliseconds",
+  read: (input) => (typeof input === "string" ? readQuantity(input, msUnits, (unit) => unit) : undefined),
+};
+
+/** A duration, or "off", which is undefined in code. */
+export const durationOrOff: Kind<number | "off"> = {
+  allowed: `${duration.allowed}, or "off"`,
+  unit: "milliseconds",
+  read: (input) => (input === "off" ? "off" : duration.read(input)),
+};
+
+/** Durations by name: a TOML table, or `name=90d,other=30d`. */
+export const durationsByName: Kind<Readonly<Record<string, number>>> = {
+  allowed: 'a table of times, such as { team = "90d" }',
+  unit: "milliseconds",
+  read: (input) => {
+    const pairs =
+      typeof input === "string"
+        ? input.split(",").flatMap((part) => (part === "" ? [] : [splitOnce(part, "=")]))
+        : input;
+    if (typeof pairs !== "object" || pairs instanceof Date) return undefined;
+    const named: Record<string, number> = {};
+    for (const [name, value] of Array.isArray(pairs) ? (pairs as [string, TomlValue][]) : Object.entries(pairs)) {
+      const ms = duration.read(value);
+      if (ms === undefined) return undefined;
+      named[name] = ms;
+    }
+    return Object.freeze(named);
+  },
+};
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const address: Kind<Address> = {
+  allowed: 'an address such as "127.0.0.1:7077" or "[::1]:7077"',
+  unit: "",
+  read: (input) => {
+    const match = typeof input === "string" ? /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/.exec(input) : null;
+    const port = Number(match?.[3]);
+    if (!match || port > 65_535) return undefined;
+    return Object.freeze({ host: match[1] ?? match[2] ?? "", port });
+  },
+};
+
+export const addressOrOff: Kind<Address | "off"> = {
+  allowed: `${address.allowed}, or "off"`,
+  unit: "",
+  read: (input) => (input === "off" ? "off" : address.read(input)),
+};
+
+/** An http or https URL without its trailing slash; '' means none where the default is ''. */
+export const url: Kind<string> = {
+  allowed: "a URL",
+  unit: "",
+  read: (input) => {
+    if (input === "") return "";
+    return typeof input === "string" && URL.canParse(input) ? input.replace(/\/+$/, "") : undefined;
+  },
+};
+
+function readQuantity(
+  input: TomlValue,
+  units: Readonly<Record<string, number>>,
+  toUnit: (unit: string) => string,
+): number | undefined {
+  if (typeof input === "number") return Number.isSafeInteger(input) && input >= 0 ? input : undefined;
+  const match = typeof input === "string" ? /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(input.trim()) : null;
+  const factor = match && units[toUnit(match[2] ?? "")];
+  if (!match || factor === undefined || factor === null) return undefined;
+  const value = Math.round(Number(match[1]) * factor);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function splitOnce(part: string, by: string): [string, string] {
+  const at = part.indexOf(by);
+  return at < 0 ? [part.trim(), ""] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+}

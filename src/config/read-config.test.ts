@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigError, type ConfigSources, readConfig } from "./read-config.ts";
+import { settings } from "./settings.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-config-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function read(sources: Partial<ConfigSources> = {}) {
+  return readConfig({ flags: {}, env: {}, ...sources });
+}
+
+function writeToml(text: string): string {
+  const file = join(folder, "tributary.toml");
+  writeFileSync(file, text);
+  return file;
+}
+
+function problemsOf(sources: Partial<ConfigSources>): readonly string[] {
+  try {
+    read(sources);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("where a setting comes from", () => {
+  it("has a default for every setting", () => {
+    const config = read();
+    expect(Object.keys(config).sort()).toEqual(Object.keys(settings).sort());
+    expect(config.httpAddress).toEqual({ host: "127.0.0.1", port: 7077 });
+    expect(config.xtrackAddress).toEqual({ host: "127.0.0.1", port: 9999 });
+    expect(config.dataDir).toBe(resolve(".tributary"));
+    expect(config.bodyBytesMax).toBe(64 * 1024 * 1024);
+    expect(config.sessionGapMs).toBe(600_000);
+  });
+
+  it("takes a flag before the environment, and that before the file", () => {
+    const file = writeToml('[run]\nsilence = "1m"\n[cirron]\nsession_gap = "2m"\n[log]\nlevel = "warn"\n');
+    const env = { TRIBUTARY_CIRRON_SESSION_GAP: "3m", TRIBUTARY_LOG_LEVEL: "error" };
+    const config = read({ file, env, flags: { logLevel: "debug" } });
+    expect([config.runSilenceMs, config.sessionGapMs, config.logLevel]).toEqual([60_000, 180_000, "debug"]);
+  });
+
+  it("is frozen, with its lists and tables", () => {
+    const config = read({ env: { TRIBUTARY_HTTP_HOSTS: "a.example, b.example" } });
+    expect(Object.isFrozen(config) && Object.isFrozen(config.httpHosts) && Object.isFrozen(config.httpAddress)).toBe(
+      true,
+    );
+    expect(config.httpHosts).toEqual(["a.example", "b.example"]);
+  });
+
+  it("reads a table of retention ages from the file and from one variable", () => {
+    const file = writeToml('[retention]\nage = "off"\nworkspaces = { scratch = "14d", "team a" = "90d" }\n');
+    expect(read({ file }).retentionByWorkspaceMs).toEqual({ scratch: 14 * 86_400_000, "team a": 90 * 86_400_000 });
+    const env = { TRIBUTARY_RETENTION_WORKSPACES: "scratch=14d" };
+    expect(read({ env }).retentionByWorkspaceMs).toEqual({ scratch: 14 * 86_400_000 });
+  });
+
+  it("ignores variables that belong to tests and benchmarks", () => {
+    expect(problemsOf({ env: { TRIBUTARY_TEST_ALL: "1", TRIBUTARY_BENCH_ROWS: "5", HOME: "/" } })).toEqual([]);
+  });
+});
+
+describe("what it says about a mistake", () => {
+  it("names the file, the key and the nearest key", () => {
+    const file = writeToml('[http]\nlisten_ = "127.0.0.1:1"\n');
+    expect(problemsOf({ file })).toEqual([`${file}: there is no setting http.listen_; did you mean http.listen?`]);
+  });
+
+  it("names what is allowed", () => {
+    const file = writeToml('[xtrack]\nacks = "maybe"\n[limits]\nbody = "64 pounds"\n');
+    expect(problemsOf({ file })).toEqual([
+      `${file}: xtrack.acks must be "asked" or "always" or "never", not "maybe"`,
+      `${file}: limits.body must be a number of bytes, or a size such as "64 MiB", not "64 pounds"`,
+    ]);
+  });
+
+  it("names a mistyped variable and a wrong flag", () => {
+    expect(problemsOf({ env: { TRIBUTARY_DATAA: "x" } })).toEqual([
+      "TRIBUTARY_DATAA is not a setting; did you mean TRIBUTARY_DATA?",
+    ]);
+    expect(problemsOf({ flags: { httpAddress: "7077" } })[0]).toContain("--http must be an address");
+  });
+
+  it("never prints a secret", () => {
+    const file = writeToml("[store]\npassword = 12345678\n");
+    expect(problemsOf({ file })).toEqual([`${file}: store.password must be text`]);
+  });
+
+  it("points at the place where the file is no TOML", () => {
+    const file = writeToml("a = 1\nb = = 2\n");
+    expect(problemsOf({ file })[0]).toMatch(/tributary\.toml:2:\d+: /);
+  });
+
+  it("wants the file that was named to exist", () => {
+    const file = join(folder, "none.toml");
+    expect(problemsOf({ file })).toEqual([`${file} cannot be read: there is no such file`]);
+  });
+
+  it("wants settings that belong together to be given together", () => {
+    const env = { TRIBUTARY_HTTP_TLS_CERT: "a", TRIBUTARY_BLOBS_KIND: "s3", TRIBUTARY_STORE_CLUSTER: "c" };
+    expect(problemsOf({ env })).toEqual([
+      "http.tls_cert and http.tls_key must be given together",
+      'blobs.kind "s3" needs blobs.bucket',
+      "store.cluster needs store.url",
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+// Every setting of Tributary, once: its key in tributary.toml, its flag, its default and one sentence about it.
+// The environment variable is `TRIBUTARY_` and the key in capitals, dots as underscores, unless `env` names a shorter one.
+// docs/configuration.md is written from this table.
+
+import {
+  address,
+  addressOrOff,
+  bytes,
+  choice,
+  count,
+  duration,
+  durationOrOff,
+  durationsByName,
+  flag,
+  type Kind,
+  list,
+  path,
+  secret,
+  text,
+  url,
+} from "./kinds.ts";
+
+export interface Setting<T> {
+  readonly key: string;
+  readonly kind: Kind<T>;
+  /** As one would write it in the file. */
+  readonly default: string;
+  readonly doc: string;
+  readonly flag?: string;
+  readonly env?: string;
+}
+
+function setting<T>(kind: Kind<T>, key: string, fallback: string, doc: string, names: Names = {}): Setting<T> {
+  return { kind, key, default: fallback, doc, ...names };
+}
+
+interface Names {
+  readonly flag?: string;
+  readonly env?: string;
+}
+
+export const settings = {
+  dataDir: setting(path, "data", ".tributary", "The folder that holds the journal, the embedded store and the blobs.", {
+    flag: "--data",
+  }),
+  server: setting(url, "server", "http://127.0.0.1:7077", "The server that commands talk to.", { flag: "--server" }),
+  key: setting(secret, "key", "", "The API key that commands send.", { flag: "--key" }),
+  workspace: setting(text, "workspace", "default", "The workspace of requests that come without a key."),
+
+  httpAddress: setting(address, "http.listen", "127.0.0.1:7077", "Where the HTTP server listens.", {
+    flag: "--http",
+    env: "TRIBUTARY_HTTP",
+  }),
+  httpHosts: setting(
+    list,
+    "http.hosts",
+    "",
+    "Host names under which the server may be reached, beside loopback names and its own address.",
+  ),
+  tlsCert: setting(path, "http.tls_cert", "", "The certificate chain (PEM) to serve HTTPS with."),
+  tlsKey: setting(path, "http.tls_key", "", "The private key (PEM) that belongs to `http.tls_cert`."),
+  trustedProxies: setting(
+    list,
+    "http.trusted_proxies",
+    "",
+    "Addresses or networks (CIDR) of proxies whose `X-Forwarded-*` headers are believed.",
+  ),
+  httpConnectionsMax: setting(count, "http.connections_max", "10000", "HTTP connections open at one time."),
+  headerTimeoutMs: setting(duration, "http.header_timeout", "10s", "How long a request's headers may take to arrive."),
+  requestTimeoutMs: setting(duration, "http.request_timeout", "10m", "How long a whole request may take to arrive."),
+  idleTimeoutMs: setting(duration, "http.idle_timeout", "75s", "How long a connection may wait for its next request."),
+
+  authLoopback: setting(
+    choice("open", "key"),
+    "auth.loopback",
+    "open",
+    'Whether requests from this machine pass without a key once keys exist ("open"), or need one too ("key").',
+  ),
+  loginAgeMs: setting(duration, "auth.login_age", "30d", "How long a browser stays logged in."),
+
+  xtrackAddress: setting(addressOrOff, "xtrack.listen", "127.0.0.1:9999", "Where XTrack workers connect by TCP.", {
+    flag: "--xtrack",
+    env: "TRIBUTARY_XTRACK",
+  }),
+  xtrackUnixPath: setting(path, "xtrack.unix", "", "A Unix socket for XTrack workers; none when empty.", {
+    flag: "--unix",
+    env: "TRIBUTARY_UNIX",
+  }),
+  xtrackAcks: setting(
+    choice("asked", "always", "never"),
+    "xtrack.acks",
+    "asked",
+    "Which connections get acks and commands; a client that never reads loses its last events when it is sent any.",
+  ),
+  xtrackConnectionsMax: setting(count, "xtrack.connections_max", "10000", "XTrack connections open at one time."),
+  firstFrameTimeoutMs: setting(
+    duration,
+    "xtrack.first_frame_timeout",
+    "30s",
+    "How long a new XTrack connection may take to send its first whole frame; there is no timeout after it.",
+  ),
+
+  sessionGapMs: setting(
+    duration,
+    "cirron.session_gap",
+    "10m",
+    "Cirron batches of one process further apart than this are not joined by process id alone.",
+  ),
+  batchMemoryMs: setting(duration, "cirron.batch_memory", "24h", "How long a batch id is remembered."),
+  runSilenceMs: setting(duration, "run.silence", "10m", "A run without an end that is silent for so long is lost."),
+
+  bodyBytesMax: setting(bytes, "limits.body", "64 MiB", "The largest request body, after decompression."),
+  bodyRatioMax: setting(count, "limits.ratio", "1000", "How many bytes one compressed byte may become."),
+  blobBytesMax: setting(bytes, "limits.blob", "16 GiB", "The largest blob or artifact."),
+  frameBytesMax: setting(bytes, "limits.frame", "64 MiB", "The largest XTrack frame; a longer one is skipped."),
+  lineBytesMax: setting(bytes, "limits.line", "64 MiB", "The longest line of a trace stream."),
+  jsonDepthMax: setting(count, "limits.json_depth", "200", "How deep JSON may be nested."),
+
+  journalBudgetBytes: setting(
+    bytes,
+    "journal.budget",
+    "16 GiB",
+    "How much accepted input may wait on disk while the store lags; beyond it requests get 429.",
+  ),
+  journalSegmentBytes: setting(bytes, "journal.segment", "64 MiB", "The size at which a new journal file begins."),
+  memoryBudgetBytes: setting(bytes, "memory.budget", "256 MiB", "How many bytes of input may wait in memory."),
+
+  storeUrl: setting(url, "store.url", "", "A ClickHouse server; the embedded engine when empty."),
+  storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
+  storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
+  storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),
+  storeCluster: setting(
+    text,
+    "store.cluster",
+    "",
+    "The ClickHouse cluster on which to create replicated, sharded tables; a single server when empty.",
+  ),
+
+  blobsKind: setting(choice("fs", "s3"), "blobs.kind", "fs", "Where blobs are kept: in the data folder, or in S3."),
+  blobsBucket: setting(text, "blobs.bucket", "", "The S3 bucket."),
+  blobsPrefix: setting(text, "blobs.prefix", "", "What object keys in the bucket begin with."),
+  blobsEndpoint: setting(url, "blobs.endpoint", "", "The endpoint of an S3-compatible store; Amazon's own when empty."),
+  blobsRegion: setting(text, "blobs.region", "us-east-1", "The region of the bucket."),
+  blobsAccessKey: setting(text, "blobs.access_key", "", "The access key id; the SDK's usual sources when empty."),
+  blobsSecretKey: setting(secret, "blobs.secret_key", "", "The secret that belongs to `blobs.access_key`."),
+  blobsPathStyle: setting(flag, "blobs.path_style", "true", "Whether the bucket stands in the path of a URL."),
+
+  natsUrl: setting(text, "nats.url", "", "The NATS server that joins several collectors; none when empty."),
+  natsPrefix: setting(text, "nats.prefix", "tributary", "What NATS subjects begin with."),
+
+  retentionMs: setting(
+    durationOrOff,
+    "retention.age",
+    "off",
+    "Runs whose last record is older than this are deleted, with their blobs.",
+  ),
+  retentionByWorkspaceMs: setting(
+    durationsByName,
+    "retention.workspaces",
+    "",
+    "Ages for single workspaces, instead of `retention.age`.",
+  ),
+
+  sqlTimeoutMs: setting(duration, "sql.timeout", "30s", "How long a user's SQL query may run."),
+  sqlMemoryBytesMax: setting(bytes, "sql.memory", "1 GiB", "How much memory a user's SQL query may take."),
+  sqlRowsMax: setting(count, "sql.rows", "1000000", "How many rows a user's SQL query may return."),
+
+  logLevel: setting(
+    choice("debug", "info", "warn", "error"),
+    "log.level",
+    "info",
+    "The least important log line to write; `--verbose` means debug, `--quiet` means error.",
+  ),
+  logFormat: setting(
+    choice("auto", "json", "text"),
+    "log.format",
+    "auto",
+    "How log lines look; auto is text on a terminal and JSON elsewhere.",
+  ),
+} as const;
+
+export type SettingName = keyof typeof settings;
+
+/** All settings, read once when the program starts. Durations are milliseconds, sizes are bytes. */
+export type Config = {
+  readonly [N in SettingName]: (typeof settings)[N] extends Setting<infer T> ? T : never;
+};
+
+export function toEnvName(of: Setting<unknown>): string {
+  return of.env ?? `TRIBUTARY_${of.key.toUpperCase().replaceAll(".", "_")}`;
+}
