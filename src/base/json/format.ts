@@ -1,0 +1,42 @@
+// Values to JSON text.
+//   strict    RFC 8259: NaN and ±Infinity become the strings "NaN", "Infinity", "-Infinity"
+//   lossless  what Python writes and reads: they stay literals
+// In both, integers keep all their digits, -0 stays -0, and half a surrogate pair is written as its escape.
+
+import { type JsonValue, NumberText } from "./value.ts";
+
+export type JsonStyle = "strict" | "lossless";
+
+export function formatJson(value: JsonValue, style: JsonStyle): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "number":
+      return formatNumber(value, style);
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      break;
+  }
+  if (value === null) return "null";
+  if (value instanceof NumberText) return value.text;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === "" ? formatJson(item, style) : `,${formatJson(item, style)}`;
+    return `[${text}]`;
+  }
+  for (const key of Object.keys(value)) {
+    const member = `${JSON.stringify(key)}:${formatJson(value[key] as JsonValue, style)}`;
+    text += text === "" ? member : `,${member}`;
+  }
+  return `{${text}}`;
+}
+
+function formatNumber(value: number, style: JsonStyle): string {
+  if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
+  if (Object.is(value, -0)) return "-0";
+  const text = String(value);
+  // Without a point a double beyond 2^53 would be read back as an exact integer, which it never was.
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && !text.includes("e") ? `${text}.0` : text;
+}

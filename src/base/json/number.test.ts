@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Int64Column } from "#base/columns.ts";
+import { numberForm } from "./cursor.ts";
+import { type Int64Words, parseDouble, parseInt64 } from "./number.ts";
+
+const words: Int64Words = { low: 0, high: 0 };
+
+function parsed(text: string): bigint | "too large" {
+  const bytes = new TextEncoder().encode(`x${text}9`);
+  if (!parseInt64(bytes, 1, 1 + text.length, words)) return "too large";
+  const column = new Int64Column();
+  column.pushWords(words.low, words.high);
+  return column.at(0);
+}
+
+test("parses every 64-bit integer into the words of its column", () => {
+  const limit = 2n ** 63n;
+  fc.assert(
+    fc.property(fc.bigInt({ min: -limit, max: limit - 1n }), (value) => {
+      expect(parsed(String(value))).toBe(value);
+    }),
+    { numRuns: 20_000 },
+  );
+  for (let bits = 0n; bits < 63n; bits++) {
+    for (const delta of [-1n, 0n, 1n]) {
+      const value = (1n << bits) + delta;
+      expect(parsed(String(value))).toBe(value);
+      expect(parsed(String(-value))).toBe(-value);
+    }
+  }
+  expect(parsed("-0")).toBe(0n);
+  expect(parsed(String(limit - 1n))).toBe(limit - 1n);
+  expect(parsed(String(-limit))).toBe(-limit);
+});
+
+test("refuses every integer beyond 64 bits", () => {
+  const limit = 2n ** 63n;
+  fc.assert(
+    fc.property(fc.bigInt({ min: limit, max: limit * 64n }), (value) => {
+      expect(parsed(String(value))).toBe("too large");
+      expect(parsed(String(-value - 1n))).toBe("too large");
+    }),
+  );
+  expect(parsed(`1${"0".repeat(100)}`)).toBe("too large");
+});
+
+test("rounds integers of any length to the double that JSON.parse gives", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (value) => {
+      const bytes = new TextEncoder().encode(String(value));
+      expect(parseDouble(bytes, 0, bytes.length, numberForm.integer)).toBe(Number(value));
+    }),
+    { numRuns: 5000 },
+  );
+});

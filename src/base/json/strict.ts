@@ -1,0 +1,173 @@
+// JSON text to strict JSON text: compact, RFC 8259, every key once. Tokens are copied as they were written, so 1.0
+// stays 1.0 and an escape stays an escape; most values need no change at all and are then used where they stand.
+
+import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
+import { parseNumber } from "./number.ts";
+import { decodeText } from "./text.ts";
+import { oddity } from "./value.ts";
+
+/** Oddities that strict JSON cannot express: whoever must give the text back exactly has to keep the original. */
+export const lossyOddities = oddity.nonFinite | oddity.duplicateKeys;
+
+export interface StrictText {
+  /** The text is `bytes[start..end)`: a part of the input when nothing changed, else bytes of its own. */
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  readonly changed: boolean;
+  /** Bits of `oddity` found in the original. */
+  readonly oddities: number;
+}
+
+/** `bytes[start..end)` must be one JSON value, as found with a cursor; otherwise JsonTrouble is thrown. */
+export function toStrictJson(bytes: Uint8Array, start = 0, end: number = bytes.length): StrictText {
+  const cursor = new JsonCursor(bytes, start, end);
+  const scan = new StrictScan(cursor);
+  const isStrict = scan.scan();
+  const { oddities } = scan;
+  cursor.finish();
+  if (isStrict && !cursor.blanks) return { bytes, start, end, changed: false, oddities };
+  const text = rewriteStrict(bytes, start, end);
+  return { bytes: text, start: 0, end: text.length, changed: true, oddities };
+}
+
+/** The strict form of one checked JSON value, as new bytes. */
+export function rewriteStrict(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return textEncoder.encode(rewriteValue(new JsonCursor(bytes, start, end)));
+}
+
+const textEncoder = new TextEncoder();
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Offsets of the keys of all open objects, two a key. One scan runs at a time, so all share it. */
+let openKeys = new Int32Array(256);
+
+/** Above this many keys an object's keys are compared through a set. */
+const comparedKeysMax = 32;
+
+/** Passes values as `skipValue` does and says whether they stand in strict form; makes nothing unless keys are odd. */
+export class StrictScan {
+  readonly cursor: JsonCursor;
+  /** Bits of `oddity` seen since the caller last cleared them. */
+  oddities = 0;
+  private keyCount = 0;
+
+  constructor(cursor: JsonCursor) {
+    this.cursor = cursor;
+  }
+
+  /** Passes one value; true when its text is strict and compact as it stands. */
+  scan(): boolean {
+    const { cursor } = this;
+    const before = this.oddities;
+    this.oddities = 0;
+    cursor.blanks = false;
+    this.keyCount = 0;
+    this.scanValue();
+    const isStrict = (this.oddities & lossyOddities) === 0 && !cursor.blanks;
+    this.oddities |= before;
+    return isStrict;
+  }
+
+  private scanValue(): void {
+    const { cursor } = this;
+    const kind = cursor.peek();
+    if (kind === jsonKind.object) this.scanObject();
+    else if (kind === jsonKind.array) {
+      for (let more = cursor.openArray(); more; more = cursor.nextItem()) this.scanValue();
+    } else if (kind === jsonKind.bad) cursor.failExpected("a value");
+    else {
+      cursor.passScalar(kind);
+      if (kind === jsonKind.number) this.noteNumber();
+      else if (kind === jsonKind.string && cursor.lone) this.oddities |= oddity.loneSurrogate;
+    }
+  }
+
+  private noteNumber(): void {
+    const { cursor } = this;
+    if (cursor.form === numberForm.nonFinite) this.oddities |= oddity.nonFinite;
+    else if (cursor.form === numberForm.integer && cursor.stop - cursor.start > 15) {
+      const value = parseNumber(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+      if (typeof value !== "number") this.oddities |= oddity.bigInteger;
+    }
+  }
+
+  private scanObject(): void {
+    const { cursor } = this;
+    const base = this.keyCount;
+    let names: Set<string> | undefined;
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      if (cursor.lone) this.oddities |= oddity.loneSurrogate;
+      if (names === undefined && (cursor.escaped || this.keyCount - base >= comparedKeysMax))
+        names = this.namesFrom(base);
+      if (names === undefined) {
+        if (this.isKeyAmong(base)) this.oddities |= oddity.duplicateKeys;
+        this.pushKey();
+      } else {
+        const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+        if (names.has(name)) this.oddities |= oddity.duplicateKeys;
+        names.add(name);
+      }
+      this.scanValue();
+    }
+    this.keyCount = base;
+  }
+
+  private pushKey(): void {
+    const at = this.keyCount * 2;
+    if (at === openKeys.length) {
+      const grown = new Int32Array(at * 2);
+      grown.set(openKeys);
+      openKeys = grown;
+    }
+    openKeys[at] = this.cursor.start;
+    openKeys[at + 1] = this.cursor.stop;
+    this.keyCount++;
+  }
+
+  private isKeyAmong(base: number): boolean {
+    const { bytes, start } = this.cursor;
+    const keys = openKeys;
+    const size = this.cursor.stop - start;
+    for (let key = base; key < this.keyCount; key++) {
+      const other = keys[key * 2] as number;
+      if ((keys[key * 2 + 1] as number) - other !== size) continue;
+      let i = 0;
+      while (i < size && bytes[other + i] === bytes[start + i]) i++;
+      if (i === size) return true;
+    }
+    return false;
+  }
+
+  private namesFrom(base: number): Set<string> {
+    const names = new Set<string>();
+    for (let key = base; key < this.keyCount; key++) {
+      const [start, stop] = [openKeys[key * 2] as number, openKeys[key * 2 + 1] as number];
+      names.add(decodeText(this.cursor.bytes, start, stop, false, true));
+    }
+    return names;
+  }
+}
+
+function rewriteValue(cursor: JsonCursor): string {
+  const kind = cursor.peek();
+  if (kind === jsonKind.array) {
+    const items: string[] = [];
+    for (let more = cursor.openArray(); more; more = cursor.nextItem()) items.push(rewriteValue(cursor));
+    return `[${items.join(",")}]`;
+  }
+  if (kind === jsonKind.object) {
+    const members = new Map<string, string>();
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      const { start, stop } = cursor;
+      const key = decodeText(cursor.bytes, start, stop, cursor.escaped, cursor.wide);
+      members.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${rewriteValue(cursor)}`);
+    }
+    return `{${[...members.values()].join(",")}}`;
+  }
+  const start = cursor.pos;
+  if (kind === jsonKind.bad) cursor.failExpected("a value");
+  cursor.passScalar(kind);
+  const token = textDecoder.decode(cursor.bytes.subarray(start, cursor.pos));
+  return kind === jsonKind.number && cursor.form === numberForm.nonFinite ? `"${token}"` : token;
+}

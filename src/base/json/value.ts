@@ -1,0 +1,75 @@
+// What lossless JSON can hold, and what can be wrong or odd about a text.
+// JSON as real clients write it is wider than RFC 8259 (NaN, Infinity, integers of any size, lone surrogates,
+// keys twice in one object); nothing of that may be lost or rounded on the way in.
+
+/** An integer beyond 64 bits, as its decimal text. */
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/**
+ * Integers that a double holds exactly are numbers, other integers of 64 bits (signed) are bigints, larger ones
+ * are NumberText. Everything with a fraction or an exponent is a number, as JSON.parse reads it.
+ */
+export type JsonValue = null | boolean | number | bigint | NumberText | string | JsonValue[] | JsonObject;
+
+/** Bits that say what a plain JSON.parse would have refused, rounded or hidden. */
+export const oddity = {
+  /** A NaN, Infinity or -Infinity literal. */
+  nonFinite: 1,
+  /** One key twice in an object; the last one wins. */
+  duplicateKeys: 2,
+  /** An escape that is half of a surrogate pair. */
+  loneSurrogate: 4,
+  /** An integer beyond ±(2^53 - 1). */
+  bigInteger: 8,
+} as const;
+
+export interface JsonLimits {
+  /** Nesting of objects and arrays; at most `jsonDepthCeiling`. */
+  readonly depthMax: number;
+  readonly bytesMax: number;
+}
+
+/** Readers may recurse once a level, so no limit is accepted that could exhaust the stack. */
+export const jsonDepthCeiling = 2000;
+
+export const defaultJsonLimits: JsonLimits = { depthMax: 512, bytesMax: 256 * 1024 * 1024 };
+
+export interface JsonFault {
+  readonly kind: "syntax" | "depth" | "size";
+  readonly reason: string;
+  /** Byte offset of the first byte that is wrong. */
+  readonly offset: number;
+}
+
+/**
+ * Thrown by JsonCursor, so that its readers need no check after every token. It never leaves a decoder: whoever
+ * owns the cursor catches it at its edge and returns the fault as a value.
+ */
+export class JsonTrouble extends Error implements JsonFault {
+  readonly kind: JsonFault["kind"];
+  readonly reason: string;
+  readonly offset: number;
+
+  constructor(kind: JsonFault["kind"], reason: string, offset: number) {
+    super(`${reason} at byte ${offset}`);
+    this.kind = kind;
+    this.reason = reason;
+    this.offset = offset;
+  }
+}
+
+/** The fault in a caught error; anything else is a bug and goes on. */
+export function toJsonFault(error: unknown): JsonFault {
+  if (!(error instanceof JsonTrouble)) throw error;
+  return { kind: error.kind, reason: error.reason, offset: error.offset };
+}
