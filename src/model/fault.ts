@@ -33,6 +33,36 @@ export const faultKinds = {
     means: "A record with a known identity came with other content; the first is kept.",
     hint: "Two writers share an id, or a client re-uses one.",
   },
+  xtrack_bytes_skipped: {
+    blast: "stream",
+    means: "A part of the stream holds no intact frame; reading went on at the next one.",
+    hint: "The sender tore a frame or wrote something else into the stream; events in the range are lost.",
+  },
+  xtrack_frame_torn: {
+    blast: "message",
+    means: "The stream ended inside a frame.",
+    hint: "The connection dropped or the writer was killed while it sent this event.",
+  },
+  xtrack_frame_too_large: {
+    blast: "message",
+    means: "A frame is larger than the limit and was skipped.",
+    hint: "Send smaller events, or raise `xtrack.frame_bytes_max`.",
+  },
+  xtrack_version: {
+    blast: "message",
+    means: "The event has another protocol version than 1.",
+    hint: "Send version 1, or update the collector.",
+  },
+  xtrack_missing_field: {
+    blast: "message",
+    means: "The event lacks a required field, which is named.",
+    hint: "Send every field the document marks as required.",
+  },
+  xtrack_invalid_field: {
+    blast: "message",
+    means: "A field of the event, which is named, has a value the document does not allow.",
+    hint: "Send the type the document gives for this field.",
+  },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultCode = keyof typeof faultKinds;

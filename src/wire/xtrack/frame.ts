@@ -1,0 +1,302 @@
+// Chunks in, frames out. Pull-style: push a chunk, then call `next` until it says "wait" (or "end").
+//
+//   "frame"    bytes[frameStart..frameEnd) is the payload of a frame; the caller decodes it and calls `reject`
+//              when it is no JSON, and the framer looks for the next intact frame
+//   "skipped"  `skipped` is a range of the stream in which no intact frame begins
+//   "text"     only with `text`: bytes[textStart..textEnd) stands between frames (prints mixed into stdout)
+//   "wait"     more bytes are needed
+//   "end"      after `end`: all is told, `ending` says how the stream ended
+//
+// The same stream gives the same frames and skipped ranges however it is cut into chunks. A bogus length after a torn
+// frame can claim 4 GB, so nothing is ever allocated from it: the buffer grows with the bytes that really came, and
+// what is skipped leaves it at once, but for the first bytes that are kept to be shown.
+//
+// Ownership: a pushed chunk belongs to the framer. Bytes that were delivered are never written again, so views of
+// them stay good for as long as the caller holds them.
+
+import {
+  CandidateJudge,
+  findJsonTrouble,
+  frameLimitCeiling,
+  mayStartObject,
+  prefixBytes,
+  readLength,
+} from "./resync.ts";
+
+export interface FramerOptions {
+  /** Frames with a longer payload are skipped. */
+  readonly frameBytesMax?: number;
+  /** How many bytes of a skipped range are kept. */
+  readonly skippedBytesMax?: number;
+  /** Text may stand between the frames. */
+  readonly text?: boolean;
+  /** Stream offset of the first byte that will be pushed. */
+  readonly offset?: number;
+}
+
+export const frameBytesMaxDefault: number = 64 * 1024 * 1024;
+const skippedBytesMaxDefault = 64 * 1024;
+
+export type Step = "frame" | "skipped" | "text" | "wait" | "end";
+/** How a stream ended: between two frames, or inside one because the connection dropped or the file is torn. */
+export type Ending = "clean" | "torn";
+
+export interface Skipped {
+  /**
+   * invalid: one whole frame that is no JSON; oversize: one frame beyond the limit; torn: the stream ended inside a
+   * frame; corrupt: anything else.
+   */
+  readonly reason: "invalid" | "oversize" | "torn" | "corrupt";
+  readonly offset: number;
+  readonly length: number;
+  readonly detail: string;
+  /** The first bytes of the range, a copy. */
+  readonly raw: Uint8Array;
+}
+
+export class Framer {
+  bytes: Uint8Array = new Uint8Array(0);
+  frameStart = 0;
+  frameEnd = 0;
+  textStart = 0;
+  textEnd = 0;
+  skipped: Skipped | undefined;
+  ending: Ending = "clean";
+  /** Stream offset of bytes[0]. */
+  base: number;
+
+  private at = 0;
+  private end = 0;
+  private owned = false;
+  private ended = false;
+  private synced = true;
+  private rangeOffset = 0;
+  private rangeLength = 0;
+  private rangeRaw = new Uint8Array(0);
+  private rangeRawBytes = 0;
+  private readonly judge: CandidateJudge;
+  private readonly frameBytesMax: number;
+  private readonly skippedBytesMax: number;
+  private readonly text: boolean;
+  /** No prefix within the limit starts with a larger byte. */
+  private readonly firstByteMax: number;
+
+  constructor(options: FramerOptions = {}) {
+    this.frameBytesMax = Math.min(options.frameBytesMax ?? frameBytesMaxDefault, frameLimitCeiling);
+    this.skippedBytesMax = options.skippedBytesMax ?? skippedBytesMaxDefault;
+    this.text = options.text ?? false;
+    this.base = options.offset ?? 0;
+    this.firstByteMax = this.frameBytesMax >>> 24;
+    this.judge = new CandidateJudge(this.frameBytesMax);
+  }
+
+  /** Stream offset of the last frame's length prefix. */
+  get frameOffset(): number {
+    return this.base + this.frameStart - prefixBytes;
+  }
+
+  /** Stream offset up to which everything has been told. */
+  get settledOffset(): number {
+    return this.synced ? this.base + this.at : this.rangeOffset;
+  }
+
+  /** Bytes held back because they may belong to a frame that is not whole yet. */
+  get pendingBytes(): number {
+    return this.end - this.at + this.rangeRawBytes;
+  }
+
+  push(chunk: Uint8Array): void {
+    const held = this.end - this.at;
+    if (held === 0) {
+      this.base += this.at;
+      this.bytes = chunk;
+      this.owned = false;
+      this.at = 0;
+      this.end = chunk.length;
+      return;
+    }
+    if (!this.owned || this.end + chunk.length > this.bytes.length) this.moveHeld(held + chunk.length);
+    this.bytes.set(chunk, this.end);
+    this.end += chunk.length;
+  }
+
+  /** No more bytes will come. */
+  finish(): void {
+    this.ended = true;
+  }
+
+  next(): Step {
+    for (;;) {
+      const step = this.synced ? this.nextSynced() : this.scan();
+      if (step !== undefined) return step;
+    }
+  }
+
+  /** The last frame is no JSON: go back and look for an intact frame from its second byte on. */
+  reject(): void {
+    this.at = this.frameStart - prefixBytes;
+    this.openRange();
+  }
+
+  /** The stream is in step: a frame starts here, or the step is lost and `scan` takes over. */
+  private nextSynced(): Step | undefined {
+    const { bytes, at, end } = this;
+    const held = end - at;
+    if (held === 0) return this.ended ? "end" : "wait";
+    if ((bytes[at] as number) > this.firstByteMax) return this.loseStep();
+    if (held < prefixBytes) return this.ended ? this.loseStep() : "wait";
+    const size = readLength(bytes, at);
+    if (size > this.frameBytesMax) return this.loseStep();
+    const body = at + prefixBytes;
+    if (this.text) {
+      if (size < 2) return this.loseStep();
+      if (body < end && !mayStartObject(bytes[body] as number)) return this.loseStep();
+    }
+    if (size <= end - body) {
+      this.frameStart = body;
+      this.frameEnd = body + size;
+      this.at = this.frameEnd;
+      return "frame";
+    }
+    if (this.ended || this.judge.isRefuted(bytes, this.base, body, end)) return this.loseStep();
+    return "wait";
+  }
+
+  private loseStep(): Step | undefined {
+    if (this.text && !this.isHeader(this.at)) return this.takeText();
+    this.openRange();
+    return undefined;
+  }
+
+  /** In text, only what looks like a prefix and an object is a frame gone wrong; all else is text. */
+  private isHeader(at: number): boolean {
+    const { bytes, end } = this;
+    if ((bytes[at] as number) > this.firstByteMax || end - at <= prefixBytes) return false;
+    const size = readLength(bytes, at);
+    return size >= 2 && size <= this.frameBytesMax && mayStartObject(bytes[at + prefixBytes] as number);
+  }
+
+  private takeText(): Step {
+    this.textStart = this.at;
+    this.at = this.findPrefixByte(this.at + 1);
+    this.textEnd = this.at;
+    return "text";
+  }
+
+  private findPrefixByte(from: number): number {
+    const { bytes, end, firstByteMax } = this;
+    let at = from;
+    while (at < end && (bytes[at] as number) > firstByteMax) at++;
+    return at;
+  }
+
+  private openRange(): void {
+    this.synced = false;
+    this.rangeOffset = this.base + this.at;
+    this.rangeLength = 0;
+    this.rangeRawBytes = 0;
+    this.skipTo(this.at + 1);
+  }
+
+  private skipTo(to: number): void {
+    const kept = Math.min(to - this.at, this.skippedBytesMax - this.rangeRawBytes);
+    if (kept > 0) this.keepRaw(kept);
+    this.rangeLength += to - this.at;
+    this.at = to;
+  }
+
+  private keepRaw(size: number): void {
+    const need = this.rangeRawBytes + size;
+    if (need > this.rangeRaw.length) {
+      const grown = new Uint8Array(Math.min(Math.max(need * 2, 256), this.skippedBytesMax));
+      grown.set(this.rangeRaw.subarray(0, this.rangeRawBytes));
+      this.rangeRaw = grown;
+    }
+    this.rangeRaw.set(this.bytes.subarray(this.at, this.at + size), this.rangeRawBytes);
+    this.rangeRawBytes = need;
+  }
+
+  /** Out of step: skips to the next intact frame. */
+  private scan(): Step | undefined {
+    for (;;) {
+      const to = this.findPrefixByte(this.at);
+      if (this.text) {
+        const line = this.bytes.subarray(this.at, to).indexOf(0x0a);
+        if (line >= 0) {
+          this.skipTo(this.at + line + 1);
+          return this.closeRange();
+        }
+      }
+      this.skipTo(to);
+      if (to === this.end) return this.ended ? this.closeRange() : "wait";
+      const verdict = this.judge.judge(this.bytes, this.base, to, this.end, this.ended);
+      if (verdict === "wait") return "wait";
+      if (verdict === "frame") return this.closeRange();
+      this.skipTo(to + 1);
+    }
+  }
+
+  private closeRange(): Step {
+    this.synced = true;
+    this.skipped = this.describe(this.rangeRaw.slice(0, this.rangeRawBytes));
+    this.rangeRaw = new Uint8Array(0);
+    this.rangeRawBytes = 0;
+    if (this.ended && this.at === this.end && this.skipped.reason !== "invalid") this.ending = "torn";
+    return "skipped";
+  }
+
+  /** Says what was skipped from the range alone, so that the chunks it came in make no difference. */
+  private describe(raw: Uint8Array): Skipped {
+    const { rangeOffset: offset, rangeLength: length } = this;
+    const range = { offset, length, raw };
+    const atEnd = this.ended && this.at === this.end;
+    if (raw.length <= prefixBytes) {
+      if (atEnd && length <= prefixBytes && (raw[0] as number) <= this.firstByteMax)
+        return { ...range, reason: "torn", detail: `the stream ends ${length} bytes into a length prefix` };
+      if (length === prefixBytes && readLength(raw, 0) === 0)
+        return { ...range, reason: "invalid", detail: "an empty frame" };
+      return { ...range, reason: "corrupt", detail: corruptDetail(length) };
+    }
+    const claimed = readLength(raw, 0);
+    const whole = length === prefixBytes + claimed;
+    const looksRight = mayStartObject(raw[prefixBytes] as number);
+    const isCut = atEnd && length < prefixBytes + claimed;
+    if (claimed > this.frameBytesMax && looksRight && (whole || (isCut && !isPrintable(raw))))
+      return {
+        ...range,
+        reason: "oversize",
+        detail: `the frame has ${claimed} bytes, the limit is ${this.frameBytesMax}`,
+      };
+    if (claimed <= this.frameBytesMax && whole) {
+      const trouble = raw.length === length ? findJsonTrouble(raw, prefixBytes, raw.length) : undefined;
+      return { ...range, reason: "invalid", detail: trouble ?? "the frame is not JSON" };
+    }
+    if (claimed <= this.frameBytesMax && looksRight && isCut)
+      return {
+        ...range,
+        reason: "torn",
+        detail: `the stream ends ${length - prefixBytes} bytes into a frame of ${claimed}`,
+      };
+    return { ...range, reason: "corrupt", detail: corruptDetail(length) };
+  }
+
+  private moveHeld(need: number): void {
+    const held = this.bytes.subarray(this.at, this.end);
+    const moved = new Uint8Array(Math.max(need, held.length * 2));
+    moved.set(held);
+    this.base += this.at;
+    this.end = held.length;
+    this.at = 0;
+    this.bytes = moved;
+    this.owned = true;
+  }
+}
+
+function corruptDetail(length: number): string {
+  return `skipped ${length} bytes without an intact frame`;
+}
+
+/** Four printable characters are a piece of text, not the length of a frame of half a gigabyte. */
+function isPrintable(raw: Uint8Array): boolean {
+  return raw.subarray(0, prefixBytes).every((byte) => byte >= 0x20 && byte < 0x7f);
+}
