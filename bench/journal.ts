@@ -1,0 +1,78 @@
+// How fast the journal takes records when 1, 16 or 64 writers each wait for their own acknowledgement.
+// Usage: node bench/journal.ts [--save]   (--save rewrites bench/results/journal.md)
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createJournal } from "#journal/journal.ts";
+
+const secondsEach = 1.2;
+const mebibyte = 1024 * 1024;
+
+interface Result {
+  readonly writers: number;
+  readonly recordBytes: number;
+  readonly appendsPerSecond: number;
+  readonly mebibytesPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly fsyncsPerSecond: number;
+}
+
+async function measure(writers: number, recordBytes: number): Promise<Result> {
+  const dir = await mkdtemp(join(tmpdir(), "journal-bench-"));
+  const journal = await createJournal({ dir, budgetBytes: 16 * 1024 * mebibyte });
+  const payload = new Uint8Array(recordBytes).fill(0x61);
+  const latencies: number[] = [];
+  const startMs = performance.now();
+  const endMs = startMs + secondsEach * 1000;
+  const write = async () => {
+    let beganMs = performance.now();
+    while (beganMs < endMs) {
+      const position = await journal.append(payload);
+      if (typeof position === "string") throw new Error(position);
+      const nowMs = performance.now();
+      latencies.push(nowMs - beganMs);
+      beganMs = nowMs;
+      if (position % 1024 === 0) void journal.truncateBefore(position);
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, write));
+  const seconds = (performance.now() - startMs) / 1000;
+  const { fsyncs } = journal.state();
+  await journal.close();
+  await rm(dir, { recursive: true });
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] as number;
+  return {
+    writers,
+    recordBytes,
+    appendsPerSecond: latencies.length / seconds,
+    mebibytesPerSecond: (latencies.length * recordBytes) / mebibyte / seconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    fsyncsPerSecond: fsyncs / seconds,
+  };
+}
+
+await measure(16, 1024);
+const lines = [
+  "| record bytes | writers | appends/s | MiB/s | p50 ms | p99 ms | syncs/s |",
+  "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+];
+for (const recordBytes of [256, 65_536]) {
+  for (const writers of [1, 16, 64]) {
+    const result = await measure(writers, recordBytes);
+    lines.push(
+      `| ${recordBytes} | ${writers} | ${Math.round(result.appendsPerSecond)} | ${result.mebibytesPerSecond.toFixed(1)} | ` +
+        `${result.p50Ms.toFixed(2)} | ${result.p99Ms.toFixed(2)} | ${Math.round(result.fsyncsPerSecond)} |`,
+    );
+  }
+}
+const table = `${lines.join("\n")}\n`;
+process.stdout.write(table);
+if (process.argv.includes("--save")) {
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${process.platform}`;
+  const head = `# Journal\n\n\`node bench/journal.ts\` on ${machine}. Every append waits for its own fdatasync.\n\n`;
+  await writeFile(new URL("results/journal.md", import.meta.url), head + table);
+}

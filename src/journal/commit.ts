@@ -1,0 +1,228 @@
+// The writing half: one worker takes all appends that wait, writes them with one call, syncs once, and only
+// then resolves them. While it waits for the disk the next group gathers, so the group grows by itself with
+// the load.
+//
+// A failed write or sync is the end of that file, never tried again on it: after a failed fsync the kernel
+// may have dropped the pages and would report success the second time. The un-acknowledged group goes once
+// more into a fresh segment; when that fails too, its appends are rejected and the next group tries anew.
+
+import { randomInt } from "node:crypto";
+import { type OpenFile, writeWhole } from "./files.ts";
+import { encodeGroup, type Waiting } from "./group.ts";
+import { encodeSegmentHeader, segmentHeaderBytes } from "./layout.ts";
+import { JournalOutage, toOutage } from "./outage.ts";
+import { createSegmentRecord, indexRecord, type Segment } from "./segment.ts";
+import { diskBytesOf, type Shelf } from "./shelf.ts";
+
+export interface CommitLimits {
+  readonly segmentBytesMax: number;
+  /** How much one write and sync takes at most, so that the first waiter of a burst is not kept by the last. */
+  readonly groupBytesMax: number;
+  readonly budgetBytes: number;
+}
+
+const attemptsPerGroup = 2;
+
+export class Committer {
+  /** Bytes of appends not yet settled, the group on its way included. */
+  waitingBytes = 0;
+  private readonly shelf: Shelf;
+  private readonly limits: CommitLimits;
+  private queue: Waiting[] = [];
+  private current: { readonly segment: Segment; readonly file: OpenFile } | undefined;
+  private nextOrdinal: number;
+  private truncateBelow = 0;
+  private droppedBelow = 0;
+  private worker: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(shelf: Shelf, limits: CommitLimits) {
+    this.shelf = shelf;
+    this.limits = limits;
+    this.nextOrdinal = (shelf.segments.at(-1)?.ordinal ?? 0) + 1;
+  }
+
+  push(parts: readonly Uint8Array[], bytes: number): Promise<number> {
+    if (this.isClosed) return Promise.reject(new JournalOutage("closed", "The journal is closed."));
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.queue.push({ parts, bytes, resolve, reject });
+    this.waitingBytes += bytes;
+    this.wake();
+    return promise;
+  }
+
+  truncateBefore(position: number): Promise<void> {
+    this.truncateBelow = Math.max(this.truncateBelow, position);
+    return this.wake();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.wake();
+    await this.retire();
+  }
+
+  // One worker at a time. It starts in the next turn of the event loop, so that all appends of this turn,
+  // which came from many sockets, share the first group.
+  private wake(): Promise<void> {
+    this.worker ??= new Promise((resolve) => {
+      setImmediate(async () => {
+        let below: number;
+        do {
+          if (this.queue.length > 0) await this.commit(this.takeGroup());
+          below = this.truncateBelow;
+          await this.dropCovered(below);
+        } while (this.queue.length > 0 || below < this.truncateBelow);
+        this.worker = undefined;
+        resolve();
+      });
+    });
+    return this.worker;
+  }
+
+  private takeGroup(): Waiting[] {
+    let count = 0;
+    for (let bytes = 0; count < this.queue.length; count++) {
+      bytes += (this.queue[count] as Waiting).bytes;
+      if (bytes > this.limits.groupBytesMax && count > 0) break;
+    }
+    if (count === this.queue.length) {
+      const all = this.queue;
+      this.queue = [];
+      return all;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async commit(group: readonly Waiting[]): Promise<void> {
+    let failure: unknown;
+    let isDone = false;
+    for (let attempt = 0; attempt < attemptsPerGroup && !isDone; attempt++) {
+      try {
+        await this.write(group);
+        isDone = true;
+      } catch (cause) {
+        failure = cause;
+        await this.abandon();
+      }
+    }
+    for (const { bytes } of group) this.waitingBytes -= bytes;
+    const { shelf } = this;
+    if (isDone) {
+      const first = shelf.nextPosition;
+      shelf.nextPosition += group.length;
+      shelf.counters.appended += group.length;
+      group.forEach((waiting, at) => {
+        waiting.resolve(first + at);
+      });
+      return;
+    }
+    shelf.counters.rejected += group.length;
+    const outage = toOutage("The journal could not be written.", failure);
+    for (const waiting of group) waiting.reject(outage);
+  }
+
+  private async write(group: readonly Waiting[]): Promise<void> {
+    const { shelf } = this;
+    const bytes = group.reduce((sum, waiting) => sum + waiting.bytes, 0);
+    const { segment, file } = await this.segmentFor(bytes);
+    const { buffers } = encodeGroup(group, shelf.nextPosition, segment.salt);
+    segment.diskBytes = segment.goodBytes + bytes;
+    await writeWhole(file, buffers, segment.goodBytes);
+    const startedMs = performance.now();
+    await file.fdatasync();
+    shelf.counters.lastFsyncMs = performance.now() - startedMs;
+    shelf.counters.fsyncs++;
+    let offset = segment.goodBytes;
+    group.forEach((waiting, at) => {
+      indexRecord(segment, shelf.nextPosition + at, offset);
+      offset += waiting.bytes;
+    });
+    segment.goodBytes = offset;
+  }
+
+  private async segmentFor(bytes: number) {
+    const { current } = this;
+    if (current !== undefined) {
+      const { goodBytes } = current.segment;
+      if (goodBytes + bytes <= this.limits.segmentBytesMax || goodBytes <= segmentHeaderBytes) return current;
+      await this.retire();
+    }
+    return await this.openSegment();
+  }
+
+  // The name is durable before the first record is: a synced file in a folder that forgot it is lost.
+  private async openSegment() {
+    const { files, folder, segments, nextPosition } = this.shelf;
+    const name = { ordinal: this.nextOrdinal++, first: nextPosition, salt: randomInt(2 ** 32) };
+    const segment = createSegmentRecord(folder, name);
+    const file = await files.open(segment.path, "create");
+    this.current = { segment, file };
+    segments.push(segment);
+    await writeWhole(file, [encodeSegmentHeader(name)], 0);
+    await files.syncFolder(folder);
+    return this.current;
+  }
+
+  // Everything acknowledged in it is synced, so a failing close loses nothing.
+  private async retire(): Promise<void> {
+    const { current } = this;
+    this.current = undefined;
+    await current?.file.close().catch(() => undefined);
+  }
+
+  // A file that holds nothing acknowledged is removed, so that a full disk is not littered with attempts.
+  private async abandon(): Promise<void> {
+    if (this.current === undefined) return;
+    const { shelf } = this;
+    const { segment } = this.current;
+    shelf.counters.abandonedSegments++;
+    await this.retire();
+    if (segment.first < shelf.nextPosition) return;
+    const isGone = await shelf.files.unlink(segment.path).then(
+      () => true,
+      () => false,
+    );
+    if (isGone) shelf.segments.splice(shelf.segments.indexOf(segment), 1);
+  }
+
+  // Segments go oldest first, and one that cannot be removed keeps the later ones. The newest always stays:
+  // its name is what keeps the numbers growing over a restart.
+  private async dropCovered(below: number): Promise<void> {
+    if (below <= this.droppedBelow) return;
+    const { segments, files, counters } = this.shelf;
+    await this.replaceIfCovered(below);
+    while (segments.length > 1 && (segments[1] as Segment).first <= below) {
+      try {
+        await files.unlink((segments[0] as Segment).path);
+      } catch (cause) {
+        if (!isMissing(cause)) {
+          counters.unlinkFailures++;
+          return;
+        }
+      }
+      segments.shift();
+    }
+    this.droppedBelow = below;
+  }
+
+  // When all is covered and the last segment is large, a fresh one takes its place, so that a journal that
+  // has spent its budget can be emptied.
+  private async replaceIfCovered(below: number): Promise<void> {
+    const { shelf, limits } = this;
+    const last = shelf.segments.at(-1);
+    if (last === undefined || this.isClosed || below < shelf.nextPosition) return;
+    const isLarge = last.diskBytes * 2 > limits.segmentBytesMax || diskBytesOf(shelf) * 2 > limits.budgetBytes;
+    if (!isLarge || last.first === shelf.nextPosition) return;
+    await this.retire();
+    try {
+      await this.openSegment();
+    } catch {
+      await this.abandon();
+    }
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+}

@@ -1,0 +1,49 @@
+// Small files that are replaced as a whole: a cursor, a manifest. The reader sees the old bytes or the new
+// ones, never a mixture, and after `writeDurably` returns it sees the new ones even if the power fails.
+//
+//   0  4  CRC-32 of the rest, little-endian
+//   4     the bytes
+
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+import { type Files, readWhole, writeWhole } from "./files.ts";
+import { toOutage } from "./outage.ts";
+
+/** Writes beside the file, syncs, renames over it, syncs the folder. */
+export async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  const beside = `${path}.tmp`;
+  try {
+    await files.unlink(beside).catch(() => undefined);
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(crc32(bytes));
+    const file = await files.open(beside, "create");
+    try {
+      await writeWhole(file, [checksum, bytes], 0);
+      await file.fdatasync();
+    } finally {
+      await file.close();
+    }
+    await files.rename(beside, path);
+    await files.syncFolder(dirname(path));
+  } catch (cause) {
+    throw toOutage("A file could not be made durable.", cause);
+  }
+}
+
+/** The bytes last written, or undefined when there are none or they are damaged. */
+export async function readDurable(files: Files, path: string): Promise<Uint8Array | undefined> {
+  try {
+    const file = await files.open(path, "read");
+    try {
+      const whole = Buffer.alloc(await file.size());
+      const count = await readWhole(file, whole, 0);
+      const bytes = whole.subarray(4, count);
+      return count >= 4 && crc32(bytes) === whole.readUInt32LE(0) ? new Uint8Array(bytes) : undefined;
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw toOutage("A durable file could not be read.", cause);
+  }
+}

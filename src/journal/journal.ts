@@ -1,0 +1,107 @@
+// The journal: raw input that was accepted and is not yet stored, in plain append-only segment files.
+// An append resolves with the record's number once its bytes are on the disk; numbers start at 1, grow by one
+// and are never given twice to acknowledged records. A rejected append may or may not be there after a restart.
+// One process at a time may hold a folder; whoever creates the journal holds the lock.
+
+import assert from "node:assert/strict";
+import { Committer } from "./commit.ts";
+import { type Files, nodeFiles } from "./files.ts";
+import { payloadBytesCeiling, recordHeaderBytes } from "./layout.ts";
+import { toOutage } from "./outage.ts";
+import { type JournalRecord, readRecord, replayRecords } from "./read.ts";
+import { openFolder } from "./segment.ts";
+import { createCounters, diskBytesOf, type JournalCounters, type Shelf } from "./shelf.ts";
+
+export interface JournalOptions {
+  readonly dir: string;
+  readonly files?: Files;
+  /** A segment is closed before it grows beyond this; a single larger record still gets its own. */
+  readonly segmentBytesMax?: number;
+  /** What all segments may take on the disk; at least two segments' worth. */
+  readonly budgetBytes?: number;
+  /** How many bytes of appends may wait for the disk. */
+  readonly waitingBytesMax?: number;
+  readonly groupBytesMax?: number;
+  /** The lowest number for the next record: one more than the last that the reader has done with. */
+  readonly positionMin?: number;
+}
+
+/** Why an append was not taken: try later, when the disk or the reader has caught up. */
+export type JournalFull = "memory_full" | "disk_full";
+
+export interface JournalState extends Readonly<JournalCounters> {
+  readonly bytes: number;
+  readonly budgetBytes: number;
+  readonly waitingBytes: number;
+  readonly isFull: boolean;
+  readonly segments: number;
+  /** Every record below `nextPosition` is durable; those below `firstPosition` were truncated away. */
+  readonly firstPosition: number;
+  readonly nextPosition: number;
+}
+
+export interface Journal {
+  /** The parts are one payload; they are the journal's until the promise settles. Rejects with a JournalOutage. */
+  append(parts: Uint8Array | readonly Uint8Array[]): Promise<number> | JournalFull;
+  replay(from: number): AsyncIterable<JournalRecord>;
+  read(position: number): Promise<Uint8Array | undefined>;
+  /** Removes the segments whose records are all below a number. */
+  truncateBefore(position: number): Promise<void>;
+  /** Bytes on the disk. */
+  size(): number;
+  state(): JournalState;
+  /** Settles what waits, then closes the file. */
+  close(): Promise<void>;
+}
+
+const mebibyte = 1024 * 1024;
+
+export async function createJournal(options: JournalOptions): Promise<Journal> {
+  const { dir, files = nodeFiles, positionMin = 1 } = options;
+  const limits = {
+    segmentBytesMax: options.segmentBytesMax ?? 64 * mebibyte,
+    groupBytesMax: options.groupBytesMax ?? 8 * mebibyte,
+    budgetBytes: options.budgetBytes ?? 8192 * mebibyte,
+  };
+  const waitingBytesMax = options.waitingBytesMax ?? 64 * mebibyte;
+  assert(limits.budgetBytes >= 2 * limits.segmentBytesMax, "the journal's budget holds at least two segments");
+  const opened = await openFolder(files, dir).catch((cause) => {
+    throw toOutage("The journal's folder could not be opened.", cause);
+  });
+  const shelf: Shelf = {
+    folder: dir,
+    files,
+    segments: opened.segments,
+    nextPosition: Math.max(opened.nextPosition, positionMin),
+    counters: createCounters(opened.tornBytes),
+  };
+  const committer = new Committer(shelf, limits);
+  const isOver = (bytes: number) => diskBytesOf(shelf) + committer.waitingBytes + bytes > limits.budgetBytes;
+  return {
+    append(given) {
+      const parts = given instanceof Uint8Array ? [given] : given;
+      let bytes = recordHeaderBytes;
+      for (const part of parts) bytes += part.length;
+      assert(bytes <= payloadBytesCeiling, "a journal record is below 2 GiB");
+      // A record beyond the memory limit is still taken when nothing else waits, else it could never be.
+      if (committer.waitingBytes > 0 && committer.waitingBytes + bytes > waitingBytesMax) return "memory_full";
+      if (isOver(bytes)) return "disk_full";
+      return committer.push(parts, bytes);
+    },
+    replay: (from) => replayRecords(shelf, from),
+    read: (position) => readRecord(shelf, position),
+    truncateBefore: (position) => committer.truncateBefore(position),
+    size: () => diskBytesOf(shelf),
+    state: () => ({
+      ...shelf.counters,
+      bytes: diskBytesOf(shelf),
+      budgetBytes: limits.budgetBytes,
+      waitingBytes: committer.waitingBytes,
+      isFull: isOver(0),
+      segments: shelf.segments.length,
+      firstPosition: shelf.segments[0]?.first ?? shelf.nextPosition,
+      nextPosition: shelf.nextPosition,
+    }),
+    close: () => committer.close(),
+  };
+}

@@ -1,0 +1,109 @@
+// A segment as the running journal knows it, and how a folder of segments is opened.
+
+import { join } from "node:path";
+import { type Files, type OpenFile, readWhole } from "./files.ts";
+import {
+  formatSegmentName,
+  judgeSegmentHeader,
+  parseSegmentName,
+  recordHeaderBytes,
+  type SegmentName,
+  segmentHeaderBytes,
+} from "./layout.ts";
+import { JournalOutage } from "./outage.ts";
+import { type ScannedRecord, scanRecords } from "./scan.ts";
+
+export interface Segment extends SegmentName {
+  readonly path: string;
+  /** Where the acknowledged part ends; nothing behind it is ever read. */
+  goodBytes: number;
+  /** What the file takes on the disk, with parts that failed. */
+  diskBytes: number;
+  /** Holes below this number were counted already. */
+  checkedBelow: number;
+  /** A sparse index, ascending: one known record for about every `indexEveryBytes`. */
+  readonly index: { position: number; offset: number }[];
+}
+
+const indexEveryBytes = 64 * 1024;
+
+export function createSegmentRecord(folder: string, name: SegmentName): Segment {
+  const path = join(folder, formatSegmentName(name));
+  const empty = { goodBytes: segmentHeaderBytes, diskBytes: segmentHeaderBytes, checkedBelow: name.first };
+  return { ...name, ...empty, path, index: [] };
+}
+
+export function indexRecord(segment: Segment, position: number, offset: number): void {
+  const last = segment.index.at(-1);
+  if (last !== undefined && (last.position >= position || offset - last.offset < indexEveryBytes)) return;
+  segment.index.push({ position, offset });
+}
+
+/** The nearest known place at or before a record. */
+export function offsetBefore(segment: Segment, position: number): number {
+  let low = 0;
+  let high = segment.index.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((segment.index[middle] as { position: number }).position <= position) low = middle + 1;
+    else high = middle;
+  }
+  return segment.index[low - 1]?.offset ?? segmentHeaderBytes;
+}
+
+export interface OpenedFolder {
+  readonly segments: Segment[];
+  /** One more than the last record found. */
+  readonly nextPosition: number;
+  readonly tornBytes: number;
+}
+
+/** Only the last segment is read here: what the others hold is told by their names. */
+export async function openFolder(files: Files, folder: string): Promise<OpenedFolder> {
+  await files.makeFolder(folder);
+  const names = (await files.list(folder)).map(parseSegmentName).filter((name) => name !== undefined);
+  names.sort((a, b) => a.ordinal - b.ordinal);
+  const segments: Segment[] = [];
+  for (const name of names) {
+    const segment = createSegmentRecord(folder, name);
+    const file = await files.open(segment.path, "update");
+    try {
+      segment.diskBytes = await file.size();
+      segment.goodBytes = segment.diskBytes;
+      await refuseOtherVersion(file, segment);
+      if (name === names.at(-1)) return { segments, ...(await readTail(files, folder, segment, file, segments)) };
+      segments.push(segment);
+    } finally {
+      await file.close();
+    }
+  }
+  return { segments, nextPosition: 1, tornBytes: 0 };
+}
+
+// The process before us may have died between write and sync. What it wrote is readable now, but may be gone
+// after a loss of power; so it is synced before anyone is told about it and its numbers are built upon.
+async function readTail(files: Files, folder: string, segment: Segment, file: OpenFile, segments: Segment[]) {
+  await file.fdatasync();
+  await files.syncFolder(folder);
+  let nextPosition = segment.first;
+  let goodBytes = Math.min(segmentHeaderBytes, segment.diskBytes);
+  const range = { salt: segment.salt, endOffset: segment.diskBytes, endPosition: Number.MAX_SAFE_INTEGER };
+  for await (const records of scanRecords(file, range)) {
+    for (const record of records) indexRecord(segment, record.position, record.offset);
+    const last = records.at(-1) as ScannedRecord;
+    nextPosition = last.position + 1;
+    goodBytes = last.offset + recordHeaderBytes + last.payload.length;
+  }
+  segment.goodBytes = goodBytes;
+  segments.push(segment);
+  return { nextPosition, tornBytes: segment.diskBytes - goodBytes };
+}
+
+// A damaged header costs nothing, since the name says the same; a newer version's records would all look
+// damaged and be skipped, so that one is refused.
+async function refuseOtherVersion(file: OpenFile, segment: Segment): Promise<void> {
+  const header = new Uint8Array(segmentHeaderBytes);
+  const count = await readWhole(file, header, 0);
+  if (judgeSegmentHeader(header.subarray(0, count), segment) !== "other_version") return;
+  throw new JournalOutage("other_version", `${segment.path} was written by another version of Tributary.`);
+}

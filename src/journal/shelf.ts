@@ -1,0 +1,52 @@
+// What the writing and the reading half of a journal share. Only the committer changes it.
+
+import type { Files } from "./files.ts";
+import type { Segment } from "./segment.ts";
+
+export interface JournalCounters {
+  /** Records acknowledged since the start. */
+  appended: number;
+  /** Numbers that had no readable record when they were first read, and the damaged bytes around them. */
+  corruptRecords: number;
+  corruptBytes: number;
+  /** Bytes behind the last whole record when the journal was opened: a write that its writer did not survive. */
+  tornBytes: number;
+  fsyncs: number;
+  lastFsyncMs: number;
+  /** Files given up after a failed write or sync. */
+  abandonedSegments: number;
+  /** Appends that were rejected because the disk failed. */
+  rejected: number;
+  /** Covered segments that could not be removed; they are tried again. */
+  unlinkFailures: number;
+}
+
+export interface Shelf {
+  readonly folder: string;
+  readonly files: Files;
+  /** Ascending by ordinal; never empty once something was written. */
+  readonly segments: Segment[];
+  /** The number of the next record; everything below it is durable. */
+  nextPosition: number;
+  readonly counters: JournalCounters;
+}
+
+export function createCounters(tornBytes: number): JournalCounters {
+  return {
+    appended: 0,
+    corruptRecords: 0,
+    corruptBytes: 0,
+    tornBytes,
+    fsyncs: 0,
+    lastFsyncMs: 0,
+    abandonedSegments: 0,
+    rejected: 0,
+    unlinkFailures: 0,
+  };
+}
+
+export function diskBytesOf(shelf: Shelf): number {
+  let bytes = 0;
+  for (const segment of shelf.segments) bytes += segment.diskBytes;
+  return bytes;
+}
