@@ -1,0 +1,66 @@
+// The columns of one decoded Cirron batch, as the decoder leaves them: everything the client sent.
+// Intake adds what only it knows: group_key, content_hash, received_ns, jpos and jrow.
+
+import type { AnyColumn, Rows } from "#model/tables.ts";
+
+export interface CirronRows {
+  readonly spans: Rows<"spans">;
+  readonly marks: Rows<"marks">;
+  readonly snapshots: Rows<"snapshots">;
+}
+
+/** What makes the content of a row. `blob_uri` is not part of it: the same snapshot has a file:// URI in the
+ * spool and the server's own in the posted batch. */
+const contentOf = {
+  spans: [
+    "parent_id",
+    "name",
+    "index",
+    "start_ns",
+    "end_ns",
+    "cpu_ns",
+    "gpu_ns",
+    "memory_peak_bytes",
+    "thread_id",
+    "pid",
+    "rank",
+    "attrs",
+    "mark_ids",
+    "extra",
+  ],
+  marks: [
+    "span_id",
+    "name",
+    "value_type",
+    "value_float",
+    "value_int",
+    "value_string",
+    "value_bool",
+    "attrs",
+    "ts_ns",
+    "kind",
+    "extra",
+  ],
+  snapshots: ["span_id", "tensor_name", "shape", "dtype", "mode", "stats", "ts_ns", "attrs", "extra"],
+} as const;
+
+export function contentColumns(rows: CirronRows, table: keyof CirronRows): AnyColumn[] {
+  const columns = rows[table] as unknown as Record<string, AnyColumn>;
+  return contentOf[table].map((name) => columns[name] as AnyColumn);
+}
+
+/** Fills the columns that are the same, or counted, for every row of a batch. */
+export function stampRows(rows: CirronRows, stamp: { groupKey: string; receivedNs: bigint; position: number }): void {
+  let jrow = 0;
+  for (const table of [rows.spans, rows.marks, rows.snapshots]) {
+    const count = "span_id" in table ? table.span_id.length : 0;
+    const code = table.group_key.intern(stamp.groupKey);
+    for (let row = 0; row < count; row++) {
+      table.group_key.pushCode(code);
+      table.jpos.pushNumber(stamp.position);
+      table.jrow.push(jrow++);
+    }
+    const { receivedNs } = stamp;
+    for (let row = 0; row < count; row++) table.received_ns.pushBigInt(receivedNs);
+  }
+}
