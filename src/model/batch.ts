@@ -17,6 +17,8 @@ export interface Batch {
   readonly position: number;
   readonly parts: readonly AnyTablePart[];
   readonly state: readonly StateChange[];
+  /** Roughly what this takes in memory. */
+  readonly bytes: number;
 }
 
 export function emptyPart<T extends FactTable>(table: T): TablePart<T> {

@@ -22,8 +22,8 @@ export const stateTables = {
     forked: "UInt8",
     /** The group came by import, not from a live client. */
     imported: "UInt8",
-    /** Hidden by a deletion: rows that came at or before this journal position are gone. */
-    deleted_jpos: "Int64",
+    /** A deletion hides every row that came at or before this time; 0 when there was none. */
+    deleted_ns: "Int64",
     version: "Int64",
   },
   /** Every id a run was ever known by. Key: (workspace, alias, group_key). */
@@ -112,12 +112,6 @@ export const stateTables = {
     action: "LowCardinality(String)",
     subject: "String",
     detail: "String",
-    version: "Int64",
-  },
-  /** How far each collector's journal is stored. Key: collector. */
-  progress: {
-    collector: "String",
-    position: "Int64",
     version: "Int64",
   },
 } as const;

@@ -115,7 +115,7 @@ export class GroupMap {
       launch_attempt: null,
       forked: session.candidates.some((candidate) => candidate.component.forked) ? 1 : 0,
       imported: isImported ? 1 : 0,
-      deleted_jpos: 0n,
+      deleted_ns: 0n,
       version: cause.receivedNs,
     };
   }

@@ -1,7 +1,8 @@
 // Numeric and bool marks are also points of a series, of the same kind as XTrack's metrics.
 
+import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
-import type { JsonValue } from "#base/json/value.ts";
+import { type JsonValue, NumberText } from "#base/json/value.ts";
 import { createRows, type Rows, rowFlags } from "#model/tables.ts";
 
 const textDecoder = new TextDecoder();

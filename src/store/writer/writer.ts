@@ -1,0 +1,226 @@
+// Moves applied inputs to the store in large blocks. While one plan is being sent, the next one gathers; a
+// plan is closed when it is large enough or when its first row has waited `lingerMs`. Sending is repeated
+// until the store takes it: accepted rows wait here and in the journal, they are never given up.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Batch } from "#model/batch.ts";
+import { decodePlan, encodePlan, type Plan, type PlannedBlock } from "./plan.ts";
+
+/** Durable files of plans not yet wholly sent, and how far the store has got. */
+export interface Outbox {
+  save(to: number, bytes: Uint8Array): Promise<void>;
+  /** Open plans in order. */
+  open(): Promise<readonly { readonly to: number; readonly bytes: Uint8Array }[]>;
+  /** Makes `to` the stored position, then removes its plan. */
+  finish(to: number): Promise<void>;
+  /** Everything up to here is in the store. */
+  position(): Promise<number>;
+}
+
+export interface BlockSender {
+  insert(block: PlannedBlock): Promise<void>;
+  /** True when sending the same block again may succeed. */
+  isPassing(error: unknown): boolean;
+}
+
+/** Turns what was gathered into blocks; tokens are given by the writer. */
+export type BlockMaker = (batches: readonly Batch[]) => Omit<PlannedBlock, "token">[];
+
+export interface WriterOptions {
+  readonly collector: string;
+  readonly lingerMs: number;
+  readonly planBytesMax: number;
+  readonly pendingBytesMax: number;
+  onStored(to: number): void;
+  onTrouble(error: unknown, attempt: number): void;
+}
+
+const retryMsMax = 2000;
+
+export class StoreWriter {
+  private gathered: Batch[] = [];
+  private gatheredBytes = 0;
+  private sendingBytes = 0;
+  private readonly outbox: Outbox;
+  private readonly sender: BlockSender;
+  private readonly toBlocks: BlockMaker;
+  private readonly options: WriterOptions;
+  private storedTo: number;
+  private loop: Promise<void> | null = null;
+  private closing = false;
+  private hurry = false;
+  private wake: () => void = () => {};
+  private roomWaiters: (() => void)[] = [];
+  private storedWaiters: { to: number; resolve: () => void; reject: (cause: unknown) => void }[] = [];
+
+  constructor(outbox: Outbox, sender: BlockSender, toBlocks: BlockMaker, options: WriterOptions, storedTo: number) {
+    this.outbox = outbox;
+    this.sender = sender;
+    this.toBlocks = toBlocks;
+    this.options = options;
+    this.storedTo = storedTo;
+  }
+
+  /** The last journal record whose rows are all in the store. */
+  get stored(): number {
+    return this.storedTo;
+  }
+
+  get pendingBytes(): number {
+    return this.gatheredBytes + this.sendingBytes;
+  }
+
+  add(batch: Batch): void {
+    this.gathered.push(batch);
+    this.gatheredBytes += batch.bytes + 256;
+    if (this.loop === null) this.start();
+    else if (this.gatheredBytes >= this.options.planBytesMax) this.wake();
+  }
+
+  hasRoom(): boolean {
+    return this.pendingBytes < this.options.pendingBytesMax;
+  }
+
+  async room(): Promise<void> {
+    while (!this.hasRoom()) await new Promise<void>((resolve) => this.roomWaiters.push(resolve));
+  }
+
+  /** Resolves when every record up to `to` is in the store. */
+  storedUpTo(to: number): Promise<void> {
+    if (this.storedTo >= to) return Promise.resolve();
+    this.hurry = true;
+    this.wake();
+    return new Promise((resolve, reject) => this.storedWaiters.push({ to, resolve, reject }));
+  }
+
+  /** Sends what is left, for at most `deadlineMs`; the rest stays in the journal. */
+  async close(deadlineMs: number): Promise<void> {
+    this.closing = true;
+    this.hurry = true;
+    this.wake();
+    const { loop } = this;
+    if (loop !== null) await Promise.race([loop, sleep(deadlineMs, undefined, { ref: false })]);
+    for (const waiter of this.storedWaiters.splice(0)) waiter.reject(new Error("the writer was closed"));
+  }
+
+  private start(): void {
+    this.loop = this.run().finally(() => {
+      this.loop = null;
+      if (this.gathered.length > 0 && !this.closing) this.start();
+    });
+    this.loop.catch((cause) => this.options.onTrouble(cause, 0));
+  }
+
+  private async run(): Promise<void> {
+    while (this.gathered.length > 0) {
+      await this.linger();
+      const batches = this.takePlanful();
+      const from = (batches[0] as Batch).position;
+      const to = (batches.at(-1) as Batch).position;
+      const blocks = this.toBlocks(batches).map((block) => ({
+        ...block,
+        token: `${this.options.collector}-${from}-${to}-${block.table}`,
+      }));
+      if (blocks.length > 0) {
+        await this.saveUntilDone({ from, to, blocks });
+        await sendPlan(this.sender, blocks, this.options, () => this.closing);
+      }
+      await this.outbox.finish(to);
+      this.finish(to);
+    }
+  }
+
+  /** Waits a little for more rows, unless somebody waits for these. */
+  private async linger(): Promise<void> {
+    if (this.hurry || this.gatheredBytes >= this.options.planBytesMax) {
+      this.hurry = false;
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.options.lingerMs);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wake = () => {};
+    this.hurry = false;
+  }
+
+  private takePlanful(): Batch[] {
+    let bytes = 0;
+    let count = 0;
+    for (const batch of this.gathered) {
+      if (count > 0 && bytes + batch.bytes > this.options.planBytesMax) break;
+      bytes += batch.bytes + 256;
+      count++;
+    }
+    const taken = this.gathered.slice(0, count);
+    this.gathered = this.gathered.slice(count);
+    this.gatheredBytes -= bytes;
+    this.sendingBytes = bytes;
+    return taken;
+  }
+
+  private async saveUntilDone(plan: Plan): Promise<void> {
+    const bytes = encodePlan(plan);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.outbox.save(plan.to, bytes);
+        return;
+      } catch (error) {
+        this.options.onTrouble(error, attempt);
+        await sleep(backOffMs(attempt));
+      }
+    }
+  }
+
+  private finish(to: number): void {
+    this.storedTo = to;
+    this.sendingBytes = 0;
+    this.options.onStored(to);
+    for (const resolve of this.roomWaiters.splice(0)) resolve();
+    const done = this.storedWaiters.filter((waiter) => waiter.to <= to);
+    this.storedWaiters = this.storedWaiters.filter((waiter) => waiter.to > to);
+    for (const waiter of done) waiter.resolve();
+  }
+}
+
+/** Sends the plans that a stopped process left open, and returns the position they reach. */
+export async function finishOpenPlans(
+  outbox: Outbox,
+  sender: BlockSender,
+  options: Pick<WriterOptions, "onTrouble">,
+): Promise<number> {
+  let position = await outbox.position();
+  for (const { to, bytes } of await outbox.open()) {
+    if (to > position) await sendPlan(sender, decodePlan(bytes).blocks, options, () => false);
+    await outbox.finish(to);
+    position = Math.max(position, to);
+  }
+  return position;
+}
+
+async function sendPlan(
+  sender: BlockSender,
+  blocks: readonly PlannedBlock[],
+  options: Pick<WriterOptions, "onTrouble">,
+  isClosing: () => boolean,
+): Promise<void> {
+  for (const block of blocks) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await sender.insert(block);
+        break;
+      } catch (error) {
+        options.onTrouble(error, attempt);
+        if (isClosing() || !sender.isPassing(error)) throw error;
+        await sleep(backOffMs(attempt));
+      }
+    }
+  }
+}
+
+function backOffMs(attempt: number): number {
+  return Math.min(retryMsMax, 20 * 2 ** attempt);
+}
