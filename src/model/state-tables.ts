@@ -16,9 +16,6 @@ export const stateTables = {
     pipeline_id: "Nullable(String)",
     deployment_id: "Nullable(String)",
     model_id: "Nullable(String)",
-    /** Semantiva: the launch this run is attached to. */
-    launch_id: "Nullable(String)",
-    launch_attempt: "Nullable(Int64)",
     forked: "UInt8",
     /** The group came by import, not from a live client. */
     imported: "UInt8",

@@ -111,8 +111,6 @@ export class GroupMap {
       pipeline_id: span?.pipelineId ?? null,
       deployment_id: span?.deploymentId ?? null,
       model_id: span?.modelId ?? null,
-      launch_id: null,
-      launch_attempt: null,
       forked: session.candidates.some((candidate) => candidate.component.forked) ? 1 : 0,
       imported: isImported ? 1 : 0,
       deleted_ns: 0n,

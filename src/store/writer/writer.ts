@@ -33,6 +33,8 @@ export interface WriterOptions {
   readonly pendingBytesMax: number;
   onStored(to: number): void;
   onTrouble(error: unknown, attempt: number): void;
+  /** The store refuses a block for good; nothing more is written until the next start. */
+  onStopped(cause: unknown): void;
 }
 
 const retryMsMax = 2000;
@@ -49,6 +51,7 @@ export class StoreWriter {
   private loop: Promise<void> | null = null;
   private closing = false;
   private hurry = false;
+  private failure: unknown = null;
   private wake: () => void = () => {};
   private roomWaiters: (() => void)[] = [];
   private storedWaiters: { to: number; resolve: () => void; reject: (cause: unknown) => void }[] = [];
@@ -78,7 +81,7 @@ export class StoreWriter {
   }
 
   hasRoom(): boolean {
-    return this.pendingBytes < this.options.pendingBytesMax;
+    return this.failure === null && this.pendingBytes < this.options.pendingBytesMax;
   }
 
   async room(): Promise<void> {
@@ -88,6 +91,7 @@ export class StoreWriter {
   /** Resolves when every record up to `to` is in the store. */
   storedUpTo(to: number): Promise<void> {
     if (this.storedTo >= to) return Promise.resolve();
+    if (this.failure !== null) return Promise.reject(this.failure);
     this.hurry = true;
     this.wake();
     return new Promise((resolve, reject) => this.storedWaiters.push({ to, resolve, reject }));
@@ -104,11 +108,19 @@ export class StoreWriter {
   }
 
   private start(): void {
-    this.loop = this.run().finally(() => {
-      this.loop = null;
-      if (this.gathered.length > 0 && !this.closing) this.start();
-    });
-    this.loop.catch((cause) => this.options.onTrouble(cause, 0));
+    this.loop = this.run().then(
+      () => {
+        this.loop = null;
+        if (this.gathered.length > 0) this.start();
+      },
+      (cause) => {
+        // The plan that failed stays in the outbox, and nothing after it may overtake it: the writer stops,
+        // its loop stays set so that no other is started, and the journal keeps what comes.
+        this.failure = cause;
+        for (const waiter of this.storedWaiters.splice(0)) waiter.reject(cause);
+        if (!this.closing) this.options.onStopped(cause);
+      },
+    );
   }
 
   private async run(): Promise<void> {
