@@ -62,6 +62,7 @@ export const faultKinds = {
     blast: "message",
     means: "A field of the event, which is named, has a value the document does not allow.",
     hint: "Send the type the document gives for this field.",
+  },
   batch_id_reused: {
     blast: "record",
     means: "A batch came with an id that is known with other content.",
