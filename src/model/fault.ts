@@ -28,6 +28,41 @@ export const faultKinds = {
     means: "The JSON is larger than the limit.",
     hint: "Send smaller messages, or raise the size limit of this route.",
   },
+  line_not_json: {
+    blast: "record",
+    means: "A line of a trace stream is not JSON.",
+    hint: "Write one JSON object a line; the column of the first wrong byte is named.",
+  },
+  line_not_object: {
+    blast: "record",
+    means: "A line of a trace stream is JSON, but not an object.",
+    hint: "Write one JSON object a line.",
+  },
+  line_too_deep: {
+    blast: "record",
+    means: "A line of a trace stream is nested deeper than the limit.",
+    hint: "Flatten the value, or raise `limits.json_depth`.",
+  },
+  line_too_long: {
+    blast: "record",
+    means: "A line of a trace stream is longer than the limit; its head is kept.",
+    hint: "Keep large values out of the trace, or raise `limits.line_bytes`.",
+  },
+  line_torn: {
+    blast: "record",
+    means: "A trace stream ends inside a line.",
+    hint: "The writer was stopped while it wrote; send the stream again when it is whole.",
+  },
+  semantiva_header: {
+    blast: "record",
+    means: "A trace record has no valid header (`record_type`, `schema_version` 1, `run_id`).",
+    hint: "The JSON pointer and the rule are named; `tributary check` shows all of them.",
+  },
+  semantiva_schema: {
+    blast: "record",
+    means: "A trace record breaks the schema of its type.",
+    hint: "The JSON pointer and the rule are named; `tributary check` shows all of them.",
+  },
   identity_conflict: {
     blast: "record",
     means: "A record with a known identity came with other content; the first is kept.",

@@ -1,0 +1,30 @@
+// RFC 3339 times to integer nanoseconds since the epoch, and back.
+
+const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** Nanoseconds since the epoch, or undefined when the text is no time. Digits beyond nanoseconds are cut off. */
+export function parseRfc3339Ns(text: string): bigint | undefined {
+  const parts = form.exec(text);
+  if (parts === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction, , sign, offsetHour, offsetMinute] = parts;
+  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute));
+  const date = new Date(ms);
+  // Date.UTC rolls over what does not exist (month 13, 31 April), and reads years below 100 as 19xx.
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
+  if (date.getUTCFullYear() !== Number(year) || Number(hour) > 23 || Number(minute) > 59) return undefined;
+  // Second 60 is a leap second; it counts as the first of the next minute.
+  if (Number(second) > 60) return undefined;
+  let seconds = ms / 1000 + Number(second);
+  if (sign !== undefined) {
+    if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+    const offset = Number(offsetHour) * 3600 + Number(offsetMinute) * 60;
+    seconds += sign === "-" ? offset : -offset;
+  }
+  const nanos = fraction === undefined ? 0 : Number(fraction.slice(0, 9).padEnd(9, "0"));
+  return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
+}
+
+/** The form that the trace stream's document asks for: UTC, milliseconds, `Z`. */
+export function formatRfc3339Ms(ns: bigint): string {
+  return new Date(Number(ns / 1_000_000n)).toISOString();
+}

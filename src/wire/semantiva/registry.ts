@@ -1,0 +1,181 @@
+// Which schema judges which record. Registry and schemas are data: a new record type is one schema file and one
+// registry entry, ours or the user's.
+//
+// Judging is flat and compositional. First the header, which is the same for every type; then the schema that the
+// registry names for the record's `record_type`. A type that the registry does not know has passed when its header
+// has: it is kept, not refused.
+
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { toPlain } from "./plain.ts";
+import { atPointer } from "./pointer.ts";
+
+/** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
+export type RegistryEntry = string | { readonly schema: string; readonly run_id_at?: string };
+
+/** One folder of schema files and the registry that names them. */
+export interface SchemaSet {
+  readonly registry: { readonly header?: string; readonly records: Readonly<Record<string, RegistryEntry>> };
+  /** By file name. */
+  readonly schemas: Readonly<Record<string, object>>;
+}
+
+/**
+ * `document`: the page to the letter, the header on every line and its times in the documented form.
+ * `driver`: also what the real driver writes, SER lines that keep their `run_id` in `identity`.
+ */
+export type Strictness = "driver" | "document";
+
+export interface Violation {
+  /** JSON pointer of the value that breaks the rule; of its parent when the value is missing. */
+  readonly pointer: string;
+  /** The schema keyword, such as `required` or `minimum`. */
+  readonly rule: string;
+  readonly message: string;
+}
+
+export type Judgement =
+  | { readonly ok: true; readonly known: boolean; readonly runId: string; readonly hasHeader: boolean }
+  | { readonly ok: false; readonly stage: "header" | "record"; readonly violations: readonly Violation[] };
+
+export interface Registry {
+  readonly types: readonly string[];
+  /** With `all`, every broken rule is named, up to `violationsMax`; else the first. */
+  judge(record: JsonObject, strictness: Strictness, all?: boolean): Judgement;
+}
+
+export const violationsMax = 20;
+
+/** A registry or schema that cannot be used; thrown when it is loaded, never while judging. */
+export class RegistryError extends Error {
+  readonly kind = "registry";
+}
+
+const documentTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)\.\d{3}Z$/;
+
+/** Later sets add to earlier ones; an entry or file of the same name replaces the earlier. */
+export function createRegistry(...sets: readonly SchemaSet[]): Registry {
+  const entries = new Map<string, { readonly schema: string; readonly runIdAt: string }>();
+  const schemas = new Map<string, object>();
+  let header: string | undefined;
+  for (const { registry, schemas: files } of sets) {
+    for (const [name, schema] of Object.entries(files)) schemas.set(name, schema);
+    header = registry.header ?? header;
+    for (const [type, entry] of Object.entries(registry.records)) {
+      const { schema, run_id_at = "" } = typeof entry === "string" ? { schema: entry } : entry;
+      entries.set(type, { schema, runIdAt: run_id_at });
+    }
+  }
+  if (header === undefined) throw new RegistryError("no registry names a header schema");
+  const headerName = header;
+  const judges = {
+    driver: compile(schemas, { timesToTheLetter: false, all: false }),
+    document: compile(schemas, { timesToTheLetter: true, all: false }),
+  };
+  const thorough = {
+    driver: compile(schemas, { timesToTheLetter: false, all: true }),
+    document: compile(schemas, { timesToTheLetter: true, all: true }),
+  };
+  // Compiling now finds a broken schema when it is loaded instead of at the first line of its type.
+  judges.driver(headerName);
+  for (const { schema } of entries.values()) judges.driver(schema);
+
+  return {
+    types: [...entries.keys()],
+    judge(record, strictness, all = false) {
+      const schemaOf = (all ? thorough : judges)[strictness];
+      const plain = toPlain(record) as JsonObject;
+      const { record_type: type } = record;
+      const entry = typeof type === "string" ? entries.get(type) : undefined;
+      const hasHeader = Object.hasOwn(plain, "run_id");
+      let runId = plain["run_id"];
+      let head = plain;
+      if (!hasHeader && strictness === "driver" && entry !== undefined && entry.runIdAt !== "") {
+        runId = atPointer(plain, entry.runIdAt) as JsonValue;
+        head = runId === undefined ? plain : { ...plain, run_id: runId };
+      }
+      const headerJudge = schemaOf(headerName);
+      if (!headerJudge(head)) return refuse("header", headerJudge, entry?.runIdAt ?? "", hasHeader);
+      if (entry === undefined) return { ok: true, known: false, runId: runId as string, hasHeader };
+      const recordJudge = schemaOf(entry.schema);
+      if (!recordJudge(plain)) return refuse("record", recordJudge, "", hasHeader);
+      return { ok: true, known: true, runId: runId as string, hasHeader };
+    },
+  };
+}
+
+type JudgeOf = (schema: string) => ValidateFunction;
+
+function compile(schemas: ReadonlyMap<string, object>, options: { timesToTheLetter: boolean; all: boolean }): JudgeOf {
+  let ajv: Ajv2020 | undefined;
+  const compiled = new Map<string, ValidateFunction>();
+  return (name) => {
+    let judge = compiled.get(name);
+    if (judge === undefined) {
+      ajv ??= createAjv(schemas, options);
+      judge = compileOne(ajv, name);
+      compiled.set(name, judge);
+    }
+    return judge;
+  };
+}
+
+function createAjv(
+  schemas: ReadonlyMap<string, object>,
+  options: { timesToTheLetter: boolean; all: boolean },
+): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors: options.all,
+    // Schemas of users may hold keywords and formats of their own.
+    strict: false,
+    // NaN and Infinity are numbers here: the driver writes them.
+    strictNumbers: false,
+    ownProperties: true,
+    validateFormats: options.timesToTheLetter,
+    formats: { "date-time": documentTime },
+    logger: false,
+  });
+  for (const [name, schema] of schemas) {
+    try {
+      ajv.addSchema(schema, name);
+    } catch (cause) {
+      throw new RegistryError(`schema ${name} cannot be used: ${(cause as Error).message}`, { cause });
+    }
+  }
+  return ajv;
+}
+
+function compileOne(ajv: Ajv2020, name: string): ValidateFunction {
+  let judge: ValidateFunction | undefined;
+  try {
+    judge = ajv.getSchema(name);
+  } catch (cause) {
+    throw new RegistryError(`schema ${name} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+  if (judge === undefined) throw new RegistryError(`the registry names ${name}, but there is no such schema`);
+  return judge;
+}
+
+function refuse(stage: "header" | "record", judge: ValidateFunction, runIdAt: string, hasHeader: boolean): Judgement {
+  const violations = (judge.errors ?? []).slice(0, violationsMax).map((error) => toViolation(error));
+  if (stage === "header" && runIdAt !== "" && !hasHeader) {
+    for (const [i, { rule, message }] of violations.entries()) {
+      if (rule !== "required" || !message.includes("'run_id'")) continue;
+      violations[i] = { pointer: "", rule, message: `${message}, in the header or at ${runIdAt}` };
+    }
+  }
+  return { ok: false, stage, violations };
+}
+
+function toViolation(error: ErrorObject): Violation {
+  const { instancePath: pointer, keyword: rule, params } = error;
+  const plain = error.message ?? "breaks the schema";
+  if (rule === "enum") return { pointer, rule, message: `must be one of ${list(params["allowedValues"])}` };
+  if (rule === "const") return { pointer, rule, message: `must be ${JSON.stringify(params["allowedValue"])}` };
+  if (rule === "format") return { pointer, rule, message: "must be a time like 2026-11-15T02:48:56.995Z" };
+  return { pointer, rule, message: plain };
+}
+
+function list(values: unknown): string {
+  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "the listed values";
+}
