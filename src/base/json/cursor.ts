@@ -92,25 +92,52 @@ export class JsonCursor {
 
   /** Reads `{` and the first key; false when the object is empty (and then it is closed). */
   openObject(): boolean {
-    if (this.skipBlanks() !== 0x7b) this.failExpected("an object");
-    this.deepen();
-    this.pos++;
-    const c = this.skipBlanks();
-    if (c === 0x7d) return this.closeContainer();
-    this.readKey(c);
+    if (!this.enterObject()) return false;
+    this.readKey();
     return true;
   }
 
   /** After a member's value: reads the next key, or `}` and returns false. */
   nextMember(): boolean {
+    if (!this.passComma()) return false;
+    this.readKey();
+    return true;
+  }
+
+  /** The first half of `openObject`: the key is left to `readKey` or `tryKey`. */
+  enterObject(): boolean {
+    if (this.skipBlanks() !== 0x7b) this.failExpected("an object");
+    this.deepen();
+    this.pos++;
+    return this.skipBlanks() === 0x7d ? this.closeContainer() : true;
+  }
+
+  /** The first half of `nextMember`: the key is left to `readKey` or `tryKey`. */
+  passComma(): boolean {
     const c = this.skipBlanks();
     if (c === 0x2c) {
       this.pos++;
-      this.readKey(this.skipBlanks());
       return true;
     }
     if (c !== 0x7d) this.failExpected("',' or '}'");
     return this.closeContainer();
+  }
+
+  readKey(): void {
+    if (this.skipBlanks() !== 0x22) this.failExpected("a key in quotes");
+    this.passString();
+    if (this.skipBlanks() !== 0x3a) this.failExpected("':'");
+    this.pos++;
+  }
+
+  /** Passes the key when the bytes ahead are exactly this token, a key in quotes with its colon; else nothing. */
+  tryKey(token: Uint8Array): boolean {
+    const { bytes, pos } = this;
+    const size = token.length;
+    if (pos + size > this.end) return false;
+    for (let i = 0; i < size; i++) if (bytes[pos + i] !== token[i]) return false;
+    this.pos = pos + size;
+    return true;
   }
 
   /** Reads `[`; false when the array is empty (and then it is closed). */
@@ -241,13 +268,6 @@ export class JsonCursor {
     this.pos++;
     this.depth--;
     return false;
-  }
-
-  private readKey(c: number): void {
-    if (c !== 0x22) this.failExpected("a key in quotes");
-    this.passString();
-    if (this.skipBlanks() !== 0x3a) this.failExpected("':'");
-    this.pos++;
   }
 
   /** `pos` is at the opening quote. */

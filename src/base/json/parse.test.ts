@@ -165,6 +165,29 @@ describe("parseJson beyond JSON.parse", () => {
     );
   });
 
+  test("reads keys right whatever it expected from the texts before", () => {
+    const key = fc.constantFrom(
+      '"a"',
+      '"ab"',
+      '"abc"',
+      '"a\\u0062"',
+      '"é"',
+      '"\\ud83d"',
+      '"__proto__"',
+      '"a" ',
+      '" a"',
+    );
+    const object = fc.array(key, { maxLength: 6 }).map((keys) => `{${keys.map((k) => `${k}:{${k}: 1}`).join()}}`);
+    fc.assert(
+      fc.property(fc.array(object, { maxLength: 6 }), (objects) => {
+        for (const text of objects) expectAsJsonParse(text);
+        const lone = objects.some((text) => text.includes("ud83d")) ? oddity.loneSurrogate : 0;
+        expect(odditiesOf(`[${objects.join()}]`) & oddity.loneSurrogate).toBe(lone);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   test("keeps lone surrogates, NUL and line separators", () => {
     expect(parsed('"\\ud83d"')).toBe("\ud83d");
     expect(parsed('"x\\udc00\\ud83d\\ud83d\\ude80"')).toBe("x\udc00\ud83d🚀");

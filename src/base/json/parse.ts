@@ -2,6 +2,7 @@
 // double cannot hold.
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
+import { findKey, KeyNode } from "./key-table.ts";
 import { parseNumber } from "./number.ts";
 import { decodeText } from "./text.ts";
 import {
@@ -24,6 +25,8 @@ export type JsonResult =
   | { readonly ok: false; readonly fault: JsonFault };
 
 const textEncoder = new TextEncoder();
+/** Stands above the outermost object, to remember its first key. */
+const root = new KeyNode("", new Uint8Array(0), 0);
 
 export function parseJson(input: Uint8Array | string, limits: JsonLimits = defaultJsonLimits): JsonResult {
   const bytes = typeof input === "string" ? encodeText(input) : input;
@@ -46,7 +49,7 @@ export class ValueReader {
     this.cursor = cursor;
   }
 
-  read(): JsonValue {
+  read(above: KeyNode = root): JsonValue {
     const { cursor } = this;
     const kind = cursor.peek();
     switch (kind) {
@@ -57,9 +60,9 @@ export class ValueReader {
         cursor.passScalar(kind);
         return this.numberOfToken();
       case jsonKind.object:
-        return this.readObject();
+        return this.readObject(above);
       case jsonKind.array:
-        return this.readArray();
+        return this.readArray(above);
       case jsonKind.true:
       case jsonKind.false:
       case jsonKind.null:
@@ -70,29 +73,44 @@ export class ValueReader {
     }
   }
 
-  private readArray(): JsonValue[] {
+  private readArray(above: KeyNode): JsonValue[] {
     const items: JsonValue[] = [];
-    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) items.push(this.read());
+    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) items.push(this.read(above));
     return items;
   }
 
-  private readObject(): JsonObject {
+  private readObject(above: KeyNode): JsonObject {
     const object: JsonObject = {};
     const { cursor } = this;
-    // Two keys that differ in this mask differ; only those that meet in it are looked up.
+    let guess = above.first;
+    let previous: KeyNode | undefined;
+    // Keys that share no bit differ; only those that meet in it are looked up.
     let seen = 0;
-    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const bit = 1 << ((cursor.stop - cursor.start) ^ (cursor.bytes[cursor.start] as number));
-      const key = this.textOfToken();
-      if (((seen & bit) !== 0 || cursor.escaped) && Object.hasOwn(object, key)) this.oddities |= oddity.duplicateKeys;
-      seen |= cursor.escaped ? -1 : bit;
-      const value = this.read();
+    for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
+      let key: KeyNode;
+      if (guess !== undefined && cursor.tryKey(guess.token)) key = guess;
+      else {
+        key = this.readKey();
+        if (previous === undefined) above.first = key;
+        else previous.next = key;
+      }
+      if ((seen & key.bit) !== 0 && Object.hasOwn(object, key.text)) this.oddities |= oddity.duplicateKeys;
+      seen |= key.bit;
+      if (key.lone) this.oddities |= oddity.loneSurrogate;
+      const value = this.read(key);
       // Plain assignment to this one key would set the prototype.
-      if (key === "__proto__")
-        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-      else object[key] = value;
+      if (key.text === "__proto__") defineOwn(object, key.text, value);
+      else object[key.text] = value;
+      previous = key;
+      guess = key.next;
     }
     return object;
+  }
+
+  private readKey(): KeyNode {
+    const { cursor } = this;
+    cursor.readKey();
+    return findKey(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
   }
 
   private textOfToken(): string {
@@ -108,6 +126,10 @@ export class ValueReader {
     else if (cursor.form === numberForm.nonFinite) this.oddities |= oddity.nonFinite;
     return value;
   }
+}
+
+function defineOwn(object: JsonObject, key: string, value: JsonValue): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** UTF-8 cannot hold half a surrogate pair; its escape can, and means the same inside a JSON string. */
