@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Int64Column } from "#base/columns.ts";
-import { numberForm } from "./cursor.ts";
 import { type Int64Words, parseDouble, parseInt64 } from "./number.ts";
+import { numberForm } from "./tokens.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
 

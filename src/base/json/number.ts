@@ -1,7 +1,7 @@
 // Number tokens to values. The cursor has already checked that the bytes are a number of the given form.
 
-import { numberForm } from "./cursor.ts";
 import { decodeAscii } from "./text.ts";
+import { numberForm } from "./tokens.ts";
 import { NumberText } from "./value.ts";
 
 const two32 = 4294967296;
