@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { JsonCursor } from "./cursor.ts";
+import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { parseJson } from "./parse.ts";
-import { jsonKind, numberForm } from "./tokens.ts";
 import { JsonTrouble } from "./value.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

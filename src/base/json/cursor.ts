@@ -6,8 +6,11 @@
 //     if (cursor.keyIs(idKey)) cursor.readString(); else cursor.skipValue();
 //   }
 
-import { JsonTokens, jsonKind, kindOfByte } from "./tokens.ts";
+import { JsonTokens, jsonKind, kindOfByte, numberForm } from "./tokens.ts";
 import { jsonDepthCeiling } from "./value.ts";
+
+// Whoever reads with a cursor needs these words too.
+export { jsonKind, numberForm };
 
 /** One byte per container open inside `skipValue`, which never calls anything that could call it again. */
 const skipStack = new Uint8Array(jsonDepthCeiling + 1);

@@ -1,11 +1,10 @@
 // JSON text to values, without loss. Strict JSON gives exactly what JSON.parse gives, apart from integers that a
 // double cannot hold.
 
-import { JsonCursor } from "./cursor.ts";
+import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { findKey, KeyNode } from "./key-table.ts";
 import { parseNumber } from "./number.ts";
 import { decodeText } from "./text.ts";
-import { jsonKind, numberForm } from "./tokens.ts";
 import {
   defaultJsonLimits,
   type JsonFault,

@@ -1,10 +1,9 @@
 // JSON text to strict JSON text: compact, RFC 8259, every key once. Tokens are copied as they were written, so 1.0
 // stays 1.0 and an escape stays an escape; most values need no change at all and are then used where they stand.
 
-import { JsonCursor } from "./cursor.ts";
+import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { parseNumber } from "./number.ts";
 import { decodeText } from "./text.ts";
-import { jsonKind, numberForm } from "./tokens.ts";
 import { oddity } from "./value.ts";
 
 /** Oddities that strict JSON cannot express: whoever must give the text back exactly has to keep the original. */

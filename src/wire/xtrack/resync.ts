@@ -7,8 +7,7 @@
 // the next intact frame; bodies that survive this test overlap at most four deep, and only those are parsed. For the
 // same reason no false prefix, however large its claim, can keep an intact frame waiting behind it.
 
-import { JsonCursor } from "#base/json/cursor.ts";
-import { jsonKind } from "#base/json/tokens.ts";
+import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
 import { toJsonFault } from "#base/json/value.ts";
 
 /** Bytes below this cannot occur in JSON text, and every prefix up to `frameLimitCeiling` starts with one. */
