@@ -25,23 +25,26 @@ export function faultId(fault: Fault): string {
 
 export function toFaultRows(faults: readonly Fault[], context: FaultContext): Rows<"faults"> {
   const rows = createRows("faults");
-  for (const [at, fault] of faults.entries()) {
-    rows.group_key.push(context.groupKey);
-    rows.workspace.push(context.workspace);
-    rows.fault_id.push(faultId(fault));
-    rows.code.push(fault.code);
-    rows.blast.push(blastOf(fault.code));
-    rows.protocol.push(context.protocol);
-    rows.transport.push(context.transport);
-    const cut = fault.raw.length > rawBytesMax;
-    rows.detail.push(
-      cut ? `${fault.detail} (${fault.raw.length} bytes, the first ${rawBytesMax} are kept)` : fault.detail,
-    );
-    rows.place.push(JSON.stringify(fault.place));
-    rows.received_ns.pushBigInt(context.receivedNs);
-    rows.jpos.pushNumber(context.position);
-    rows.jrow.push(at);
-    rows.raw.pushBytes(cut ? fault.raw.subarray(0, rawBytesMax) : fault.raw);
-  }
+  for (const [at, fault] of faults.entries()) pushFault(rows, fault, faultId(fault), context, at);
   return rows;
+}
+
+/** `at` is the fault's place among the rows of its journal record. */
+export function pushFault(rows: Rows<"faults">, fault: Fault, id: string, context: FaultContext, at: number): void {
+  rows.group_key.push(context.groupKey);
+  rows.workspace.push(context.workspace);
+  rows.fault_id.push(id);
+  rows.code.push(fault.code);
+  rows.blast.push(blastOf(fault.code));
+  rows.protocol.push(context.protocol);
+  rows.transport.push(context.transport);
+  const cut = fault.raw.length > rawBytesMax;
+  rows.detail.push(
+    cut ? `${fault.detail} (${fault.raw.length} bytes, the first ${rawBytesMax} are kept)` : fault.detail,
+  );
+  rows.place.push(JSON.stringify(fault.place));
+  rows.received_ns.pushBigInt(context.receivedNs);
+  rows.jpos.pushNumber(context.position);
+  rows.jrow.push(at);
+  rows.raw.pushBytes(cut ? fault.raw.subarray(0, rawBytesMax) : fault.raw);
 }

@@ -164,7 +164,7 @@ export const factTables = {
     seq: "Int64",
     /** 32 hex of the identity: SHA-256 of the line for Semantiva, '' for XTrack, where (seq, ts) is it. */
     event_id: "String",
-    /** Strict JSON: XTrack's `p`, Semantiva's whole line. */
+    /** Strict JSON: XTrack's `p`; Semantiva's whole line, exactly as written unless `raw` has it. */
     payload: "String",
     ...arrival,
   },
@@ -186,7 +186,7 @@ export const factTables = {
     seq: "Nullable(Int64)",
     timestamp: "Nullable(String)",
     event_id: "String",
-    /** Strict JSON of the whole line. */
+    /** Strict JSON: the whole line, exactly as written unless `raw` has it. */
     payload: "String",
     ...arrival,
   },

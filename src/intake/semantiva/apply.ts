@@ -1,0 +1,152 @@
+// A decoded chunk → rows. The only state is which lines were seen before and which run a group belongs to: a line that
+// comes again, in whatever chunk, file or order, is counted and not stored.
+
+import { createHash } from "node:crypto";
+import type { Applied } from "#intake/applied.ts";
+import { faultId, pushFault } from "#intake/fault-rows.ts";
+import type { PlainGroups } from "#intake/groups.ts";
+import { type IdMap, idWords } from "#intake/id-map.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { createRows, type Rows } from "#model/tables.ts";
+import type { FaultyLine, SemantivaChunk, TakenLine } from "./decode-lines.ts";
+import { isLifecycleType, type Keys, toKeys, toRunKey } from "./keys.ts";
+import { pushEvent, pushLifecycle, pushNode } from "./rows.ts";
+
+export interface SemantivaState {
+  /** Identities of the lines and faults that were applied; changed here. */
+  readonly seen: IdMap;
+  readonly groups: PlainGroups;
+}
+
+export interface SemantivaMeta {
+  readonly workspace: string;
+  readonly receivedNs: bigint;
+  /** The journal record the chunk came from. */
+  readonly position: number;
+  readonly transport: string;
+  readonly runOverride: string | null;
+  readonly imported: boolean;
+}
+
+export function applySemantiva(state: SemantivaState, chunk: SemantivaChunk, meta: SemantivaMeta): Applied {
+  const batch = new SemantivaBatch(state, meta);
+  for (const line of chunk.taken) batch.take(line);
+  for (const line of chunk.faulty) batch.keepFault(line);
+  return {
+    parts: batch.parts(),
+    state: batch.changes,
+    accepted: batch.accepted,
+    duplicates: batch.duplicates,
+    // The sender is told of a bad line every time it sends it, though its fault is stored once.
+    faults: chunk.faulty.map(({ fault }) => fault),
+  };
+}
+
+/** Puts the identity of a line or fault into the scratch that `seen` reads; one line in two workspaces is two records. */
+export function loadIdentity(digest: Uint8Array, workspace: string): void {
+  const salt = workspaceSalt(workspace);
+  const view = new DataView(digest.buffer, digest.byteOffset, digest.length);
+  for (let word = 0; word < 4; word++) idWords[word] = view.getUint32(word * 4) ^ (salt[word] as number);
+}
+
+export function toEventId(digest: Uint8Array): string {
+  return Buffer.from(digest.buffer, digest.byteOffset, 16).toString("hex");
+}
+
+class SemantivaBatch {
+  readonly changes: StateChange[] = [];
+  accepted = 0;
+  duplicates = 0;
+  private readonly state: SemantivaState;
+  private readonly meta: SemantivaMeta;
+  private readonly events = createRows("events");
+  private readonly nodes = createRows("nodes");
+  private readonly lifecycle = createRows("lifecycle");
+  private readonly faults = createRows("faults");
+  private readonly notedGroups = new Set<string>();
+
+  constructor(state: SemantivaState, meta: SemantivaMeta) {
+    this.state = state;
+    this.meta = meta;
+  }
+
+  take(line: TakenLine): void {
+    const { message, digest } = line;
+    const keys = toKeys(message, this.meta.workspace);
+    // Also for a copy: a live copy of what was imported makes its group live, and a named one names it.
+    this.noteGroup(keys);
+    if (!this.isNew(digest)) {
+      this.duplicates++;
+      return;
+    }
+    this.accepted++;
+    const eventId = toEventId(digest);
+    if (message.known && message.type === "ser") {
+      pushNode(this.nodes, line, keys, eventId, this.meta);
+      return;
+    }
+    pushEvent(this.events, line, keys, eventId, this.meta);
+    if (message.known && isLifecycleType(message.type)) pushLifecycle(this.lifecycle, line, keys, eventId, this.meta);
+  }
+
+  keepFault({ fault, runId, at }: FaultyLine): void {
+    const id = faultId(fault);
+    if (!this.isNew(Buffer.from(id, "hex"))) return;
+    const { workspace, receivedNs, position, transport } = this.meta;
+    const groupKey = runId.isWellFormed() && runId !== "" ? toRunKey(workspace, runId) : "";
+    pushFault(
+      this.faults,
+      fault,
+      id,
+      { workspace, groupKey, protocol: "semantiva", transport, receivedNs, position },
+      at,
+    );
+  }
+
+  parts(): AnyTablePart[] {
+    const parts: AnyTablePart[] = [];
+    const { events, nodes, lifecycle, faults } = this;
+    if (events.group_key.length > 0) parts.push({ table: "events", rows: events, dropped: null });
+    if (nodes.group_key.length > 0) parts.push({ table: "nodes", rows: nodes, dropped: null });
+    if (lifecycle.group_key.length > 0) parts.push({ table: "lifecycle", rows: lifecycle, dropped: null });
+    if (faults.group_key.length > 0) parts.push({ table: "faults", rows: faults as Rows<"faults">, dropped: null });
+    return parts;
+  }
+
+  private isNew(digest: Uint8Array): boolean {
+    loadIdentity(digest, this.meta.workspace);
+    if (this.state.seen.get() >= 0) return false;
+    this.state.seen.set(0);
+    return true;
+  }
+
+  private noteGroup({ groupKey, runId, launchId }: Keys): void {
+    if (this.notedGroups.has(groupKey)) return;
+    this.notedGroups.add(groupKey);
+    const { workspace, imported, receivedNs } = this.meta;
+    const ofRun = runId !== "";
+    const cause = {
+      workspace,
+      protocol: ofRun ? ("semantiva" as const) : ("launch" as const),
+      ownId: ofRun ? runId : launchId,
+      // A named run is where pipelines report to; a launch stays itself.
+      runOverride: ofRun ? this.meta.runOverride : null,
+      imported,
+      receivedNs,
+    };
+    this.changes.push(...this.state.groups.note(groupKey, cause));
+  }
+}
+
+const salts = new Map<string, Uint32Array>();
+
+function workspaceSalt(workspace: string): Uint32Array {
+  let salt = salts.get(workspace);
+  if (salt === undefined) {
+    const digest = createHash("sha256").update("workspace\0").update(workspace).digest();
+    salt = Uint32Array.from({ length: 4 }, (_, word) => digest.readUInt32BE(word * 4));
+    salts.set(workspace, salt);
+  }
+  return salt;
+}

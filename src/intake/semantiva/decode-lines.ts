@@ -1,0 +1,98 @@
+// Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same chunk, so the answer to the
+// sender and the rows after a replay come from one reading.
+
+import { createHash } from "node:crypto";
+import type { JsonLimits } from "#base/json/value.ts";
+import type { Fault, FaultPlace } from "#model/fault.ts";
+import { decodeLine, type LineFault, type Message } from "#wire/semantiva/decode.ts";
+import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "#wire/semantiva/lines.ts";
+import type { Registry } from "#wire/semantiva/registry.ts";
+
+/** The bytes, and where in their file or stream they begin. */
+export interface LinesSource {
+  readonly body: Uint8Array;
+  /** '' for none. */
+  readonly file: string;
+  readonly firstLine: number;
+  readonly offset: number;
+}
+
+export interface TakenLine {
+  readonly message: Message;
+  /** The record's exact bytes; a view of the body. */
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes: the record's identity. */
+  readonly digest: Uint8Array;
+  /** Place among the lines of this chunk, from 0. */
+  readonly at: number;
+}
+
+export interface FaultyLine {
+  readonly fault: Fault;
+  readonly runId: string;
+  readonly at: number;
+}
+
+export interface SemantivaChunk {
+  readonly taken: readonly TakenLine[];
+  readonly faulty: readonly FaultyLine[];
+}
+
+export interface LineLimits {
+  readonly lineBytesMax: number;
+  readonly json?: JsonLimits;
+}
+
+export function decodeLines(
+  source: LinesSource,
+  registry: Registry,
+  limits: LineLimits = defaultSplitLimits,
+): SemantivaChunk {
+  const taken: TakenLine[] = [];
+  const faulty: FaultyLine[] = [];
+  const splitter = new LineSplitter(limits, { line: source.firstLine, offset: source.offset });
+  let at = 0;
+  const body = new Uint8Array(source.body.buffer, source.body.byteOffset, source.body.length);
+  for (const lines of [splitter.push(body), splitter.finish()]) {
+    for (const line of lines) {
+      if (line.kind === "too_long") {
+        faulty.push({ fault: toLongFault(line, source.file), runId: "", at: at++ });
+        continue;
+      }
+      if (isBlank(line.bytes)) continue;
+      const decoded = decodeLine(line.bytes, registry, limits.json === undefined ? {} : { limits: limits.json });
+      if (decoded.ok) {
+        const digest = createHash("sha256").update(line.bytes).digest();
+        taken.push({ message: decoded.message, bytes: line.bytes, digest, at: at++ });
+      } else {
+        const [first] = decoded.faults;
+        // Without its LF, a line that is no JSON is most likely half of one.
+        const torn = !line.ended && first.code === "line_not_json";
+        const fault = toFault(torn ? { ...first, code: "line_torn" } : first, line.bytes, line.place, source.file);
+        faulty.push({ fault, runId: first.runId, at: at++ });
+      }
+    }
+  }
+  return { taken, faulty };
+}
+
+function toFault(found: LineFault, line: Uint8Array, place: LinePlace, file: string): Fault {
+  const { code, detail, offset, pointer } = found;
+  return { code, detail, place: toPlace(place, file, line, offset, pointer), raw: line.slice() };
+}
+
+function toLongFault(line: { head: Uint8Array; lengthBytes: number; place: LinePlace }, file: string): Fault {
+  const detail = `the line has ${line.lengthBytes} bytes, of which the first ${line.head.length} are kept`;
+  return { code: "line_too_long", detail, place: toPlace(line.place, file, line.head, 0, ""), raw: line.head.slice() };
+}
+
+/** Where a byte of a line lies in its file. */
+export function toPlace(place: LinePlace, file: string, line: Uint8Array, offset: number, pointer: string): FaultPlace {
+  return {
+    ...(file === "" ? {} : { file }),
+    line: place.line,
+    column: columnOf(line, offset),
+    offset: place.offset + offset,
+    ...(pointer === "" ? {} : { pointer }),
+  };
+}

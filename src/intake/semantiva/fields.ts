@@ -1,0 +1,34 @@
+// Fields of a lossless JSON record, read with their types. What has another type reads as absent: the whole line is
+// stored beside every column, so nothing is lost by that.
+
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+
+export function textAt(object: JsonObject | undefined, key: string): string | undefined {
+  const value = valueAt(object, key);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A 64-bit integer. */
+export function intAt(object: JsonObject | undefined, key: string): bigint | undefined {
+  const value = valueAt(object, key);
+  if (typeof value === "bigint") return value;
+  return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : undefined;
+}
+
+export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = valueAt(object, key);
+  return isJsonObject(value) ? value : undefined;
+}
+
+export function listAt(object: JsonObject | undefined, key: string): readonly JsonValue[] {
+  const value = valueAt(object, key);
+  return Array.isArray(value) ? value : [];
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+}
+
+function valueAt(object: JsonObject | undefined, key: string): JsonValue | undefined {
+  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+}

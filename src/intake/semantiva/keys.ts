@@ -1,0 +1,40 @@
+// Whose a record is: its run, or its launch. run_space_* lines carry the launch id as `run_id`; taking that for a run
+// would invent one.
+
+import type { Message } from "#wire/semantiva/decode.ts";
+import { intAt, textAt } from "./fields.ts";
+
+export interface Keys {
+  readonly groupKey: string;
+  /** The run's own id; '' for lines of a launch. */
+  readonly runId: string;
+  /** The launch that the line is of, or that its run belongs to; '' for none. */
+  readonly launchKey: string;
+  readonly launchId: string;
+}
+
+export function toRunKey(workspace: string, runId: string): string {
+  return `${workspace}/s/${runId}`;
+}
+
+export function toLaunchKey(workspace: string, launchId: string, attempt: bigint | number): string {
+  return `${workspace}/l/${launchId}/${attempt}`;
+}
+
+export function toKeys({ type, known, runId, record }: Message, workspace: string): Keys {
+  const launchId = textAt(record, "run_space_launch_id") ?? "";
+  const attempt = intAt(record, "run_space_attempt");
+  // Both parts are needed: the same launch id with another attempt is another launch.
+  const launchKey = launchId === "" || attempt === undefined ? "" : toLaunchKey(workspace, launchId, attempt);
+  const isLaunchs = launchKey !== "" && (isLaunchType(type) || (!known && runId === launchId));
+  if (isLaunchs) return { groupKey: launchKey, runId: "", launchKey, launchId };
+  return { groupKey: toRunKey(workspace, runId), runId, launchKey, launchId };
+}
+
+export function isLaunchType(type: string): boolean {
+  return type === "run_space_start" || type === "run_space_end";
+}
+
+export function isLifecycleType(type: string): boolean {
+  return isLaunchType(type) || type === "pipeline_start" || type === "pipeline_end";
+}

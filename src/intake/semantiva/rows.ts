@@ -1,0 +1,149 @@
+// One record → its rows: SER lines become `nodes`, all others `events`, and what aggregation needs of the lifecycle
+// lines also stands in the narrow `lifecycle` table.
+
+import type { Int64Column, NullableColumn } from "#base/columns.ts";
+import { compareText } from "#base/compare-text.ts";
+import { formatJson } from "#base/json/format.ts";
+import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
+import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { parseRfc3339Ns } from "#base/rfc3339.ts";
+import { type Rows, rowFlags } from "#model/tables.ts";
+import type { TakenLine } from "./decode-lines.ts";
+import { intAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
+import type { Keys } from "./keys.ts";
+import { StoredText } from "./stored-text.ts";
+
+/** What a row has that its line does not say. */
+export interface RowArrival {
+  readonly receivedNs: bigint;
+  readonly position: number;
+}
+
+export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: RowArrival): void {
+  const { record } = line.message;
+  const stored = new StoredText();
+  const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
+  const identity = objectAt(record, "identity");
+  const timing = objectAt(record, "timing");
+  rows.group_key.push(stored.of(keys.groupKey));
+  rows.node_id.push(text(identity, "node_id"));
+  rows.pipeline_id.push(text(identity, "pipeline_id"));
+  rows.status.push(text(record, "status"));
+  rows.start_ns.pushBigInt(nsAt(timing, "started_at"));
+  rows.end_ns.pushBigInt(nsAt(timing, "finished_at"));
+  rows.started_at.push(text(timing, "started_at"));
+  rows.finished_at.push(text(timing, "finished_at"));
+  pushInt(rows.wall_ms, intAt(timing, "wall_ms"));
+  pushInt(rows.cpu_ms, intAt(timing, "cpu_ms"));
+  rows.processor.push(text(objectAt(record, "processor"), "ref"));
+  for (const upstream of listAt(objectAt(record, "dependencies"), "upstream")) {
+    if (typeof upstream === "string") rows.upstream.items.push(stored.of(upstream));
+  }
+  rows.upstream.finishRow();
+  pushInt(rows.seq, intAt(record, "seq"));
+  const timestamp = textAt(record, "timestamp");
+  if (timestamp === undefined) rows.timestamp.pushNull();
+  else rows.timestamp.present().push(stored.of(timestamp));
+  rows.event_id.push(eventId);
+  pushLine(rows, line);
+  pushArrival(rows, line, arrival);
+  rows.flags.push(stored.flags);
+  rows.extra.push("");
+}
+
+export function pushEvent(
+  rows: Rows<"events">,
+  line: TakenLine,
+  keys: Keys,
+  eventId: string,
+  arrival: RowArrival,
+): void {
+  const { record, type, known } = line.message;
+  const stored = new StoredText();
+  rows.group_key.push(stored.of(keys.groupKey));
+  rows.protocol.push("semantiva");
+  rows.type.push(stored.of(type));
+  rows.worker.push("");
+  rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
+  rows.seq.pushBigInt(intAt(record, "seq") ?? 0n);
+  rows.event_id.push(eventId);
+  pushLine(rows, line);
+  pushArrival(rows, line, arrival);
+  rows.flags.push(stored.flags | (known ? 0 : rowFlags.unknown_type));
+  rows.extra.push("");
+}
+
+export function pushLifecycle(
+  rows: Rows<"lifecycle">,
+  line: TakenLine,
+  keys: Keys,
+  eventId: string,
+  arrival: RowArrival,
+): void {
+  const { record, type } = line.message;
+  const stored = new StoredText();
+  const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
+  const meta = objectAt(record, "meta");
+  rows.group_key.push(stored.of(keys.groupKey));
+  rows.type.push(type);
+  rows.run_id.push(stored.of(keys.runId));
+  rows.launch_key.push(stored.of(keys.launchKey));
+  rows.launch_id.push(text(record, "run_space_launch_id"));
+  pushInt(rows.attempt, intAt(record, "run_space_attempt"));
+  pushInt(rows.run_index, intAt(record, "run_space_index"));
+  const context = objectAt(record, "run_space_context");
+  rows.context.push(context === undefined ? "" : formatJson(toSorted(context), "strict"));
+  rows.pipeline_id.push(text(record, "pipeline_id"));
+  rows.semantic_id.push(text(meta, "semantic_id"));
+  rows.config_id.push(text(meta, "config_id"));
+  for (const node of listAt(objectAt(record, "pipeline_spec_canonical"), "nodes")) {
+    const nodeId = isJsonObject(node) ? textAt(node, "node_uuid") : undefined;
+    if (nodeId !== undefined) rows.expected.items.push(stored.of(nodeId));
+  }
+  rows.expected.finishRow();
+  rows.outcome.push(text(objectAt(record, "summary"), "status"));
+  pushInt(rows.planned_runs, intAt(record, "run_space_planned_run_count"));
+  pushInt(rows.total_runs, intAt(record, "run_space_total_runs"));
+  rows.timestamp.push(text(record, "timestamp"));
+  rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
+  pushInt(rows.seq, intAt(record, "seq"));
+  rows.event_id.push(eventId);
+  pushArrival(rows, line, arrival);
+}
+
+/** The line is its own payload. Only when strict JSON cannot say it does `raw` hold the line and `payload` a copy. */
+function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: TakenLine): void {
+  const lossy = (message.oddities & lossyOddities) !== 0;
+  rows.payload.pushBytes(lossy ? rewriteStrict(bytes, 0, bytes.length) : bytes);
+  if (lossy) rows.raw.pushBytes(bytes);
+  else rows.raw.push("");
+}
+
+function pushArrival(
+  rows: Rows<"events"> | Rows<"nodes"> | Rows<"lifecycle">,
+  line: TakenLine,
+  { receivedNs, position }: RowArrival,
+): void {
+  rows.received_ns.pushBigInt(receivedNs);
+  rows.jpos.pushNumber(position);
+  rows.jrow.push(line.at);
+}
+
+function pushInt(column: NullableColumn<Int64Column>, value: bigint | undefined): void {
+  if (value === undefined) column.pushNull();
+  else column.present().pushBigInt(value);
+}
+
+/** Times outside what 64 bits of nanoseconds hold (years 1678 to 2262) read as 0, like texts that are no time. */
+function nsAt(object: JsonObject | undefined, key: string): bigint {
+  const ns = parseRfc3339Ns(textAt(object, key) ?? "");
+  return ns !== undefined && BigInt.asIntN(64, ns) === ns ? ns : 0n;
+}
+
+/** Keys in order, so that equal contexts are equal texts. */
+function toSorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => toSorted(item));
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value).sort(compareText);
+  return Object.fromEntries(keys.map((key) => [key, toSorted(value[key] as JsonValue)]));
+}
