@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { summarize } from "./book.ts";
+import { type CommandStep, decodeSteps, encodeSteps, toStateChange } from "./command.ts";
+import type { WorkerNews } from "./confirm.ts";
+import { type CommandOrder, type Control, createControl, type OutgoingCommand } from "./control.ts";
+
+const workspace = "default";
+const runId = "r1";
+
+/** A journal of steps that folds them after a turn of the event loop, as the real one does after its sync. */
+function createRoom(journal: Uint8Array[] = []) {
+  let ids = journal.length;
+  let isFull = false;
+  const troubles: unknown[] = [];
+  const control: Control = createControl({
+    nowNs: () => BigInt(Date.now()) * 1_000_000n,
+    createId: () => `c${++ids}`,
+    async record(steps) {
+      await Promise.resolve();
+      if (isFull) throw new Error("full");
+      journal.push(encodeSteps(steps));
+      control.fold(decodeSteps(journal.at(-1) as Uint8Array));
+    },
+    onTrouble: (cause) => troubles.push(cause),
+  });
+  for (const record of journal) control.fold(decodeSteps(record));
+  return { control, journal, troubles, setFull: (full: boolean) => (isFull = full) };
+}
+
+function createWorker(control: Control, worker: string, isReading = true) {
+  const got: OutgoingCommand[] = [];
+  const detach = control.attach(workspace, runId, worker, {
+    async send(command) {
+      if (isReading) got.push(command);
+      return isReading;
+    },
+  });
+  return { got, detach };
+}
+
+const order = (more: Partial<CommandOrder> = {}): CommandOrder => ({
+  workspace,
+  runId,
+  type: "pause",
+  author: "ada",
+  ...more,
+});
+const settle = () => vi.advanceTimersByTimeAsync(5);
+type NewsPart<N = WorkerNews> = N extends WorkerNews ? Omit<N, "workspace" | "runId"> : never;
+const news = (part: NewsPart): WorkerNews => ({ workspace, runId, ...part }) as WorkerNews;
+const stateOf = (control: Control, at = 0) => {
+  const command = control.list(workspace, runId)[at];
+  return command === undefined ? "none" : summarize(command).state;
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a command", () => {
+  it("goes from queued to delivered to confirmed, with times, author and worker [XT-18]", async () => {
+    const { control } = createRoom();
+    control.ready();
+    const command = await control.post(order({ worker: "w0" }));
+    expect(command).toMatchObject({ type: "pause", author: "ada", payload: "{}" });
+    expect(stateOf(control)).toBe("queued");
+    const { got } = createWorker(control, "w0");
+    await settle();
+    expect(got).toEqual([{ cmdId: "c1", type: "pause", payload: "{}" }]);
+    expect(stateOf(control)).toBe("delivered");
+    control.observe(news({ kind: "ack", worker: "w0", cmdId: "c1", isOk: true, error: "" }));
+    await settle();
+    const summary = summarize(control.list(workspace, runId)[0] as never);
+    expect(summary).toMatchObject({ state: "confirmed", note: "" });
+    expect(summary.settledNs).toBeGreaterThan(summary.deliveredNs as bigint);
+  });
+
+  it("is refused by an ack with an error, and says what the worker said", async () => {
+    const { control } = createRoom();
+    control.ready();
+    createWorker(control, "w0");
+    await control.post(order({ type: "custom", payload: { anything: [1] } }));
+    await settle();
+    control.observe(news({ kind: "ack", worker: "w0", cmdId: "c1", isOk: false, error: "not now" }));
+    await settle();
+    expect(summarize(control.list(workspace, runId)[0] as never)).toMatchObject({ state: "refused", note: "not now" });
+  });
+
+  it.each([
+    ["pause", "paused", "training"],
+    ["resume", "resuming", "paused"],
+    ["resume", "training", "paused"],
+    ["resume", "running", "evaluating"],
+    ["stop", "finishing", "training"],
+    ["stop", "completed", "running"],
+    ["stop", "killed", "running"],
+    ["checkpoint_now", "checkpointing", "training"],
+  ])("%s is confirmed by the status %s and not by %s", async (type, leadsTo, other) => {
+    const { control } = createRoom();
+    control.ready();
+    createWorker(control, "w0");
+    await control.post(order({ type }));
+    await settle();
+    control.observe(news({ kind: "status", worker: "w0", status: other }));
+    control.observe(news({ kind: "status", worker: "w1", status: leadsTo }));
+    await settle();
+    expect(stateOf(control)).toBe("delivered");
+    control.observe(news({ kind: "status", worker: "w0", status: leadsTo }));
+    await settle();
+    expect(stateOf(control)).toBe("confirmed");
+  });
+
+  it("is confirmed by a checkpoint when it asked for one, and by the end of the run when it asked to stop", async () => {
+    const { control } = createRoom();
+    control.ready();
+    createWorker(control, "w0");
+    await control.post(order({ type: "checkpoint_now" }));
+    await control.post(order({ type: "stop" }));
+    await control.post(order({ type: "adjust_lr", payload: { lr: 0.1 } }));
+    await settle();
+    control.observe(news({ kind: "checkpoint", worker: "w0" }));
+    control.observe(news({ kind: "run_end", worker: "w0", status: "failed" }));
+    await settle();
+    expect([0, 1, 2].map((at) => stateOf(control, at))).toEqual(["confirmed", "confirmed", "expired"]);
+  });
+
+  it("is not confirmed by a status that came before it was delivered", async () => {
+    const { control } = createRoom();
+    control.ready();
+    await control.post(order({ worker: "w0" }));
+    control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    await settle();
+    expect(stateOf(control)).toBe("queued");
+  });
+
+  it("expires when nobody takes it, and when nobody answers", async () => {
+    const { control } = createRoom();
+    control.ready();
+    await control.post(order({ worker: "gone", expiresMs: 5000 }));
+    createWorker(control, "w0");
+    await control.post(order({ worker: "w0", expiresMs: 8000 }));
+    await vi.advanceTimersByTimeAsync(4000);
+    expect([stateOf(control, 0), stateOf(control, 1)]).toEqual(["queued", "delivered"]);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect([stateOf(control, 0), stateOf(control, 1)]).toEqual(["expired", "delivered"]);
+    await vi.advanceTimersByTimeAsync(4000);
+    const notes = control.list(workspace, runId).map((command) => summarize(command).note);
+    expect(notes).toEqual(["no worker took it in time", "no answer in time"]);
+  });
+
+  it("can be called back until it is delivered", async () => {
+    const { control } = createRoom();
+    control.ready();
+    await control.post(order({ worker: "w0" }));
+    expect(await control.cancel(workspace, "other", "c1", "bob")).toMatchObject({ refused: "unknown_command" });
+    await control.cancel(workspace, runId, "c1", "bob");
+    expect(summarize(control.list(workspace, runId)[0] as never)).toMatchObject({
+      state: "cancelled",
+      note: "cancelled by bob",
+    });
+    const { got } = createWorker(control, "w0");
+    await control.post(order({ worker: "w0" }));
+    await settle();
+    expect(got.length).toBe(1);
+    expect(await control.cancel(workspace, runId, "c2", "bob")).toMatchObject({ refused: "not_open" });
+  });
+
+  it.each([
+    [{ type: "explode" }, "unknown_type"],
+    [{ type: "adjust_lr", payload: { lr: "small" } }, "bad_payload"],
+    [{ type: "update_params" }, "bad_payload"],
+    [{ type: "custom", payload: { text: "x".repeat(70_000) } }, "too_large"],
+  ])("is turned away when it makes no sense: %j", async (more, refused) => {
+    const { control, journal } = createRoom();
+    control.ready();
+    expect(await control.post(order(more))).toMatchObject({ refused });
+    expect(journal.length).toBe(0);
+  });
+});
+
+describe("a command for all workers", () => {
+  it("reaches every one, waits for those that reconnect, and is confirmed when all have", async () => {
+    const { control } = createRoom();
+    control.ready();
+    const first = createWorker(control, "w0");
+    const second = createWorker(control, "w1");
+    second.detach();
+    expect(control.accepting(workspace, runId)).toEqual(["w0"]);
+    await control.post(order());
+    await settle();
+    control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    await settle();
+    expect([first.got.length, second.got.length, stateOf(control)]).toEqual([1, 0, "delivered"]);
+    const again = createWorker(control, "w1");
+    await settle();
+    control.observe(news({ kind: "status", worker: "w1", status: "paused" }));
+    await settle();
+    expect([again.got.length, stateOf(control)]).toEqual([1, "confirmed"]);
+    const late = createWorker(control, "w2");
+    await settle();
+    expect(late.got).toEqual([]);
+  });
+
+  it("waits for the first worker when none is known", async () => {
+    const { control } = createRoom();
+    control.ready();
+    await control.post(order());
+    const { got } = createWorker(control, "");
+    await settle();
+    expect([got.length, stateOf(control)]).toEqual([1, "delivered"]);
+  });
+
+  it("is confirmed by an answer that comes before the journal has told of the delivery", async () => {
+    const { control } = createRoom();
+    control.ready();
+    await control.post(order());
+    control.attach(workspace, runId, "w0", {
+      async send({ cmdId }) {
+        control.observe(news({ kind: "ack", worker: "w0", cmdId, isOk: true, error: "" }));
+        return true;
+      },
+    });
+    await settle();
+    const command = control.list(workspace, runId)[0] as never;
+    expect(summarize(command)).toMatchObject({ state: "confirmed" });
+    expect(summarize(command).deliveredNs).not.toBeNull();
+  });
+});
+
+describe("delivery", () => {
+  it("uses a worker's newest connection, and its next one when the bytes could not leave", async () => {
+    const { control } = createRoom();
+    control.ready();
+    const dead = createWorker(control, "w0", false);
+    await control.post(order({ worker: "w0" }));
+    await settle();
+    expect(stateOf(control)).toBe("queued");
+    const alive = createWorker(control, "w0");
+    await settle();
+    expect([dead.got.length, alive.got.length, stateOf(control)]).toEqual([0, 1, "delivered"]);
+  });
+
+  it("does not send again what was delivered, so that a job that was stopped can be started again", async () => {
+    const { control } = createRoom();
+    control.ready();
+    const before = createWorker(control, "w0");
+    await control.post(order({ type: "stop" }));
+    await settle();
+    before.detach();
+    const after = createWorker(control, "w0");
+    await settle();
+    expect([before.got.length, after.got.length]).toEqual([1, 0]);
+  });
+
+  it("goes on when a step cannot be recorded", async () => {
+    const { control, setFull, troubles } = createRoom();
+    control.ready();
+    setFull(true);
+    await expect(control.post(order())).rejects.toThrow("full");
+    setFull(false);
+    createWorker(control, "w0");
+    await control.post(order());
+    await settle();
+    setFull(true);
+    control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    await settle();
+    expect(troubles.length).toBe(1);
+    setFull(false);
+    control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    await settle();
+    expect(stateOf(control)).toBe("confirmed");
+  });
+});
+
+describe("after a restart", () => {
+  it("knows every command again and delivers what waited", async () => {
+    const before = createRoom();
+    before.control.ready();
+    createWorker(before.control, "w0");
+    await before.control.post(order({ worker: "w0" }));
+    await before.control.post(order({ worker: "w1", type: "stop" }));
+    await settle();
+    before.control.close();
+    const { control } = createRoom(before.journal);
+    const { got } = createWorker(control, "w1");
+    await settle();
+    expect(got).toEqual([]);
+    control.ready();
+    await settle();
+    expect(got.map(({ type }) => type)).toEqual(["stop"]);
+    expect([stateOf(control, 0), stateOf(control, 1)]).toEqual(["delivered", "delivered"]);
+  });
+
+  it("settles what a worker said before the crash, once, unless the journal already had it", async () => {
+    const before = createRoom();
+    before.control.ready();
+    createWorker(before.control, "w0");
+    await before.control.post(order());
+    await before.control.post(order({ type: "custom" }));
+    await settle();
+    before.control.observe(news({ kind: "ack", worker: "w0", cmdId: "c2", isOk: true, error: "" }));
+    await settle();
+    const records = before.journal.length;
+    const { control, journal } = createRoom(before.journal);
+    control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    control.observe(news({ kind: "ack", worker: "w0", cmdId: "c2", isOk: true, error: "" }));
+    control.ready();
+    await settle();
+    expect([stateOf(control, 0), stateOf(control, 1)]).toEqual(["confirmed", "confirmed"]);
+    expect(journal.length).toBe(records + 1);
+  });
+
+  it("folds the same book from steps in any order", async () => {
+    const before = createRoom();
+    before.control.ready();
+    createWorker(before.control, "w0");
+    await before.control.post(order());
+    await settle();
+    before.control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
+    await settle();
+    const steps = before.journal.flatMap(decodeSteps);
+    const expected = summarize(before.control.list(workspace, runId)[0] as never);
+    for (let turn = 0; turn < steps.length; turn++) {
+      const { control } = createRoom();
+      const turned: CommandStep[] = [...steps.slice(turn), ...steps.slice(0, turn)];
+      for (const step of turned) control.fold([step]);
+      expect(summarize(control.list(workspace, runId)[0] as never)).toEqual(expected);
+    }
+  });
+
+  it("writes each step as a row of the commands table", async () => {
+    const { control, journal } = createRoom();
+    control.ready();
+    await control.post(order({ worker: "w0" }));
+    const [step] = journal.flatMap(decodeSteps) as [CommandStep];
+    expect(toStateChange(step, 7n)).toMatchObject({
+      table: "commands",
+      row: { run_id: runId, cmd_id: "c1", worker: "w0", state: "queued", author: "ada", version: 7n },
+    });
+  });
+});

@@ -1,0 +1,312 @@
+// Commands to workers: who wants what, who has got it, who obeyed.
+//
+// Control changes its mind only through the journal: every step goes out through `record`, and counts once it comes
+// back through `fold`, after a restart too. Until `ready` nothing is sent and nothing is recorded, because the rest of
+// the journal may already hold the answer.
+//
+// A command is handed to a worker once. Once its bytes have left it is not sent again, not even when the worker
+// reconnects without having answered: a job that was stopped and started again must not be stopped again.
+
+import { formatJson } from "#base/json/format.ts";
+import type { JsonObject } from "#base/json/value.ts";
+import { type Command, CommandBook, isFor, isOpen, type Target, toRunKey } from "./book.ts";
+import { type CommandState, type CommandStep, type CommandType, commandTypes, everyWorker, rankOf } from "./command.ts";
+import { judge, type Verdict, type WorkerNews } from "./confirm.ts";
+
+export interface ControlPorts {
+  /** Resolves when the steps are durable and were folded. */
+  record(steps: readonly CommandStep[]): Promise<void>;
+  nowNs(): bigint;
+  createId(): string;
+  /** A step that is not a caller's could not be recorded. */
+  onTrouble(cause: unknown): void;
+}
+
+/** A way to one worker: a connection that asked for commands, or the stdin of a child. */
+export interface WorkerChannel {
+  /** Resolves with true when the command's bytes have left, with false when they cannot. */
+  send(command: OutgoingCommand): Promise<boolean>;
+}
+
+export interface OutgoingCommand {
+  readonly cmdId: string;
+  readonly type: CommandType;
+  /** JSON text of an object. */
+  readonly payload: string;
+}
+
+export interface CommandOrder {
+  readonly workspace: string;
+  readonly runId: string;
+  readonly type: string;
+  readonly payload?: JsonObject;
+  /** One worker; all that accept commands when absent. */
+  readonly worker?: string;
+  readonly author: string;
+  readonly expiresMs?: number;
+}
+
+export interface OrderRefusal {
+  readonly refused: "unknown_type" | "bad_payload" | "too_large" | "too_many_open" | "not_open" | "unknown_command";
+  readonly message: string;
+}
+
+export interface Control {
+  post(order: CommandOrder): Promise<Command | OrderRefusal>;
+  /** Calls back what was not delivered yet. */
+  cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal>;
+  /** Oldest first. */
+  list(workspace: string, runId: string): Command[];
+  /** Workers connected now that asked for commands. */
+  accepting(workspace: string, runId: string): string[];
+  /** Returns how to detach. */
+  attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
+  fold(steps: readonly CommandStep[]): void;
+  observe(news: WorkerNews): void;
+  /** The journal has been replayed: from now on commands flow. */
+  ready(): void;
+  close(): void;
+}
+
+export const expiresMsDefault: number = 10 * 60 * 1000;
+const payloadBytesMax = 64 * 1024;
+const openPerRunMax = 1000;
+const runsMax = 20_000;
+const timerMsMax = 2 ** 31 - 1;
+
+interface Run {
+  /** The newest connection of a worker is last; an older one may be dead without knowing it. */
+  readonly channels: Map<string, WorkerChannel[]>;
+  /** Workers that asked for commands since the start and have not ended: they may reconnect. */
+  readonly known: Set<string>;
+}
+
+export function createControl(ports: ControlPorts): Control {
+  return new ControlRoom(ports);
+}
+
+class ControlRoom implements Control {
+  private readonly ports: ControlPorts;
+  private readonly book = new CommandBook();
+  private readonly runs = new Map<string, Run>();
+  /** Handed to a channel, the step not yet folded; '<cmdId>\0<worker>'. */
+  private readonly sent = new Set<string>();
+  private postponed: (() => void)[] | null = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(ports: ControlPorts) {
+    this.ports = ports;
+  }
+
+  async post(order: CommandOrder): Promise<Command | OrderRefusal> {
+    const refusal = checkOrder(order) ?? this.checkRoom(order);
+    if (refusal !== undefined) return refusal;
+    const { workspace, runId, author } = order;
+    const cmdId = this.ports.createId();
+    const atNs = this.ports.nowNs();
+    const step: CommandStep = {
+      workspace,
+      runId,
+      cmdId,
+      worker: order.worker ?? everyWorker,
+      type: order.type as CommandType,
+      payload: formatJson(order.payload ?? {}, "strict"),
+      state: "queued",
+      reason: "",
+      author,
+      atNs,
+      expiresNs: atNs + BigInt(Math.round((order.expiresMs ?? expiresMsDefault) * 1e6)),
+    };
+    const known = order.worker === undefined ? (this.runs.get(toRunKey(workspace, runId))?.known ?? []) : [];
+    await this.ports.record([step, ...[...known].map((worker) => ({ ...step, worker }))]);
+    return this.book.find(cmdId) as Command;
+  }
+
+  async cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal> {
+    const command = this.book.find(cmdId);
+    if (command === undefined || command.workspace !== workspace || command.runId !== runId)
+      return { refused: "unknown_command", message: "There is no such command." };
+    const steps = this.stepsFor(command, (target) => target.state === "queued", "cancelled", `cancelled by ${author}`);
+    if (steps.length === 0) return { refused: "not_open", message: "The command was delivered or settled already." };
+    await this.ports.record(steps);
+    return command;
+  }
+
+  list(workspace: string, runId: string): Command[] {
+    return this.book.ofRun(workspace, runId);
+  }
+
+  accepting(workspace: string, runId: string): string[] {
+    return [...(this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [])].sort();
+  }
+
+  attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void {
+    const key = toRunKey(workspace, runId);
+    const run = this.runs.get(key) ?? { channels: new Map(), known: new Set() };
+    this.runs.set(key, run);
+    const channels = run.channels.get(worker) ?? [];
+    channels.push(channel);
+    run.channels.set(worker, channels);
+    run.known.add(worker);
+    for (const command of this.book.ofRun(workspace, runId)) if (isFor(command, worker)) this.deliver(command, worker);
+    return () => {
+      const at = channels.indexOf(channel);
+      if (at >= 0) channels.splice(at, 1);
+      if (channels.length === 0 && run.channels.get(worker) === channels) run.channels.delete(worker);
+      if (this.runs.size > runsMax) this.forgetRuns();
+    };
+  }
+
+  fold(steps: readonly CommandStep[]): void {
+    const touched = new Set<Command>();
+    for (const step of steps) {
+      touched.add(this.book.fold(step));
+      if (rankOf(step.state) > 0) this.sent.delete(toSentKey(step.cmdId, step.worker));
+    }
+    if (this.postponed !== null) return;
+    for (const command of touched) this.deliverToAll(command);
+    this.setTimer();
+  }
+
+  observe(news: WorkerNews): void {
+    for (const command of this.book.ofRun(news.workspace, news.runId)) {
+      const worker = whoAnswers(command, news);
+      const state = command.targets.get(worker)?.state;
+      // An answer may overtake the journal's word that the command was delivered.
+      const wasSent = state === "delivered" || this.sent.has(toSentKey(command.cmdId, worker));
+      if (!wasSent && state !== "queued") continue;
+      const verdict = judge(command, news, wasSent);
+      if (verdict !== undefined) this.whenReady(() => this.settle(command, worker, verdict));
+    }
+    if (news.kind === "run_end") this.forgetWorker(news);
+  }
+
+  ready(): void {
+    const waiting = this.postponed ?? [];
+    this.postponed = null;
+    for (const act of waiting) act();
+    for (const command of this.book.openOnes()) this.deliverToAll(command);
+    this.setTimer();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.postponed = [];
+  }
+
+  private settle(command: Command, worker: string, { state, reason }: Verdict): void {
+    const now = command.targets.get(worker)?.state ?? "queued";
+    if (rankOf(now) < 2) this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
+  }
+
+  private forgetWorker({ workspace, runId, worker }: WorkerNews): void {
+    this.runs.get(toRunKey(workspace, runId))?.known.delete(worker);
+  }
+
+  // A run without connections is remembered for its known workers, but not an endless number of such runs.
+  private forgetRuns(): void {
+    for (const [key, run] of this.runs) {
+      if (run.channels.size > 0 || (run.known.size > 0 && this.runs.size <= runsMax)) continue;
+      this.runs.delete(key);
+    }
+  }
+
+  private whenReady(act: () => void): void {
+    if (this.postponed === null) act();
+    else this.postponed.push(act);
+  }
+
+  private checkRoom({ workspace, runId }: CommandOrder): OrderRefusal | undefined {
+    const open = this.book.ofRun(workspace, runId).filter(isOpen).length;
+    if (open < openPerRunMax) return undefined;
+    return { refused: "too_many_open", message: `The run has ${open} commands that wait; cancel some first.` };
+  }
+
+  private deliverToAll(command: Command): void {
+    const run = this.runs.get(toRunKey(command.workspace, command.runId));
+    for (const worker of run?.channels.keys() ?? []) if (isFor(command, worker)) this.deliver(command, worker);
+  }
+
+  private deliver(command: Command, worker: string): void {
+    const key = toSentKey(command.cmdId, worker);
+    const channel = this.runs.get(toRunKey(command.workspace, command.runId))?.channels.get(worker)?.at(-1);
+    if (this.postponed !== null || channel === undefined || this.sent.has(key)) return;
+    this.sent.add(key);
+    const { cmdId, type, payload } = command;
+    channel.send({ cmdId, type, payload }).then(
+      (isGone) => {
+        // What could not be sent waits for the worker's next connection.
+        if (isGone) this.recordAside([toStep(command, worker, "delivered", "", this.ports.nowNs())]);
+        else this.sent.delete(key);
+      },
+      (cause) => {
+        this.sent.delete(key);
+        this.ports.onTrouble(cause);
+      },
+    );
+  }
+
+  private stepsFor(command: Command, want: (target: Target) => boolean, state: CommandState, reason: string) {
+    const atNs = this.ports.nowNs();
+    const parts = [...command.targets.values(), ...(command.all === null ? [] : [command.all])];
+    const wanted = parts.filter((part) => rankOf(part.state) < 2 && want(part));
+    return wanted.map(({ worker }) => toStep(command, worker, state, reason, atNs));
+  }
+
+  private recordAside(steps: readonly CommandStep[]): void {
+    if (steps.length > 0) this.ports.record(steps).catch(this.ports.onTrouble);
+  }
+
+  private setTimer(): void {
+    clearTimeout(this.timer);
+    let nextNs: bigint | undefined;
+    for (const { expiresNs } of this.book.openOnes())
+      if (nextNs === undefined || expiresNs < nextNs) nextNs = expiresNs;
+    if (nextNs === undefined) return;
+    const waitMs = Number((nextNs - this.ports.nowNs()) / 1_000_000n) + 1;
+    this.timer = setTimeout(() => this.expire(), Math.max(1, Math.min(waitMs, timerMsMax)));
+    this.timer.unref();
+  }
+
+  private expire(): void {
+    const nowNs = this.ports.nowNs();
+    for (const command of this.book.openOnes()) {
+      if (command.expiresNs > nowNs) continue;
+      const isSent = (target: Target) => target.state === "delivered";
+      this.recordAside([
+        ...this.stepsFor(command, isSent, "expired", "no answer in time"),
+        ...this.stepsFor(command, (target) => !isSent(target), "expired", "no worker took it in time"),
+      ]);
+    }
+    // Folding sets the timer again; if the journal is full, this does.
+    this.timer = setTimeout(() => this.setTimer(), 1000);
+    this.timer.unref();
+  }
+}
+
+// A worker may answer without saying its id; when the command went to one worker, it is that one's answer.
+function whoAnswers(command: Command, news: WorkerNews): string {
+  if (news.kind !== "ack" || command.targets.has(news.worker) || command.targets.size !== 1) return news.worker;
+  return command.targets.keys().next().value as string;
+}
+
+function toSentKey(cmdId: string, worker: string): string {
+  return `${cmdId}\0${worker}`;
+}
+
+function toStep(command: Command, worker: string, state: CommandState, reason: string, atNs: bigint): CommandStep {
+  const { workspace, runId, cmdId, type, payload, author, expiresNs } = command;
+  return { workspace, runId, cmdId, worker, type, payload, state, reason, author, atNs, expiresNs };
+}
+
+function checkOrder({ type, payload }: CommandOrder): OrderRefusal | undefined {
+  if (!(commandTypes as readonly string[]).includes(type))
+    return { refused: "unknown_type", message: `"${type}" is none of ${commandTypes.join(", ")}.` };
+  if (type === "adjust_lr" && typeof payload?.["lr"] !== "number")
+    return { refused: "bad_payload", message: 'adjust_lr needs a payload such as {"lr": 0.0001}.' };
+  if (type === "update_params" && Object.keys(payload ?? {}).length === 0)
+    return { refused: "bad_payload", message: 'update_params needs the new values, such as {"dropout": 0.1}.' };
+  if (formatJson(payload ?? {}, "strict").length > payloadBytesMax)
+    return { refused: "too_large", message: `The payload is larger than ${payloadBytesMax} bytes.` };
+  return undefined;
+}
