@@ -1,0 +1,130 @@
+// Applied rows as live events. Rows are turned into events only for subscribers that watch their run, so
+// that a flood nobody looks at costs a counter and nothing more.
+
+import type { AnyTablePart, Batch } from "#model/batch.ts";
+import type { Rows } from "#model/tables.ts";
+
+/** What was applied, with the runs its groups belonged to at that moment. */
+export interface LiveEntry {
+  readonly position: number;
+  readonly workspace: string;
+  readonly batch: Batch;
+  readonly runOf: (groupKey: string) => string | undefined;
+}
+
+export interface LiveMetricColumns {
+  readonly run: string;
+  readonly key: string[];
+  readonly phase: string[];
+  readonly worker: string[];
+  readonly step: (string | null)[];
+  readonly epoch: (string | null)[];
+  readonly ts_ns: string[];
+  readonly value: (number | "NaN" | "Infinity" | "-Infinity" | null)[];
+}
+
+export interface LiveLogRow {
+  readonly id: string;
+  readonly ts_ns: string;
+  readonly received_ns: string;
+  readonly worker: string;
+  readonly level: string;
+  readonly logger: string;
+  readonly msg: string;
+  readonly step: string | null;
+  readonly stream: string;
+  readonly fields: string;
+}
+
+export type LiveData =
+  | { readonly name: "changed"; readonly data: { readonly run: string; readonly rows: Record<string, number> } }
+  | { readonly name: "metrics"; readonly data: LiveMetricColumns }
+  | { readonly name: "logs"; readonly data: { readonly run: string; readonly logs: LiveLogRow[] } };
+
+/** Rows by run and table; rows of groups that belong to no run are left out. */
+export function countRows(entry: LiveEntry): Map<string, Record<string, number>> {
+  const counts = new Map<string, Record<string, number>>();
+  for (const part of entry.batch.parts) {
+    const { codes, keys, length } = part.rows.group_key;
+    const byCode = new Uint32Array(keys.length);
+    for (let row = 0; row < length; row++)
+      if (part.dropped?.[row] !== 1) {
+        const code = codes[row] as number;
+        byCode[code] = (byCode[code] as number) + 1;
+      }
+    for (const [code, key] of keys.entries()) addCount(counts, entry.runOf(key), part.table, byCode[code] as number);
+  }
+  for (const change of entry.batch.state) {
+    if (change.table === "groups") addCount(counts, change.row.run_id, "groups", 1);
+    if (change.table === "commands" || change.table === "run_edits")
+      addCount(counts, change.row.run_id, change.table, 1);
+  }
+  return counts;
+}
+
+function addCount(
+  counts: Map<string, Record<string, number>>,
+  run: string | undefined,
+  table: string,
+  count: number,
+): void {
+  if (run === undefined || count === 0) return;
+  const row = counts.get(run) ?? {};
+  row[table] = (row[table] ?? 0) + count;
+  counts.set(run, row);
+}
+
+/** The rows of one run, as a subscriber of that run gets them. */
+export function rowEvents(entry: LiveEntry, run: string): LiveData[] {
+  const events: LiveData[] = [];
+  for (const part of entry.batch.parts) {
+    const mine = rowsOfRun(part, entry, run);
+    if (mine.length === 0) continue;
+    if (part.table === "metrics") events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run) });
+    if (part.table === "logs") events.push({ name: "logs", data: { run, logs: toLogRows(part.rows, mine) } });
+  }
+  return events;
+}
+
+function rowsOfRun(part: AnyTablePart, entry: LiveEntry, run: string): number[] {
+  const { codes, keys, length } = part.rows.group_key;
+  const isMine = keys.map((key) => entry.runOf(key) === run);
+  const rows: number[] = [];
+  if (!isMine.includes(true)) return rows;
+  for (let row = 0; row < length; row++)
+    if (part.dropped?.[row] !== 1 && isMine[codes[row] as number] === true) rows.push(row);
+  return rows;
+}
+
+function toMetricColumns(metrics: Rows<"metrics">, rows: readonly number[], run: string): LiveMetricColumns {
+  return {
+    run,
+    key: rows.map((row) => metrics.key.at(row)),
+    phase: rows.map((row) => metrics.phase.at(row)),
+    worker: rows.map((row) => metrics.worker.at(row)),
+    step: rows.map((row) => (metrics.step.isNull(row) ? null : metrics.step.inner.at(row).toString())),
+    epoch: rows.map((row) => (metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row).toString())),
+    ts_ns: rows.map((row) => metrics.ts_ns.at(row).toString()),
+    value: rows.map((row) => (metrics.value.isNull(row) ? null : toFloat(metrics.value.inner.at(row)))),
+  };
+}
+
+function toLogRows(logs: Rows<"logs">, rows: readonly number[]): LiveLogRow[] {
+  return rows.map((row) => ({
+    id: `${logs.jpos.at(row)}.${logs.jrow.at(row)}`,
+    ts_ns: logs.ts_ns.at(row).toString(),
+    received_ns: logs.received_ns.at(row).toString(),
+    worker: logs.worker.at(row),
+    level: logs.level.at(row),
+    logger: logs.logger.at(row),
+    msg: logs.msg.at(row),
+    step: logs.step.isNull(row) ? null : logs.step.inner.at(row).toString(),
+    stream: logs.stream.at(row),
+    fields: logs.fields.at(row),
+  }));
+}
+
+function toFloat(value: number): number | "NaN" | "Infinity" | "-Infinity" {
+  if (Number.isFinite(value)) return value;
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { emptyPart } from "#model/batch.ts";
+import type { LiveEntry } from "./events.ts";
+import { LiveHub, type LiveMessage } from "./hub.ts";
+
+function metricEntry(position: number, run: string, value: number): LiveEntry {
+  const part = emptyPart("metrics");
+  const { rows } = part;
+  rows.group_key.push(`default/x/${run}`);
+  rows.key.push("loss");
+  rows.worker.push("");
+  rows.phase.push("train");
+  rows.step.present().pushNumber(position);
+  rows.epoch.pushNull();
+  rows.ts_ns.pushNumber(position * 1000);
+  rows.value.present().push(value);
+  const batch = { position, parts: [part], state: [], bytes: 100 };
+  return { position, workspace: "default", batch, runOf: (key) => key.split("/")[2] };
+}
+
+function watcher(backlog = 0) {
+  const messages: LiveMessage[] = [];
+  const state = { backlog };
+  return {
+    messages,
+    state,
+    sink: { send: (more: readonly LiveMessage[]) => messages.push(...more), backlogBytes: () => state.backlog },
+  };
+}
+
+function names(messages: readonly LiveMessage[]): string[] {
+  return messages.map((message) => `${message.name} ${message.id}`);
+}
+
+test("a subscriber of a run gets its rows, exact and by columns", () => {
+  const hub = new LiveHub("c1", 0);
+  const { messages, sink } = watcher();
+  hub.subscribe({ workspace: "default", runs: ["a"], after: null }, sink);
+  hub.publish(metricEntry(1, "a", Number.NaN));
+  hub.publish(metricEntry(2, "b", 1));
+  expect(names(messages)).toEqual(["hello c1-0", "changed c1-1", "metrics c1-1"]);
+  expect(messages[2]?.data).toMatchObject({ run: "a", key: ["loss"], step: ["1"], value: ["NaN"], ts_ns: ["1000"] });
+});
+
+test("query then subscribe neither misses nor doubles", () => {
+  const hub = new LiveHub("c1", 0);
+  for (let position = 1; position <= 5; position++) hub.publish(metricEntry(position, "a", position));
+  const { messages, sink } = watcher();
+  hub.subscribe({ workspace: "default", runs: [], after: "c1-3" }, sink);
+  hub.publish(metricEntry(6, "a", 6));
+  expect(names(messages)).toEqual(["hello c1-3", "changed c1-4", "changed c1-5", "changed c1-6"]);
+});
+
+test("says which range is no longer kept", () => {
+  const hub = new LiveHub("c1", 10);
+  hub.publish(metricEntry(11, "a", 1));
+  const { messages, sink } = watcher();
+  hub.subscribe({ workspace: "default", runs: [], after: "c1-4" }, sink);
+  expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-4", to: "c1-10" } });
+  expect(names(messages.slice(2))).toEqual(["changed c1-11"]);
+});
+
+test("a subscriber that does not keep up costs nothing and is told what it missed", () => {
+  const hub = new LiveHub("c1", 0);
+  const { messages, sink, state } = watcher();
+  hub.subscribe({ workspace: "default", runs: [], after: null }, sink);
+  state.backlog = 1e9;
+  hub.publish(metricEntry(1, "a", 1));
+  hub.publish(metricEntry(2, "a", 2));
+  state.backlog = 0;
+  hub.publish(metricEntry(3, "a", 3));
+  expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-1", to: "c1-2" } });
+  expect(names(messages.slice(2))).toEqual(["changed c1-3"]);
+});
+
+test("other workspaces see nothing", () => {
+  const hub = new LiveHub("c1", 0);
+  const { messages, sink } = watcher();
+  hub.subscribe({ workspace: "other", runs: ["a"], after: null }, sink);
+  hub.publish(metricEntry(1, "a", 1));
+  expect(names(messages)).toEqual(["hello c1-0"]);
+});

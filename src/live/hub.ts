@@ -1,0 +1,139 @@
+// What just happened, to whoever watches. Entries are published after their journal commit and kept for a
+// while, so that a subscriber who asked a question first goes on exactly where its answer ended. Each
+// subscriber has a bounded backlog: one that does not keep up is told which range it missed, nobody waits.
+
+import { countRows, type LiveEntry, rowEvents } from "./events.ts";
+
+export interface LiveMessage {
+  readonly id: string;
+  readonly name: string;
+  readonly data: unknown;
+}
+
+export interface LiveInterest {
+  readonly workspace: string;
+  /** Runs whose rows are wanted; the heads of all runs always are. */
+  readonly runs: readonly string[];
+  /** `<collector>-<position>` to go on from; null for only what comes. */
+  readonly after: string | null;
+}
+
+export interface LiveSink {
+  send(messages: readonly LiveMessage[]): void;
+  /** Bytes that wait to be read by this subscriber. */
+  backlogBytes(): number;
+}
+
+export interface Subscription {
+  close(): void;
+}
+
+interface Subscriber {
+  readonly interest: LiveInterest;
+  readonly sink: LiveSink;
+  /** The first position of a range that was left out because the backlog was full. */
+  skippedFrom: number | null;
+}
+
+const keptBytesMax = 32 * 1024 * 1024;
+const backlogBytesMax = 4 * 1024 * 1024;
+
+export class LiveHub {
+  readonly collector: string;
+  private readonly kept: LiveEntry[] = [];
+  private keptBytes = 0;
+  private readonly subscribers = new Set<Subscriber>();
+  private position: number;
+
+  constructor(collector: string, position: number) {
+    this.collector = collector;
+    this.position = position;
+  }
+
+  get subscriberCount(): number {
+    return this.subscribers.size;
+  }
+
+  idOf(position: number): string {
+    return `${this.collector}-${position}`;
+  }
+
+  publish(entry: LiveEntry): void {
+    this.position = entry.position;
+    this.keep(entry);
+    for (const subscriber of this.subscribers) this.deliver(subscriber, entry);
+  }
+
+  /** Something that is no stored row, such as a command's delivery; not kept for later subscribers. */
+  announce(workspace: string, name: string, data: unknown): void {
+    const message = { id: this.idOf(this.position), name, data };
+    for (const { interest, sink } of this.subscribers) if (interest.workspace === workspace) sink.send([message]);
+  }
+
+  subscribe(interest: LiveInterest, sink: LiveSink): Subscription {
+    const subscriber: Subscriber = { interest, sink, skippedFrom: null };
+    this.resume(subscriber);
+    this.subscribers.add(subscriber);
+    return { close: () => this.subscribers.delete(subscriber) };
+  }
+
+  private resume(subscriber: Subscriber): void {
+    const { interest, sink } = subscriber;
+    sink.send([
+      { id: interest.after ?? this.idOf(this.position), name: "hello", data: { as_of: this.idOf(this.position) } },
+    ]);
+    if (interest.after === null) return;
+    const from = this.positionOf(interest.after);
+    const oldest = this.kept[0]?.position ?? this.position + 1;
+    if (from === null || from + 1 < oldest) {
+      const skipped = { from: interest.after, to: this.idOf(oldest - 1) };
+      const reason = from === null ? "These events are of another collector." : "These events are no longer kept.";
+      if (from === null || from < this.position)
+        sink.send([{ id: skipped.to, name: "skipped", data: { ...skipped, reason } }]);
+    }
+    for (const entry of this.kept) if (entry.position > (from ?? -1)) this.deliver(subscriber, entry);
+  }
+
+  private positionOf(id: string): number | null {
+    const dash = id.lastIndexOf("-");
+    if (id.slice(0, dash) !== this.collector) return null;
+    const position = Number(id.slice(dash + 1));
+    return Number.isSafeInteger(position) ? position : null;
+  }
+
+  private keep(entry: LiveEntry): void {
+    this.kept.push(entry);
+    this.keptBytes += entry.batch.bytes + 256;
+    let drop = 0;
+    while (this.keptBytes > keptBytesMax && drop < this.kept.length - 1)
+      this.keptBytes -= (this.kept[drop++] as LiveEntry).batch.bytes + 256;
+    if (drop > 0) this.kept.splice(0, drop);
+  }
+
+  private deliver(subscriber: Subscriber, entry: LiveEntry): void {
+    const { interest, sink } = subscriber;
+    if (interest.workspace !== entry.workspace) return;
+    if (sink.backlogBytes() > backlogBytesMax) {
+      subscriber.skippedFrom ??= entry.position;
+      return;
+    }
+    const id = this.idOf(entry.position);
+    const messages: LiveMessage[] = [];
+    if (subscriber.skippedFrom !== null) {
+      const data = {
+        from: this.idOf(subscriber.skippedFrom),
+        to: this.idOf(entry.position - 1),
+        reason: "This subscriber did not keep up.",
+      };
+      messages.push({ id, name: "skipped", data });
+      subscriber.skippedFrom = null;
+    }
+    for (const [run, rows] of countRows(entry)) {
+      if (interest.runs.length > 0 && !interest.runs.includes(run)) continue;
+      messages.push({ id, name: "changed", data: { run, rows } });
+      if (interest.runs.includes(run))
+        for (const { name, data } of rowEvents(entry, run)) messages.push({ id, name, data });
+    }
+    if (messages.length > 0) sink.send(messages);
+  }
+}
