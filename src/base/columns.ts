@@ -29,6 +29,18 @@ export class StringColumn {
     this.finishValue(written);
   }
 
+  /** Adds empty values until the column has this many. */
+  padTo(length: number): void {
+    if (length <= this.length) return;
+    if (length > this.ends.length) {
+      const grown = new Uint32Array(Math.max(this.ends.length * 2, length));
+      grown.set(this.ends.subarray(0, this.length));
+      this.ends = grown;
+    }
+    this.ends.fill(this.byteLength, this.length, length);
+    this.length = length;
+  }
+
   at(row: number): string {
     return textDecoder.decode(this.bytesAt(row));
   }
@@ -92,6 +104,19 @@ export class DictColumn {
     this.codes[this.length++] = code;
   }
 
+  /** Adds one text until the column has this many values. */
+  padTo(length: number, text: string): void {
+    if (length <= this.length) return;
+    const code = this.intern(text);
+    if (length > this.codes.length) {
+      const grown = new Uint32Array(Math.max(this.codes.length * 2, length));
+      grown.set(this.codes.subarray(0, this.length));
+      this.codes = grown;
+    }
+    this.codes.fill(code, this.length, length);
+    this.length = length;
+  }
+
   at(row: number): string {
     return this.keys[this.codes[row] as number] as string;
   }
@@ -114,6 +139,13 @@ export class Int64Column {
     this.words[this.length * 2] = low;
     this.words[this.length * 2 + 1] = high;
     this.length++;
+  }
+
+  /** Adds one value until the column has this many. */
+  padTo(length: number, value: bigint): void {
+    const low = Number(BigInt.asUintN(32, value));
+    const high = Number(BigInt.asUintN(32, value >> 32n));
+    while (this.length < length) this.pushWords(low, high);
   }
 
   /** A safe integer. */
@@ -149,6 +181,18 @@ class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | Uint8Array
       this.values = grown;
     }
     this.values[this.length++] = value;
+  }
+
+  /** Adds one value until the column has this many. */
+  padTo(length: number, value: number): void {
+    if (length <= this.length) return;
+    if (length > this.values.length) {
+      const grown = this.make(Math.max(this.values.length * 2, length));
+      grown.set(this.values.subarray(0, this.length));
+      this.values = grown;
+    }
+    this.values.fill(value, this.length, length);
+    this.length = length;
   }
 
   at(row: number): number {

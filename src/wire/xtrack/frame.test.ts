@@ -46,7 +46,7 @@ describe("frames", () => {
       expect(torn).toMatchObject({
         frames: [metric(1)],
         ending: "torn",
-        skipped: [{ reason: "torn", offset: frame.length }],
+        skipped: [{ code: "xtrack_frame_torn", offset: frame.length }],
       });
     }
   });
@@ -64,7 +64,7 @@ describe("frames", () => {
     framer.finish();
     expect(framer.next()).toBe("skipped");
     expect(framer.skipped).toMatchObject({
-      reason: "oversize",
+      code: "xtrack_frame_too_large",
       detail: "the frame has 4294967295 bytes, the limit is 1000",
     });
   });
@@ -76,7 +76,7 @@ describe("frames", () => {
     expect(whole.frames).toEqual([metric(1), metric(2)]);
     expect(whole.skipped).toEqual([
       {
-        reason: "oversize",
+        code: "xtrack_frame_too_large",
         offset: 4 + metric(1).length,
         length: big.length,
         detail: "the frame has 2008 bytes, the limit is 1000",
@@ -157,7 +157,7 @@ describe("text between frames", () => {
     );
     const whole = gather(stream, [], { text: true });
     expect(whole).toMatchObject({ frames: [metric(2)], text: "hello\nbye\n\u0000 nul\n" });
-    expect(whole.skipped).toMatchObject([{ reason: "corrupt", offset: 6, length: 46 }]);
+    expect(whole.skipped).toMatchObject([{ code: "xtrack_bytes_skipped", offset: 6, length: 46 }]);
     expect(gather(stream, everyByte(stream), { text: true })).toEqual(whole);
   });
 });

@@ -18,6 +18,7 @@ import {
   CandidateJudge,
   findJsonTrouble,
   frameLimitCeiling,
+  type JsonTroubleNote,
   mayStartObject,
   prefixBytes,
   readLength,
@@ -42,11 +43,8 @@ export type Step = "frame" | "skipped" | "text" | "wait" | "end";
 export type Ending = "clean" | "torn";
 
 export interface Skipped {
-  /**
-   * invalid: one whole frame that is no JSON; oversize: one frame beyond the limit; torn: the stream ended inside a
-   * frame; corrupt: anything else.
-   */
-  readonly reason: "invalid" | "oversize" | "torn" | "corrupt";
+  /** json_…: one whole frame that is no JSON; the others as their names say. */
+  readonly code: JsonTroubleNote["code"] | "xtrack_frame_too_large" | "xtrack_frame_torn" | "xtrack_bytes_skipped";
   readonly offset: number;
   readonly length: number;
   readonly detail: string;
@@ -241,7 +239,7 @@ export class Framer {
     this.skipped = this.describe(this.rangeRaw.slice(0, this.rangeRawBytes));
     this.rangeRaw = new Uint8Array(0);
     this.rangeRawBytes = 0;
-    if (this.ended && this.at === this.end && this.skipped.reason !== "invalid") this.ending = "torn";
+    if (this.ended && this.at === this.end && !this.skipped.code.startsWith("json")) this.ending = "torn";
     return "skipped";
   }
 
@@ -252,10 +250,10 @@ export class Framer {
     const atEnd = this.ended && this.at === this.end;
     if (raw.length <= prefixBytes) {
       if (atEnd && length <= prefixBytes && (raw[0] as number) <= this.firstByteMax)
-        return { ...range, reason: "torn", detail: `the stream ends ${length} bytes into a length prefix` };
+        return { ...range, code: "xtrack_frame_torn", detail: `the stream ends ${length} bytes into a length prefix` };
       if (length === prefixBytes && readLength(raw, 0) === 0)
-        return { ...range, reason: "invalid", detail: "an empty frame" };
-      return { ...range, reason: "corrupt", detail: corruptDetail(length) };
+        return { ...range, code: "json_syntax", detail: "an empty frame" };
+      return { ...range, code: "xtrack_bytes_skipped", detail: corruptDetail(length) };
     }
     const claimed = readLength(raw, 0);
     const whole = length === prefixBytes + claimed;
@@ -264,20 +262,20 @@ export class Framer {
     if (claimed > this.frameBytesMax && looksRight && (whole || (isCut && !isPrintable(raw))))
       return {
         ...range,
-        reason: "oversize",
+        code: "xtrack_frame_too_large",
         detail: `the frame has ${claimed} bytes, the limit is ${this.frameBytesMax}`,
       };
     if (claimed <= this.frameBytesMax && whole) {
       const trouble = raw.length === length ? findJsonTrouble(raw, prefixBytes, raw.length) : undefined;
-      return { ...range, reason: "invalid", detail: trouble ?? "the frame is not JSON" };
+      return { ...range, ...(trouble ?? notJson) };
     }
     if (claimed <= this.frameBytesMax && looksRight && isCut)
       return {
         ...range,
-        reason: "torn",
+        code: "xtrack_frame_torn",
         detail: `the stream ends ${length - prefixBytes} bytes into a frame of ${claimed}`,
       };
-    return { ...range, reason: "corrupt", detail: corruptDetail(length) };
+    return { ...range, code: "xtrack_bytes_skipped", detail: corruptDetail(length) };
   }
 
   private moveHeld(need: number): void {
@@ -291,6 +289,8 @@ export class Framer {
     this.owned = true;
   }
 }
+
+const notJson: JsonTroubleNote = { code: "json_syntax", detail: "the frame is not JSON" };
 
 function corruptDetail(length: number): string {
   return `skipped ${length} bytes without an intact frame`;

@@ -15,7 +15,7 @@ describe("resync", () => {
     expect(whole.frames).toEqual([event(1), event(2)]);
     expect(whole.skipped).toMatchObject([
       {
-        reason: "invalid",
+        code: "json_syntax",
         offset: 4 + event(1).length,
         length: 4 + bad.length,
         detail: expect.stringContaining("key in quotes"),
@@ -30,9 +30,9 @@ describe("resync", () => {
     const stream = join(frameOf(event(1)), junk, frameOf(event(2)), junk, junk, frameOf(event(3)));
     const whole = gather(stream);
     expect(whole.frames).toEqual([event(1), event(2), event(3)]);
-    expect(whole.skipped.map(({ length, reason }) => ({ length, reason }))).toEqual([
-      { length: 13, reason: "corrupt" },
-      { length: 26, reason: "corrupt" },
+    expect(whole.skipped.map(({ length, code }) => ({ length, code }))).toEqual([
+      { length: 13, code: "xtrack_bytes_skipped" },
+      { length: 26, code: "xtrack_bytes_skipped" },
     ]);
     expect(gather(stream, everyByte(stream))).toEqual(whole);
   });

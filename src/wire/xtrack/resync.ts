@@ -30,16 +30,23 @@ export function mayStartObject(byte: number): boolean {
   return byte === 0x7b || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Why `bytes[start..end)` is not JSON, or undefined when it is. */
-export function findJsonTrouble(bytes: Uint8Array, start: number, end: number): string | undefined {
+export interface JsonTroubleNote {
+  readonly code: "json_syntax" | "json_too_deep" | "json_too_large";
+  readonly detail: string;
+}
+
+const codeOf = { syntax: "json_syntax", depth: "json_too_deep", size: "json_too_large" } as const;
+
+/** Why `bytes[start..end)` is not JSON that can be read, or undefined when it is. */
+export function findJsonTrouble(bytes: Uint8Array, start: number, end: number): JsonTroubleNote | undefined {
   try {
     const cursor = new JsonCursor(bytes, start, end);
     cursor.skipValue();
     cursor.finish();
     return undefined;
   } catch (error) {
-    const { reason, offset } = toJsonFault(error);
-    return `${reason} (byte ${offset - start} of the payload)`;
+    const { kind, reason, offset } = toJsonFault(error);
+    return { code: codeOf[kind], detail: `${reason} (byte ${offset - start} of the payload)` };
   }
 }
 

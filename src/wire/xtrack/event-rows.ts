@@ -1,0 +1,191 @@
+// One checked event to the rows of its table.
+//
+// What has no column stands in `extra`: {"envelope":{…},"m":{…},"p":{…}} with the fields that are unknown there, the
+// optional ones sent as null or empty, and odd steps and epochs. `raw` holds the event's exact text when columns and
+// `extra` could not give it back (NaN inside JSON, a key twice, half a surrogate pair, an odd run id); of a batch only
+// the first row has them.
+
+import type { Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
+import { jsonKind } from "#base/json/cursor.ts";
+import { parseDouble } from "#base/json/number.ts";
+import { rowFlags } from "#model/tables.ts";
+import type { EventColumns } from "./event-columns.ts";
+import { type Field, type FieldSet, integerOf, isInteger64, type StrictTexts, textOf } from "./fields.ts";
+import { readPath } from "./schema.ts";
+
+export interface EventParts {
+  readonly type: string;
+  readonly envelope: FieldSet;
+  readonly m: FieldSet;
+  readonly p: FieldSet;
+  /** The value of `p` in the envelope. */
+  readonly payload: Field;
+  readonly bytes: Uint8Array;
+  /** The whole text of the event. */
+  readonly start: number;
+  readonly end: number;
+  readonly flags: number;
+  /** Type, metadata and `extra` cannot give envelope and metadata back. */
+  readonly isOdd: boolean;
+  /** Nor can columns give the payload back. */
+  readonly isPayloadOdd: boolean;
+  readonly strict: StrictTexts;
+}
+
+const envelopeNames = ["v", "t", "m", "p"];
+const metaNames = ["seq", "ts", "wid"];
+const paramNames = ["run_id", "key", "nested_key"];
+const logNames = ["run_id", "level", "msg", "logger", "step", "fields"];
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The columns every kind of row ends with. */
+interface Tail {
+  readonly flags: UInt32Column;
+  readonly extra: StringColumn;
+  readonly raw: StringColumn;
+}
+
+/** Gathers what a row needs beside its columns while they are pushed. */
+export class RowNotes {
+  flags: number;
+  isRaw: boolean;
+  private readonly parts: EventParts;
+  private readonly odd: Field[] = [];
+
+  constructor(parts: EventParts, withPayload: boolean) {
+    this.parts = parts;
+    this.flags = parts.flags;
+    this.isRaw = parts.isOdd || (withPayload && parts.isPayloadOdd);
+  }
+
+  /** The field has no column, or its column cannot hold it. */
+  keep(field: Field): void {
+    this.odd.push(field);
+  }
+
+  keepUnknown(set: FieldSet, known: readonly string[]): void {
+    for (const field of set.fields.values()) {
+      if (!known.includes(field.name) || field.kind === jsonKind.null) this.keep(field);
+    }
+  }
+
+  /** Text for a column. Half a surrogate pair stays in its JSON-escaped form. */
+  text(field: Field): string {
+    const { bytes } = this.parts;
+    if (!field.lone) return textOf(bytes, field);
+    this.flags |= rowFlags.escaped_text;
+    this.isRaw = true;
+    return utf8.decode(bytes.subarray(field.start + 1, field.end - 1));
+  }
+
+  /** The text of `extra`. After it, `isRaw` is final. */
+  extra(): string {
+    const { parts } = this;
+    const sections: string[] = [];
+    const unknown = (set: FieldSet, known: readonly string[]) =>
+      [...set.fields.values()].filter((field) => !known.includes(field.name));
+    this.section(sections, "envelope", unknown(parts.envelope, envelopeNames));
+    this.section(sections, "m", unknown(parts.m, metaNames));
+    this.section(sections, "p", this.odd);
+    if (parts.strict.lossy) this.isRaw = true;
+    return sections.length === 0 ? "" : `{${sections.join(",")}}`;
+  }
+
+  private section(sections: string[], name: string, fields: readonly Field[]): void {
+    if (fields.length > 0) sections.push(`"${name}":${this.parts.strict.object(this.parts.bytes, fields)}`);
+  }
+
+  finish(tail: Tail): void {
+    const { parts } = this;
+    tail.extra.push(this.extra());
+    tail.flags.push(this.flags);
+    if (this.isRaw) tail.raw.pushBytes(parts.bytes, parts.start, parts.end);
+    else tail.raw.push("");
+  }
+}
+
+export function pushEventRow(columns: EventColumns, parts: EventParts, event: number): void {
+  const { rows } = columns.events;
+  const { bytes, strict } = parts;
+  columns.events.event.push(event);
+  const notes = new RowNotes(parts, false);
+  if (parts.type === "run_end" && isFailureWithoutError(parts)) notes.flags |= rowFlags.missing_error;
+  const step = parts.type === "checkpoint" ? parts.p.fields.get("step") : undefined;
+  if (step !== undefined && !isInteger64(bytes, step)) notes.flags |= rowFlags.odd_step;
+  rows.type.push(parts.type);
+  rows.payload.pushBytes(strict.of(bytes, parts.payload.start, parts.payload.end));
+  notes.finish(rows);
+}
+
+function isFailureWithoutError(parts: EventParts): boolean {
+  const status = parts.p.fields.get("status") as Field;
+  const error = parts.p.fields.get("error");
+  return textOf(parts.bytes, status) === "failed" && (error === undefined || error.kind === jsonKind.null);
+}
+
+export function pushParamRow(columns: EventColumns, parts: EventParts, event: number): void {
+  const { rows } = columns.params;
+  const { bytes, strict } = parts;
+  const { fields } = parts.p;
+  const notes = new RowNotes(parts, true);
+  notes.keepUnknown(without(parts.p, "value"), paramNames);
+  columns.params.event.push(event);
+  const key = notes.text(fields.get("key") as Field);
+  const nested = presentField(fields.get("nested_key"));
+  const path = (nested && readPath(bytes, nested)) ?? [];
+  rows.name.push([key, ...path].join("."));
+  rows.key.push(key);
+  if (nested === undefined) rows.nested_key.push("");
+  else rows.nested_key.pushBytes(strict.of(bytes, nested.start, nested.end));
+  const value = fields.get("value") as Field;
+  rows.value.pushBytes(strict.of(bytes, value.start, value.end));
+  if (value.kind === jsonKind.number)
+    rows.value_num.present().push(parseDouble(bytes, value.start, value.end, value.form));
+  else rows.value_num.pushNull();
+  notes.finish(rows);
+}
+
+export function pushLogRow(columns: EventColumns, parts: EventParts, event: number): void {
+  const { rows } = columns.logs;
+  const { bytes, strict } = parts;
+  const { fields } = parts.p;
+  const notes = new RowNotes(parts, true);
+  notes.keepUnknown(parts.p, logNames);
+  columns.logs.event.push(event);
+  rows.level.push(notes.text(fields.get("level") as Field));
+  rows.msg.push(notes.text(fields.get("msg") as Field));
+  const logger = presentField(fields.get("logger"));
+  const loggerText = logger === undefined ? "" : notes.text(logger);
+  if (logger !== undefined && loggerText === "") notes.keep(logger);
+  rows.logger.push(loggerText);
+  pushWhole(rows.step, bytes, presentField(fields.get("step")), notes);
+  const data = presentField(fields.get("fields"));
+  if (data === undefined) rows.fields.push("");
+  else rows.fields.pushBytes(strict.of(bytes, data.start, data.end));
+  notes.finish(rows);
+}
+
+/** The field, unless it is absent or null. */
+export function presentField(field: Field | undefined): Field | undefined {
+  return field === undefined || field.kind === jsonKind.null ? undefined : field;
+}
+
+/** A whole number into its column; anything else leaves null there and is kept in `extra`. */
+export function pushWhole(
+  column: NullableColumn<Int64Column>,
+  bytes: Uint8Array,
+  field: Field | undefined,
+  notes: RowNotes,
+): void {
+  const value = field === undefined ? undefined : integerOf(bytes, field);
+  if (value === undefined) column.pushNull();
+  else column.present().pushBigInt(BigInt(value));
+  if (field !== undefined && !isInteger64(bytes, field)) {
+    notes.flags |= rowFlags.odd_step;
+    notes.keep(field);
+  }
+}
+
+function without(set: FieldSet, name: string): FieldSet {
+  return { ...set, fields: new Map([...set.fields].filter(([key]) => key !== name)) };
+}

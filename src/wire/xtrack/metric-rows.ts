@@ -1,0 +1,143 @@
+// metric and metric_batch to rows of one table: a row per value, sharing step, epoch and context.
+
+import { jsonKind } from "#base/json/cursor.ts";
+import { rowFlags } from "#model/tables.ts";
+import type { EventColumns } from "./event-columns.ts";
+import { type EventParts, presentField, pushEventRow, RowNotes } from "./event-rows.ts";
+import { type Field, type FieldSet, integerOf, isInteger64, readFields, textOf } from "./fields.ts";
+import { toMetricNumber } from "./metric-value.ts";
+
+const metricNames = ["run_id", "key", "value", "step", "epoch", "ctx"];
+const batchNames = ["run_id", "metrics", "step", "epoch", "ctx"];
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** What all rows of one event share. */
+interface Shared {
+  readonly event: number;
+  readonly step: bigint | undefined;
+  readonly stepText: string;
+  readonly epoch: bigint | undefined;
+  readonly phase: string;
+  readonly ctx: string;
+  readonly extra: string;
+  readonly isRaw: boolean;
+  readonly flags: number;
+}
+
+/** All entries of a batch, or the one of a single metric; a batch without entries is kept as an event. */
+export function pushMetricRows(columns: EventColumns, parts: EventParts, event: number): void {
+  const { bytes, p } = parts;
+  if (parts.type === "metric") {
+    const notes = new RowNotes(parts, true);
+    const key = notes.text(p.fields.get("key") as Field);
+    const shared = readShared(parts, notes, event, metricNames);
+    pushRow(columns, parts, shared, -1, key, p.fields.get("value") as Field);
+    return;
+  }
+  const field = p.fields.get("metrics") as Field;
+  const metrics = readFields(bytes, field.start, field.end);
+  if (metrics.fields.size === 0) {
+    pushEventRow(columns, parts, event);
+    return;
+  }
+  const notes = new RowNotes(parts, true);
+  if (metrics.duplicates) notes.isRaw = true;
+  const keys = [...metrics.fields.values()].map((entry) => toKey(bytes, entry, notes));
+  const shared = readShared(parts, notes, event, batchNames);
+  let entry = 0;
+  for (const value of metrics.fields.values()) {
+    pushRow(columns, parts, shared, entry, keys[entry] as string, value);
+    entry++;
+  }
+}
+
+/** A key with half a surrogate pair stays in its JSON-escaped form. */
+function toKey(bytes: Uint8Array, entry: Field, notes: RowNotes): string {
+  if (entry.name.isWellFormed()) return entry.name;
+  notes.flags |= rowFlags.escaped_text;
+  notes.isRaw = true;
+  return utf8.decode(bytes.subarray(entry.nameStart + 1, entry.nameEnd - 1));
+}
+
+function readShared(parts: EventParts, notes: RowNotes, event: number, known: readonly string[]): Shared {
+  const { bytes, p } = parts;
+  for (const field of p.fields.values()) {
+    const isValue = field.name === "value" && parts.type === "metric";
+    if (!known.includes(field.name) || (field.kind === jsonKind.null && !isValue)) notes.keep(field);
+  }
+  const step = presentField(p.fields.get("step"));
+  const epoch = presentField(p.fields.get("epoch"));
+  const isOddStep = step !== undefined && !isInteger64(bytes, step);
+  const isOddEpoch = epoch !== undefined && !isInteger64(bytes, epoch);
+  if (isOddEpoch) notes.keep(epoch);
+  if (isOddStep || isOddEpoch) notes.flags |= rowFlags.odd_step;
+  const context = readContext(parts, notes);
+  const extra = notes.extra();
+  return {
+    event,
+    step: step && toWhole(bytes, step),
+    stepText: isOddStep ? utf8.decode(bytes.subarray(step.start, step.end)) : "",
+    epoch: epoch && toWhole(bytes, epoch),
+    ...context,
+    extra,
+    isRaw: notes.isRaw,
+    flags: notes.flags,
+  };
+}
+
+function toWhole(bytes: Uint8Array, field: Field): bigint | undefined {
+  const value = integerOf(bytes, field);
+  return value === undefined ? undefined : BigInt(value);
+}
+
+/** `phase` has a column of its own; everything else of the context stays JSON. */
+function readContext(parts: EventParts, notes: RowNotes): { phase: string; ctx: string } {
+  const field = presentField(parts.p.fields.get("ctx"));
+  if (field === undefined) return { phase: "", ctx: "" };
+  const context: FieldSet = readFields(parts.bytes, field.start, field.end);
+  if (context.duplicates) notes.isRaw = true;
+  const phase = context.fields.get("phase");
+  const hasColumn = phase?.kind === jsonKind.string && !phase.lone && textOf(parts.bytes, phase) !== "";
+  const rest = [...context.fields.values()].filter((member) => member !== phase || !hasColumn);
+  return {
+    phase: hasColumn ? textOf(parts.bytes, phase) : "",
+    ctx: hasColumn && rest.length === 0 ? "" : parts.strict.object(parts.bytes, rest),
+  };
+}
+
+function pushRow(
+  columns: EventColumns,
+  parts: EventParts,
+  shared: Shared,
+  entry: number,
+  key: string,
+  value: Field,
+): void {
+  const { bytes } = parts;
+  const { rows } = columns.metrics;
+  const row = columns.metrics.event.length;
+  columns.metrics.event.push(shared.event);
+  rows.key.push(key);
+  rows.phase.push(shared.phase);
+  if (shared.step === undefined) rows.step.pushNull();
+  else rows.step.present().pushBigInt(shared.step);
+  if (shared.epoch === undefined) rows.epoch.pushNull();
+  else rows.epoch.present().pushBigInt(shared.epoch);
+  const number = toMetricNumber(bytes, value.start, value.end, value.kind, value.form);
+  if (number.value === null) rows.value.pushNull();
+  else rows.value.present().push(number.value);
+  rows.entry.push(entry);
+  rows.ctx.push(shared.ctx);
+  rows.flags.push(shared.flags | (number.isExact ? 0 : rowFlags.odd_value));
+  // These columns are nearly always empty: the fast path leaves them behind, and they are filled up when needed.
+  rows.step_text.padTo(row);
+  rows.step_text.push(shared.stepText);
+  rows.value_text.padTo(row);
+  if (number.isExact) rows.value_text.push("");
+  else rows.value_text.pushBytes(bytes, value.start, value.end);
+  rows.extra.padTo(row);
+  rows.extra.push(entry <= 0 ? shared.extra : "");
+  rows.raw.padTo(row);
+  if (entry <= 0 && shared.isRaw) rows.raw.pushBytes(bytes, parts.start, parts.end);
+  else rows.raw.push("");
+}
