@@ -63,6 +63,26 @@ export const faultKinds = {
     means: "A trace record breaks the schema of its type.",
     hint: "The JSON pointer and the rule are named; `tributary check` shows all of them.",
   },
+  cirron_not_batch: {
+    blast: "message",
+    means: "The JSON is not a Cirron batch.",
+    hint: "A batch is an object with `schema_version`, `batch_id` and lists of `spans`, `marks` and `snapshots`.",
+  },
+  cirron_schema_version: {
+    blast: "message",
+    means: "The batch has another schema version than 1.",
+    hint: "Use an SDK that writes version 1, or update the collector.",
+  },
+  cirron_otlp: {
+    blast: "message",
+    means: "The body is an OpenTelemetry (OTLP) export, not a Cirron batch.",
+    hint: "Point the OpenTelemetry exporter elsewhere; this route takes Cirron batches.",
+  },
+  cirron_record: {
+    blast: "record",
+    means: "A span, mark or snapshot lacks what identifies it or places it in time.",
+    hint: "The field is named; the other records of the batch were taken.",
+  },
   identity_conflict: {
     blast: "record",
     means: "A record with a known identity came with other content; the first is kept.",

@@ -1,0 +1,269 @@
+// A Cirron batch from its bytes straight to columns: no object is made per row.
+//
+// What spoils the whole message (no JSON, no batch, another schema version) is a refusal; what spoils one record is
+// a fault beside the other rows. Unknown fields are kept, and so is every value that fits no column.
+
+import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
+import { parseNumber } from "#base/json/number.ts";
+import { rewriteStrict } from "#base/json/strict.ts";
+import { decodeText } from "#base/json/text.ts";
+import { defaultJsonLimits, type JsonFault, type JsonLimits, toJsonFault } from "#base/json/value.ts";
+import type { Fault, FaultCode } from "#model/fault.ts";
+import { createRows, type Rows } from "#model/tables.ts";
+import { createMarkScan, pushMark } from "./mark-rows.ts";
+import type { RecordTrouble } from "./record.ts";
+import type { RecordScan } from "./record-scan.ts";
+import { createSnapshotScan, pushSnapshot } from "./snapshot-rows.ts";
+import { createSpanScan, pushSpan } from "./span-rows.ts";
+import { StatsReader } from "./stats.ts";
+
+/** The only version of the format there is. */
+export const schemaVersion = 1;
+
+export interface CirronBatch {
+  readonly batchId: string;
+  /** When the client sealed the batch; 0 when it did not say so with an integer (then see `extra`). */
+  readonly createdNs: bigint;
+  readonly sdkVersion: string;
+  /**
+   * The rows, in the order they were sent and owned by the caller. Columns that only intake can fill are empty:
+   * group_key, content_hash, received_ns, jpos, jrow.
+   */
+  readonly spans: Rows<"spans">;
+  readonly marks: Rows<"marks">;
+  readonly snapshots: Rows<"snapshots">;
+  /** Strict JSON object of unknown top-level keys and odd header values, '' when there are none. */
+  readonly extra: string;
+  /** Records that could not become rows. */
+  readonly faults: readonly Fault[];
+}
+
+export type DecodeResult =
+  | { readonly ok: true; readonly batch: CirronBatch }
+  | { readonly ok: false; readonly refusal: Fault };
+
+export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): DecodeResult {
+  try {
+    return new BatchDecoder(bytes, limits).decode();
+  } catch (error) {
+    return { ok: false, refusal: toMessageFault(toJsonFault(error), bytes) };
+  }
+}
+
+type Table = "spans" | "marks" | "snapshots";
+
+const codeOfJsonFault: { readonly [K in JsonFault["kind"]]: FaultCode } = {
+  syntax: "json_syntax",
+  depth: "json_too_deep",
+  size: "json_too_large",
+};
+
+function toMessageFault(fault: JsonFault, bytes: Uint8Array): Fault {
+  const detail = `${fault.reason} (byte ${fault.offset})`;
+  return { code: codeOfJsonFault[fault.kind], detail, place: { offset: fault.offset }, raw: bytes.slice() };
+}
+
+class BatchDecoder {
+  private readonly cursor: JsonCursor;
+  private readonly bytes: Uint8Array;
+  private batchId: string | null = null;
+  private createdNs = 0n;
+  private sdkVersion = "";
+  /** The version as it was sent; null when the key is missing. */
+  private version: string | null = null;
+  private readonly tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
+  private readonly faults: { [T in Table]: Fault[] } = { spans: [], marks: [], snapshots: [] };
+  private readonly extra = new Map<string, string>();
+  private readonly stats = new StatsReader();
+  private hasRows = false;
+  private hasResourceSpans = false;
+
+  constructor(bytes: Uint8Array, limits: JsonLimits) {
+    this.bytes = bytes;
+    this.cursor = new JsonCursor(bytes, 0, bytes.length, limits);
+    this.tables = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
+  }
+
+  decode(): DecodeResult {
+    const { cursor } = this;
+    if (cursor.peek() !== jsonKind.object) {
+      cursor.skipValue();
+      cursor.finish();
+      return this.refuse("cirron_not_batch", "a batch is a JSON object");
+    }
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) this.readMember();
+    cursor.finish();
+    return this.judge();
+  }
+
+  private judge(): DecodeResult {
+    const { batchId } = this;
+    if (batchId === null) {
+      if (this.hasResourceSpans) return this.refuse("cirron_otlp", "the body has `resourceSpans` and no `batch_id`");
+      return this.refuse("cirron_not_batch", "`batch_id` must be a text that is not empty");
+    }
+    if (this.version !== String(schemaVersion)) {
+      const found = this.version === null ? "it is missing" : `found ${this.version}`;
+      return this.refuse("cirron_schema_version", `\`schema_version\` must be ${schemaVersion}, ${found}`);
+    }
+    if (!this.hasRows) return this.refuse("cirron_not_batch", "it has none of `spans`, `marks` and `snapshots`");
+    const { spans, marks, snapshots } = this.faults;
+    const batch: CirronBatch = {
+      batchId,
+      createdNs: this.createdNs,
+      sdkVersion: this.sdkVersion,
+      ...this.tables,
+      extra: this.extra.size === 0 ? "" : `{${[...this.extra.values()].join(",")}}`,
+      faults: spans.concat(marks, snapshots),
+    };
+    return { ok: true, batch };
+  }
+
+  private refuse(code: FaultCode, detail: string): DecodeResult {
+    return { ok: false, refusal: { code, detail, place: {}, raw: this.bytes.slice() } };
+  }
+
+  private readMember(): void {
+    const { cursor } = this;
+    const { start, stop } = cursor;
+    const key = decodeText(cursor.bytes, start, stop, cursor.escaped, cursor.wide);
+    const kind = cursor.peek();
+    const from = cursor.pos;
+    if (!this.readKnown(key, kind)) {
+      cursor.pos = from;
+      cursor.skipValue();
+      const value = textDecoder.decode(rewriteStrict(cursor.bytes, from, cursor.pos));
+      this.extra.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${value}`);
+    } else this.extra.delete(key);
+  }
+
+  /** Returns false when the key is unknown or its value is not what it should be. */
+  private readKnown(key: string, kind: number): boolean {
+    const { cursor } = this;
+    switch (key) {
+      case "spans":
+      case "marks":
+      case "snapshots":
+        return this.readTable(key, kind);
+      case "batch_id":
+        this.batchId = kind === jsonKind.string ? this.readText() : null;
+        if (this.batchId === "") this.batchId = null;
+        return this.batchId !== null;
+      case "sdk_version":
+        this.sdkVersion = kind === jsonKind.string ? this.readText() : "";
+        return kind === jsonKind.string;
+      case "created_ns": {
+        this.createdNs = kind === jsonKind.number ? this.readInteger() : 0n;
+        return kind === jsonKind.number && this.createdNs !== 0n;
+      }
+      case "schema_version": {
+        const from = cursor.pos;
+        cursor.skipValue();
+        this.version = textDecoder.decode(cursor.bytes.subarray(from, cursor.pos));
+        return true;
+      }
+      case "resourceSpans":
+        this.hasResourceSpans = true;
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  private readText(): string {
+    const { cursor } = this;
+    cursor.readString();
+    return decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+  }
+
+  private readInteger(): bigint {
+    const { cursor } = this;
+    cursor.readNumber();
+    if (cursor.form !== numberForm.integer) return 0n;
+    const value = parseNumber(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    return typeof value === "bigint" ? value : typeof value === "number" ? BigInt(value) : 0n;
+  }
+
+  private readTable(table: Table, kind: number): boolean {
+    // The key came before: the last one counts.
+    if (this.tables[table].flags.length > 0 || this.faults[table].length > 0) this.restart(table);
+    this.hasRows = true;
+    const { cursor } = this;
+    if (kind === jsonKind.null) return false;
+    if (kind !== jsonKind.array) {
+      const from = cursor.pos;
+      cursor.skipValue();
+      this.faults[table].push(this.toFault(`/${table}`, "must be a list", from, cursor.pos));
+      return true;
+    }
+    // A batch of another version may mean anything by these keys.
+    if (this.version !== null && this.version !== String(schemaVersion)) cursor.skipValue();
+    else if (table === "spans") this.readSpans();
+    else if (table === "marks") this.readMarks();
+    else this.readSnapshots();
+    return true;
+  }
+
+  private restart(table: Table): void {
+    this.faults[table].length = 0;
+    if (table === "spans") this.tables.spans = createRows("spans");
+    else if (table === "marks") this.tables.marks = createRows("marks");
+    else this.tables.snapshots = createRows("snapshots");
+  }
+
+  private readSpans(): void {
+    const scan = createSpanScan(this.cursor);
+    const rows = this.tables.spans;
+    let item = 0;
+    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
+      if (this.scanRecord("spans", item, scan)) this.note("spans", item, scan, pushSpan(rows, scan));
+      item++;
+    }
+  }
+
+  private readMarks(): void {
+    const scan = createMarkScan(this.cursor);
+    const rows = this.tables.marks;
+    let item = 0;
+    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
+      if (this.scanRecord("marks", item, scan)) this.note("marks", item, scan, pushMark(rows, scan));
+      item++;
+    }
+  }
+
+  private readSnapshots(): void {
+    const scan = createSnapshotScan(this.cursor);
+    const rows = this.tables.snapshots;
+    let item = 0;
+    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
+      if (this.scanRecord("snapshots", item, scan))
+        this.note("snapshots", item, scan, pushSnapshot(rows, scan, this.stats));
+      item++;
+    }
+  }
+
+  private scanRecord(table: Table, item: number, scan: RecordScan): boolean {
+    const { cursor } = this;
+    if (cursor.peek() === jsonKind.object) {
+      scan.read();
+      return true;
+    }
+    const from = cursor.pos;
+    cursor.skipValue();
+    this.faults[table].push(this.toFault(`/${table}/${item}`, "must be an object", from, cursor.pos));
+    return false;
+  }
+
+  private note(table: Table, item: number, scan: RecordScan, trouble: RecordTrouble | null): void {
+    if (trouble === null) return;
+    const pointer = `/${table}/${item}/${trouble.field}`;
+    this.faults[table].push(this.toFault(pointer, trouble.reason, scan.recordFrom, scan.recordTo));
+  }
+
+  private toFault(pointer: string, reason: string, from: number, to: number): Fault {
+    const raw = this.bytes.slice(from, to);
+    return { code: "cirron_record", detail: `${pointer} ${reason}`, place: { offset: from, pointer }, raw };
+  }
+}
+
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
