@@ -316,7 +316,7 @@ export const rowFlags = {
   odd_step: 2,
   /** A word outside the document's list (status, level, phase, artifact type, …), kept as sent. */
   unlisted_word: 4,
-  /** Text with a lone surrogate, kept in its JSON-escaped form. */
+  /** A text with a lone surrogate: every text column of the row (not those of JSON) is in its JSON-escaped form. */
   escaped_text: 8,
   /** Same sequence number with another time inside one incarnation. */
   seq_conflict: 16,

@@ -33,7 +33,7 @@ export function pushMark(rows: Rows<"marks">, scan: RecordScan): RecordTrouble |
   pushWord(rows.name, scan, at.name, "");
   const valueType = scan.isAbsent(at.value_type) ? inferType(scan) : wordOf(scan, at.value_type, "");
   rows.value_type.push(valueType);
-  const isListed = pushValue(rows, scan, valueType);
+  const isListed = pushValue(rows, scan, valueType) || scan.isAbsent(at.value_type);
   pushJson(rows.attrs, scan, at.attrs, emptyObject);
   pushInt64(rows.ts_ns, scan, at.ts_ns);
   const kind = wordOf(scan, at.kind, "point");

@@ -1,0 +1,209 @@
+import { globSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Fault, faultKinds } from "#model/fault.ts";
+import { decodeBatch } from "./decode.ts";
+import {
+  batchOf,
+  decoded,
+  mark,
+  readIndependently,
+  rebuilt,
+  refused,
+  snapshot,
+  span,
+  spanCells,
+  type Tree,
+} from "./test-kit.ts";
+
+describe("a batch", () => {
+  test("may have its keys in any order, blanks between them and unknown keys, which are kept [CT-24]", () => {
+    const batch = decoded(
+      ` { "marks" : [ ] , "new" : { "a" : NaN , "a" : 1.0 } , "spans":[ ${span()} ],"batch_id":"b1", "schema_version" : 1 } `,
+    );
+    expect(batch.extra).toBe('{"new":{"a":1.0}}');
+    expect([batch.spans.span_id.length, batch.createdNs, batch.sdkVersion]).toStrictEqual([1, 0n, ""]);
+  });
+
+  test("keeps unknown and odd fields of a record [CT-24]", () => {
+    const cells = spanCells(',"later":{"x":[1.0, 2]},"index":"i"');
+    expect(cells["extra"]).toBe('{"index":"i","later":{"x":[1.0,2]}}');
+    expect(cells["raw"]).toBe("");
+  });
+
+  test("counts the last of two equal keys", () => {
+    const batch = decoded(batchOf(`,"spans":[${span()},5],"spans":[],"batch_id":"b2"`));
+    expect([batch.batchId, batch.spans.span_id.length, batch.faults.length]).toStrictEqual(["b2", 0, 0]);
+    const cells = spanCells(',"id":"s2","x":1,"x":2');
+    expect([cells["span_id"], cells["extra"]]).toStrictEqual(["s2", '{"x":2}']);
+    expect(cells["raw"]).toBe(span(',"id":"s2","x":1,"x":2'));
+  });
+
+  test("knows its own keys also when they are written with escapes", () => {
+    const batch = decoded(
+      `{"\\u0062atch_id":"b1","schema_version":1,"sp\\u0061ns":[{"i\\u0064":"s1","start_ns":1,"end_ns":2}]}`,
+    );
+    expect(batch.spans.span_id.at(0)).toBe("s1");
+  });
+
+  test("with odd header values keeps them beside the rows", () => {
+    const batch = decoded(
+      '{"schema_version":1,"batch_id":"b","created_ns":"now","sdk_version":null,"marks":null,"spans":[]}',
+    );
+    expect(batch.extra).toBe('{"created_ns":"now","sdk_version":null,"marks":null}');
+    expect(batch.createdNs).toBe(0n);
+  });
+});
+
+describe("refuses the whole message", () => {
+  test.each([
+    ["", "json_syntax"],
+    ["hello", "json_syntax"],
+    ['{"schema_version":1,"batch_id":"b","spans":[{]}', "json_syntax"],
+    ['{"schema_version":1,"batch_id":"b","spans":[]} x', "json_syntax"],
+    [`${'{"a":'.repeat(600)}1${"}".repeat(600)}`, "json_too_deep"],
+    ["[]", "cirron_not_batch"],
+    ["null", "cirron_not_batch"],
+    ["{}", "cirron_not_batch"],
+    ['{"schema_version":1,"spans":[]}', "cirron_not_batch"],
+    ['{"schema_version":1,"batch_id":"","spans":[]}', "cirron_not_batch"],
+    ['{"schema_version":1,"batch_id":7,"spans":[]}', "cirron_not_batch"],
+    ['{"schema_version":1,"batch_id":"b"}', "cirron_not_batch"],
+    ['{"resourceSpans":[{"scopeSpans":[]}]}', "cirron_otlp"],
+  ])("%s as %s", (text, code) => {
+    const refusal = refused(text);
+    expect(refusal.code).toBe(code);
+    expect(faultKinds[refusal.code].blast).toBe("message");
+    expect(new TextDecoder().decode(refusal.raw)).toBe(text);
+  });
+
+  test.each([
+    ['"schema_version":2,', "`schema_version` must be 1, found 2"],
+    ['"schema_version":"1",', '`schema_version` must be 1, found "1"'],
+    ["", "`schema_version` must be 1, it is missing"],
+  ])("with %s naming the version it found [CT-25]", (version, detail) => {
+    for (const text of [
+      `{${version}"batch_id":"b","spans":[5]}`,
+      `{"batch_id":"b","spans":[5],${version}"marks":[]}`,
+    ]) {
+      expect(refused(text)).toMatchObject({ code: "cirron_schema_version", detail });
+    }
+  });
+
+  test("when it is larger than the limit", () => {
+    const result = decodeBatch(new TextEncoder().encode(batchOf(',"spans":[]')), { depthMax: 10, bytesMax: 20 });
+    expect(result).toMatchObject({ ok: false, refusal: { code: "json_too_large" } });
+  });
+});
+
+describe("one bad record", () => {
+  test.each([
+    ['{"name":"x","start_ns":1,"end_ns":2}', "/spans/1/id", "it is missing"],
+    ['{"id":7,"start_ns":1,"end_ns":2}', "/spans/1/id", "found 7"],
+    ['{"id":"","start_ns":1,"end_ns":2}', "/spans/1/id", 'found ""'],
+    ['{"id":"a","end_ns":2}', "/spans/1/start_ns", "it is missing"],
+    ['{"id":"a","start_ns":1.5,"end_ns":2}', "/spans/1/start_ns", "found 1.5"],
+    ['{"id":"a","start_ns":1,"end_ns":null}', "/spans/1/end_ns", "found null"],
+    ['{"id":"a","start_ns":1,"end_ns":9223372036854775808}', "/spans/1/end_ns", "found 9223372036854775808"],
+    ['{"id":"a","start_ns":NaN,"end_ns":2}', "/spans/1/start_ns", "found NaN"],
+    ["null", "/spans/1", "must be an object"],
+    ['["s"]', "/spans/1", "must be an object"],
+  ])("%s is a fault with its place and its bytes, and its neighbours are rows", (record, pointer, reason) => {
+    const text = batchOf(`,"spans":[${span()},${record},${span(',"rank":3')}]`);
+    const batch = decoded(text);
+    expect(batch.spans.rank.length).toBe(2);
+    expect(batch.spans.rank.at(1)).toBe(3);
+    for (const column of Object.values(batch.spans)) expect([0, 2]).toContain(column.length);
+    const [fault] = batch.faults as [Fault];
+    expect(batch.faults.length).toBe(1);
+    expect(fault).toMatchObject({ code: "cirron_record", place: { pointer, offset: text.indexOf(record) } });
+    expect(fault.detail).toContain(reason);
+    expect(new TextDecoder().decode(fault.raw)).toBe(record);
+  });
+
+  test("of another kind is one too", () => {
+    const text = batchOf(`,"marks":[{"id":"m"},${mark()}],"snapshots":[${snapshot()},{"ts_ns":1}],"spans":{"id":1}`);
+    const batch = decoded(text);
+    expect([batch.marks.mark_id.length, batch.snapshots.snapshot_id.length]).toStrictEqual([1, 1]);
+    expect(batch.faults.map((fault) => fault.place.pointer)).toStrictEqual([
+      "/spans",
+      "/marks/0/ts_ns",
+      "/snapshots/1/id",
+    ]);
+  });
+});
+
+describe("any bytes", () => {
+  const sample = readFileSync(globSync("tests/fixtures/cirron/marks/.cirron/spool/*.json").sort()[1] as string);
+
+  test("never make it throw when the text is cut anywhere", () => {
+    for (let end = 0; end < sample.length; end++) expect(decodeBatch(sample.subarray(0, end)).ok).toBe(false);
+  });
+
+  test("never make it throw or lose step when a byte is changed", () => {
+    fc.assert(
+      fc.property(fc.nat(sample.length - 1), fc.nat(255), (at, value) => {
+        const bytes = Uint8Array.from(sample);
+        bytes[at] = value;
+        const result = decodeBatch(bytes);
+        if (!result.ok) return;
+        const { spans, marks } = result.batch;
+        for (const column of [...Object.values(spans)]) expect([0, spans.flags.length]).toContain(column.length);
+        for (const column of [...Object.values(marks)]) expect([0, marks.flags.length]).toContain(column.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("never make it throw when they are garbage", () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void decodeBatch(bytes)));
+  });
+
+  test("of records with any JSON in any field are rebuilt equal", () => {
+    const leaf = fc.constantFrom(
+      "1",
+      "-0",
+      "1.0",
+      "NaN",
+      "-Infinity",
+      '"x"',
+      '""',
+      '"\\ud83d"',
+      '"a\\\\b"',
+      "null",
+      "true",
+      "[]",
+      "{}",
+      "18446744073709551616",
+      '{"a":1,"a":[NaN]}',
+      "[1, 2]",
+    );
+    const field = fc.constantFrom(
+      "id",
+      "name",
+      "parent_id",
+      "index",
+      "start_ns",
+      "end_ns",
+      "rank",
+      "pid",
+      "attrs",
+      "mark_ids",
+      "new",
+    );
+    const fields = fc.array(fc.tuple(field, leaf), { maxLength: 8 });
+    fc.assert(
+      fc.property(fields, (all) => {
+        const text = span(all.map(([name, value]) => `,"${name}":${value}`).join(""));
+        const batch = decoded(batchOf(`,"spans":[${text}]`));
+        const sent = readIndependently(text) as Tree;
+        if (batch.faults.length === 1) {
+          expect(new TextDecoder().decode(batch.faults[0]?.raw)).toBe(text);
+          return;
+        }
+        expect(rebuilt(batch).spans[0]).toMatchObject(sent);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type Cell, toCells } from "#model/cells.ts";
+import { type BatchTree, decoded, readIndependently, rebuilt, sameNumbers, type Tree } from "./test-kit.ts";
+
+const spoolFiles = globSync("{tests/fixtures/cirron,examples/data/h200}/*/.cirron/spool/*.json");
+
+describe("the recorded batches of a real SDK", () => {
+  test("are all here", () => expect(spoolFiles.length).toBeGreaterThanOrEqual(27));
+
+  test.each(spoolFiles)(
+    "%s is rebuilt from its columns, equal in every value [CT-05] [CT-06] [CT-08] [CT-13]",
+    (file) => {
+      const text = readFileSync(file, "utf8");
+      const batch = decoded(readFileSync(file));
+      const sent = readIndependently(text) as BatchTree;
+      expect(batch.faults).toStrictEqual([]);
+      expect(batch.extra).toBe("");
+      expect([batch.batchId, batch.sdkVersion]).toStrictEqual([sent["batch_id"], sent["sdk_version"]]);
+      expect(`#${batch.createdNs}`).toBe(sent["created_ns"]);
+      const { spans, marks, snapshots } = sent;
+      expect(sameNumbers(rebuilt(batch))).toStrictEqual(sameNumbers({ spans, marks, snapshots }));
+    },
+  );
+
+  test.each(spoolFiles)("%s has every field in its own column", (file) => {
+    const sent = readIndependently(readFileSync(file, "utf8")) as BatchTree;
+    const batch = decoded(readFileSync(file));
+    for (const [row, tree] of sent.spans.entries()) {
+      const cells = toCells(batch.spans, row);
+      for (const column of [
+        "start_ns",
+        "end_ns",
+        "cpu_ns",
+        "gpu_ns",
+        "memory_peak_bytes",
+        "thread_id",
+        "pid",
+        "rank",
+      ]) {
+        expect(cells[column] === null ? null : `#${cells[column]}`).toBe(tree[column]);
+      }
+      expect([cells["span_id"], cells["parent_id"]]).toStrictEqual([tree["id"], tree["parent_id"]]);
+      if (typeof tree["name"] === "string" && !tree["name"].startsWith("#")) expect(cells["name"]).toBe(tree["name"]);
+    }
+    for (const [row, tree] of sent.snapshots.entries()) expectStats(toCells(batch.snapshots, row), tree);
+  });
+});
+
+function expectStats(cells: Record<string, Cell>, tree: Tree): void {
+  const stats = sameNumbers(tree["stats"]) as Tree;
+  for (const name of ["mean", "std", "min", "max", "norm"]) expect(cells[name], name).toBe(stats[name]);
+  const histogram = tree["stats"] as { histogram: { bins: string[]; counts: string[] } };
+  const numbers = (list: string[]) => list.map((text) => Number(text.slice(1)));
+  expect(cells["bins"]).toStrictEqual(numbers(histogram.histogram.bins));
+  expect(cells["counts"]).toStrictEqual(numbers(histogram.histogram.counts));
+  expect((cells["bins"] as number[]).length).toBe(17);
+}

@@ -1,0 +1,168 @@
+// A stored row back to the record the client sent, equal in every value: what export and `events` give out.
+// The cells may come from columns in memory or from the store; integers may be bigints, numbers or decimal text.
+// Fields the client left out come back with the value the document gives them by default.
+
+import { JsonCursor } from "#base/json/cursor.ts";
+import type { JsonStyle } from "#base/json/format.ts";
+import { rewriteStrict } from "#base/json/strict.ts";
+import { decodeText } from "#base/json/text.ts";
+import { rowFlags } from "#model/tables.ts";
+
+type Integer = bigint | number | string;
+
+interface TailCells {
+  readonly flags: number;
+  readonly extra: string;
+  readonly raw: string;
+}
+
+export interface SpanCells extends TailCells {
+  readonly span_id: string;
+  readonly parent_id: string | null;
+  readonly name: string;
+  readonly index: Integer | null;
+  readonly start_ns: Integer;
+  readonly end_ns: Integer;
+  readonly cpu_ns: Integer | null;
+  readonly gpu_ns: Integer | null;
+  readonly memory_peak_bytes: Integer | null;
+  readonly thread_id: Integer | null;
+  readonly pid: Integer | null;
+  readonly rank: number;
+  readonly attrs: string;
+  readonly mark_ids: string;
+}
+
+export interface MarkCells extends TailCells {
+  readonly mark_id: string;
+  readonly span_id: string;
+  readonly name: string;
+  readonly value_type: string;
+  readonly value_float: number | null;
+  readonly value_int: Integer | null;
+  readonly value_string: string | null;
+  readonly value_bool: number | boolean | null;
+  readonly attrs: string;
+  readonly ts_ns: Integer;
+  readonly kind: string;
+}
+
+export interface SnapshotCells extends TailCells {
+  readonly snapshot_id: string;
+  readonly span_id: string;
+  readonly tensor_name: string;
+  readonly shape: string;
+  readonly dtype: string;
+  readonly mode: string;
+  readonly stats: string;
+  readonly blob_uri: string | null;
+  readonly ts_ns: Integer;
+  readonly attrs: string;
+}
+
+export function formatSpan(cells: SpanCells, style: JsonStyle): string {
+  const text = textOf(cells);
+  return formatRecord(cells, style, {
+    id: text(cells.span_id),
+    name: text(cells.name),
+    parent_id: text(cells.parent_id),
+    index: String(cells.index),
+    start_ns: String(cells.start_ns),
+    end_ns: String(cells.end_ns),
+    cpu_ns: String(cells.cpu_ns),
+    gpu_ns: String(cells.gpu_ns),
+    memory_peak_bytes: String(cells.memory_peak_bytes),
+    thread_id: String(cells.thread_id),
+    pid: String(cells.pid),
+    rank: String(cells.rank),
+    attrs: jsonOf(cells.attrs),
+    mark_ids: jsonOf(cells.mark_ids),
+  });
+}
+
+export function formatMark(cells: MarkCells, style: JsonStyle): string {
+  const text = textOf(cells);
+  return formatRecord(cells, style, {
+    id: text(cells.mark_id),
+    span_id: text(cells.span_id),
+    name: text(cells.name),
+    value_type: text(cells.value_type),
+    value: markValue(cells, style),
+    attrs: jsonOf(cells.attrs),
+    ts_ns: String(cells.ts_ns),
+    kind: text(cells.kind),
+  });
+}
+
+export function formatSnapshot(cells: SnapshotCells, style: JsonStyle): string {
+  const text = textOf(cells);
+  return formatRecord(cells, style, {
+    id: text(cells.snapshot_id),
+    span_id: text(cells.span_id),
+    tensor_name: text(cells.tensor_name),
+    shape: jsonOf(cells.shape),
+    dtype: text(cells.dtype),
+    mode: text(cells.mode),
+    stats: jsonOf(cells.stats),
+    blob_uri: text(cells.blob_uri),
+    ts_ns: String(cells.ts_ns),
+    attrs: jsonOf(cells.attrs),
+  });
+}
+
+/** A double as Python writes it: with a point or an exponent, so that it is read back as a float. */
+export function formatFloat(value: number, style: JsonStyle): string {
+  if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
+  const text = Object.is(value, -0) ? "-0" : String(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+function markValue(cells: MarkCells, style: JsonStyle): string {
+  if (cells.value_float !== null) return formatFloat(cells.value_float, style);
+  if (cells.value_int !== null) return String(cells.value_int);
+  if (cells.value_string !== null) return textOf(cells)(cells.value_string);
+  return cells.value_bool === null ? "null" : String(Boolean(cells.value_bool));
+}
+
+/** Columns hold '' where the client sent null. */
+function jsonOf(text: string): string {
+  return text === "" ? "null" : text;
+}
+
+/** Text columns of a flagged row hold JSON-escaped text already. */
+function textOf(cells: TailCells): (text: string | null) => string {
+  const isEscaped = (cells.flags & rowFlags.escaped_text) !== 0;
+  return (text) => (text === null ? "null" : isEscaped ? `"${text}"` : JSON.stringify(text));
+}
+
+function formatRecord(cells: TailCells, style: JsonStyle, fields: Readonly<Record<string, string>>): string {
+  if (cells.raw !== "") return style === "lossless" ? cells.raw : toStrictText(cells.raw);
+  const extra = cells.extra === "" ? new Map<string, string>() : membersOf(cells.extra);
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    members.push(extra.get(name) ?? `"${name}":${value}`);
+    extra.delete(name);
+  }
+  return `{${[...members, ...extra.values()].join(",")}}`;
+}
+
+function toStrictText(text: string): string {
+  const bytes = textEncoder.encode(text);
+  return textDecoder.decode(rewriteStrict(bytes, 0, bytes.length));
+}
+
+/** The members of an object's text as they stand, by name. */
+function membersOf(text: string): Map<string, string> {
+  const cursor = new JsonCursor(textEncoder.encode(text));
+  const members = new Map<string, string>();
+  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+    const from = cursor.start - 1;
+    const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+    cursor.skipValue();
+    members.set(name, textDecoder.decode(cursor.bytes.subarray(from, cursor.pos)));
+  }
+  return members;
+}
+
+const textEncoder = new TextEncoder();
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
