@@ -13,6 +13,26 @@ export interface FaultKind {
 }
 
 export const faultKinds = {
+  body_too_large: {
+    blast: "message",
+    means: "The request's body is larger than the limit; only its beginning is kept.",
+    hint: "Send less at once, or raise `limits.body`.",
+  },
+  body_ratio: {
+    blast: "message",
+    means: "The body grows more when it is decompressed than any real one does.",
+    hint: "Send it uncompressed, or raise `limits.ratio`.",
+  },
+  body_encoding: {
+    blast: "message",
+    means: "The body is not compressed as its Content-Encoding says.",
+    hint: "Compress the whole body once, or leave the header out.",
+  },
+  body_cut: {
+    blast: "message",
+    means: "The connection ended before the body did.",
+    hint: "The client was stopped, or a proxy between gave up; a client that retries loses nothing.",
+  },
   json_syntax: {
     blast: "message",
     means: "The text is not JSON.",

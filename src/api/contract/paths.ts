@@ -89,6 +89,7 @@ export const paths = {
   readyz: route("GET", "/readyz", "open", "The server takes and answers requests; with `drained=1`, nothing waits."),
   prometheus: route("GET", "/metrics", "open", "Counters and latencies for Prometheus."),
   openapi: route("GET", "/openapi.json", "open", "This table as an OpenAPI document."),
+  reference: route("GET", "/reference", "open", "This table as a page to read."),
 } as const satisfies Record<string, RoutePath>;
 
 export type RouteName = keyof typeof paths;

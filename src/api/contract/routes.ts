@@ -113,6 +113,7 @@ export const schemas = {
   readyz: { query: admin.ReadyQuery, answer: admin.Readiness },
   prometheus: { media: ["text/plain"] },
   openapi: { answer: Type.Record(Type.String(), Type.Unknown()) },
+  reference: { media: ["text/html"] },
 } as const satisfies Record<RouteName, RouteSchemas>;
 
 type Schemas = typeof schemas;

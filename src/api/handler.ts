@@ -1,0 +1,77 @@
+// What a route's handler gets and gives. The server checks key, scope and schema before it calls one; a handler answers
+// with the contract's JSON, with JSON text that is ready to send, or with a file, and refuses by throwing a Refusal.
+
+import type { Scope } from "./contract/admin.ts";
+import type { RouteName } from "./contract/paths.ts";
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "./contract/routes.ts";
+
+/** Who asks, once the server has let them in. */
+export interface Caller {
+  readonly workspace: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** For the audit: the key's name, or `local` for someone on this machine without one. */
+  readonly name: string;
+  readonly keyId: string | null;
+  /** Tells one client from another without saying its key: one of the ties between batches of one process. */
+  readonly source: string;
+}
+
+export interface HandlerRequest<N extends RouteName> {
+  readonly params: ParamsOf<N>;
+  readonly query: QueryOf<N>;
+  readonly body: BodyOf<N>;
+  readonly caller: Caller;
+  /** Aborted when the caller goes away or the server drains. */
+  readonly signal: AbortSignal;
+  readonly lastEventId: string | undefined;
+}
+
+/** JSON that is already text, for answers that stream out of the store. */
+export class JsonBody {
+  readonly body: string | AsyncIterable<Uint8Array>;
+  constructor(body: string | AsyncIterable<Uint8Array>) {
+    this.body = body;
+  }
+}
+
+/** Bytes with a type of their own. With a name they are offered for download, never shown. */
+export class FileBody {
+  readonly type: string;
+  readonly name: string | null;
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
+  constructor(type: string, body: string | Uint8Array | AsyncIterable<Uint8Array>, name: string | null = null) {
+    this.type = type;
+    this.body = body;
+    this.name = name;
+  }
+}
+
+export type Handler<N extends RouteName> = (
+  request: HandlerRequest<N>,
+) => Promise<AnswerOf<N> | JsonBody | FileBody> | AnswerOf<N> | JsonBody | FileBody;
+
+/** Routes that the server answers itself. */
+type ServerRoute =
+  | "cirron"
+  | "cirronDefault"
+  | "cirronRun"
+  | "blob"
+  | "blobDefault"
+  | "blobRun"
+  | "semantiva"
+  | "xtrack"
+  | "putArtifact"
+  | "session"
+  | "login"
+  | "logout"
+  | "keys"
+  | "createKey"
+  | "deleteKey"
+  | "healthz"
+  | "readyz"
+  | "prometheus"
+  | "openapi"
+  | "reference";
+
+export type ApiRoute = Exclude<RouteName, ServerRoute>;
+export type Handlers = { readonly [N in ApiRoute]?: Handler<N> };

@@ -1,0 +1,3 @@
+// The version of the whole package; a test keeps it equal to package.json.
+
+export const version = "0.1.0";

@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { BindError } from "./create-http-server.ts";
+import { type OpenServer, openServer } from "./open-server.ts";
+import { sendRaw } from "./raw-request.ts";
+
+const open: OpenServer[] = [];
+async function start(...args: Parameters<typeof openServer>): Promise<OpenServer> {
+  const started = await openServer(...args);
+  open.push(started);
+  return started;
+}
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const runs = { runs: () => ({ runs: [], next: null }) as never };
+
+describe("DNS rebinding", () => {
+  it("answers to loopback names and addresses, whatever their port", async () => {
+    const { server } = await start();
+    for (const host of ["localhost", "localhost:1", "127.0.0.1:7077", "[::1]:7077", "LOCALHOST", "app.localhost"]) {
+      const { status } = await sendRaw(server.address.port, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect([host, status]).toEqual([host, 200]);
+    }
+  });
+
+  it("refuses a foreign host name that was made to resolve here", async () => {
+    const { server } = await start();
+    for (const host of ["evil.example", "evil.example:7077", "localhost.evil.example", "127.0.0.1.evil.example", ""]) {
+      const { status, body } = await sendRaw(server.address.port, `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect([host, status]).toEqual([host, 403]);
+      expect(JSON.parse(body).code).toBe("host_not_allowed");
+    }
+  });
+
+  it("answers to names of http.hosts, and to any name that comes with a valid key", async () => {
+    const one = await start({ flags: { httpHosts: "trib.example" } });
+    const { port } = one.server.address;
+    expect((await sendRaw(port, "GET /healthz HTTP/1.1\r\nHost: trib.example\r\n\r\n")).status).toBe(200);
+    const key = one.addKey(["ingest"]);
+    const withKey = (value: string) =>
+      sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: any.example\r\nAuthorization: Bearer ${value}\r\n\r\n`);
+    expect((await withKey(key)).status).toBe(200);
+    expect((await withKey("wrong")).status).toBe(403);
+  });
+
+  it("does not take any bearer for a valid key while there is none", async () => {
+    const { server } = await start();
+    const head = "GET /healthz HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer x\r\n\r\n";
+    expect((await sendRaw(server.address.port, head)).status).toBe(403);
+  });
+});
+
+describe("cross-site requests", () => {
+  it("refuses a change that comes from a page of another site", async () => {
+    const { url, inputs } = await start();
+    for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost"]) {
+      const answer = await fetch(`${url}/v1/traces`, { method: "POST", headers: { origin }, body: "{}" });
+      expect([origin, answer.status]).toEqual([origin, 403]);
+      expect(((await answer.json()) as { code: string }).code).toBe("origin_not_allowed");
+    }
+    expect(inputs).toEqual([]);
+  });
+
+  it("refuses what the browser itself calls cross-site, also without an Origin", async () => {
+    const { server } = await start();
+    const head = `DELETE /api/v1/session HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n`;
+    expect((await sendRaw(server.address.port, head)).status).toBe(403);
+  });
+
+  it("takes a change from its own page, and from a program", async () => {
+    const { url } = await start();
+    const own = await fetch(`${url}/api/v1/session`, { method: "DELETE", headers: { origin: url } });
+    const program = await fetch(`${url}/api/v1/session`, { method: "DELETE" });
+    expect([own.status, program.status]).toEqual([200, 200]);
+  });
+
+  it("sends no CORS header, so that no other page can read an answer", async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/healthz`, { headers: { origin: "https://evil.example" } });
+    expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("keys", () => {
+  it("accepts any bearer and none on loopback while there is no key", async () => {
+    const { url } = await start({ handlers: runs });
+    expect((await fetch(`${url}/api/v1/runs`)).status).toBe(200);
+    expect((await fetch(`${url}/api/v1/runs`, { headers: bearer("whatever") })).status).toBe(200);
+  });
+
+  it("refuses a wrong key once keys exist, and still lets loopback in without one", async () => {
+    const one = await start({ handlers: runs });
+    const key = one.addKey(["read"]);
+    const get = (headers: Record<string, string>) => fetch(`${one.url}/api/v1/runs`, { headers });
+    expect((await get(bearer(key))).status).toBe(200);
+    const wrong = await get(bearer("trib_wrong"));
+    expect(wrong.status).toBe(401);
+    expect(await wrong.json()).toMatchObject({ code: "key_wrong", at: { part: "header", name: "authorization" } });
+    expect((await get({})).status).toBe(200);
+    expect((await get({ authorization: "Basic abc" })).status).toBe(401);
+  });
+
+  it("wants a key on loopback too with auth.loopback = key", async () => {
+    const one = await start({ handlers: runs, flags: { authLoopback: "key" } });
+    one.addKey(["read"]);
+    expect((await fetch(`${one.url}/api/v1/runs`)).status).toBe(401);
+    expect((await fetch(`${one.url}/healthz`)).status).toBe(200);
+  });
+
+  it("does not call a request local that an unknown proxy passed on", async () => {
+    const { url } = await start({ handlers: runs });
+    const answer = await fetch(`${url}/api/v1/runs`, { headers: { "x-forwarded-for": "203.0.113.9" } });
+    expect(answer.status).toBe(401);
+  });
+
+  it("believes a trusted proxy about who asks", async () => {
+    const one = await start({ handlers: runs, flags: { trustedProxies: "127.0.0.1" } });
+    const from = (address: string) =>
+      fetch(`${one.url}/api/v1/runs`, { headers: { "x-forwarded-for": address } }).then(({ status }) => status);
+    expect([await from("203.0.113.9"), await from("127.0.0.1")]).toEqual([401, 200]);
+  });
+
+  it("refuses a key without the scope of the route, and admin has them all", async () => {
+    const one = await start({ handlers: runs });
+    const ingest = one.addKey(["ingest"]);
+    const admin = one.addKey(["admin"]);
+    const refused = await fetch(`${one.url}/api/v1/runs`, { headers: bearer(ingest) });
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ code: "scope_missing" });
+    expect((await fetch(`${one.url}/api/v1/runs`, { headers: bearer(admin) })).status).toBe(200);
+    const read = one.addKey(["read"]);
+    const post = await fetch(`${one.url}/v1/traces`, { method: "POST", headers: bearer(read), body: "{}" });
+    expect(post.status).toBe(403);
+  });
+
+  it("gives each key's requests its workspace and a source that is not the key", async () => {
+    const one = await start();
+    const key = one.addKey(["ingest"], "team-a");
+    const body = '{"batch_id":"b1"}';
+    await fetch(`${one.url}/v1/traces`, { method: "POST", headers: bearer(key), body });
+    expect(one.inputs[0]).toMatchObject({ workspace: "team-a", source: `key:${one.keys[0]?.id}` });
+    expect(JSON.stringify(one.inputs[0], (_, value) => (typeof value === "bigint" ? "" : value))).not.toContain(key);
+  });
+
+  it("refuses to listen where others can reach it without a key, and says how to make one", async () => {
+    await expect(openServer({ flags: { httpAddress: "0.0.0.0:0" } })).rejects.toThrow(BindError);
+    await expect(openServer({ flags: { httpAddress: "0.0.0.0:0" } })).rejects.toThrow("tributary keys create");
+  });
+
+  it("listens elsewhere once a key exists", async () => {
+    const keys = [
+      {
+        id: "a",
+        name: "a",
+        workspace: "default",
+        scopes: ["read"] as const,
+        createdNs: 1n,
+        lastUsedNs: null,
+        sha256: "00",
+      },
+    ];
+    const one = await start({ flags: { httpAddress: "0.0.0.0:0" }, keys: [...keys] });
+    expect((await fetch(`${one.url}/healthz`)).status).toBe(200);
+  });
+
+  it("creates, lists and revokes keys, and shows a key only when it is made", async () => {
+    const { url } = await start();
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ name: "ci", scopes: ["ingest"], workspace: "team-b" });
+    const made = await fetch(`${url}/api/v1/keys`, { method: "POST", headers, body });
+    expect(made.status).toBe(201);
+    const { id, key } = (await made.json()) as { id: string; key: string };
+    expect(Buffer.from(key.replace("trib_", ""), "base64url")).toHaveLength(32);
+    const listed = await (await fetch(`${url}/api/v1/keys`)).text();
+    expect(JSON.parse(listed).keys).toMatchObject([{ id, name: "ci", workspace: "team-b", scopes: ["ingest"] }]);
+    expect(listed).not.toContain(key);
+    expect((await fetch(`${url}/api/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+    expect((await fetch(`${url}/api/v1/keys/${id}`, { method: "DELETE" })).status).toBe(404);
+    expect((await fetch(`${url}/api/v1/runs`, { headers: bearer(key) })).status).not.toBe(401);
+  });
+
+  it("lets an admin of one workspace make keys for no other", async () => {
+    const one = await start();
+    const admin = one.addKey(["admin"], "team-a");
+    one.addKey(["read"], "team-b");
+    const headers = { ...bearer(admin), "content-type": "application/json" };
+    const body = JSON.stringify({ name: "x", scopes: ["read"], workspace: "team-b" });
+    expect((await fetch(`${one.url}/api/v1/keys`, { method: "POST", headers, body })).status).toBe(403);
+    const { keys } = (await (await fetch(`${one.url}/api/v1/keys`, { headers })).json()) as { keys: unknown[] };
+    expect(keys).toHaveLength(1);
+    const other = one.keys[1]?.id;
+    expect((await fetch(`${one.url}/api/v1/keys/${other}`, { method: "DELETE", headers })).status).toBe(404);
+  });
+});
+
+describe("a browser's login", () => {
+  const flags = { authLoopback: "key" };
+  const json = { "content-type": "application/json" };
+  const login = (url: string, key: string) =>
+    fetch(`${url}/api/v1/session`, { method: "POST", headers: json, body: JSON.stringify({ key }) });
+
+  it("trades a key for a cookie that scripts cannot read and other sites cannot use", async () => {
+    const one = await start({ flags, handlers: runs });
+    const key = one.addKey(["read"]);
+    const answer = await login(one.url, key);
+    const cookie = answer.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/HttpOnly/);
+    expect(cookie).toMatch(/SameSite=Strict/);
+    expect(cookie).not.toContain(key);
+    expect(await answer.json()).toMatchObject({ workspace: "default", scopes: ["read"], key_needed: true });
+    const sent = { cookie: cookie.split(";")[0] ?? "" };
+    expect((await fetch(`${one.url}/api/v1/runs`, { headers: sent })).status).toBe(200);
+    expect((await fetch(`${one.url}/api/v1/keys`, { headers: sent })).status).toBe(403);
+  });
+
+  it("ends with its key, and cannot be forged or prolonged", async () => {
+    const one = await start({ flags, handlers: runs });
+    const key = one.addKey(["read"]);
+    one.addKey(["read"]);
+    const cookie = (await login(one.url, key)).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const [id, end, seal] = cookie.split("=")[1]?.split(".") ?? [];
+    const get = (value: string) =>
+      fetch(`${one.url}/api/v1/runs`, { headers: { cookie: `tributary_login=${value}` } }).then(({ status }) => status);
+    expect(await get(`${id}.${end}.${seal}`)).toBe(200);
+    expect(await get(`${id}.${Number(end) + 1}.${seal}`)).toBe(401);
+    expect(await get(`${one.keys[1]?.id}.${end}.${seal}`)).toBe(401);
+    expect(await get(`${id}.${end}.${"A".repeat(43)}`)).toBe(401);
+    one.keys.shift();
+    expect(await get(`${id}.${end}.${seal}`)).toBe(401);
+  });
+
+  it("refuses a wrong key, and tells a stranger nothing but that a key is needed", async () => {
+    const one = await start({ flags });
+    one.addKey(["read"]);
+    expect((await login(one.url, "wrong")).status).toBe(401);
+    const session = await (await fetch(`${one.url}/api/v1/session`)).json();
+    expect(session).toMatchObject({ workspace: "", scopes: [], key_needed: true, xtrack: null });
+  });
+
+  it("logs out by taking the cookie away", async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/api/v1/session`, { method: "DELETE" });
+    expect(answer.headers.get("set-cookie")).toMatch(/^tributary_login=; .*Max-Age=0/);
+  });
+});

@@ -1,0 +1,41 @@
+// Declares one route of the contract: its method, path, scope and schemas come from there and nowhere else.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { paths, type RouteName, type RouteScope } from "#api/contract/paths.ts";
+import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
+import type { Caller } from "#api/handler.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Who may call the route; a route without one is refused to everybody. */
+    scope?: RouteScope;
+  }
+  interface FastifyRequest {
+    caller: Caller;
+    /** Whether a proxy that is not trusted says that it speaks for someone else. */
+    proxied: boolean;
+  }
+}
+
+export function addRoute(
+  app: FastifyInstance,
+  name: RouteName,
+  answer: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  const { method, path, scope } = paths[name];
+  const { params, query, body }: RouteSchemas = schemas[name];
+  app.route({
+    method,
+    url: path,
+    config: { scope },
+    schema: {
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body } : {}),
+    },
+    handler: async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      return answer(request, reply);
+    },
+  });
+}

@@ -1,0 +1,49 @@
+// The query routes: each handler of the API room, behind its declared path, scope and schemas.
+
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
+import { type ApiRoute, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
+import { addRoute } from "./add-route.ts";
+import { toAttachmentHeaders } from "./headers.ts";
+
+/** `draining` is aborted when the server begins to close: live streams end then, so that it can. */
+export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining: AbortSignal): void {
+  for (const name of Object.keys(handlers) as ApiRoute[]) {
+    const handler = handlers[name] as Handler<ApiRoute>;
+    const status = (schemas[name] as RouteSchemas).status ?? 200;
+    addRoute(app, name, async (request, reply) => {
+      const signal = AbortSignal.any([draining, toCallerSignal(request, reply)]);
+      const { params, query, body, caller } = request;
+      const header = request.headers["last-event-id"];
+      const lastEventId = typeof header === "string" ? header : undefined;
+      const answer = await handler({ params, query, body, caller, signal, lastEventId } as never);
+      reply.code(status);
+      return send(reply, answer);
+    });
+  }
+}
+
+function toCallerSignal(_request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+function send(reply: FastifyReply, answer: unknown): unknown {
+  if (answer instanceof JsonBody) {
+    reply.type("application/json; charset=utf-8");
+    return typeof answer.body === "string" ? answer.body : Readable.from(answer.body, { objectMode: false });
+  }
+  if (!(answer instanceof FileBody)) return answer;
+  reply.type(answer.type);
+  if (answer.name !== null) reply.headers(toAttachmentHeaders(answer.name));
+  if (answer.type.startsWith("text/event-stream")) {
+    // A proxy that collects an event stream before passing it on would make it anything but live.
+    reply.header("x-accel-buffering", "no");
+    reply.raw.socket?.setNoDelay(true);
+  }
+  const { body } = answer;
+  if (typeof body === "string" || body instanceof Uint8Array) return body;
+  return Readable.from(body, { objectMode: false });
+}

@@ -1,0 +1,80 @@
+// The routes that take files: tensor blobs and artifacts, streamed and never held in memory. 201 with a Location is what
+// the SDK turns into its `blob_uri`. The same key may come again, and before the batch that names it.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { paths, type RouteName } from "#api/contract/paths.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { Metrics } from "#server/metrics.ts";
+import { type BodyLimits, createBodyStream, toBodyRefusal } from "./body.ts";
+import { refuseBusy, toArrival } from "./ingest-routes.ts";
+import { type BlobIntake, type BlobPut, isBusy } from "./ports.ts";
+
+export interface BlobOptions {
+  readonly blobs: BlobIntake;
+  readonly limits: BodyLimits;
+  readonly metrics: Metrics;
+}
+
+const blobRoutes = ["blob", "blobDefault", "blobRun"] as const satisfies readonly RouteName[];
+
+export function addBlobRoutes(app: FastifyInstance, options: BlobOptions): void {
+  for (const name of blobRoutes) {
+    const { method, path, scope } = paths[name];
+    app.route({
+      method,
+      url: path,
+      config: { scope },
+      handler: async (request, reply) => {
+        const key = (request.params as { "*": string })["*"];
+        const stored = await put(request, key, options, (blob) => options.blobs.putBlob(blob));
+        return answer(request, reply, stored.location, { key, size_bytes: stored.sizeBytes });
+      },
+    });
+  }
+  const { method, path, scope } = paths.putArtifact;
+  app.route({
+    method,
+    url: path,
+    config: { scope },
+    handler: async (request, reply) => {
+      const { name } = request.params as { name: string };
+      const stored = await put(request, name, options, (blob) => options.blobs.putArtifact(blob));
+      const body = { name, size_bytes: String(stored.sizeBytes), sha256: stored.sha256 };
+      return answer(request, reply, stored.location, body);
+    },
+  });
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, location: string, body: object): object {
+  const absolute = location.startsWith("/") ? `${request.protocol}://${request.host}${location}` : location;
+  reply.code(201).header("location", absolute);
+  return body;
+}
+
+async function put(
+  request: FastifyRequest,
+  key: string,
+  { limits, metrics }: BlobOptions,
+  take: (put: BlobPut) => ReturnType<BlobIntake["putBlob"]>,
+) {
+  const { workspace, source, runOverride, receivedNs } = toArrival(request);
+  const contentType = request.headers["content-type"] ?? "application/octet-stream";
+  const body = createBodyStream(request.raw, limits);
+  let stored: Awaited<ReturnType<typeof take>>;
+  try {
+    stored = await take({ workspace, source, runOverride, receivedNs, key, contentType, body });
+  } catch (error) {
+    throw toBodyRefusal(body.errored) ?? toBodyRefusal(error) ?? error;
+  } finally {
+    body.destroy();
+    request.raw.resume();
+  }
+  if (isBusy(stored)) {
+    metrics.refused.inc({ reason: "busy" });
+    throw refuseBusy(stored);
+  }
+  if ("refused" in stored) {
+    throw new Refusal(400, stored.code, stored.message, { at: { part: "path", name: key } });
+  }
+  return stored;
+}

@@ -1,0 +1,164 @@
+// Reads a request's body within limits that hold before anything is allocated for it: bytes on the wire, bytes after
+// decompression, and how many of the latter one of the former may become.
+
+import type { IncomingMessage } from "node:http";
+import { PassThrough, Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { createGunzip, createInflate, gunzip, inflate } from "node:zlib";
+import { Refusal } from "#api/refusal.ts";
+
+const gunzipBytes = promisify(gunzip);
+const inflateBytes = promisify(inflate);
+
+export interface BodyLimits {
+  readonly bytesMax: number;
+  /** How many bytes one compressed byte may become. */
+  readonly ratioMax: number;
+}
+
+/** A refusal of a body, with what was read of it, so that it can be kept as a fault. */
+export class BodyRefusal extends Refusal {
+  readonly read: Uint8Array;
+  constructor(refusal: { status: number; code: BodyCode; message: string; hint: string }, read: Uint8Array) {
+    super(refusal.status, refusal.code, refusal.message, { hint: refusal.hint, at: { part: "body" } });
+    this.read = read;
+  }
+}
+
+export type BodyCode = "body_too_large" | "body_ratio" | "body_encoding" | "body_cut";
+
+// Small bodies of one repeated byte compress beyond any ratio and harm nobody.
+const freeBytes = 1024 * 1024;
+
+/** The whole body, decompressed. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+  const encoding = readEncoding(request);
+  if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
+    request.resume();
+    throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
+  }
+  const sent = await readSent(request, limits.bytesMax);
+  if (encoding === "identity") return sent;
+  const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
+  try {
+    const decode = encoding === "gzip" ? gunzipBytes : inflateBytes;
+    return await decode(sent, { maxOutputLength: Math.min(limits.bytesMax, byRatio) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+      throw new BodyRefusal(byRatio < limits.bytesMax ? ratio(limits.ratioMax) : tooLarge(limits.bytesMax), sent);
+    }
+    throw new BodyRefusal(notEncoded(encoding), sent);
+  }
+}
+
+/** The body as a stream, decompressed; it errors with a BodyRefusal at the limit. For bodies too large for memory. */
+export function createBodyStream(request: IncomingMessage, limits: BodyLimits): Readable {
+  const encoding = readEncoding(request);
+  if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
+    request.resume();
+    throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
+  }
+  let sent = 0;
+  let received = 0;
+  // A request that is destroyed cannot be answered, so it is read through an iterator that leaves it alive.
+  async function* readCounted() {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      sent += (chunk as Buffer).length;
+      yield chunk as Buffer;
+    }
+  }
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length;
+      if (received > limits.bytesMax) done(new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0)));
+      else if (received > freeBytes && received > sent * limits.ratioMax) {
+        done(new BodyRefusal(ratio(limits.ratioMax), new Uint8Array(0)));
+      } else done(null, chunk);
+    },
+  });
+  const decoder = encoding === "gzip" ? createGunzip() : encoding === "deflate" ? createInflate() : new PassThrough();
+  // The error reaches the reader through the last stream; here it only starts the throwing away of the rest.
+  pipeline(Readable.from(readCounted()), decoder, counter).catch(() => request.resume());
+  return counter;
+}
+
+/** Whether a stream's error means that the body was at fault, and how. */
+export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
+  if (error instanceof BodyRefusal) return error;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
+  if (code.startsWith("Z_")) return new BodyRefusal(notEncoded("gzip"), new Uint8Array(0));
+  if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") return new BodyRefusal(cut, new Uint8Array(0));
+  return undefined;
+}
+
+type Encoding = "identity" | "gzip" | "deflate";
+
+function readEncoding(request: IncomingMessage): Encoding {
+  const word = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  if (word === "" || word === "identity") return "identity";
+  if (word === "gzip" || word === "x-gzip") return "gzip";
+  if (word === "deflate") return "deflate";
+  request.resume();
+  throw new Refusal(415, "encoding_unknown", `The content encoding ${JSON.stringify(word)} is not supported.`, {
+    hint: "Send gzip, deflate, or the bytes as they are.",
+    at: { part: "header", name: "content-encoding" },
+    headers: { "accept-encoding": "gzip, deflate" },
+  });
+}
+
+/** The bytes as they are sent, never more than the limit in memory. */
+function readSent(request: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        request.removeAllListeners("data");
+        request.resume();
+        reject(new BodyRefusal(tooLarge(bytesMax), chunks[0] ?? new Uint8Array(0)));
+      } else chunks.push(chunk);
+    });
+    request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
+    request.once("error", onCut);
+    request.once("close", () => {
+      if (!request.complete) onCut();
+    });
+  });
+}
+
+const cut = {
+  status: 400,
+  code: "body_cut",
+  message: "The connection ended before the body did.",
+  hint: "Send it again.",
+} as const;
+
+function tooLarge(bytesMax: number) {
+  return {
+    status: 413,
+    code: "body_too_large",
+    message: `The body is larger than ${bytesMax} bytes.`,
+    hint: "Send less at once, or raise `limits.body` (`limits.blob` for files).",
+  } as const;
+}
+
+function ratio(ratioMax: number) {
+  return {
+    status: 413,
+    code: "body_ratio",
+    message: `The body grows more than ${ratioMax} times when it is decompressed.`,
+    hint: "Send it uncompressed, or raise `limits.ratio`.",
+  } as const;
+}
+
+function notEncoded(encoding: Encoding) {
+  return {
+    status: 400,
+    code: "body_encoding",
+    message: `The body is not ${encoding}, although its header says so.`,
+    hint: "Compress the whole body once, or leave Content-Encoding out.",
+  } as const;
+}

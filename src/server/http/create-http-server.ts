@@ -1,0 +1,229 @@
+// The HTTP server: what every request passes before a route sees it, in this order.
+//
+//   host     a name this server answers to, or a valid key      403
+//   origin   for what changes something: a page of this server  403
+//   key      the caller, by header, cookie or loopback           401
+//   scope    what the route was declared with                    403
+//   schema   params, query, body                                 400
+//
+// A route that was declared without a scope is refused to everybody.
+
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify";
+import type { Caller, Handlers } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { Config } from "#config/settings.ts";
+import type { Log } from "#server/log.ts";
+import type { Metrics } from "#server/metrics.ts";
+import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
+import { isLoopback } from "./addresses.ts";
+import { addApiRoutes } from "./api-routes.ts";
+import { addBlobRoutes } from "./blob-routes.ts";
+import { handleErrors, sendRefusal } from "./errors.ts";
+import { commonHeaders } from "./headers.ts";
+import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
+import { addIngestRoutes } from "./ingest-routes.ts";
+import type { BlobIntake, Intake, KeyStore, Readiness, SocketIntake } from "./ports.ts";
+import { addSessionRoutes } from "./session-routes.ts";
+import { addSocketRoute } from "./socket-route.ts";
+import { addSystemRoutes } from "./system-routes.ts";
+import { compileSchema } from "./validation.ts";
+import { addWebApp } from "./web-app.ts";
+
+export interface HttpServerOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly keys: KeyStore;
+  readonly loginSecret: Uint8Array;
+  readonly intake: Intake;
+  readonly blobs: BlobIntake;
+  readonly sockets: SocketIntake;
+  readonly readiness: Readiness;
+  readonly handlers: Handlers;
+  /** The folder the browser application was built into. */
+  readonly webDir: string;
+}
+
+export interface HttpServer {
+  readonly address: { readonly host: string; readonly port: number };
+  readonly url: string;
+  readonly access: Access;
+  /** Stops listening, lets requests in flight end, and cuts what is left after the given time. */
+  close(withinMs?: number): Promise<void>;
+}
+
+/** The server will not listen where others could reach it while nobody needs a key. */
+export class BindError extends Error {
+  readonly kind = "bind";
+}
+
+export function checkBind(host: string, port: number, keys: KeyStore): void {
+  if (isLoopback(host) || keys.list().length > 0) return;
+  throw new BindError(
+    `Tributary does not listen on ${host}:${port}, where others can reach it, without an API key. ` +
+      "Create one first: tributary keys create --name first --scope admin",
+  );
+}
+
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { config, keys, loginSecret, metrics, log } = options;
+  const { host, port } = config.httpAddress;
+  checkBind(host, port, keys);
+  const draining = new AbortController();
+  const access = createAccess({ keys, loginSecret, loopback: config.authLoopback, workspace: config.workspace });
+  const app = fastify(toFastifyOptions(config)) as unknown as FastifyInstance;
+  const guard = createGuard(options, access);
+
+  app.setValidatorCompiler(compileSchema as never);
+  app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("proxied", false);
+  parseJsonOnly(app);
+  handleErrors(app, log);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(commonHeaders);
+    if (config.tlsCert !== "") reply.header("strict-transport-security", "max-age=31536000");
+    const { scope } = request.routeOptions.config;
+    const admitted = guard(request.raw, request.ip, request.method !== "GET" && request.method !== "HEAD");
+    request.proxied = isProxied(request.raw, config);
+    if (admitted instanceof Refusal) {
+      const open = scope === "open" || request.is404;
+      // A wrong key is no reason to hide the login page or the liveness of the server.
+      if (!open || admitted.status !== 401) {
+        metrics.refused.inc({ reason: admitted.code });
+        return sendRefusal(reply, admitted);
+      }
+      request.caller = nobody;
+      return undefined;
+    }
+    request.caller = admitted;
+    if (request.is404) return undefined;
+    if (scope === undefined || !mayUse(admitted, scope)) {
+      metrics.refused.inc({ reason: "scope_missing" });
+      return sendRefusal(reply, refuseScope(scope ?? "admin"));
+    }
+    return undefined;
+  });
+  // A client that keeps its connection would otherwise hold a closing server until its time is over.
+  app.addHook("onSend", async (_request, reply) => {
+    if (draining.signal.aborted) reply.header("connection", "close");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "none";
+    metrics.httpSeconds.observe({ route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+    log.debug(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      "request",
+    );
+  });
+
+  await addRoutes(app, options, access, draining.signal);
+  const sockets = addSocketRoute(app.server as Server, {
+    sockets: options.sockets,
+    frameBytesMax: config.frameBytesMax,
+    admit: (request) => admitSocket(request, guard),
+  });
+  app.server.maxConnections = config.httpConnectionsMax;
+  await app.listen({ host, port });
+  const bound = app.server.address() as AddressInfo;
+  const scheme = config.tlsCert === "" ? "http" : "https";
+  return {
+    access,
+    address: { host: bound.address, port: bound.port },
+    url: `${scheme}://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    async close(withinMs = 10_000) {
+      draining.abort();
+      sockets.close();
+      const cut = setTimeout(() => (app.server as Server).closeAllConnections(), withinMs);
+      await app.close();
+      clearTimeout(cut);
+    },
+  };
+}
+
+/** A form of another site can send text but not JSON, so nothing else is taken; DELETE may say JSON and send nothing. */
+function parseJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else parse(request, body as string, done);
+  });
+}
+
+/** Someone who may see only what is open to all. */
+const nobody: Caller = { workspace: "", scopes: new Set(), name: "", keyId: null, source: "" };
+
+type Guard = (request: IncomingMessage, address: string, changes: boolean) => Caller | Refusal;
+
+function createGuard({ config }: HttpServerOptions, access: Access): Guard {
+  const rules = { boundHost: config.httpAddress.host, hosts: config.httpHosts };
+  return (request, address, changes) => {
+    const { host, origin, authorization, cookie } = request.headers;
+    const site = request.headers["sec-fetch-site"];
+    const caller = access.identify({ authorization, cookie, address, proxied: isProxied(request, config) });
+    const hasValidKey = !(caller instanceof Refusal) && caller.keyId !== null && authorization !== undefined;
+    if (!hasValidKey && !isAllowedHost(host, rules)) return refuseHost(host);
+    if (changes && !isSameOrigin(origin, typeof site === "string" ? site : undefined, host))
+      return refuseOrigin(origin);
+    return caller;
+  };
+}
+
+/** A proxy on this machine makes everybody look local; unless it is trusted, its word only takes that away. */
+function isProxied(request: IncomingMessage, config: Config): boolean {
+  if (config.trustedProxies.length > 0) return false;
+  const { headers } = request;
+  return headers["x-forwarded-for"] !== undefined || headers["forwarded"] !== undefined;
+}
+
+function admitSocket(request: IncomingMessage, guard: Guard): { caller: Caller; address: string } | Refusal {
+  const address = request.socket.remoteAddress ?? "";
+  const caller = guard(request, address, true);
+  if (caller instanceof Refusal) return caller;
+  return mayUse(caller, "ingest") ? { caller, address } : refuseScope("ingest");
+}
+
+async function addRoutes(app: FastifyInstance, options: HttpServerOptions, access: Access, draining: AbortSignal) {
+  const { config, keys, loginSecret, intake, blobs, metrics, readiness, handlers, webDir } = options;
+  // Ingest bodies are read by their routes, within limits; nothing may parse them first.
+  await app.register(async (ingest) => {
+    ingest.removeAllContentTypeParsers();
+    ingest.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    const ratioMax = config.bodyRatioMax;
+    addIngestRoutes(ingest, { intake, metrics, limits: { bytesMax: config.bodyBytesMax, ratioMax } });
+    addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
+  });
+  const xtrack = config.xtrackAddress === "off" ? null : config.xtrackAddress;
+  addSessionRoutes(app, { keys, access, loginSecret, loginAgeMs: config.loginAgeMs, xtrack });
+  addSystemRoutes(app, { readiness, metrics, draining });
+  addApiRoutes(app, handlers, draining);
+  await addWebApp(app, webDir);
+}
+
+function toFastifyOptions(config: Config): FastifyServerOptions {
+  const server = {
+    headersTimeout: config.headerTimeoutMs,
+    requestTimeout: config.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, config.headerTimeoutMs),
+    maxHeaderSize: 32 * 1024,
+    noDelay: true,
+  };
+  const tls = config.tlsCert !== "";
+  const listener = tls
+    ? { https: { ...server, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) } }
+    : { http: server };
+  return {
+    ...listener,
+    bodyLimit: 1024 * 1024,
+    keepAliveTimeout: config.idleTimeoutMs,
+    requestTimeout: config.requestTimeoutMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    exposeHeadRoutes: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096, caseSensitive: true },
+  } as FastifyServerOptions;
+}

@@ -1,0 +1,47 @@
+// Turns whatever a request ran into into the one error shape. What we did not foresee is a bug of ours: it is logged
+// with its stack and answered without it.
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Refusal } from "#api/refusal.ts";
+import type { Log } from "#server/log.ts";
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(refusal.toAnswer());
+}
+
+export function toRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  const { code, statusCode, message } = error as Partial<FastifyError>;
+  switch (code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Refusal(413, "body_too_large", "The body is larger than this route takes.", { at: { part: "body" } });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Refusal(415, "media_unknown", "This route takes JSON.", {
+        hint: "Send `Content-Type: application/json`.",
+        at: { part: "header", name: "content-type" },
+      });
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new Refusal(400, "body_syntax", "The body is not JSON.", { at: { part: "body" } });
+    default:
+      if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+        return new Refusal(statusCode, "request_invalid", message ?? "The request is not allowed.");
+      }
+      return undefined;
+  }
+}
+
+export function handleErrors(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error, request: FastifyRequest, reply) => {
+    const refusal = toRefusal(error);
+    if (refusal) return sendRefusal(reply, refusal);
+    log.error({ err: error, method: request.method, url: request.routeOptions.url }, "a request failed");
+    return sendRefusal(
+      reply,
+      new Refusal(500, "internal", "The server failed at this request.", {
+        hint: "Its log says why.",
+      }),
+    );
+  });
+}

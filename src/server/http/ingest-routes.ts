@@ -1,0 +1,137 @@
+// The routes that take traces. An answer is given only when the bytes are durable. Clients drop a batch for good on most
+// 4xx, so a duplicate or an unknown run is a success, and what is refused is kept as a fault.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { paths, type RouteName } from "#api/contract/paths.ts";
+import { Refusal } from "#api/refusal.ts";
+import { blastOf, type Fault } from "#model/fault.ts";
+import type { Metrics } from "#server/metrics.ts";
+import { type BodyLimits, BodyRefusal, readBody } from "./body.ts";
+import { type Busy, type HttpInput, type Intake, isBusy, type Receipt } from "./ports.ts";
+
+export interface IngestOptions {
+  readonly intake: Intake;
+  readonly limits: BodyLimits;
+  readonly metrics: Metrics;
+}
+
+type Protocol = "cirron" | "semantiva" | "xtrack";
+
+export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): void {
+  const add = (name: RouteName, protocol: Protocol) => {
+    const { method, path, scope } = paths[name];
+    app.route({
+      method,
+      url: path,
+      config: { scope },
+      handler: (request, reply) => takeIn(request, reply, protocol, options),
+    });
+  };
+  add("cirron", "cirron");
+  add("cirronDefault", "cirron");
+  add("cirronRun", "cirron");
+  add("semantiva", "semantiva");
+  add("xtrack", "xtrack");
+}
+
+async function takeIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  protocol: Protocol,
+  { intake, limits, metrics }: IngestOptions,
+): Promise<unknown> {
+  const arrival = toArrival(request);
+  let body: Uint8Array;
+  try {
+    body = await readBody(request.raw, limits);
+  } catch (error) {
+    if (error instanceof BodyRefusal) await keepRefused(intake, arrival, protocol, error);
+    throw error;
+  }
+  metrics.bytesIn.inc({ protocol }, body.length);
+  const receipt = await intake.submit(toInput(protocol, arrival, body));
+  if (isBusy(receipt)) {
+    metrics.refused.inc({ reason: "busy" });
+    throw refuseBusy(receipt);
+  }
+  if ((request.query as { wait?: string }).wait === "1") await intake.queryable(receipt.position);
+  reply.code(202);
+  return protocol === "cirron" ? toBatchAnswer(receipt) : toStreamAnswer(receipt, protocol);
+}
+
+type Arrival = Omit<HttpInput & { kind: "cirron_batch" }, "kind" | "body">;
+
+export function toArrival(request: FastifyRequest): Arrival {
+  const { caller } = request;
+  return {
+    workspace: caller.workspace,
+    transport: "http",
+    source: caller.source,
+    runOverride: (request.params as { run?: string }).run ?? null,
+    imported: false,
+    receivedNs: BigInt(Date.now()) * 1_000_000n,
+  };
+}
+
+function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array): HttpInput {
+  switch (protocol) {
+    case "cirron":
+      return { ...arrival, kind: "cirron_batch", body };
+    case "semantiva":
+      return { ...arrival, kind: "semantiva_lines", body, file: "", firstLine: 1, offset: 0 };
+    case "xtrack":
+      return { ...arrival, kind: "xtrack_frames", body, file: "", offset: 0, currentRun: null };
+  }
+}
+
+// A fault shows where a client went wrong; the rest of a body beyond the limit would not tell more.
+const keptBytesMax = 64 * 1024;
+
+async function keepRefused(intake: Intake, arrival: Arrival, protocol: Protocol, refusal: BodyRefusal): Promise<void> {
+  await intake.submit({
+    ...arrival,
+    kind: "refused",
+    protocol,
+    code: refusal.code as Fault["code"],
+    detail: refusal.message,
+    place: "{}",
+    body: refusal.read.slice(0, keptBytesMax),
+  });
+}
+
+function toBatchAnswer(receipt: Receipt): { batch_id: string } {
+  if (receipt.batchId !== null) return { batch_id: receipt.batchId };
+  const fault = receipt.faults.find((one) => blastOf(one.code) !== "record") ?? receipt.faults[0];
+  throw toFaultRefusal(fault);
+}
+
+function toFaultRefusal(fault: Fault | undefined): Refusal {
+  const { offset, pointer } = fault?.place ?? {};
+  return new Refusal(400, fault?.code ?? "batch_invalid", fault?.detail ?? "The body is not a Cirron batch.", {
+    hint: "The body is kept as a fault and can be looked at on the Integrity page.",
+    at: {
+      part: "body",
+      ...(pointer === undefined ? {} : { name: pointer }),
+      ...(offset === undefined ? {} : { offset }),
+    },
+  });
+}
+
+function toStreamAnswer({ accepted, duplicates, faults }: Receipt, protocol: Protocol) {
+  return {
+    accepted,
+    duplicates,
+    faults: faults.map(({ code, detail, place }) => ({
+      ...(protocol === "semantiva" ? { line: place.line ?? 0 } : { offset: place.offset ?? 0 }),
+      code,
+      message: detail,
+    })),
+  };
+}
+
+export function refuseBusy({ retryAfterS }: Busy): Refusal {
+  return new Refusal(429, "busy", "The store lags behind and there is no room for more.", {
+    hint: "Send it again after the time in Retry-After; nothing was taken.",
+    headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) },
+  });
+}

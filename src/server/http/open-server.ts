@@ -1,0 +1,102 @@
+// For tests: a real HTTP server on a free port, with the narrow interfaces behind it standing in for the rest.
+
+import { createHash } from "node:crypto";
+import type { Handlers } from "#api/handler.ts";
+import { readConfig } from "#config/read-config.ts";
+import type { Config, SettingName } from "#config/settings.ts";
+import { createLog } from "#server/log.ts";
+import { createMetrics } from "#server/metrics.ts";
+import { createHttpServer, type HttpServer } from "./create-http-server.ts";
+import { createKeySecret } from "./keys.ts";
+import type { BlobPut, Busy, HttpInput, KeyStore, Receipt, StoredKey } from "./ports.ts";
+
+export interface OpenServer {
+  readonly server: HttpServer;
+  readonly url: string;
+  readonly inputs: HttpInput[];
+  readonly blobs: { put: BlobPut; bytes: Buffer }[];
+  readonly keys: StoredKey[];
+  /** What the next submissions answer; by default the body's own batch id. */
+  respond: (input: HttpInput) => Promise<Receipt | Busy>;
+  addKey(scopes: StoredKey["scopes"], workspace?: string): string;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly flags?: Partial<Record<SettingName, string>>;
+  readonly handlers?: Handlers;
+  readonly webDir?: string;
+  readonly problems?: () => string[];
+  readonly drained?: () => Promise<void>;
+  readonly keys?: StoredKey[];
+}
+
+export async function openServer(options: OpenOptions = {}): Promise<OpenServer> {
+  const inputs: HttpInput[] = [];
+  const blobs: OpenServer["blobs"] = [];
+  const keys = options.keys ?? [];
+  const flags = { httpAddress: "127.0.0.1:0", ...options.flags };
+  const config: Config = readConfig({ flags, env: {} });
+  const takeFile = async (put: BlobPut) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of put.body) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    blobs.push({ put, bytes });
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { location: `/blobs/${put.key}`, sizeBytes: bytes.length, sha256 };
+  };
+  const open: Omit<OpenServer, "server" | "url"> = {
+    inputs,
+    blobs,
+    keys,
+    respond: async (input) => toReceipt(input, inputs.length),
+    addKey: (scopes, workspace = "default") => addKey(keys, scopes, workspace),
+    close: () => server.close(1000),
+  };
+  const server = await createHttpServer({
+    config,
+    log: createLog({ level: "silent", format: "json" }),
+    metrics: createMetrics(),
+    keys: createKeyList(keys),
+    loginSecret: new Uint8Array(32).fill(7),
+    intake: {
+      submit: async (input) => {
+        inputs.push(input);
+        return open.respond(input);
+      },
+      queryable: async () => undefined,
+    },
+    blobs: { putBlob: takeFile, putArtifact: takeFile },
+    sockets: { accept: (socket) => socket.on("message", (data) => socket.send(data)) },
+    readiness: { problems: options.problems ?? (() => []), drained: options.drained ?? (async () => undefined) },
+    handlers: options.handlers ?? {},
+    webDir: options.webDir ?? "/nonexistent",
+  });
+  return Object.assign(open, { server, url: `http://127.0.0.1:${server.address.port}` });
+}
+
+function toReceipt(input: HttpInput, position: number): Receipt {
+  const batchId = /"batch_id": ?"(\w+)"/.exec(Buffer.from(input.body).toString("latin1"))?.[1] ?? null;
+  return { position, accepted: 1, duplicates: 0, faults: [], batchId };
+}
+
+function addKey(keys: StoredKey[], scopes: StoredKey["scopes"], workspace: string): string {
+  const { id, secret, sha256 } = createKeySecret();
+  keys.push({ id, name: `key ${id}`, workspace, scopes, sha256, createdNs: 1n, lastUsedNs: null });
+  return secret;
+}
+
+function createKeyList(keys: StoredKey[]): KeyStore {
+  return {
+    list: () => keys,
+    add: async (key) => {
+      keys.push(key);
+    },
+    revoke: async (id) => {
+      const at = keys.findIndex((key) => key.id === id);
+      if (at >= 0) keys.splice(at, 1);
+      return at >= 0;
+    },
+    noteUse: () => undefined,
+  };
+}

@@ -1,0 +1,126 @@
+// The narrow interfaces through which the HTTP server reaches the rest of the program. Each is small enough to be
+// stood in for by a few lines, which is also how its own tests run it over real sockets.
+
+import type { Readable } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Scope } from "#api/contract/admin.ts";
+import type { Caller } from "#api/handler.ts";
+import type { Fault, FaultCode } from "#model/fault.ts";
+
+interface Arrival {
+  readonly workspace: string;
+  readonly transport: "http";
+  readonly source: string;
+  readonly runOverride: string | null;
+  readonly imported: false;
+  readonly receivedNs: bigint;
+  /** Whoever takes the input owns these bytes. */
+  readonly body: Uint8Array;
+}
+
+export type HttpInput = Arrival &
+  (
+    | { readonly kind: "cirron_batch" }
+    | { readonly kind: "semantiva_lines"; readonly file: ""; readonly firstLine: 1; readonly offset: 0 }
+    | { readonly kind: "xtrack_frames"; readonly file: ""; readonly offset: 0; readonly currentRun: null }
+    | {
+        readonly kind: "refused";
+        readonly protocol: string;
+        readonly code: FaultCode;
+        readonly detail: string;
+        readonly place: string;
+      }
+  );
+
+export interface Receipt {
+  /** The journal record that holds the input. */
+  readonly position: number;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly faults: readonly Fault[];
+  /** The id of a Cirron batch; null when the input is none. */
+  readonly batchId: string | null;
+}
+
+/** There is no room: the caller should come again after this time. */
+export interface Busy {
+  readonly busy: true;
+  readonly retryAfterS: number;
+}
+
+export interface Intake {
+  /** Resolves when the input is durable. */
+  submit(input: HttpInput): Promise<Receipt | Busy>;
+  /** Resolves when everything up to this journal record can be queried. */
+  queryable(position: number): Promise<void>;
+}
+
+export interface BlobPut {
+  readonly workspace: string;
+  readonly source: string;
+  readonly runOverride: string | null;
+  /** The client's own key, e.g. `snapshots/<span>/weights.safetensors`: text, never a path. */
+  readonly key: string;
+  readonly contentType: string;
+  readonly receivedNs: bigint;
+  /** Errors when the client goes away or sends more than is allowed; then nothing must be kept. */
+  readonly body: Readable;
+}
+
+export interface BlobStored {
+  /** Where the blob will be found for ever: a path on this server, or a URL. */
+  readonly location: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** A key that names no blob. */
+export interface BlobRefused {
+  readonly refused: true;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface BlobIntake {
+  /** Resolves when the bytes and the journal record that names them are durable. */
+  putBlob(put: BlobPut): Promise<BlobStored | BlobRefused | Busy>;
+  putArtifact(put: BlobPut): Promise<BlobStored | BlobRefused | Busy>;
+}
+
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly workspace: string;
+  readonly scopes: readonly Scope[];
+  readonly createdNs: bigint;
+  readonly lastUsedNs: bigint | null;
+  /** SHA-256 of the key, in hex. The key itself is kept nowhere. */
+  readonly sha256: string;
+}
+
+export interface KeyStore {
+  /** Keys that are not revoked, of all workspaces. */
+  list(): readonly StoredKey[];
+  /** Resolves when the change is durable. */
+  add(key: StoredKey, author: string): Promise<void>;
+  /** False when there is no such key. */
+  revoke(id: string, author: string): Promise<boolean>;
+  /** Called at most once a minute per key. */
+  noteUse(id: string, atNs: bigint): void;
+}
+
+export interface SocketIntake {
+  /** Takes over an XTrack WebSocket whose Host, Origin, key and scope were checked. */
+  accept(socket: WebSocket, caller: Caller, peer: string): void;
+}
+
+export interface Readiness {
+  /** Sentences about what keeps the server from working; empty when it is ready. */
+  problems(): readonly string[];
+  /** Resolves when nothing that was accepted waits any more. */
+  drained(): Promise<void>;
+}
+
+export function isBusy(answer: object): answer is Busy {
+  return "busy" in answer;
+}

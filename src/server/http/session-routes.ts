@@ -1,0 +1,108 @@
+// Logging a browser in and out, and the keys themselves.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { BodyOf, ParamsOf } from "#api/contract/routes.ts";
+import type { Caller } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { version } from "#base/version.ts";
+import { type Access, mayUse } from "./access.ts";
+import { addRoute } from "./add-route.ts";
+import { createKeySecret, findKey } from "./keys.ts";
+import { formatCookie, formatLogin } from "./login.ts";
+import type { KeyStore, StoredKey } from "./ports.ts";
+
+export interface SessionOptions {
+  readonly keys: KeyStore;
+  readonly access: Access;
+  readonly loginSecret: Uint8Array;
+  readonly loginAgeMs: number;
+  /** Where XTrack workers connect, null when that is off. */
+  readonly xtrack: { readonly host: string; readonly port: number } | null;
+}
+
+export function addSessionRoutes(app: FastifyInstance, options: SessionOptions): void {
+  const { keys, loginSecret, loginAgeMs } = options;
+
+  addRoute(app, "session", (request) => toSession(request, request.caller, options));
+
+  addRoute(app, "login", (request, reply) => {
+    const { key: secret } = request.body as BodyOf<"login">;
+    const key = findKey(secret, keys.list());
+    if (!key) throw new Refusal(401, "key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
+    const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
+    reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
+    const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
+    const caller = { workspace: key.workspace, scopes: new Set(scopes), name: key.name, keyId: key.id, source: "" };
+    return toSession(request, caller, options);
+  });
+
+  addRoute(app, "logout", (request, reply) => {
+    reply.header("set-cookie", formatCookie("", 0, request.protocol === "https"));
+    return { done: true };
+  });
+
+  addRoute(app, "keys", ({ caller }) => {
+    return {
+      keys: keys
+        .list()
+        .filter((key) => key.workspace === caller.workspace || isHost(caller))
+        .map(toInfo),
+    };
+  });
+
+  addRoute(app, "createKey", async ({ body, caller }, reply) => {
+    const { name, scopes, workspace = caller.workspace } = body as BodyOf<"createKey">;
+    if (workspace !== caller.workspace && !isHost(caller)) throw refuseWorkspace();
+    const { id, secret, sha256 } = createKeySecret();
+    const createdNs = BigInt(Date.now()) * 1_000_000n;
+    const key: StoredKey = { id, name, workspace, scopes, createdNs, lastUsedNs: null, sha256 };
+    await keys.add(key, caller.name);
+    reply.code(201);
+    return { ...toInfo(key), key: secret };
+  });
+
+  addRoute(app, "deleteKey", async ({ params, caller }) => {
+    const { key: id } = params as ParamsOf<"deleteKey">;
+    const key = keys.list().find((one) => one.id === id);
+    const seen = key && (key.workspace === caller.workspace || isHost(caller));
+    if (!seen || !(await keys.revoke(id, caller.name))) {
+      throw new Refusal(404, "key_not_found", `There is no key with the id ${JSON.stringify(id)}.`);
+    }
+    return { done: true };
+  });
+}
+
+/** Someone on the machine itself, who could read the data folder anyway, sees every workspace. */
+function isHost(caller: Caller): boolean {
+  return caller.keyId === null;
+}
+
+function refuseWorkspace(): Refusal {
+  return new Refusal(403, "workspace_foreign", "A key can make keys for its own workspace only.", {
+    hint: "Make it on the server's machine: tributary keys create --workspace NAME",
+    at: { part: "body", name: "workspace" },
+  });
+}
+
+function toInfo({ id, name, workspace, scopes, createdNs, lastUsedNs }: StoredKey) {
+  return {
+    id,
+    name,
+    workspace,
+    scopes: [...scopes],
+    created_ns: String(createdNs),
+    last_used_ns: lastUsedNs === null ? null : String(lastUsedNs),
+  };
+}
+
+function toSession(request: FastifyRequest, caller: Caller, { access, xtrack }: SessionOptions) {
+  const known = mayUse(caller, "read") || caller.scopes.size > 0;
+  return {
+    workspace: known ? caller.workspace : "",
+    scopes: [...caller.scopes],
+    key_needed: access.needsKey(request.ip, request.proxied),
+    version,
+    http: `${request.protocol}://${request.host}`,
+    xtrack: known ? xtrack : null,
+  };
+}

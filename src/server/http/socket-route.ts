@@ -1,0 +1,49 @@
+// XTrack over WebSocket. An upgrade passes no HTTP hook, so Host, Origin, key and scope are checked here again.
+
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Caller } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { SocketIntake } from "./ports.ts";
+
+export interface SocketOptions {
+  readonly sockets: SocketIntake;
+  readonly frameBytesMax: number;
+  /** Every check an ordinary request passes; the refusal when one fails. */
+  readonly admit: (request: IncomingMessage) => { caller: Caller; address: string } | Refusal;
+}
+
+export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }: SocketOptions): { close(): void } {
+  // A WebSocket message may hold several frames, so it may be a little larger than the largest of them.
+  const upgrader = new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytesMax + 65_536,
+    perMessageDeflate: false,
+  });
+  server.on("upgrade", (request, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    const path = (request.url ?? "").split("?")[0]?.replace(/\/+$/, "");
+    const admitted =
+      path === "/v1/xtrack" ? admit(request) : new Refusal(404, "route_not_found", "There is no WebSocket here.");
+    if (admitted instanceof Refusal) return refuse(socket, admitted);
+    upgrader.handleUpgrade(request, socket, head, (ws) => sockets.accept(ws, admitted.caller, admitted.address));
+  });
+  return {
+    close() {
+      for (const client of upgrader.clients) client.close(1001, "the server is shutting down");
+      upgrader.close();
+    },
+  };
+}
+
+function refuse(socket: Duplex, refusal: Refusal): void {
+  const body = JSON.stringify(refusal.toAnswer());
+  const head = [
+    `HTTP/1.1 ${refusal.status} Refused`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

@@ -1,0 +1,45 @@
+// Is it alive, is it ready, what does it count, what does it offer.
+
+import type { FastifyInstance } from "fastify";
+import type { QueryOf } from "#api/contract/routes.ts";
+import { toOpenApi } from "#api/openapi.ts";
+import { toReferencePage } from "#api/reference.ts";
+import type { Metrics } from "#server/metrics.ts";
+import { addRoute } from "./add-route.ts";
+import type { Readiness } from "./ports.ts";
+
+export interface SystemOptions {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly draining: AbortSignal;
+}
+
+export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, draining }: SystemOptions): void {
+  const document = JSON.stringify(toOpenApi());
+  const page = toReferencePage();
+
+  addRoute(app, "healthz", () => ({ ok: true }));
+
+  addRoute(app, "readyz", async (request, reply) => {
+    const { drained } = request.query as QueryOf<"readyz">;
+    if (drained === "1") await readiness.drained();
+    const problems = [...(draining.aborted ? ["The server is shutting down."] : []), ...readiness.problems()];
+    reply.code(problems.length === 0 ? 200 : 503);
+    return { ready: problems.length === 0, problems };
+  });
+
+  addRoute(app, "prometheus", async (_request, reply) => {
+    reply.type(metrics.registry.contentType);
+    return metrics.registry.metrics();
+  });
+
+  addRoute(app, "openapi", (_request, reply) => {
+    reply.type("application/json; charset=utf-8");
+    return document;
+  });
+
+  addRoute(app, "reference", (_request, reply) => {
+    reply.type("text/html; charset=utf-8");
+    return page;
+  });
+}

@@ -1,0 +1,36 @@
+// What Prometheus is told. Rooms know nothing of it: main joins their counters to these names.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `tributary_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `tributary_${name}`, help, labelNames, registers });
+  const seconds = (name: string, help: string, labelNames: string[]) =>
+    new Histogram({ name: `tributary_${name}`, help, labelNames, registers, buckets: secondsBuckets });
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    accepted: counter("records_accepted_total", "Records stored for the first time.", ["protocol"]),
+    duplicates: counter("records_duplicate_total", "Records that were already known.", ["protocol"]),
+    faults: counter("faults_total", "Records that could not be understood, kept as faults.", ["protocol", "code"]),
+    refused: counter("requests_refused_total", "Requests and connections that were refused.", ["reason"]),
+    gaps: gauge("sequence_missing", "Sequence numbers that were never received.", ["protocol"]),
+    bytesIn: counter("received_bytes_total", "Bytes taken in, after decompression.", ["protocol"]),
+    journalBytes: gauge("journal_bytes", "Bytes of the journal on disk."),
+    journalLagSeconds: gauge("journal_lag_seconds", "Age of the oldest accepted record that is not stored yet."),
+    waitingBytes: gauge("waiting_bytes", "Accepted bytes that wait in memory for the store."),
+    connections: gauge("connections", "Open connections.", ["transport"]),
+    insertSeconds: seconds("insert_seconds", "How long the store took to insert a block.", ["table"]),
+    querySeconds: seconds("query_seconds", "How long the store took to answer a query.", ["kind"]),
+    httpSeconds: seconds("http_request_seconds", "How long HTTP requests took.", ["route", "status"]),
+    engineRestarts: counter("engine_restarts_total", "Times the embedded engine was started again.", []),
+  };
+}
