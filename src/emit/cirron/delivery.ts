@@ -68,7 +68,6 @@ class WorkerDelivery implements Delivering {
       stdout: true,
       stderr: true,
     });
-    this.worker.unref();
     this.worker.on("message", (reply: SenderReply) => {
       const { sent, refused, waiting } = reply;
       this.counts = { sent, refused, waiting };
@@ -78,6 +77,8 @@ class WorkerDelivery implements Delivering {
       if (!this.isClosed) this.fallback ??= new ThreadDelivery(options);
       this.onDrained?.();
     });
+    // Last, because listening for messages makes the thread count again.
+    this.worker.unref();
   }
 
   wake(): void {

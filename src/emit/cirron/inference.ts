@@ -156,12 +156,12 @@ class Pace {
   }
 }
 
-/** OpenAI's and Anthropic's names are kept, and each count also comes under one common name. */
+/** Chat-completion names (prompt, completion) are kept, and each count also comes under one common name. */
 function markUsage(owner: RequestOwner, span: Span, answer: object): void {
   try {
     const { usage } = answer as { usage?: Record<string, unknown> | null };
     if (!isObject(usage)) return;
-    const source = "prompt_tokens" in usage ? "openai" : "anthropic";
+    const source = "prompt_tokens" in usage ? "openai" : "usage";
     const input = toCount(usage["prompt_tokens"] ?? usage["input_tokens"]);
     const output = toCount(usage["completion_tokens"] ?? usage["output_tokens"]);
     const total = toCount(usage["total_tokens"]) ?? (input === undefined ? undefined : input + (output ?? 0));

@@ -85,10 +85,12 @@ export class Profiler implements BatchSink {
   }
 
   captureWatched(span: Span): void {
-    try {
-      for (const model of this.watched) this.snapshots?.captureModel(span, model);
-    } catch {
-      // A model whose parameters cannot be read is left out; training goes on.
+    for (const model of this.watched) {
+      try {
+        this.snapshots?.captureModel(span, model);
+      } catch {
+        // A model whose parameters cannot be read is left out; training goes on.
+      }
     }
   }
 

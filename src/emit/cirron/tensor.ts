@@ -135,18 +135,25 @@ function toEdges(min: number, max: number, count: number): Float64Array {
   const low = Number.isNaN(min) ? 0 : min;
   // A constant tensor has no width; one unit to the right keeps the edges apart.
   const high = count === 0 ? low : max > min ? max : low + 1;
-  for (let i = 0; i <= histogramBins; i++) edges[i] = low + (high - low) * (i / histogramBins);
+  // Weighted ends instead of a width: between the largest doubles the width is infinite.
+  for (let i = 0; i <= histogramBins; i++) {
+    const share = i / histogramBins;
+    edges[i] = low * (1 - share) + high * share;
+  }
   edges[histogramBins] = high;
   return edges;
 }
 
 function toCounts(values: ArrayLike<number>, min: number, max: number): Float64Array {
   const counts = new Float64Array(histogramBins);
-  const scale = max > min ? histogramBins / (max - min) : 0;
+  // Between the largest doubles the width is infinite, and halves of the smallest would be zero.
+  const scale = Number.isFinite(max - min) ? 1 : 0.5;
+  const width = max * scale - min * scale;
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     if (!Number.isFinite(value)) continue;
-    const bin = Math.min(histogramBins - 1, Math.floor((value - min) * scale));
+    const share = width > 0 ? (value * scale - min * scale) / width : 0;
+    const bin = Math.min(histogramBins - 1, Math.floor(share * histogramBins));
     counts[bin] = (counts[bin] as number) + 1;
   }
   return counts;
