@@ -5,7 +5,7 @@
 //   queued → delivered → confirmed | refused
 //        └────────┴────→ expired | cancelled
 
-import type { StateChange } from "#model/state-tables.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
 
 export const commandTypes = [
   "pause",
@@ -48,23 +48,19 @@ export function rankOf(state: CommandState): 0 | 1 | 2 {
   return state === "delivered" ? 1 : 2;
 }
 
-const textEncoder = new TextEncoder();
-const textDecoder = new TextDecoder();
-
-/** The body of a journal record. */
-export function encodeSteps(steps: readonly CommandStep[]): Uint8Array {
-  const rows = steps.map((step) => ({ ...step, atNs: String(step.atNs), expiresNs: String(step.expiresNs) }));
-  return textEncoder.encode(JSON.stringify(rows));
-}
-
-/** Reads only what `encodeSteps` wrote: the journal's checksum held. */
-export function decodeSteps(bytes: Uint8Array): CommandStep[] {
-  const rows = JSON.parse(textDecoder.decode(bytes)) as (CommandStep & { atNs: string; expiresNs: string })[];
-  return rows.map((row) => ({ ...row, atNs: BigInt(row.atNs), expiresNs: BigInt(row.expiresNs) }));
-}
-
+/** A step as a row of the `commands` table, which is also how the journal holds it. */
 export function toStateChange(step: CommandStep, version: bigint): StateChange {
   const { workspace, worker, type, payload, state, reason, author } = step;
   const names = { run_id: step.runId, cmd_id: step.cmdId, at_ns: step.atNs, expires_ns: step.expiresNs };
   return { table: "commands", row: { workspace, worker, type, payload, state, reason, author, ...names, version } };
+}
+
+/** Null when the row has words that this version does not know. */
+export function fromCommandRow(row: StateRow<"commands">): CommandStep | null {
+  const type = commandTypes.find((word) => word === row.type);
+  const state = commandStates.find((word) => word === row.state);
+  if (type === undefined || state === undefined) return null;
+  const { workspace, worker, payload, reason, author } = row;
+  const names = { runId: row.run_id, cmdId: row.cmd_id, atNs: row.at_ns, expiresNs: row.expires_ns };
+  return { workspace, worker, type, payload, state, reason, author, ...names };
 }

@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { summarize } from "./book.ts";
-import { type CommandStep, decodeSteps, encodeSteps, toStateChange } from "./command.ts";
+import { type CommandStep, fromCommandRow, toStateChange } from "./command.ts";
 import type { WorkerNews } from "./confirm.ts";
 import { type CommandOrder, type Control, createControl, type OutgoingCommand } from "./control.ts";
 
 const workspace = "default";
 const runId = "r1";
 
+const fromRecord = (record: readonly StateChange[]): CommandStep[] =>
+  record.map(({ row }) => fromCommandRow(row as StateRow<"commands">) as CommandStep);
+
 /** A journal of steps that folds them after a turn of the event loop, as the real one does after its sync. */
-function createRoom(journal: Uint8Array[] = []) {
+function createRoom(journal: StateChange[][] = []) {
   let ids = journal.length;
   let isFull = false;
   const troubles: unknown[] = [];
@@ -18,12 +22,12 @@ function createRoom(journal: Uint8Array[] = []) {
     async record(steps) {
       await Promise.resolve();
       if (isFull) throw new Error("full");
-      journal.push(encodeSteps(steps));
-      control.fold(decodeSteps(journal.at(-1) as Uint8Array));
+      journal.push(steps.map((step) => toStateChange(step, BigInt(journal.length))));
+      control.fold(fromRecord(journal.at(-1) as StateChange[]));
     },
     onTrouble: (cause) => troubles.push(cause),
   });
-  for (const record of journal) control.fold(decodeSteps(record));
+  for (const record of journal) control.fold(fromRecord(record));
   return { control, journal, troubles, setFull: (full: boolean) => (isFull = full) };
 }
 
@@ -321,7 +325,7 @@ describe("after a restart", () => {
     await settle();
     before.control.observe(news({ kind: "status", worker: "w0", status: "paused" }));
     await settle();
-    const steps = before.journal.flatMap(decodeSteps);
+    const steps = before.journal.flatMap(fromRecord);
     const expected = summarize(before.control.list(workspace, runId)[0] as never);
     for (let turn = 0; turn < steps.length; turn++) {
       const { control } = createRoom();
@@ -335,7 +339,8 @@ describe("after a restart", () => {
     const { control, journal } = createRoom();
     control.ready();
     await control.post(order({ worker: "w0" }));
-    const [step] = journal.flatMap(decodeSteps) as [CommandStep];
+    const [step] = journal.flatMap(fromRecord) as [CommandStep];
+    expect(fromCommandRow({ ...(toStateChange(step, 7n).row as StateRow<"commands">), type: "explode" })).toBeNull();
     expect(toStateChange(step, 7n)).toMatchObject({
       table: "commands",
       row: { run_id: runId, cmd_id: "c1", worker: "w0", state: "queued", author: "ada", version: 7n },

@@ -1,0 +1,226 @@
+// One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
+// never slowed, unless it asked for acks and therefore knows how to wait.
+
+import { Outgoing, type OutgoingCounters, type OutgoingLimits, type OutgoingWire } from "./outgoing.ts";
+import type {
+  Admission,
+  CommandDesk,
+  EventOutcome,
+  Gate,
+  StreamEnd,
+  Transport,
+  XtrackSink,
+  XtrackStream,
+} from "./ports.ts";
+import { type Sniffed, Sniffer } from "./sniff.ts";
+
+export interface ConnectionRules {
+  /** Who gets acks and commands. A client that never reads loses its last events when it is sent any. */
+  readonly acks: "asked" | "always" | "never";
+  /** How long the first whole frame may take; there is no timeout after it. */
+  readonly firstFrameTimeoutMs: number;
+  /** A connection that waits for acks is not read while it has more than this pending. */
+  readonly pendingBytesMax: number;
+  readonly outgoing: OutgoingLimits;
+}
+
+export interface ConnectionPorts {
+  readonly sink: XtrackSink;
+  readonly gate: Gate;
+  readonly desk: CommandDesk;
+  readonly nowUs: () => number;
+}
+
+/** What carries the connection. */
+export interface Carrier extends OutgoingWire {
+  readonly transport: Transport;
+  readonly address: string;
+  readonly runOverride: string | null;
+  pause(): void;
+  resume(): void;
+  /** Ends it once everything written has left. */
+  finish(): void;
+  /** Ends it now. */
+  destroy(): void;
+}
+
+export interface ConnectionCounters extends OutgoingCounters {
+  accepted: number;
+  open: number;
+  /** Without a needed key: drained, counted, not closed. */
+  unauthorized: number;
+  unauthorizedBytes: number;
+  /** Closed because no whole frame came in time. */
+  timedOut: number;
+  /** Turned away because too many were open. */
+  overLimit: number;
+  /** Ended by a reset instead of an end of stream. */
+  resets: number;
+  bytes: number;
+  /** How often a connection that waits for acks was made to wait. */
+  pauses: number;
+}
+
+export function createConnectionCounters(): ConnectionCounters {
+  const zeros = { accepted: 0, open: 0, unauthorized: 0, unauthorizedBytes: 0, timedOut: 0, overLimit: 0, resets: 0 };
+  return { ...zeros, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 };
+}
+
+/** How long the last acks may take to leave once the worker has ended its side. */
+const lastAcksMs = 5000;
+
+export class Connection {
+  private readonly carrier: Carrier;
+  private readonly ports: ConnectionPorts;
+  private readonly rules: ConnectionRules;
+  private readonly counters: ConnectionCounters;
+  private readonly outgoing: Outgoing;
+  private sniffer: Sniffer | null = new Sniffer();
+  /** Null before the first bytes were understood, and for ever when the key is missing. */
+  private stream: XtrackStream | null = null;
+  private admission: Admission | null = null;
+  private firstFrameTimer: NodeJS.Timeout | undefined;
+  private isPaused = false;
+  private takesCommands: boolean;
+  private readonly workers: { readonly runId: string; readonly wid: string }[] = [];
+  private readonly detachers: (() => void)[] = [];
+  private ending: Promise<void> | null = null;
+
+  constructor(carrier: Carrier, ports: ConnectionPorts, rules: ConnectionRules, counters: ConnectionCounters) {
+    this.carrier = carrier;
+    this.ports = ports;
+    this.rules = rules;
+    this.counters = counters;
+    this.takesCommands = rules.acks === "always";
+    this.outgoing = new Outgoing(carrier, rules.outgoing, counters, ports.nowUs);
+    counters.accepted++;
+    counters.open++;
+    this.firstFrameTimer = setTimeout(() => setImmediate(() => this.giveUp()), rules.firstFrameTimeoutMs);
+    this.firstFrameTimer.unref();
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.ending !== null) return;
+    this.counters.bytes += chunk.length;
+    if (this.sniffer === null) {
+      this.pass(chunk);
+      return;
+    }
+    const sniffed = this.sniffer.push(chunk);
+    if (sniffed !== undefined) this.admit(sniffed);
+  }
+
+  /** The peer has ended or is gone, or we are shutting down. Resolves when nothing is left to do. */
+  finish(how: StreamEnd): Promise<void> {
+    if (how === "reset") this.outgoing.close();
+    this.ending ??= this.wind(how);
+    return this.ending;
+  }
+
+  // Timers run before sockets are read: after a stall of our own the frame may be here already, so the sockets are read
+  // once more before a worker is blamed.
+  private giveUp(): void {
+    if (this.firstFrameTimer === undefined || this.ending !== null) return;
+    this.counters.timedOut++;
+    this.carrier.destroy();
+  }
+
+  private startedWell(): void {
+    clearTimeout(this.firstFrameTimer);
+    this.firstFrameTimer = undefined;
+  }
+
+  private admit({ key, rest }: Sniffed): void {
+    const { carrier, ports, rules } = this;
+    this.sniffer = null;
+    this.admission = ports.gate.admit(key, carrier.address);
+    if (this.admission === null) {
+      this.counters.unauthorized++;
+      this.startedWell();
+    } else {
+      const { transport, address: peer, runOverride } = carrier;
+      this.stream = ports.sink.openStream(
+        { transport, peer, ...this.admission, runOverride },
+        {
+          onAsk: (what) => this.hearAsk(what),
+          onWorker: (runId, wid) => this.hearWorker(runId, wid),
+          onOutcomes: (outcomes) => this.answer(outcomes),
+          onRoom: () => this.readOn(),
+        },
+      );
+      if (rules.acks === "always") this.startAcks();
+    }
+    if (rest.length > 0) this.pass(rest);
+  }
+
+  private pass(chunk: Uint8Array): void {
+    const { stream, rules, counters } = this;
+    if (stream === null) {
+      counters.unauthorizedBytes += chunk.length;
+      return;
+    }
+    stream.push(chunk);
+    if (this.firstFrameTimer !== undefined && stream.frames > 0) this.startedWell();
+    if (!stream.isPatient || this.isPaused) return;
+    if (stream.pendingBytes <= rules.pendingBytesMax && !this.ports.sink.isCrowded()) return;
+    this.isPaused = true;
+    counters.pauses++;
+    this.carrier.pause();
+  }
+
+  private readOn(): void {
+    const { stream, rules } = this;
+    if (!this.isPaused || stream === null || this.ending !== null) return;
+    if (stream.pendingBytes > rules.pendingBytesMax / 2 || this.ports.sink.isCrowded()) return;
+    this.isPaused = false;
+    this.carrier.resume();
+  }
+
+  private hearAsk(what: "ack" | "command"): void {
+    if (this.rules.acks === "never") return;
+    if (what === "ack") this.startAcks();
+    else if (!this.takesCommands) {
+      this.takesCommands = true;
+      for (const { runId, wid } of this.workers) this.attach(runId, wid);
+    }
+  }
+
+  private startAcks(): void {
+    if (this.stream === null) return;
+    this.stream.reports = true;
+    this.stream.isPatient = true;
+  }
+
+  private hearWorker(runId: string, wid: string): void {
+    this.workers.push({ runId, wid });
+    if (this.takesCommands) this.attach(runId, wid);
+  }
+
+  private attach(runId: string, wid: string): void {
+    const { workspace } = this.admission as Admission;
+    const send = (command: Parameters<Outgoing["sendCommand"]>[0]) => this.outgoing.sendCommand(command, runId, wid);
+    this.detachers.push(this.ports.desk.attach(workspace, runId, wid, { send }));
+  }
+
+  private answer(outcomes: readonly EventOutcome[]): void {
+    this.outgoing.sendAcks(outcomes);
+    this.readOn();
+  }
+
+  private async wind(how: StreamEnd): Promise<void> {
+    clearTimeout(this.firstFrameTimer);
+    if (how === "reset") this.counters.resets++;
+    for (const detach of this.detachers.splice(0)) detach();
+    if (this.sniffer !== null) {
+      const left = this.sniffer.finish();
+      if (left.rest.length > 0) this.admit(left);
+    }
+    await this.stream?.end(how);
+    const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs);
+    await this.outgoing.idle();
+    clearTimeout(tooLong);
+    this.outgoing.close();
+    this.counters.open--;
+    this.carrier.finish();
+  }
+}

@@ -1,0 +1,364 @@
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createJournal, type Journal } from "#journal/journal.ts";
+import { DocumentClient, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
+import { type ConnectionCounters, type ConnectionRules, createConnectionCounters } from "./connection.ts";
+import { createJournalSink, type JournalSink } from "./journal-sink.ts";
+import { outgoingLimitsDefault } from "./outgoing.ts";
+import type { Gate, WorkerChannel } from "./ports.ts";
+import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
+
+let dir: string;
+let journal: Journal;
+let sink: JournalSink;
+let counters: ConnectionCounters;
+let servers: SocketServer[];
+const channels = new Map<string, WorkerChannel>();
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "xtrack-"));
+  journal = await createJournal({ dir: join(dir, "journal") });
+  sink = createJournalSink(journal);
+  counters = createConnectionCounters();
+  servers = [];
+  channels.clear();
+});
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  await journal.close();
+  await rm(dir, { recursive: true });
+});
+
+const openGate: Gate = { admit: () => ({ workspace: "default", source: "local" }) };
+const rules: ConnectionRules = {
+  acks: "asked",
+  firstFrameTimeoutMs: 5000,
+  pendingBytesMax: 1024 * 1024,
+  outgoing: outgoingLimitsDefault,
+};
+
+interface ServeOptions {
+  readonly gate?: Gate;
+  readonly rules?: Partial<ConnectionRules>;
+  readonly connectionsMax?: number;
+  readonly listen?: ListenAddress;
+}
+
+async function serve(options: ServeOptions = {}) {
+  const server = await createSocketServer({
+    listen: options.listen ?? { host: "127.0.0.1", port: 0 },
+    connectionsMax: options.connectionsMax ?? 10_000,
+    rules: { ...rules, ...options.rules },
+    counters,
+    ports: {
+      sink,
+      gate: options.gate ?? openGate,
+      nowUs: () => Date.now() * 1000,
+      desk: {
+        attach(_, runId, worker, channel) {
+          channels.set(`${runId}/${worker}`, channel);
+          return () => channels.delete(`${runId}/${worker}`);
+        },
+      },
+    },
+  });
+  servers.push(server);
+  return server.address as { host: string; port: number };
+}
+
+async function stored() {
+  const reader = new FrameReader();
+  const events = [];
+  for await (const { payload } of journal.replay(1)) events.push(...reader.push(Buffer.from(payload)));
+  return events;
+}
+
+const eventually = async (holds: () => boolean | Promise<boolean>) => {
+  const deadlineMs = Date.now() + 8000;
+  while (!(await holds())) {
+    if (Date.now() > deadlineMs) throw new Error("it did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+describe("a client that never reads", () => {
+  it("has all its events stored and is never sent a byte", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "plain" });
+    client.runStart();
+    for (let step = 1; step <= 5000; step++) client.metric("loss", 1 / step, step);
+    client.runEnd();
+    await client.end();
+    expect(await stored()).toEqual(client.sent);
+    expect(client.socket.bytesRead).toBe(0);
+    expect(sink.endings).toEqual(["eof"]);
+    expect(counters).toMatchObject({ accepted: 1, open: 0, resets: 0, pauses: 0 });
+  });
+
+  it("is read at full speed when there is no room, and what cannot be kept is counted", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "plain" });
+    client.runStart();
+    await eventually(async () => (await stored()).length === 1);
+    sink.isFull = true;
+    for (let step = 1; step <= 30_000; step++) client.metric("loss", 1, step);
+    client.runEnd();
+    await client.end();
+    expect(counters.pauses).toBe(0);
+    expect(sink.lost).toBe(30_001);
+  });
+
+  it("is told apart from one whose connection was reset [XT-04]", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "plain" });
+    client.runStart();
+    await eventually(async () => (await stored()).length === 1);
+    client.socket.resetAndDestroy();
+    await eventually(() => sink.endings.length === 1);
+    expect(sink.endings).toEqual(["reset"]);
+    expect(counters.resets).toBe(1);
+  });
+});
+
+describe("acks", () => {
+  it("name run, worker and sequence number, count by themselves, and come after the event is durable [XT-19]", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", wid: "w0", accepts: ["ack"] });
+    client.runStart();
+    for (let step = 1; step <= 100; step++) client.metric("loss", 1, step);
+    await client.until(() => client.acks.length === 101);
+    expect(client.acks.map(({ p }) => p)).toEqual(
+      Array.from({ length: 101 }, (_, at) => ({ seq: at + 1, status: "ok", error: null, run_id: "r", wid: "w0" })),
+    );
+    expect(client.acks.map(({ m }) => m.seq)).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
+    expect((await stored()).length).toBe(101);
+    await client.end();
+  });
+
+  it("say what was wrong with an event that was refused", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    client.emit("metric", { key: "loss" });
+    await client.until(() => client.acks.length === 2);
+    expect(client.acks[1]?.p).toMatchObject({ seq: 2, status: "error", error: "p.value is required and missing" });
+    await client.end();
+  });
+
+  it("start when a worker sends an ack or a command of its own, and not before", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r" });
+    client.runStart();
+    client.emit("ack", { seq: 0, status: "ok" });
+    client.metric("loss", 1, 1);
+    await client.until(() => client.acks.length === 1);
+    expect(client.acks[0]?.p).toMatchObject({ seq: 3 });
+    await client.end();
+  });
+
+  it("reach a worker that has ended its side already", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    for (let step = 1; step <= 2000; step++) client.metric("loss", 1, step);
+    await client.end();
+    expect(client.acks.length).toBe(2001);
+  });
+
+  it("come always or never when the setting says so", async () => {
+    const always = await DocumentClient.connect(await serve({ rules: { acks: "always" } }), { runId: "a" });
+    always.runStart();
+    await always.until(() => always.acks.length === 1);
+    await always.end();
+    const never = await DocumentClient.connect(await serve({ rules: { acks: "never" } }), {
+      runId: "n",
+      accepts: ["ack", "command"],
+    });
+    never.runStart();
+    await never.end();
+    expect(never.received).toEqual([]);
+    expect(channels.size).toBe(0);
+  });
+
+  it("cost a bounded backlog and nothing else when the worker stops reading", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
+    client.socket.pause();
+    client.runStart();
+    const count = 100_000;
+    for (let step = 1; step < count; step++) {
+      client.metric("loss", 1, step);
+      if (step % 1000 === 0) await new Promise(setImmediate);
+    }
+    await eventually(async () => (await stored()).length === count);
+    expect(counters.acksSent).toBeLessThan(count);
+    client.socket.resume();
+    await client.until(() => client.acks.length === count);
+    expect(counters.acksDropped).toBe(0);
+    await client.end();
+  }, 30_000);
+
+  it("make a worker wait when there is no room, so that nothing of it is lost", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    await client.until(() => client.acks.length === 1);
+    sink.isFull = true;
+    for (let step = 1; step <= 20_000; step++) client.metric("loss", 1, step);
+    await eventually(() => counters.pauses > 0);
+    sink.isFull = false;
+    await client.until(() => client.acks.length === 20_001);
+    expect(sink.lost).toBe(0);
+    await client.end();
+  });
+});
+
+describe("commands", () => {
+  it("go only to connections that asked, as whole frames [XT-18]", async () => {
+    const address = await serve();
+    const deaf = await DocumentClient.connect(address, { runId: "r", wid: "deaf", accepts: ["ack"] });
+    const client = await DocumentClient.connect(address, { runId: "r", wid: "w0", accepts: ["command"] });
+    deaf.runStart();
+    client.runStart();
+    await eventually(() => channels.has("r/w0"));
+    expect(channels.has("r/deaf")).toBe(false);
+    const send = channels.get("r/w0")?.send({ cmdId: "c-1", type: "adjust_lr", payload: '{"lr":0.0001}' });
+    await client.until(() => client.commands.length === 1);
+    expect(await send).toBe(true);
+    expect(client.commands[0]).toMatchObject({
+      v: 1,
+      t: "command",
+      p: { cmd_id: "c-1", type: "adjust_lr", payload: { lr: 0.0001 }, run_id: "r", wid: "w0" },
+    });
+    expect(client.acks).toEqual([]);
+    await Promise.all([client.end(), deaf.end()]);
+    expect(channels.size).toBe(0);
+  });
+
+  it("cannot be sent to a worker that is gone", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["command"] });
+    client.runStart();
+    await eventually(() => channels.has("r/"));
+    const channel = channels.get("r/") as WorkerChannel;
+    client.socket.resetAndDestroy();
+    await eventually(() => counters.open === 0);
+    expect(await channel.send({ cmdId: "c", type: "stop", payload: "{}" })).toBe(false);
+  });
+});
+
+describe("keys", () => {
+  const gate: Gate = { admit: (key) => (key === "trib_good" ? { workspace: "lab", source: "key:1" } : null) };
+  const auth = (key: string) => encode({ v: 1, t: "auth", m: { seq: 0, ts: 1 }, p: { key } });
+
+  it.each([
+    ["a first line", Buffer.from("trib_good\n")],
+    ["a first frame", auth("trib_good")],
+  ])("are taken from %s, decide the workspace, and are never stored", async (_, opening) => {
+    const client = await DocumentClient.connect(await serve({ gate }), { runId: "r" });
+    client.socket.write(opening);
+    client.runStart();
+    await client.end();
+    expect(sink.origins).toMatchObject([{ workspace: "lab", source: "key:1", transport: "tcp", peer: "127.0.0.1" }]);
+    expect(await stored()).toEqual(client.sent);
+  });
+
+  it.each([
+    ["missing", Buffer.alloc(0)],
+    ["wrong", Buffer.from("trib_bad\n")],
+    ["wrong in a frame", auth("trib_bad")],
+  ])("that are %s let nothing in, but the connection is drained and stays open", async (_, opening) => {
+    const client = await DocumentClient.connect(await serve({ gate, rules: { firstFrameTimeoutMs: 100 } }), {
+      runId: "r",
+    });
+    client.socket.write(opening);
+    client.runStart();
+    for (let step = 1; step <= 20_000; step++) client.metric("loss", 1, step);
+    await eventually(() => counters.unauthorizedBytes > 1_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(client.socket.destroyed).toBe(false);
+    await client.end();
+    expect(await stored()).toEqual([]);
+    expect(counters).toMatchObject({ unauthorized: 1, timedOut: 0 });
+    expect(counters.unauthorizedBytes).toBeGreaterThan(1_000_000);
+  });
+});
+
+describe("limits", () => {
+  it("close a connection that sends no whole frame in time, and never one that did", async () => {
+    const address = await serve({ rules: { firstFrameTimeoutMs: 150 } });
+    const [silent, torn, slow] = await Promise.all(
+      ["silent", "torn", "slow"].map((runId) => DocumentClient.connect(address, { runId })),
+    );
+    torn?.socket.write(Buffer.from([0, 0, 1, 0, 0x7b]));
+    slow?.runStart();
+    await eventually(() => silent?.socket.destroyed === true && torn?.socket.destroyed === true);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    slow?.runEnd();
+    await slow?.end();
+    expect((await stored()).length).toBe(2);
+    expect(counters.timedOut).toBe(2);
+  });
+
+  it("turn away connections beyond their number and count them", async () => {
+    const address = await serve({ connectionsMax: 3 });
+    const clients = await Promise.all(
+      Array.from({ length: 3 }, (_, at) => DocumentClient.connect(address, { runId: `r${at}` })),
+    );
+    for (const client of clients) client.runStart();
+    await eventually(async () => (await stored()).length === 3);
+    const extra = connect(address.port, address.host);
+    await new Promise((resolve) => extra.once("close", resolve));
+    expect(counters).toMatchObject({ open: 3, overLimit: 1 });
+    await Promise.all(clients.map((client) => client.end()));
+  });
+
+  it("hold a thousand connections at once", async () => {
+    const address = await serve();
+    const clients = await Promise.all(
+      Array.from({ length: 1000 }, (_, at) => DocumentClient.connect(address, { runId: "r", wid: `w${at}` })),
+    );
+    for (const client of clients) client.runStart();
+    await eventually(() => counters.open === 1000);
+    for (const client of clients) client.runEnd();
+    await Promise.all(clients.map((client) => client.end()));
+    expect((await stored()).length).toBe(2000);
+    expect(counters.open).toBe(0);
+  }, 30_000);
+});
+
+describe("shutting down", () => {
+  it("makes durable what came, tells the workers that wait, and closes", async () => {
+    const address = await serve();
+    const client = await DocumentClient.connect(address, { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    await client.until(() => client.acks.length === 1);
+    await servers.pop()?.close();
+    expect(sink.endings).toEqual(["shutdown"]);
+    await client.until(() => client.socket.destroyed || client.socket.readableEnded);
+    await expect(DocumentClient.connect(address, { runId: "r" })).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+});
+
+describe("a Unix socket", () => {
+  it("is closed to other users and works like TCP", async () => {
+    const path = join(dir, "x.sock");
+    await serve({ listen: { path } });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const client = await DocumentClient.connect({ path }, { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    await client.end();
+    expect(client.acks.length).toBe(1);
+    expect(sink.origins).toMatchObject([{ transport: "unix", peer: "localhost" }]);
+    await servers.pop()?.close();
+    await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("replaces what a killed server left, but neither a live one nor a file", async () => {
+    const path = join(dir, "x.sock");
+    const { createServer } = await import("node:net");
+    const { rename } = await import("node:fs/promises");
+    const old = createServer();
+    await new Promise<void>((resolve) => old.listen(join(dir, "old.sock"), resolve));
+    await rename(join(dir, "old.sock"), path);
+    await new Promise((resolve) => old.close(resolve));
+    await serve({ listen: { path } });
+    await expect(serve({ listen: { path } })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    const file = join(dir, "file");
+    await writeFile(file, "precious");
+    await expect(serve({ listen: { path: file } })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});

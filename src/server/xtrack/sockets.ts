@@ -1,0 +1,133 @@
+// XTrack by TCP and by Unix socket. Sockets are read as fast as the kernel gives bytes; half-open ones are kept, so
+// that a worker which ends its side still gets its last acks.
+
+import { randomBytes } from "node:crypto";
+import { chmod, lstat, rename, unlink } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import {
+  type Carrier,
+  Connection,
+  type ConnectionCounters,
+  type ConnectionPorts,
+  type ConnectionRules,
+} from "./connection.ts";
+import type { Transport } from "./ports.ts";
+
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export interface SocketServerOptions {
+  readonly listen: ListenAddress;
+  readonly connectionsMax: number;
+  readonly rules: ConnectionRules;
+  readonly ports: ConnectionPorts;
+  readonly counters: ConnectionCounters;
+}
+
+export interface SocketServer {
+  /** Where it really listens: the port is known when 0 was asked for. */
+  readonly address: ListenAddress;
+  /** Takes no more connections, makes durable what came, then closes the open ones. */
+  close(): Promise<void>;
+}
+
+/** Dead peers are found by the kernel's probes, since silence is no reason to close. */
+const keepAliveMs = 60_000;
+
+export async function createSocketServer(options: SocketServerOptions): Promise<SocketServer> {
+  const { listen, connectionsMax, counters } = options;
+  const transport = "path" in listen ? "unix" : "tcp";
+  const connections = new Map<Socket, Connection>();
+  const server = createServer({
+    allowHalfOpen: true,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveMs,
+  });
+  server.maxConnections = connectionsMax;
+  server.on("drop", () => counters.overLimit++);
+  server.on("connection", (socket) => {
+    const connection = serve(socket, transport, options);
+    connections.set(socket, connection);
+    socket.once("close", () => connections.delete(socket));
+  });
+  const address = "path" in listen ? await listenPath(server, listen.path) : await listenPort(server, listen);
+  return {
+    address,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of connections.keys()) socket.pause();
+      await Promise.all([...connections.values()].map((connection) => connection.finish("shutdown")));
+      for (const socket of connections.keys()) socket.destroySoon();
+      await closed;
+      if ("path" in address) await unlink(address.path).catch(() => undefined);
+    },
+  };
+}
+
+function serve(socket: Socket, transport: Transport, { ports, rules, counters }: SocketServerOptions): Connection {
+  const address = transport === "unix" ? "localhost" : (socket.remoteAddress ?? "");
+  const carrier: Carrier = {
+    transport,
+    address,
+    runOverride: null,
+    write: (bytes, done) => socket.write(bytes, (error) => done(error === null || error === undefined)),
+    bufferedBytes: () => socket.writableLength,
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    finish: () => socket.end(),
+    destroy: () => socket.destroy(),
+  };
+  const connection = new Connection(carrier, ports, rules, counters);
+  socket.on("data", (chunk) => connection.receive(chunk));
+  socket.once("end", () => void connection.finish("eof"));
+  // Without a listener an error would end the process; what follows from it is told by "close".
+  socket.on("error", () => undefined);
+  socket.once("close", () => void connection.finish("reset"));
+  return connection;
+}
+
+async function listenPort(server: Server, { host, port }: { host: string; port: number }): Promise<ListenAddress> {
+  await listening(server, () => server.listen({ host, port, backlog: 4096 }));
+  const bound = server.address();
+  return { host, port: typeof bound === "object" && bound !== null ? bound.port : port };
+}
+
+// The socket is made under another name, closed to others, and only then given its own: nobody can connect in between,
+// and a socket that a killed server left behind is replaced.
+async function listenPath(server: Server, path: string): Promise<ListenAddress> {
+  await refuseUsedPath(path);
+  const beside = `${path}.${randomBytes(3).toString("hex")}`;
+  await listening(server, () => server.listen({ path: beside, backlog: 4096 }));
+  await chmod(beside, 0o600);
+  await rename(beside, path);
+  return { path };
+}
+
+function listening(server: Server, listen: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", () => {
+      server.off("error", reject);
+      resolve();
+    });
+    listen();
+  });
+}
+
+async function refuseUsedPath(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  const isUsed = !found.isSocket() || (await answers(path));
+  if (isUsed) throw Object.assign(new Error(`${path} is in use`), { code: "EADDRINUSE" });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", () => resolve(false));
+  });
+}

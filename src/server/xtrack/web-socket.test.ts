@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { createJournal, type Journal } from "#journal/journal.ts";
+import { type Envelope, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
+import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
+import { createJournalSink, type JournalSink } from "./journal-sink.ts";
+import { outgoingLimitsDefault } from "./outgoing.ts";
+import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
+
+let dir: string;
+let journal: Journal;
+let sink: JournalSink;
+let counters: ConnectionCounters;
+let door: WebSocketDoor;
+let http: Server;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "xtrack-ws-"));
+  journal = await createJournal({ dir });
+  sink = createJournalSink(journal);
+  counters = createConnectionCounters();
+  door = createWebSocketDoor({
+    counters,
+    rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
+    ports: { sink, desk: { attach: () => () => undefined }, nowUs: () => Date.now() * 1000 },
+  });
+  const upgrades = new WebSocketServer({ noServer: true });
+  http = createServer();
+  http.on("upgrade", (request, socket, head) => {
+    upgrades.handleUpgrade(request, socket, head, (webSocket) =>
+      door.accept(webSocket, { workspace: "lab", source: "key:1" }, "10.0.0.1", "named"),
+    );
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+});
+afterEach(async () => {
+  await door.close();
+  http.closeAllConnections();
+  await new Promise((resolve) => http.close(resolve));
+  await journal.close();
+  await rm(dir, { recursive: true });
+});
+
+async function open(): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}/v1/xtrack`);
+  await once(socket, "open");
+  return socket;
+}
+
+async function stored(): Promise<Envelope[]> {
+  const reader = new FrameReader();
+  const events = [];
+  for await (const { payload } of journal.replay(1)) events.push(...reader.push(Buffer.from(payload)));
+  return events;
+}
+
+const event = (seq: number, accepts?: string[]) =>
+  encode({ v: 1, t: seq === 1 ? "run_start" : "metric", m: { seq, ts: seq }, p: { run_id: "r", value: 1, accepts } });
+
+it("takes binary messages as chunks of the stream, however they are cut, and acks to those who ask", async () => {
+  const socket = await open();
+  const reader = new FrameReader();
+  const acks: Envelope[] = [];
+  socket.on("message", (data) => acks.push(...reader.push(data as Buffer)));
+  const whole = Buffer.concat([event(1, ["ack"]), ...Array.from({ length: 500 }, (_, at) => event(at + 2))]);
+  for (let at = 0; at < whole.length; at += 777) socket.send(whole.subarray(at, at + 777));
+  while (acks.length < 501) await once(socket, "message");
+  expect(acks.map(({ p }) => p["seq"])).toEqual(Array.from({ length: 501 }, (_, at) => at + 1));
+  expect((await stored()).length).toBe(501);
+  expect(sink.origins).toEqual([
+    { transport: "ws", peer: "10.0.0.1", workspace: "lab", source: "key:1", runOverride: "named" },
+  ]);
+  socket.close();
+  await once(socket, "close");
+  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(sink.endings).toEqual(["eof"]);
+});
+
+it("takes a key that comes as a first text message out of the stream, and never sends to those who did not ask", async () => {
+  const socket = await open();
+  let received = 0;
+  socket.on("message", () => received++);
+  socket.send("trib_secret");
+  socket.send(event(1));
+  socket.close();
+  await once(socket, "close");
+  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect((await stored()).length).toBe(1);
+  expect(received).toBe(0);
+});
+
+it("tells a connection that broke from one that was closed", async () => {
+  const socket = await open();
+  socket.send(event(1));
+  while ((await stored()).length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  socket.terminate();
+  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(sink.endings).toEqual(["reset"]);
+});
+
+it("makes durable what came before it shuts down", async () => {
+  const socket = await open();
+  socket.send(event(1));
+  while (counters.bytes === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const closed = once(socket, "close");
+  await door.close();
+  await closed;
+  expect((await stored()).length).toBe(1);
+  expect(sink.endings).toEqual(["shutdown"]);
+});

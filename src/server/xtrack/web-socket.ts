@@ -1,0 +1,76 @@
+// XTrack by WebSocket, for workers behind proxies. Binary messages are chunks of the frame stream, cut anywhere. A text
+// message may be the key when it comes first; any other is kept as bytes that are no frame.
+
+import type { WebSocket } from "ws";
+import {
+  type Carrier,
+  Connection,
+  type ConnectionCounters,
+  type ConnectionPorts,
+  type ConnectionRules,
+} from "./connection.ts";
+import type { Admission } from "./ports.ts";
+
+export interface WebSocketDoorOptions {
+  readonly rules: ConnectionRules;
+  readonly ports: Omit<ConnectionPorts, "gate">;
+  readonly counters: ConnectionCounters;
+}
+
+export interface WebSocketDoor {
+  /** Takes over a socket whose Host, Origin, key and scope were checked. */
+  accept(socket: WebSocket, caller: Admission, peer: string, runOverride?: string | null): void;
+  close(): Promise<void>;
+}
+
+/** Proxies drop connections that are silent for about a minute. */
+const pingMs = 30_000;
+const goingAway = 1001;
+
+export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOptions): WebSocketDoor {
+  const connections = new Map<WebSocket, Connection>();
+  return {
+    accept(socket, caller, peer, runOverride = null) {
+      const carrier = toCarrier(socket, peer, runOverride);
+      // The HTTP server has let the caller in; a key that is repeated in the stream is only taken out of it.
+      const connection = new Connection(carrier, { ...ports, gate: { admit: () => caller } }, rules, counters);
+      connections.set(socket, connection);
+      const pinging = setInterval(() => socket.ping(), pingMs).unref();
+      socket.binaryType = "nodebuffer";
+      socket.on("message", (data, isBinary) => {
+        connection.receive(isBinary ? (data as Buffer) : Buffer.concat([data as Buffer, Buffer.from("\n")]));
+      });
+      socket.on("error", () => undefined);
+      socket.once("close", (code) => {
+        clearInterval(pinging);
+        connections.delete(socket);
+        void connection.finish(code === 1006 ? "reset" : "eof");
+      });
+    },
+    async close() {
+      await Promise.all(
+        [...connections].map(async ([socket, connection]) => {
+          socket.pause();
+          await connection.finish("shutdown");
+          socket.close(goingAway);
+          socket.terminate();
+        }),
+      );
+    },
+  };
+}
+
+function toCarrier(socket: WebSocket, address: string, runOverride: string | null): Carrier {
+  return {
+    transport: "ws",
+    address,
+    runOverride,
+    write: (bytes, done) =>
+      socket.send(bytes, { binary: true }, (error) => done(error === undefined || error === null)),
+    bufferedBytes: () => socket.bufferedAmount,
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    finish: () => socket.close(),
+    destroy: () => socket.terminate(),
+  };
+}
