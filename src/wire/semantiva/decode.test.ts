@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { atPointer } from "#base/json/pointer.ts";
 import { NumberText, oddity } from "#base/json/value.ts";
 import { bundledSchemas } from "./bundled.ts";
 import { type DecodeOptions, decodeLine, type LineFault } from "./decode.ts";
-import { atPointer, locatePointer } from "./pointer.ts";
 import { createRegistry } from "./registry.ts";
 
 const registry = createRegistry(bundledSchemas);
@@ -133,13 +133,4 @@ describe("decodeLine", () => {
       }),
     );
   });
-});
-
-it("locates the value at every pointer of a record", () => {
-  const line = encoder.encode('{"a": [1, {"b~/": "x", "b~/": 2}], "\\u0061a": {}}');
-  const text = new TextDecoder().decode(line);
-  expect(locatePointer(line, "/a/1/b~0~1")).toBe(text.indexOf("2"));
-  expect(locatePointer(line, "/aa")).toBe(text.indexOf("{}"));
-  expect(locatePointer(line, "/a/7/x")).toBe(text.indexOf("["));
-  expect(locatePointer(line, "")).toBe(0);
 });

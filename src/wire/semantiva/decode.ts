@@ -2,9 +2,9 @@
 // of them, and who stores it stores the bytes too.
 
 import { parseJson } from "#base/json/parse.ts";
+import { atPointer, locatePointer } from "#base/json/pointer.ts";
 import { defaultJsonLimits, type JsonLimits, type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import type { FaultCode } from "#model/fault.ts";
-import { atPointer, locatePointer } from "./pointer.ts";
 import type { Registry, Strictness, Violation } from "./registry.ts";
 
 /** The record types that Trace Stream v1 describes. */

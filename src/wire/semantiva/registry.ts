@@ -6,9 +6,9 @@
 // has: it is kept, not refused.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { atPointer } from "#base/json/pointer.ts";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
 import { toPlain } from "./plain.ts";
-import { atPointer } from "./pointer.ts";
 
 /** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
 export type RegistryEntry = string | { readonly schema: string; readonly run_id_at?: string };

@@ -1,0 +1,104 @@
+// JSON pointers: the value at one, and where in a line's bytes that value stands.
+
+import { JsonCursor, jsonKind } from "./cursor.ts";
+import { toStrictJson } from "./strict.ts";
+import { decodeText } from "./text.ts";
+import { type JsonValue, NumberText } from "./value.ts";
+
+function toSegments(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+export function atPointer(value: JsonValue, pointer: string): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const segment of toSegments(pointer)) {
+    if (typeof at !== "object" || at === null || at instanceof NumberText) return undefined;
+    if (Array.isArray(at)) at = at[Number(segment)];
+    else at = Object.hasOwn(at, segment) ? at[segment] : undefined;
+  }
+  return at;
+}
+
+/** The byte offset of the value at a pointer, in a text that is known to be JSON; of its nearest ancestor when the
+ * value is not there. With a key twice, the last one counts, as for the value itself. */
+export function locatePointer(bytes: Uint8Array, pointer: string): number {
+  return findPointer(bytes, pointer).offset;
+}
+
+function findPointer(bytes: Uint8Array, pointer: string): { readonly offset: number; readonly isThere: boolean } {
+  const cursor = new JsonCursor(bytes);
+  cursor.skipBlanks();
+  let found = cursor.pos;
+  for (const segment of toSegments(pointer)) {
+    const kind = cursor.peek();
+    const next =
+      kind === jsonKind.object
+        ? locateMember(cursor, segment)
+        : kind === jsonKind.array
+          ? locateItem(cursor, segment)
+          : -1;
+    if (next < 0) return { offset: found, isThere: false };
+    found = next;
+    cursor.reset(bytes, found);
+  }
+  return { offset: found, isThere: true };
+}
+
+function locateMember(cursor: JsonCursor, name: string): number {
+  let found = -1;
+  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+    const isIt = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide) === name;
+    cursor.skipBlanks();
+    if (isIt) found = cursor.pos;
+    cursor.skipValue();
+  }
+  return found;
+}
+
+function locateItem(cursor: JsonCursor, segment: string): number {
+  let index = Number(segment);
+  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+    cursor.skipBlanks();
+    if (index-- === 0) return cursor.pos;
+    cursor.skipValue();
+  }
+  return -1;
+}
+
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The members of the object at a pointer as strict JSON text, each as it was written: 1.0 stays 1.0. Empty when there
+ * is no object there. */
+export function memberTexts(bytes: Uint8Array, pointer: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  const { offset, isThere } = findPointer(bytes, pointer);
+  const cursor = new JsonCursor(bytes, offset);
+  if (!isThere || cursor.peek() !== jsonKind.object) return texts;
+  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+    const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
+    cursor.skipBlanks();
+    const start = cursor.pos;
+    cursor.skipValue();
+    const strict = toStrictJson(bytes, start, cursor.pos);
+    texts.set(name, textDecoder.decode(strict.bytes.subarray(strict.start, strict.end)));
+  }
+  return texts;
+}
+
+/** The items of the array at a pointer, each as the bytes it is written in; views of the input. */
+export function itemBytes(bytes: Uint8Array, pointer: string): Uint8Array[] {
+  const items: Uint8Array[] = [];
+  const { offset, isThere } = findPointer(bytes, pointer);
+  const cursor = new JsonCursor(bytes, offset);
+  if (!isThere || cursor.peek() !== jsonKind.array) return items;
+  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+    cursor.skipBlanks();
+    const start = cursor.pos;
+    cursor.skipValue();
+    items.push(bytes.subarray(start, cursor.pos));
+  }
+  return items;
+}

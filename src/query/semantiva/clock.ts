@@ -1,0 +1,63 @@
+// Semantiva writes local time with a `Z`. One record cannot show it; records beside their arrival can. Nothing is ever
+// corrected or reordered because of it: the written time stays, and the run says when its clock looks shifted.
+
+export interface ClockFacts {
+  /** Written and arrival times of the run's records, in nanoseconds: the extremes of each. */
+  readonly first_ts_ns: bigint;
+  readonly last_ts_ns: bigint;
+  readonly first_received_ns: bigint;
+  readonly last_received_ns: bigint;
+  /** The greatest (written − arrival) of any record. */
+  readonly most_ahead_ns: bigint;
+  /** The records were read from files written earlier: then a written time long before arrival means nothing. */
+  readonly imported: boolean;
+}
+
+export interface ClockNote {
+  readonly kind: "ahead" | "behind";
+  /** The likely offset of the written clock from UTC; whole quarter hours when it is near one. */
+  readonly shift_minutes: number;
+  readonly message: string;
+}
+
+const minuteNs = 60_000_000_000n;
+const quarterMinutes = 15;
+/** Ordinary clocks differ by less. */
+const toleranceMinutes = 2;
+/** Time zones reach from −12:00 to +14:00. */
+const zoneMinutesMax = 14 * 60;
+
+/** A record cannot be written after it arrived, so times ahead of arrival always show a shift. Times behind show one
+ * only when the records came as they were written: the lag stays the same, close to a whole quarter hour. */
+export function noteClock(facts: ClockFacts): ClockNote | null {
+  if (facts.last_ts_ns <= 0n) return null;
+  const ahead = toMinutes(facts.most_ahead_ns);
+  if (ahead > toleranceMinutes) return toNote("ahead", ahead);
+  if (facts.imported) return null;
+  const lagAtStart = toMinutes(facts.first_received_ns - facts.first_ts_ns);
+  const lagAtEnd = toMinutes(facts.last_received_ns - facts.last_ts_ns);
+  const lag = Math.min(lagAtStart, lagAtEnd);
+  const isSteady = Math.abs(lagAtStart - lagAtEnd) < toleranceMinutes;
+  const isZone =
+    lag >= quarterMinutes && lag <= zoneMinutesMax && Math.abs(lag - toQuarter(lag)) < toleranceMinutes / 2;
+  return isSteady && isZone ? toNote("behind", lag) : null;
+}
+
+function toNote(kind: ClockNote["kind"], minutes: number): ClockNote {
+  const rounded = Math.abs(minutes - toQuarter(minutes)) < toleranceMinutes ? toQuarter(minutes) : Math.round(minutes);
+  const shift = kind === "ahead" ? rounded : -rounded;
+  const hours = `${shift < 0 ? "−" : "+"}${Math.floor(rounded / 60)}:${String(rounded % 60).padStart(2, "0")}`;
+  return {
+    kind,
+    shift_minutes: shift,
+    message: `The written times look like local time (UTC${hours}) marked as UTC. They are shown as written.`,
+  };
+}
+
+function toQuarter(minutes: number): number {
+  return Math.round(minutes / quarterMinutes) * quarterMinutes;
+}
+
+function toMinutes(ns: bigint): number {
+  return Number(ns) / Number(minuteNs);
+}

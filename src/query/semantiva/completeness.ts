@@ -1,0 +1,170 @@
+// Complete, partial or invalid: the verdicts of the format's own aggregator, from a few facts about a run or a launch.
+// The facts come either from records in memory (aggregate.ts) or from the store's own aggregation over any number of
+// runs. Complete is not successful: see success.ts.
+
+import { compareText } from "#base/compare-text.ts";
+import { earlier, later } from "./stored.ts";
+
+export type Verdict = "complete" | "partial" | "invalid";
+
+export interface RunFacts {
+  readonly run_id: string;
+  readonly has_start: boolean;
+  readonly has_end: boolean;
+  /** The earliest time of a start line and the latest of an end line, as written; '' for none. */
+  readonly start_timestamp: string;
+  readonly end_timestamp: string;
+  /** The earliest and latest time in the run's SERs; '' for none. */
+  readonly first_node_timestamp: string;
+  readonly last_node_timestamp: string;
+  /** Distinct nodes: that the spec names, that were seen, and both. */
+  readonly expected: number;
+  readonly observed: number;
+  readonly matched: number;
+  readonly missing_nodes: readonly string[];
+  readonly orphan_nodes: readonly string[];
+  /** Their last status is none of succeeded, error, skipped, cancelled. */
+  readonly nonterminal_nodes: readonly string[];
+}
+
+export interface RunCompleteness {
+  readonly run_id: string;
+  readonly status: Verdict;
+  readonly problems: string[];
+  readonly missing_nodes: string[];
+  readonly orphan_nodes: string[];
+  readonly nonterminal_nodes: string[];
+  readonly summary: {
+    readonly nodes_total_expected: number | null;
+    readonly nodes_observed: number;
+    readonly coverage_pct: number | null;
+    readonly has_start: boolean;
+    readonly has_end: boolean;
+  };
+}
+
+export interface LaunchFacts {
+  readonly launch_id: string;
+  readonly attempt: number;
+  readonly has_start: boolean;
+  readonly has_end: boolean;
+  readonly planned_run_count: number | null;
+  /** Attached runs by their verdict. A run is attached by its pipeline_start, so none of them can lack it. */
+  readonly runs_by_status: Readonly<Record<Verdict, number>>;
+}
+
+export interface LaunchCompleteness {
+  readonly run_space_launch_id: string;
+  readonly run_space_attempt: number;
+  readonly status: Verdict;
+  readonly problems: string[];
+  readonly summary: {
+    readonly runs_total: number;
+    readonly runs_by_status: Record<Verdict, number>;
+    readonly planned_run_count: number | null;
+  };
+}
+
+const terminalStatuses: ReadonlySet<string> = new Set(["succeeded", "error", "skipped", "cancelled"]);
+
+export function isTerminal(status: string): boolean {
+  return terminalStatuses.has(status);
+}
+
+export function judgeRun(facts: RunFacts): RunCompleteness {
+  const { has_start, has_end, expected, observed, matched } = facts;
+  const hasSpec = expected > 0;
+  return {
+    run_id: facts.run_id,
+    status: verdictOf(has_start, has_end),
+    problems: problemsOf(facts),
+    missing_nodes: facts.missing_nodes.toSorted(compareText),
+    orphan_nodes: hasSpec ? facts.orphan_nodes.toSorted(compareText) : [],
+    nonterminal_nodes: facts.nonterminal_nodes.toSorted(compareText),
+    summary: {
+      nodes_total_expected: hasSpec ? expected : null,
+      nodes_observed: observed,
+      coverage_pct: hasSpec ? roundHalfEven2((matched / expected) * 100) : null,
+      has_start,
+      has_end,
+    },
+  };
+}
+
+/** The answer for an id of which there is no record. */
+export function judgeUnknownRun(runId: string): RunCompleteness {
+  const nothing = {
+    nodes_total_expected: null,
+    nodes_observed: 0,
+    coverage_pct: null,
+    has_start: false,
+    has_end: false,
+  };
+  return {
+    run_id: runId,
+    status: "invalid",
+    problems: ["unknown_run"],
+    missing_nodes: [],
+    orphan_nodes: [],
+    nonterminal_nodes: [],
+    summary: nothing,
+  };
+}
+
+export function judgeLaunch(facts: LaunchFacts): LaunchCompleteness {
+  const { has_start, has_end, runs_by_status } = facts;
+  const runs_total = runs_by_status.complete + runs_by_status.partial + runs_by_status.invalid;
+  const problems: string[] = [];
+  if (!has_start) problems.push("missing_run_space_start");
+  if (!has_end) problems.push("missing_run_space_end");
+  let status: Verdict = "partial";
+  if (!has_start && runs_total > 0) status = "invalid";
+  else if (has_start && has_end && runs_by_status.complete === runs_total) status = "complete";
+  return {
+    run_space_launch_id: facts.launch_id,
+    run_space_attempt: facts.attempt,
+    status,
+    problems,
+    summary: { runs_total, runs_by_status: { ...runs_by_status }, planned_run_count: facts.planned_run_count },
+  };
+}
+
+export function judgeUnknownLaunch(launchId: string, attempt: number): LaunchCompleteness {
+  return {
+    run_space_launch_id: launchId,
+    run_space_attempt: attempt,
+    status: "invalid",
+    problems: ["unknown_launch"],
+    summary: { runs_total: 0, runs_by_status: { complete: 0, partial: 0, invalid: 0 }, planned_run_count: null },
+  };
+}
+
+function verdictOf(hasStart: boolean, hasEnd: boolean): Verdict {
+  if (hasStart && hasEnd) return "complete";
+  // Nodes without either edge are as little a run as nothing at all.
+  return hasStart || hasEnd ? "partial" : "invalid";
+}
+
+function problemsOf(facts: RunFacts): string[] {
+  const problems: string[] = [];
+  if (!facts.has_start) problems.push("missing_pipeline_start");
+  if (!facts.has_end) problems.push("missing_pipeline_end");
+  let { start_timestamp: start, end_timestamp: end } = facts;
+  if (start === "" || end === "") {
+    start = earlier(start, facts.first_node_timestamp);
+    end = later(end, facts.last_node_timestamp);
+  }
+  if (start !== "" && end !== "" && compareText(start, end) > 0) problems.push("start_time_gt_end_time");
+  return problems;
+}
+
+/**
+ * Two decimals as Python rounds them: an exact tie goes to the even digit, where `toFixed` goes up. A double is an
+ * exact tie only when it is an odd multiple of 1/200, hence a multiple of 1/8.
+ */
+export function roundHalfEven2(value: number): number {
+  const isTie = Number.isInteger(value * 8) && Math.abs(value * 200) % 2 === 1;
+  if (!isTie) return Number(value.toFixed(2));
+  const below = Math.floor(value * 100);
+  return (below % 2 === 0 ? below : below + 1) / 100;
+}

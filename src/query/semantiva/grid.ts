@@ -1,0 +1,192 @@
+// A launch as a grid over the keys of its runs' contexts: which cells were planned, started, done, failed, and which are
+// missing. Indexes may come twice (a launch id used again) and contexts too; every run keeps a cell of its own.
+
+import { compareText } from "#base/compare-text.ts";
+import { parseJson } from "#base/json/parse.ts";
+import { memberTexts } from "#base/json/pointer.ts";
+import { inferContexts } from "./missing-contexts.ts";
+import { type Outcome, type OutcomeFacts, toRunOutcome } from "./success.ts";
+
+/** What is known of a run that belongs to the launch. */
+export interface Member extends OutcomeFacts {
+  readonly run_id: string;
+  readonly run_index: number | null;
+  /** Strict JSON with sorted keys, '' for none. */
+  readonly context: string;
+  readonly start_ns: bigint;
+  readonly end_ns: bigint;
+}
+
+export interface GridCell {
+  readonly index: number | null;
+  /** Null for a planned run of which nothing has arrived. */
+  readonly run_id: string | null;
+  readonly status: Outcome | "missing";
+  /** Context keys with their values as strict JSON text. */
+  readonly context: Readonly<Record<string, string>>;
+}
+
+export interface Axis {
+  readonly name: string;
+  /** Distinct values as strict JSON text, numbers in their order, others by text. */
+  readonly values: readonly string[];
+  readonly numeric: boolean;
+}
+
+export interface Grid {
+  /** The most varied first; keys with a single value last. */
+  readonly axes: readonly Axis[];
+  readonly cells: readonly GridCell[];
+  readonly counts: {
+    readonly planned: number | null;
+    readonly started: number;
+    readonly done: number;
+    readonly failed: number;
+    readonly missing: number;
+  };
+  /** Runs that share all of their context with another run. */
+  readonly duplicates: readonly {
+    readonly context: Readonly<Record<string, string>>;
+    readonly runs: readonly string[];
+  }[];
+}
+
+const textEncoder = new TextEncoder();
+
+/** Of a plan beyond this many runs the missing ones are counted, not listed one by one. */
+const listedMissingMax = 100_000;
+
+export function toGrid(members: readonly Member[], planned: number | null): Grid {
+  const runs = members.toSorted(
+    (a, b) =>
+      (a.run_index ?? Number.MAX_SAFE_INTEGER) - (b.run_index ?? Number.MAX_SAFE_INTEGER) ||
+      compareNs(a.start_ns, b.start_ns) ||
+      compareText(a.run_id, b.run_id),
+  );
+  const contexts = new ContextReader();
+  const started: GridCell[] = runs.map((run) => ({
+    index: run.run_index,
+    run_id: run.run_id,
+    status: toRunOutcome(run),
+    context: contexts.read(run.context),
+  }));
+  const missing = toMissingCells(started, planned);
+  const cells = [...started, ...missing.cells].sort(compareCells);
+  const countOf = (status: Outcome) => started.reduce((sum, cell) => sum + (cell.status === status ? 1 : 0), 0);
+  return {
+    axes: toAxes(cells),
+    cells,
+    counts: {
+      planned,
+      started: started.length,
+      done: countOf("succeeded"),
+      failed: countOf("failed"),
+      missing: missing.count,
+    },
+    duplicates: toDuplicates(runs, contexts),
+  };
+}
+
+/** The cell whose value is best; NaN and runs without a value never are. Ties go to the smaller index. */
+export function pickBest(
+  cells: readonly GridCell[],
+  toValue: (runId: string) => number | undefined,
+  direction: "min" | "max",
+): GridCell | null {
+  let best: GridCell | null = null;
+  let bestValue = Number.NaN;
+  for (const cell of cells) {
+    const value = cell.run_id === null ? undefined : toValue(cell.run_id);
+    if (value === undefined || Number.isNaN(value)) continue;
+    if (best !== null && !(direction === "min" ? value < bestValue : value > bestValue)) continue;
+    best = cell;
+    bestValue = value;
+  }
+  return best;
+}
+
+/** Contexts of one launch repeat their keys and often their values, so each text is read once. */
+class ContextReader {
+  private readonly known = new Map<string, Readonly<Record<string, string>>>();
+
+  read(text: string): Readonly<Record<string, string>> {
+    let context = this.known.get(text);
+    if (context === undefined) {
+      context = text === "" ? {} : Object.fromEntries(memberTexts(textEncoder.encode(text), ""));
+      this.known.set(text, context);
+    }
+    return context;
+  }
+}
+
+function toMissingCells(started: readonly GridCell[], planned: number | null): { cells: GridCell[]; count: number } {
+  if (planned === null) return { cells: [], count: 0 };
+  const seen = new Set(started.flatMap(({ index }) => (index === null ? [] : [index])));
+  // Without indexes only the number of missing runs can be told.
+  if (seen.size === 0) return { cells: [], count: Math.max(0, planned - started.length) };
+  const indexes: number[] = [];
+  let count = 0;
+  for (let index = 0; index < planned; index++) {
+    if (seen.has(index)) continue;
+    count++;
+    if (indexes.length < listedMissingMax) indexes.push(index);
+  }
+  const contexts = inferContexts(started, indexes, planned);
+  const cells = indexes.map((index) => ({
+    index,
+    run_id: null,
+    status: "missing" as const,
+    context: contexts.get(index) ?? {},
+  }));
+  return { cells, count };
+}
+
+function toAxes(cells: readonly GridCell[]): Axis[] {
+  const values = new Map<string, Set<string>>();
+  for (const { context } of cells) {
+    for (const [name, value] of Object.entries(context)) {
+      let known = values.get(name);
+      if (known === undefined) {
+        known = new Set();
+        values.set(name, known);
+      }
+      known.add(value);
+    }
+  }
+  const axes = Array.from(values, ([name, known]) => toAxis(name, [...known]));
+  return axes.sort((a, b) => b.values.length - a.values.length || compareText(a.name, b.name));
+}
+
+function toAxis(name: string, texts: readonly string[]): Axis {
+  const numbers = new Map(texts.map((text) => [text, toNumber(text)]));
+  const numeric = texts.every((text) => !Number.isNaN(numbers.get(text)));
+  const compare = (a: string, b: string) =>
+    numeric ? (numbers.get(a) as number) - (numbers.get(b) as number) || compareText(a, b) : compareText(a, b);
+  return { name, values: texts.toSorted(compare), numeric };
+}
+
+/** NaN for what is no number. */
+function toNumber(text: string): number {
+  const parsed = parseJson(text);
+  return parsed.ok && (typeof parsed.value === "number" || typeof parsed.value === "bigint")
+    ? Number(text)
+    : Number.NaN;
+}
+
+function toDuplicates(runs: readonly Member[], contexts: ContextReader): Grid["duplicates"] {
+  const byContext = Map.groupBy(
+    runs.filter(({ context }) => context !== ""),
+    ({ context }) => context,
+  );
+  return Array.from(byContext)
+    .filter(([, same]) => same.length > 1)
+    .map(([context, same]) => ({ context: contexts.read(context), runs: same.map(({ run_id }) => run_id) }));
+}
+
+function compareCells(a: GridCell, b: GridCell): number {
+  return (a.index ?? Number.MAX_SAFE_INTEGER) - (b.index ?? Number.MAX_SAFE_INTEGER);
+}
+
+function compareNs(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
