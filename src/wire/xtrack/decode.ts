@@ -21,12 +21,14 @@ export interface RefusedEvent extends Refusal {
   readonly seq: number | bigint | undefined;
   readonly run: string;
   readonly worker: string;
+  /** It is an auth frame: its bytes may hold a key and must be kept nowhere. */
+  readonly isSecret: boolean;
 }
 
 const runIdCharsMax = 1024;
 
 export class EventDecoder {
-  /** Where events go; the owner puts fresh columns here for each chunk. */
+  /** Where events go. */
   columns: EventColumns = new EventColumns();
   /** The run of the stream's last run_start, which events without an id follow; '' before the first. */
   streamRun: string;
@@ -35,6 +37,13 @@ export class EventDecoder {
 
   constructor(streamRun = "") {
     this.streamRun = streamRun;
+  }
+
+  /** The events so far; later ones go to fresh columns. */
+  takeColumns(): EventColumns {
+    const { columns } = this;
+    this.columns = new EventColumns();
+    return columns;
   }
 
   /** Decodes bytes[start..end), the payload of the frame at stream offset `offset`. */
@@ -48,7 +57,7 @@ export class EventDecoder {
       return this.refuse(invalid("", "a JSON object"), undefined, undefined);
     }
     const parts = this.readEnvelope(envelope);
-    if ("code" in parts) return this.refuse(parts, fieldsAt(envelope, "m"), fieldsAt(envelope, "p"));
+    if ("code" in parts) return this.refuse(parts, fieldsAt(envelope, "m"), fieldsAt(envelope, "p"), isAuth(envelope));
     if (parts.type === "auth") return this.takeAuth(parts);
     const event = this.readEvent(parts, bytes, start, end);
     if ("code" in event) return this.refuse(event, parts.m, parts.p);
@@ -155,12 +164,12 @@ export class EventDecoder {
   private takeAuth(parts: Envelope): Outcome {
     const key = parts.p.fields.get("key");
     if (key?.kind !== jsonKind.string)
-      return this.refuse(key ? invalid("/p/key", "a string") : missing("/p/key"), parts.m, undefined);
+      return this.refuse(key ? invalid("/p/key", "a string") : missing("/p/key"), parts.m, undefined, true);
     this.authKey = textOf(parts.p.bytes, key);
     return "auth";
   }
 
-  private refuse(refusal: Refusal, m: FieldSet | undefined, p: FieldSet | undefined): Outcome {
+  private refuse(refusal: Refusal, m: FieldSet | undefined, p: FieldSet | undefined, isSecret = false): Outcome {
     const seq = m?.fields.get("seq");
     const id = p === undefined ? undefined : readRunId(p);
     const wid = m === undefined ? undefined : readWorker(m);
@@ -169,6 +178,7 @@ export class EventDecoder {
       seq: seq === undefined || m === undefined ? undefined : integerOf(m.bytes, seq),
       run: id === undefined || "code" in id || id.text === "" ? this.streamRun : id.text,
       worker: wid?.text ?? "",
+      isSecret,
     };
     return "refused";
   }
@@ -256,6 +266,11 @@ function readAccepts(p: FieldSet): string[] {
 function readPayload(row: EventParts): JsonObject {
   const parsed = parseJson(row.bytes.subarray(row.payload.start, row.payload.end));
   return parsed.ok ? (parsed.value as JsonObject) : {};
+}
+
+function isAuth(envelope: FieldSet): boolean {
+  const type = envelope.fields.get("t");
+  return type?.kind === jsonKind.string && textOf(envelope.bytes, type) === "auth";
 }
 
 function fieldsAt(envelope: FieldSet, name: string): FieldSet | undefined {

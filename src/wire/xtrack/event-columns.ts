@@ -34,11 +34,16 @@ export interface ControlNote {
   readonly payload: { readonly [field: string]: JsonValue };
 }
 
+type EventTable = "metrics" | "params" | "logs" | "events";
+
 /** Rows of one table, each belonging to an event. */
-export interface OwnedRows<T extends "metrics" | "params" | "logs" | "events"> {
+export interface OwnedRows<T extends EventTable> {
+  readonly table: T;
   readonly rows: Rows<T>;
   readonly event: UInt32Column;
 }
+
+export type AnyOwnedRows = { readonly [T in EventTable]: OwnedRows<T> }[EventTable];
 
 export class EventColumns {
   readonly run: DictColumn = new DictColumn();
@@ -46,15 +51,16 @@ export class EventColumns {
   readonly type: DictColumn = new DictColumn();
   readonly seq: Int64Column = new Int64Column();
   readonly tsNs: Int64Column = new Int64Column();
-  /** 32 bits of the frame's bytes, never 0. */
+  /** 32 bits of the frame's bytes, see `hashContent`. */
   readonly hash: UInt32Column = new UInt32Column();
   /** Stream offset of the frame. */
   readonly offset: Float64Column = new Float64Column();
 
-  readonly metrics: OwnedRows<"metrics"> = { rows: createRows("metrics"), event: new UInt32Column() };
-  readonly params: OwnedRows<"params"> = { rows: createRows("params"), event: new UInt32Column() };
-  readonly logs: OwnedRows<"logs"> = { rows: createRows("logs"), event: new UInt32Column() };
-  readonly events: OwnedRows<"events"> = { rows: createRows("events"), event: new UInt32Column() };
+  // Most chunks hold events of one kind, so the columns of a table are made when its first row comes.
+  private madeMetrics: OwnedRows<"metrics"> | undefined;
+  private madeParams: OwnedRows<"params"> | undefined;
+  private madeLogs: OwnedRows<"logs"> | undefined;
+  private madeEvents: OwnedRows<"events"> | undefined;
 
   readonly starts: RunStart[] = [];
   readonly statuses: StatusNote[] = [];
@@ -62,6 +68,32 @@ export class EventColumns {
 
   get length(): number {
     return this.seq.length;
+  }
+
+  get metrics(): OwnedRows<"metrics"> {
+    this.madeMetrics ??= { table: "metrics", rows: createRows("metrics"), event: new UInt32Column() };
+    return this.madeMetrics;
+  }
+
+  get params(): OwnedRows<"params"> {
+    this.madeParams ??= { table: "params", rows: createRows("params"), event: new UInt32Column() };
+    return this.madeParams;
+  }
+
+  get logs(): OwnedRows<"logs"> {
+    this.madeLogs ??= { table: "logs", rows: createRows("logs"), event: new UInt32Column() };
+    return this.madeLogs;
+  }
+
+  get events(): OwnedRows<"events"> {
+    this.madeEvents ??= { table: "events", rows: createRows("events"), event: new UInt32Column() };
+    return this.madeEvents;
+  }
+
+  /** The tables that have rows. */
+  get tables(): AnyOwnedRows[] {
+    const made = [this.madeMetrics, this.madeParams, this.madeLogs, this.madeEvents];
+    return made.filter((owned) => owned !== undefined);
   }
 
   /** `tsUs` must be a safe integer, so that it fits 64 bits as nanoseconds (until the year 2255). */
@@ -74,12 +106,13 @@ export class EventColumns {
 }
 
 const two32 = 4294967296;
-/** 32 bits of a frame's bytes, never 0, the same in the general and the fast decoder. */
+/** 32 bits of a frame's bytes, 0 and 1 never among them; the same in the general and the fast decoder. */
 export function hashContent(view: DataView, start: number, end: number): number {
   let hash = end - start;
   let at = start;
   for (; at + 4 <= end; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1) ^ (hash >>> 15);
   for (; at < end; at++) hash = Math.imul(hash ^ view.getUint8(at), 0x9e3779b1) ^ (hash >>> 15);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return (hash ^ (hash >>> 13)) >>> 0 || 1;
+  // 0 and 1 mean "no event" and "content not known" where hashes are kept.
+  return ((hash ^ (hash >>> 13)) | 2) >>> 0;
 }

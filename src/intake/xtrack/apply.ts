@@ -1,0 +1,308 @@
+// Decoded events → rows. The state is which events are known: a copy, in whatever order, chunk, file or transport it
+// comes, is counted and not stored; one identity with two contents keeps the first and makes a fault of the other.
+//
+// A group is `<workspace>/x/<run id as the client sent it>`. A run named by a path or a wrapper does not change the
+// group, only the run it belongs to, so that the same events are recognised with and without that name.
+
+import { createHash } from "node:crypto";
+import type { DictColumn, Int64Column } from "#base/columns.ts";
+import type { Applied } from "#intake/applied.ts";
+import { faultId, pushFault } from "#intake/fault-rows.ts";
+import type { PlainGroups } from "#intake/groups.ts";
+import { type IdMap, idWords } from "#intake/id-map.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { Fault } from "#model/fault.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { createRows } from "#model/tables.ts";
+import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
+import type { XtrackIdentities } from "./identities.ts";
+import { frameAt } from "./segments.ts";
+import { SeqRange } from "./seq-ranges.ts";
+import type { SeqSet } from "./seq-set.ts";
+import type { DecodedXtrack, XtrackRecord } from "./stream.ts";
+
+export interface XtrackState {
+  readonly identities: XtrackIdentities;
+  readonly groups: PlainGroups;
+  /** Identities of faults that were applied. */
+  readonly seenFaults: IdMap;
+}
+
+export interface XtrackMeta {
+  readonly workspace: string;
+  readonly receivedNs: bigint;
+  /** The journal record the events came in. */
+  readonly position: number;
+  readonly transport: string;
+  readonly runOverride: string | null;
+  readonly imported: boolean;
+}
+
+export function toGroupKey(workspace: string, run: string): string {
+  return `${workspace}/x/${run}`;
+}
+
+/** The groups whose stored identities must be loaded before these events can be applied. */
+export function groupsToLoad(state: XtrackState, decoded: DecodedXtrack, workspace: string): string[] {
+  return decoded.columns.run.keys
+    .map((run) => toGroupKey(workspace, run))
+    .filter((key) => !state.identities.isComplete(key) && state.groups.runOf(key) !== undefined);
+}
+
+/** Changes the state and hands over the columns of `decoded`, which must not be used again. */
+export function applyXtrack(
+  state: XtrackState,
+  record: XtrackRecord,
+  decoded: DecodedXtrack,
+  meta: XtrackMeta,
+): Applied {
+  const batch = new XtrackBatch(state, record, decoded, meta);
+  batch.takeEvents();
+  const parts = [...decoded.columns.tables.map((owned) => batch.fill(owned)), ...batch.ownParts()];
+  return { parts, state: batch.changes, accepted: batch.accepted, duplicates: batch.duplicates, faults: batch.faults };
+}
+
+class XtrackBatch {
+  accepted = 0;
+  duplicates = 0;
+  readonly changes: StateChange[] = [];
+  readonly faults: Fault[];
+  private readonly state: XtrackState;
+  private readonly record: XtrackRecord;
+  private readonly decoded: DecodedXtrack;
+  private readonly meta: XtrackMeta;
+  private readonly columns: EventColumns;
+  /** One byte an event, 1 where it must not be stored; made with the first such event. */
+  private dropped: Uint8Array | null = null;
+  private readonly groupKeys: readonly string[];
+  private readonly conflicts: { readonly fault: Fault; readonly groupKey: string }[] = [];
+  private readonly ranges: SeqRange[] = [];
+  private readonly streams = new Map<number, WorkerStream>();
+
+  constructor(state: XtrackState, record: XtrackRecord, decoded: DecodedXtrack, meta: XtrackMeta) {
+    this.state = state;
+    this.record = record;
+    this.decoded = decoded;
+    this.meta = meta;
+    this.columns = decoded.columns;
+    this.faults = decoded.faults.map(({ fault }) => fault);
+    this.groupKeys = this.columns.run.keys.map((run) => toGroupKey(meta.workspace, run));
+    for (const run of this.columns.run.keys) if (run !== "") this.noteGroup(run);
+  }
+
+  takeEvents(): void {
+    const { columns } = this;
+    const runs = columns.run.codes;
+    const workers = columns.worker.codes;
+    const types = columns.type.codes;
+    const seqs = columns.seq.words;
+    const times = columns.tsNs.words;
+    const startCode = columns.type.keys.indexOf("run_start");
+    const controlCodes = ["ack", "command"].map((type) => columns.type.keys.indexOf(type));
+    const noRun = columns.run.keys.indexOf("");
+    let stream: WorkerStream | undefined;
+    let streamKey = -1;
+    for (let event = 0; event < columns.length; event++) {
+      if (runs[event] === noRun) {
+        // An ack before any run_start: it says something about the connection and belongs to no run.
+        this.markDropped(event);
+        continue;
+      }
+      const type = types[event] as number;
+      const key = (runs[event] as number) * 2 * columns.worker.keys.length + (workers[event] as number) * 2;
+      const wanted = controlCodes.includes(type) ? key + 1 : key;
+      if (wanted !== streamKey || stream === undefined) {
+        stream = this.streamOf(wanted, event);
+        streamKey = wanted;
+      }
+      const seqLow = seqs[event * 2] as number;
+      const seqHigh = seqs[event * 2 + 1] as number;
+      const tsLow = times[event * 2] as number;
+      const tsHigh = times[event * 2 + 1] as number;
+      const verdict = stream.ids.add(seqLow, seqHigh, tsLow, tsHigh, columns.hash.at(event));
+      if (verdict === "new") this.accepted++;
+      else this.drop(event, verdict === "conflict");
+      if (stream.isControl) continue;
+      if (type === startCode) stream.range = undefined;
+      this.note(stream, verdict === "new", seqLow, seqHigh, tsLow, tsHigh);
+    }
+  }
+
+  /** Fills the columns that only the arrival knows and those that repeat the event's own. */
+  fill(owned: AnyOwnedRows): AnyTablePart {
+    const { columns, meta } = this;
+    const { event, rows } = owned;
+    const count = event.length;
+    const events = event.values;
+    mapCodes(rows.group_key, this.groupKeys, columns.run.codes, events, count);
+    mapCodes(rows.worker, columns.worker.keys, columns.worker.codes, events, count);
+    gatherWords(rows.ts_ns, columns.tsNs, events, count);
+    gatherWords(rows.seq, columns.seq, events, count);
+    rows.received_ns.padTo(count, meta.receivedNs);
+    rows.jpos.padTo(count, BigInt(meta.position));
+    for (let row = 0; row < count; row++) rows.jrow.push(events[row] as number);
+    rows.flags.padTo(count, 0);
+    rows.extra.padTo(count);
+    rows.raw.padTo(count);
+    fillConstants(owned, count);
+    return { table: owned.table, rows, dropped: this.droppedRows(events, count) } as AnyTablePart;
+  }
+
+  /** The rows that no single event has: sequence ranges and faults. */
+  ownParts(): AnyTablePart[] {
+    const parts: AnyTablePart[] = [];
+    const ranges = createRows("seq_ranges");
+    for (const range of this.ranges) range.pushTo(ranges);
+    ranges.received_ns.padTo(this.ranges.length, this.meta.receivedNs);
+    ranges.jpos.padTo(this.ranges.length, BigInt(this.meta.position));
+    for (let row = 0; row < this.ranges.length; row++) ranges.jrow.push(row);
+    if (this.ranges.length > 0) parts.push({ table: "seq_ranges", rows: ranges, dropped: null });
+    const faults = this.toFaultRows();
+    if (faults !== undefined) parts.push(faults);
+    return parts;
+  }
+
+  private streamOf(key: number, event: number): WorkerStream {
+    let stream = this.streams.get(key);
+    if (stream === undefined) {
+      const groupKey = this.groupKeys[this.columns.run.codes[event] as number] as string;
+      const worker = this.columns.worker.at(event);
+      const isControl = key % 2 === 1;
+      // A worker counts its acks apart from its events, so their identities are apart too.
+      const ids = this.state.identities.setOf(groupKey, isControl ? `${worker}\0control` : worker, this.meta.position);
+      stream = { groupKey, worker, isControl, ids, range: undefined };
+      this.streams.set(key, stream);
+    }
+    return stream;
+  }
+
+  private note(
+    stream: WorkerStream,
+    isNew: boolean,
+    seqLow: number,
+    seqHigh: number,
+    tsLow: number,
+    tsHigh: number,
+  ): void {
+    const { range } = stream;
+    if (!isNew && range !== undefined) range.duplicates++;
+    else if (!range?.extend(seqLow, seqHigh, tsLow, tsHigh)) {
+      const begun = new SeqRange(stream.groupKey, stream.worker, seqLow, seqHigh, tsLow, tsHigh);
+      if (isNew) begun.events++;
+      else begun.duplicates++;
+      this.ranges.push(begun);
+      stream.range = begun;
+    }
+  }
+
+  private markDropped(event: number): void {
+    this.dropped ??= new Uint8Array(this.columns.length);
+    this.dropped[event] = 1;
+  }
+
+  private drop(event: number, isConflict: boolean): void {
+    this.markDropped(event);
+    this.duplicates++;
+    if (!isConflict) return;
+    const { columns, record } = this;
+    const offset = columns.offset.at(event);
+    const place = { ...(record.file === "" ? {} : { file: record.file }), offset };
+    const detail = `another event of run ${columns.run.at(event)} has sequence number ${columns.seq.at(event)} and the same time`;
+    const raw = frameAt(record.body, record.offset, offset).subarray(4);
+    const fault: Fault = { code: "identity_conflict", detail, place, raw };
+    this.conflicts.push({ fault, groupKey: this.groupKeys[columns.run.codes[event] as number] as string });
+    this.faults.push(fault);
+  }
+
+  private droppedRows(events: Uint32Array, count: number): Uint8Array | null {
+    const { dropped } = this;
+    if (dropped === null) return null;
+    const rows = new Uint8Array(count);
+    for (let row = 0; row < count; row++) rows[row] = dropped[events[row] as number] as number;
+    return rows;
+  }
+
+  private noteGroup(run: string): void {
+    const { workspace, runOverride, imported, receivedNs } = this.meta;
+    const cause = { workspace, protocol: "xtrack" as const, ownId: run, runOverride, imported, receivedNs };
+    this.changes.push(...this.state.groups.note(toGroupKey(workspace, run), cause));
+  }
+
+  private toFaultRows(): AnyTablePart | undefined {
+    const { workspace, receivedNs, position, transport } = this.meta;
+    const rows = createRows("faults");
+    const found = this.decoded.faults.map(({ fault, run }) => ({
+      fault,
+      groupKey: run === "" ? "" : toGroupKey(workspace, run),
+    }));
+    for (const { fault, groupKey } of [...found, ...this.conflicts]) {
+      const id = faultId(fault);
+      if (!isNewFault(this.state.seenFaults, workspace, id)) continue;
+      const context = { workspace, groupKey, protocol: "xtrack", transport, receivedNs, position };
+      pushFault(rows, fault, id, context, rows.code.length);
+    }
+    return rows.code.length === 0 ? undefined : { table: "faults", rows, dropped: null };
+  }
+}
+
+/** The events of one worker within one record. */
+interface WorkerStream {
+  readonly groupKey: string;
+  readonly worker: string;
+  /** Acks and commands, whose numbers are not those of the run's events. */
+  readonly isControl: boolean;
+  readonly ids: SeqSet;
+  range: SeqRange | undefined;
+}
+
+function isNewFault(seen: IdMap, workspace: string, id: string): boolean {
+  const digest = createHash("sha256").update(workspace).update("\0").update(id).digest();
+  for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
+  if (seen.get() >= 0) return false;
+  seen.set(0);
+  return true;
+}
+
+/** Pushes texts[codes[events[row]]] for every row, with one look into the dictionary per text. */
+function mapCodes(
+  column: DictColumn,
+  texts: readonly string[],
+  codes: Uint32Array,
+  events: Uint32Array,
+  count: number,
+): void {
+  const targets = texts.map((text) => column.intern(text));
+  for (let row = 0; row < count; row++) {
+    column.pushCode(targets[codes[events[row] as number] as number] as number);
+  }
+}
+
+function gatherWords(column: Int64Column, from: Int64Column, events: Uint32Array, count: number): void {
+  const { words } = from;
+  for (let row = 0; row < count; row++) {
+    const at = (events[row] as number) * 2;
+    column.pushWords(words[at] as number, words[at + 1] as number);
+  }
+}
+
+function fillConstants(owned: AnyOwnedRows, count: number): void {
+  switch (owned.table) {
+    case "metrics":
+      owned.rows.source.padTo(count, "xtrack");
+      owned.rows.step_text.padTo(count);
+      owned.rows.value_text.padTo(count);
+      owned.rows.mark_id.padTo(count);
+      owned.rows.span_id.padTo(count);
+      break;
+    case "logs":
+      owned.rows.stream.padTo(count, "");
+      owned.rows.offset.padTo(count, 0n);
+      break;
+    case "events":
+      owned.rows.protocol.padTo(count, "xtrack");
+      owned.rows.event_id.padTo(count);
+      break;
+    case "params":
+      break;
+  }
+}

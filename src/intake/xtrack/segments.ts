@@ -1,0 +1,71 @@
+// The body of a journal record of XTrack: what a stream delivered between two moments, cut so that it can be decoded
+// on its own. Frames stand as they came. What no frame was found in stands as a note, so that reading the record again
+// never has to search, nor depends on bytes of the record before or after it.
+//
+//   frame  u32 length (at most 0x08ffffff) · payload
+//   note   u32 0xffffffff · u32 length of the head · head, JSON · u32 length of the bytes kept · bytes
+//
+// All lengths are big-endian. A note's head says how many bytes of the stream it stands for, so that the stream offset
+// of every frame follows from the offset of the record.
+
+import type { FaultCode } from "#model/fault.ts";
+import { prefixBytes, readLength } from "#wire/xtrack/resync.ts";
+
+const noteMark = 0xffffffff;
+
+export interface Note {
+  /** Undefined for bytes that are no fault and must not be kept: an API key, text that went elsewhere. */
+  readonly code?: FaultCode | undefined;
+  readonly detail?: string | undefined;
+  /** How many bytes of the stream this note stands for. */
+  readonly length: number;
+  readonly raw: Uint8Array;
+}
+
+export function encodeNote(note: Note): Uint8Array {
+  const head = new TextEncoder().encode(JSON.stringify({ code: note.code, detail: note.detail, length: note.length }));
+  const bytes = new Uint8Array(12 + head.length + note.raw.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, noteMark);
+  view.setUint32(4, head.length);
+  bytes.set(head, 8);
+  view.setUint32(8 + head.length, note.raw.length);
+  bytes.set(note.raw, 12 + head.length);
+  return bytes;
+}
+
+export interface SegmentReader {
+  frame(start: number, end: number, offset: number): void;
+  note(note: Note, offset: number): void;
+}
+
+/** Walks the segments of a body that starts at a stream offset. The journal has checked the bytes. */
+export function readSegments(body: Uint8Array, offset: number, reader: SegmentReader): void {
+  let at = 0;
+  let streamAt = offset;
+  while (at + prefixBytes <= body.length) {
+    const size = readLength(body, at);
+    if (size !== noteMark) {
+      reader.frame(at + prefixBytes, at + prefixBytes + size, streamAt);
+      at += prefixBytes + size;
+      streamAt += prefixBytes + size;
+      continue;
+    }
+    const headEnd = at + 8 + readLength(body, at + 4);
+    const head = JSON.parse(new TextDecoder().decode(body.subarray(at + 8, headEnd))) as Omit<Note, "raw">;
+    const rawEnd = headEnd + 4 + readLength(body, headEnd);
+    reader.note({ ...head, raw: body.slice(headEnd + 4, rawEnd) }, streamAt);
+    at = rawEnd;
+    streamAt += head.length;
+  }
+}
+
+/** The frame, with its length, that stands at a stream offset. */
+export function frameAt(body: Uint8Array, offset: number, frameOffset: number): Uint8Array {
+  let found = new Uint8Array(0);
+  const frame = (start: number, end: number, at: number) => {
+    if (at === frameOffset) found = body.slice(start - prefixBytes, end);
+  };
+  readSegments(body, offset, { frame, note: () => {} });
+  return found;
+}

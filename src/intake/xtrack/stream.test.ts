@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { rebuildAll } from "#wire/xtrack/decode-cases.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { frameOf, join } from "#wire/xtrack/stream-cases.ts";
+import { decodeXtrack, type StreamChunk, type StreamOptions, XtrackStream } from "./stream.ts";
+
+const events = new Uint8Array(
+  readFileSync(new URL("../../../tests/fixtures/xtrack/file_full/events.bin", import.meta.url)),
+);
+const metric = (seq: number) => encodeFrame("metric", { seq, ts: seq }, { run_id: "r", key: "k", value: seq });
+
+function run(stream: Uint8Array, cuts: readonly number[], options: StreamOptions = {}): StreamChunk[] {
+  const decoder = new XtrackStream(options);
+  const edges = [0, ...[...cuts].sort((a, b) => a - b), stream.length];
+  const chunks = edges.slice(1).map((edge, i) => decoder.push(stream.slice(edges[i], edge)));
+  return [...chunks, decoder.finish()].filter((chunk) => chunk !== null);
+}
+
+/** What was decoded, in a form that can be compared. */
+const told = (decoded: StreamChunk["decoded"]) => ({
+  events: rebuildAll(decoded.columns),
+  offsets: Array.from({ length: decoded.columns.length }, (_, i) => decoded.columns.offset.at(i)),
+  runs: Array.from({ length: decoded.columns.length }, (_, i) => decoded.columns.run.at(i)),
+  faults: decoded.faults.map(({ fault, ...rest }) => ({
+    ...rest,
+    ...fault,
+    raw: Buffer.from(fault.raw).toString("latin1"),
+  })),
+});
+const all = (chunks: readonly StreamChunk[]) => {
+  const parts = chunks.map((chunk) => told(chunk.decoded));
+  return {
+    events: parts.flatMap((part) => part.events),
+    offsets: parts.flatMap((part) => part.offsets),
+    runs: parts.flatMap((part) => part.runs),
+    faults: parts.flatMap((part) => part.faults),
+  };
+};
+
+describe("XtrackStream", () => {
+  it("decodes the same from each journal record alone as from the stream, at any cuts", () => {
+    const noisy = join(
+      events.subarray(0, 60_000),
+      frameOf('{"v":1,"t":"metric","m":{"seq":9,"ts":1},"p":{"run_id":"r"}}'),
+      new TextEncoder().encode("print"),
+      events.subarray(60_100),
+      metric(1).slice(0, 30),
+    );
+    const whole = all(run(noisy, []));
+    expect(whole.faults.map((fault) => fault.code)).toEqual([
+      "xtrack_bytes_skipped",
+      "xtrack_missing_field",
+      "xtrack_bytes_skipped",
+      "xtrack_frame_torn",
+    ]);
+    fc.assert(
+      fc.property(fc.array(fc.nat(noisy.length), { maxLength: 30 }), (cuts) => {
+        const chunks = run(noisy, cuts);
+        expect(all(chunks)).toEqual(whole);
+        for (const chunk of chunks) expect(told(decodeXtrack(chunk))).toEqual(told(chunk.decoded));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("journals whole frames as they came and keeps the rest for the next record", () => {
+    const stream = new XtrackStream();
+    const bytes = join(metric(1), metric(2), metric(3));
+    const half = metric(1).length * 2 + 9;
+    const first = stream.push(bytes.slice(0, half));
+    expect(first?.body).toEqual(join(metric(1), metric(2)));
+    expect(stream.push(bytes.slice(half, half + 3))).toBeNull();
+    expect(stream.pendingBytes).toBe(12);
+    const rest = stream.push(bytes.slice(half + 3));
+    expect(rest).toMatchObject({ body: metric(3), offset: metric(1).length * 2 });
+  });
+
+  it("carries the run of the last run_start into the next record", () => {
+    const start = frameOf('{"v":1,"t":"run_start","m":{"seq":1,"ts":1},"p":{"run_id":""}}');
+    const later = frameOf('{"v":1,"t":"metric","m":{"seq":2,"ts":2},"p":{"run_id":"","key":"k","value":1}}');
+    const [first, second] = run(join(start, later), [start.length]);
+    expect(first?.currentRun).toBeNull();
+    expect(second?.currentRun).toMatch(/^x-[0-9a-f]{16}$/);
+    expect(second && told(decodeXtrack(second)).runs).toEqual([second?.currentRun]);
+  });
+
+  it("names seq, run and worker of a refused event, so that it can be answered", () => {
+    const bad = frameOf('{"v":1,"t":"metric","m":{"seq":9,"ts":1,"wid":"w"},"p":{"run_id":"r","value":1}}');
+    const [chunk] = run(join(metric(1), bad, metric(2)), []);
+    expect(chunk?.decoded.columns.length).toBe(2);
+    expect(chunk?.decoded.faults).toMatchObject([
+      {
+        run: "r",
+        worker: "w",
+        seq: 9,
+        fault: { code: "xtrack_missing_field", place: { offset: metric(1).length, pointer: "/p/key" } },
+      },
+    ]);
+  });
+});
+
+describe("keys", () => {
+  const auth = frameOf('{"v":1,"t":"auth","m":{"seq":0,"ts":0},"p":{"key":"s3cret"}}');
+
+  it("takes a key from an auth frame and writes it into no record", () => {
+    const [chunk] = run(join(auth, metric(1)), []);
+    expect(chunk).toMatchObject({ keys: ["s3cret"], offset: 0 });
+    expect(Buffer.from(chunk?.body ?? []).includes("s3cret")).toBe(false);
+    expect(chunk && told(decodeXtrack(chunk)).offsets).toEqual([auth.length]);
+    const odd = frameOf('{"v":1,"t":"auth","m":{},"p":{"key":["s3cret"]}}');
+    const [refused] = run(odd, []);
+    expect(refused?.decoded.faults).toMatchObject([
+      { fault: { code: "xtrack_invalid_field", raw: new Uint8Array(0) } },
+    ]);
+    expect(Buffer.from(refused?.body ?? []).includes("s3cret")).toBe(false);
+  });
+
+  it("takes a key from a first line of text, at any cuts", () => {
+    const stream = join(new TextEncoder().encode("s3cret\r\n"), metric(1));
+    for (const cuts of [[], [1], [7], [8], [9], Array.from({ length: stream.length - 1 }, (_, i) => i + 1)]) {
+      const chunks = run(stream, cuts, { greeting: true });
+      expect(chunks.flatMap((chunk) => chunk.keys)).toEqual(["s3cret"]);
+      expect(all(chunks)).toMatchObject({ offsets: [8], faults: [] });
+      for (const chunk of chunks) expect(told(decodeXtrack(chunk))).toEqual(told(chunk.decoded));
+    }
+  });
+
+  it("takes no frame and no long text for a key", () => {
+    expect(all(run(metric(1), [3], { greeting: true })).offsets).toEqual([0]);
+    const long = join(new Uint8Array(300).fill(0x61), metric(1));
+    expect(all(run(long, [], { greeting: true }))).toMatchObject({
+      offsets: [300],
+      faults: [{ code: "xtrack_bytes_skipped" }],
+    });
+    const torn = join(new TextEncoder().encode('"p":{}}'), metric(1));
+    expect(run(torn, [], { greeting: true })[0]?.keys).toEqual([]);
+    expect(all(run(new TextEncoder().encode("abc"), [], { greeting: true })).faults).toHaveLength(1);
+  });
+});
+
+it("returns text between frames with its place, and does not journal it", () => {
+  const stream = join(new TextEncoder().encode("hello\n"), metric(1), new TextEncoder().encode("bye\n"));
+  const chunks = run(stream, [6], { text: true });
+  expect(chunks.map((chunk) => chunk.isEmpty)).toEqual([true, false]);
+  const pieces = chunks.flatMap((chunk) =>
+    chunk.text.map(({ bytes, offset }) => [Buffer.from(bytes).toString(), offset]),
+  );
+  expect(pieces).toEqual([
+    ["hello\n", 0],
+    ["bye\n", 6 + metric(1).length],
+  ]);
+  expect(chunks.map((chunk) => Buffer.from(chunk.body).includes("bye"))).toEqual([false, false]);
+});

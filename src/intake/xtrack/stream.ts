@@ -1,0 +1,291 @@
+// One XTrack stream: a connection, a file or a request body, from chunks to journal records and decoded events.
+//
+// The contract with whoever owns the stream:
+//   - Each chunk that comes is given to `push`, the end to `finish`. The answer holds everything that is settled now:
+//     `body`, `offset` and `currentRun` go into the journal record as they are, `decoded` into the sequencer with it.
+//     A part of a frame that is not whole stays here and comes with a later answer; it was not accepted, no one was
+//     told so, and it is lost with the connection.
+//   - `decodeXtrack(record)` gives the same events from the journal record alone. That is why a record holds whole
+//     frames only, and the run that events without an id belong to.
+//   - An API key is returned in `keys` and stands in no record. Text between frames is returned in `text`.
+//   - A pushed chunk belongs to the stream; `body` may be a view of it.
+
+import type { Fault } from "#model/fault.ts";
+import { EventDecoder } from "#wire/xtrack/decode.ts";
+import type { EventColumns } from "#wire/xtrack/event-columns.ts";
+import { type Ending, Framer, type FramerOptions } from "#wire/xtrack/frame.ts";
+import { readGreeting } from "#wire/xtrack/greeting.ts";
+import { prefixBytes } from "#wire/xtrack/resync.ts";
+import { encodeNote, type Note, readSegments } from "./segments.ts";
+
+/** What is wrong, and with whose event. */
+export interface StreamFault {
+  readonly fault: Fault;
+  /** '' when not known. */
+  readonly run: string;
+  readonly worker: string;
+  /** Of the event that was refused, when it could be read: it is owed an ack with the reason. */
+  readonly seq: number | bigint | undefined;
+}
+
+/** What a journal record decodes to. */
+export interface DecodedXtrack {
+  readonly columns: EventColumns;
+  readonly faults: readonly StreamFault[];
+}
+
+export interface XtrackRecord {
+  readonly body: Uint8Array;
+  /** Stream offset at which the body begins. */
+  readonly offset: number;
+  /** The run of the stream's last run_start before the body, null when there was none. */
+  readonly currentRun: string | null;
+  /** The file the stream is read from, '' for none; named by its faults. */
+  readonly file: string;
+}
+
+export interface TextPiece {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+}
+
+export interface StreamChunk extends XtrackRecord {
+  /** Nothing in it needs to be journalled: only keys or text came. */
+  readonly isEmpty: boolean;
+  readonly decoded: DecodedXtrack;
+  readonly keys: readonly string[];
+  readonly text: readonly TextPiece[];
+}
+
+export interface StreamOptions extends FramerOptions {
+  readonly file?: string;
+  /** Events without an id belong to this run until the stream starts one. */
+  readonly currentRun?: string | null;
+  /** The stream may begin with a line that is an API key: sockets, not files. */
+  readonly greeting?: boolean;
+}
+
+export class XtrackStream {
+  private readonly framer: Framer;
+  private readonly decoder: EventDecoder;
+  private readonly file: string;
+  /** Bytes held until it is clear whether the stream begins with a key; null after that. */
+  private greeting: Uint8Array | null;
+
+  constructor(options: StreamOptions = {}) {
+    this.framer = new Framer(options);
+    this.decoder = new EventDecoder(options.currentRun ?? "");
+    this.file = options.file ?? "";
+    this.greeting = options.greeting ? new Uint8Array(0) : null;
+  }
+
+  /** How the stream ended, once `finish` was called. */
+  get ending(): Ending {
+    return this.framer.ending;
+  }
+
+  /** Bytes of a frame that is not whole yet. */
+  get pendingBytes(): number {
+    return this.framer.pendingBytes + (this.greeting?.length ?? 0);
+  }
+
+  /** Null when nothing is settled yet. */
+  push(chunk: Uint8Array): StreamChunk | null {
+    if (this.greeting !== null) return this.pushGreeting(chunk, false);
+    this.framer.push(chunk);
+    return this.drain([], []);
+  }
+
+  finish(): StreamChunk | null {
+    const greeted = this.greeting === null ? null : this.pushGreeting(new Uint8Array(0), true);
+    if (greeted !== null) return greeted;
+    this.framer.finish();
+    return this.drain([], []);
+  }
+
+  private pushGreeting(chunk: Uint8Array, ended: boolean): StreamChunk | null {
+    const held = new Uint8Array((this.greeting?.length ?? 0) + chunk.length);
+    held.set(this.greeting ?? []);
+    held.set(chunk, held.length - chunk.length);
+    const found = readGreeting(held);
+    if (found.kind === "wait" && !ended) {
+      this.greeting = held;
+      return null;
+    }
+    this.greeting = null;
+    if (found.kind !== "key") {
+      this.framer.push(held);
+      if (ended) this.framer.finish();
+      return this.drain([], []);
+    }
+    this.framer.base += found.end;
+    this.framer.push(held.subarray(found.end));
+    if (ended) this.framer.finish();
+    return this.drain([encodeNote({ length: found.end, raw: new Uint8Array(0) })], [found.key], found.end);
+  }
+
+  private drain(parts: Uint8Array[], keys: string[], before = 0): StreamChunk | null {
+    const gathered = new Gathered(this.framer, this.decoder, this.file, parts, keys, before);
+    return gathered.drain() ? gathered.toChunk() : null;
+  }
+}
+
+/** What one drain of the framer gives. */
+class Gathered {
+  private readonly framer: Framer;
+  private readonly decoder: EventDecoder;
+  private readonly file: string;
+  private readonly parts: Uint8Array[];
+  private readonly keys: string[];
+  private readonly text: TextPiece[] = [];
+  private readonly faults: StreamFault[] = [];
+  private readonly currentRun: string | null;
+  private readonly offset: number;
+  // Frames that stand side by side are one part, a view of the framer's bytes.
+  private sideStart = -1;
+  private sideEnd = -1;
+
+  constructor(
+    framer: Framer,
+    decoder: EventDecoder,
+    file: string,
+    parts: Uint8Array[],
+    keys: string[],
+    before: number,
+  ) {
+    this.framer = framer;
+    this.decoder = decoder;
+    this.file = file;
+    this.parts = parts;
+    this.keys = keys;
+    this.currentRun = decoder.streamRun === "" ? null : decoder.streamRun;
+    this.offset = framer.settledOffset - before;
+  }
+
+  /** False when nothing came. */
+  drain(): boolean {
+    const { framer } = this;
+    for (;;) {
+      const step = framer.next();
+      if (step === "frame") this.takeFrame();
+      else if (step === "skipped") this.takeSkipped();
+      else if (step === "text") this.takeText();
+      else break;
+    }
+    this.endSide();
+    return this.parts.length > 0;
+  }
+
+  toChunk(): StreamChunk {
+    const { offset, currentRun, file, keys, text } = this;
+    const columns = this.decoder.takeColumns();
+    const decoded = { columns, faults: this.faults };
+    const isEmpty = columns.length === 0 && this.faults.length === 0;
+    return { body: join(this.parts), offset, currentRun, file, decoded, keys, text, isEmpty };
+  }
+
+  private takeFrame(): void {
+    const { framer, decoder } = this;
+    const { bytes, frameStart, frameEnd } = framer;
+    const outcome = decoder.decode(bytes, frameStart, frameEnd, framer.frameOffset);
+    if (outcome === "not_json") {
+      framer.reject();
+      return;
+    }
+    if (outcome === "auth") {
+      this.keys.push(decoder.authKey);
+      this.addNote({ length: prefixBytes + frameEnd - frameStart, raw: new Uint8Array(0) });
+      return;
+    }
+    if (outcome === "refused") {
+      const refusal = toRefusal(decoder, bytes, frameStart, frameEnd, framer.frameOffset, this.file);
+      this.faults.push(refusal);
+      if (decoder.refusal?.isSecret) {
+        const { code, detail, raw } = refusal.fault;
+        this.addNote({ code, detail, length: prefixBytes + frameEnd - frameStart, raw });
+        return;
+      }
+    }
+    if (this.sideEnd !== frameStart - prefixBytes) {
+      this.endSide();
+      this.sideStart = frameStart - prefixBytes;
+    }
+    this.sideEnd = frameEnd;
+  }
+
+  private takeSkipped(): void {
+    const { skipped } = this.framer;
+    if (skipped === undefined) return;
+    const { code, detail, length, raw, offset } = skipped;
+    const note: Note = { code, detail, length, raw };
+    this.addNote(note);
+    this.faults.push(toNoteFault(note, offset, this.file, this.decoder.streamRun));
+  }
+
+  private takeText(): void {
+    const { bytes, textStart, textEnd, base } = this.framer;
+    this.text.push({ bytes: bytes.subarray(textStart, textEnd), offset: base + textStart });
+    this.addNote({ length: textEnd - textStart, raw: new Uint8Array(0) });
+  }
+
+  private addNote(note: Note): void {
+    this.endSide();
+    this.parts.push(encodeNote(note));
+  }
+
+  private endSide(): void {
+    if (this.sideStart >= 0) this.parts.push(this.framer.bytes.subarray(this.sideStart, this.sideEnd));
+    this.sideStart = -1;
+    this.sideEnd = -1;
+  }
+}
+
+/** The events and faults of one journal record, the same that `push` gave when it came. */
+export function decodeXtrack(record: XtrackRecord): DecodedXtrack {
+  const { body, file } = record;
+  const decoder = new EventDecoder(record.currentRun ?? "");
+  const faults: StreamFault[] = [];
+  readSegments(body, record.offset, {
+    frame: (start, end, offset) => {
+      const outcome = decoder.decode(body, start, end, offset);
+      if (outcome === "refused") faults.push(toRefusal(decoder, body, start, end, offset, file));
+    },
+    note: (note, offset) => {
+      if (note.code !== undefined) faults.push(toNoteFault(note, offset, file, decoder.streamRun));
+    },
+  });
+  return { columns: decoder.columns, faults };
+}
+
+function toRefusal(
+  decoder: EventDecoder,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  offset: number,
+  file: string,
+): StreamFault {
+  const { refusal } = decoder;
+  if (refusal === undefined) throw new Error("a refused event has a refusal");
+  const { code, detail, pointer, run, worker, seq } = refusal;
+  const place = { ...(file === "" ? {} : { file }), offset, ...(pointer === "" ? {} : { pointer }) };
+  const raw = refusal.isSecret ? new Uint8Array(0) : bytes.slice(start, end);
+  return { fault: { code, detail, place, raw }, run, worker, seq };
+}
+
+function toNoteFault(note: Note, offset: number, file: string, run: string): StreamFault {
+  const { code = "xtrack_bytes_skipped", detail = "", raw } = note;
+  const place = { ...(file === "" ? {} : { file }), offset };
+  return { fault: { code, detail, place, raw }, run, worker: "", seq: undefined };
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0] as Uint8Array;
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
