@@ -301,9 +301,14 @@ const makers: { readonly [T in ColumnType]: () => ColumnOf[T] } = {
   "Array(String)": () => new ArrayColumn(new StringColumn()),
 };
 
+/** An empty column of a store type. */
+export function createColumn<T extends ColumnType>(type: T): ColumnOf[T] {
+  return makers[type]();
+}
+
 export function createRows<T extends FactTable>(table: T): Rows<T> {
   const columns = Object.entries(factTables[table]).map(
-    ([name, type]) => [name, makers[type as ColumnType]()] as const,
+    ([name, type]) => [name, createColumn(type as ColumnType)] as const,
   );
   return Object.fromEntries(columns) as unknown as Rows<T>;
 }

@@ -1,0 +1,27 @@
+// Where the store is: the embedded engine in a data folder, or a ClickHouse server.
+
+export interface EmbeddedAddress {
+  readonly kind: "embedded";
+  readonly dataDir: string;
+  /** What the engine may take in all; a query may take half of it. Default 2 GB. */
+  readonly memoryBytesMax?: number;
+  /** How long to wait for a folder that an ending server still has. Default 5000. */
+  readonly folderWaitMs?: number;
+  onEngineText?(text: string): void;
+  onCrash?(reason: string): void;
+}
+
+export interface ServerAddress {
+  readonly kind: "server";
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** Name of the cluster; tables are then replicated and sharded. */
+  readonly cluster?: string;
+  /** The user for SQL that people write; without one such SQL is refused. */
+  readonly guestUser?: string;
+  readonly guestPassword?: string;
+}
+
+export type StoreAddress = EmbeddedAddress | ServerAddress;

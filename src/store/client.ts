@@ -1,0 +1,187 @@
+// The store's only implementation: SQL over the ClickHouse HTTP protocol, to the embedded engine's socket or to a
+// server. Answers stream through as the bytes the engine wrote.
+
+import type { IncomingMessage } from "node:http";
+import type { ServerAddress, StoreAddress } from "./address.ts";
+import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
+import { createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
+import type { NativeBlock } from "./native/encode-block.ts";
+import { StoreOutage } from "./outage.ts";
+import { formatParam } from "./params.ts";
+import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats, TableStats } from "./store.ts";
+import { type RowShape, RowWords } from "./words/row-words.ts";
+
+const typedRows = "JSONCompactEachRowWithNamesAndTypes";
+
+/** What a server is told with each query; the embedded engine's sessions have these from their start. */
+const outputSettings = {
+  output_format_json_quote_64bit_integers: "1",
+  output_format_json_quote_denormals: "1",
+  output_format_json_escape_forward_slashes: "0",
+};
+
+interface Account {
+  readonly user: string;
+  readonly password: string;
+}
+
+export async function createStore(address: StoreAddress): Promise<Store> {
+  if (address.kind === "embedded") {
+    const engine = await startEmbedded(address);
+    const link = createLink({ url: new URL("http://engine/"), socketPath: engine.socketPath });
+    const owner = { user: "default", password: "" };
+    return new HttpStore({ link, engine, owner, guest: { user: "guest", password: "" }, database: "tributary" });
+  }
+  return new HttpStore({
+    link: createLink({ url: new URL(address.url) }),
+    engine: null,
+    owner: { user: address.user, password: address.password },
+    guest: guestOf(address),
+    database: address.database,
+    cluster: address.cluster ?? null,
+  });
+}
+
+function guestOf(address: ServerAddress): Account | null {
+  if (address.guestUser === undefined) return null;
+  return { user: address.guestUser, password: address.guestPassword ?? "" };
+}
+
+interface Parts {
+  readonly link: HttpLink;
+  readonly engine: EmbeddedEngine | null;
+  readonly owner: Account;
+  readonly guest: Account | null;
+  readonly database: string;
+  readonly cluster?: string | null;
+}
+
+class HttpStore implements Store {
+  readonly kind: Store["kind"];
+  readonly database: string;
+  readonly cluster: string | null;
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.kind = parts.engine === null ? "server" : "embedded";
+    this.database = parts.database;
+    this.cluster = parts.cluster ?? null;
+  }
+
+  async ddl(sql: string): Promise<void> {
+    await readAll(await this.send(this.parts.owner, new URLSearchParams(), sql));
+  }
+
+  async insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
+    const columns = block.columns.map((name) => `\`${name}\``).join(", ");
+    const search = new URLSearchParams({
+      query: `INSERT INTO ${this.database}.${table} (${columns}) FORMAT Native`,
+      insert_deduplication_token: options.token,
+      async_insert: "0",
+    });
+    if (this.cluster !== null) search.set("distributed_foreground_insert", "1");
+    await readAll(await this.send(this.parts.owner, search, block.bytes, options.signal), options.signal);
+  }
+
+  async query<T>(query: Query, options: ReadOptions = {}): Promise<T[]> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.stream(query, { ...options, format: "objects" })) chunks.push(chunk);
+    const lines = Buffer.concat(chunks).toString("utf8").split("\n");
+    lines.pop();
+    return lines.map((line) => JSON.parse(line) as T);
+  }
+
+  async *stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncGenerator<Uint8Array> {
+    const { format, signal } = options;
+    const isJson = format === "rows" || format === "objects";
+    const response = await this.read(query, options, isJson ? typedRows : format);
+    yield* isJson ? toWords(chunksOf(response, signal), new RowWords(format)) : chunksOf(response, signal);
+  }
+
+  async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
+    const response = await this.read(query, options, typedRows);
+    const words = new RowWords("rows" satisfies RowShape);
+    const chunks = toWords(chunksOf(response, options.signal), words)[Symbol.asyncIterator]();
+    // The header stands in the first chunks, before any row; an answer without rows has it too.
+    let first = await chunks.next();
+    while (!first.done && words.header === null) first = await chunks.next();
+    return { header: words.header, chunks: resume(first, chunks) };
+  }
+
+  async stats(): Promise<StoreStats> {
+    const rows = await this.query<{ table: string; rows: string; bytes: string; parts: string }>({
+      sql: `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts FROM system.parts
+        WHERE active AND database = {database:String} GROUP BY table ORDER BY table`,
+      params: { database: this.database },
+    });
+    const tables: TableStats[] = rows.map((row) => ({
+      table: row.table,
+      rows: Number(row.rows),
+      bytes: Number(row.bytes),
+      parts: Number(row.parts),
+    }));
+    const { engine } = this.parts;
+    return { tables, restarts: engine?.restarts ?? 0, load: engine?.load ?? {} };
+  }
+
+  async ping(): Promise<boolean> {
+    try {
+      return (await this.query<{ one: number }>({ sql: "SELECT 1 AS one" }, { timeoutMs: 5000 }))[0]?.one === 1;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.parts.link.close();
+    await this.parts.engine?.close();
+  }
+
+  private async read(query: Query, options: ReadOptions, format: string): Promise<IncomingMessage> {
+    const { owner, guest } = this.parts;
+    if (options.asGuest && guest === null) {
+      throw new StoreOutage("refused", "SQL by people needs a guest user at the ClickHouse server");
+    }
+    const search = new URLSearchParams({ default_format: format });
+    if (this.kind === "server") for (const [name, value] of Object.entries(outputSettings)) search.set(name, value);
+    if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
+    if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
+    if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));
+    for (const [name, value] of Object.entries(query.params ?? {})) search.set(`param_${name}`, formatParam(value));
+    return this.send(options.asGuest ? (guest as Account) : owner, search, query.sql, options.signal);
+  }
+
+  private async send(
+    account: Account,
+    search: URLSearchParams,
+    body: Uint8Array | string,
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    await this.parts.engine?.whenReady();
+    return this.parts.link.send({ ...account, search, body, signal });
+  }
+}
+
+async function* chunksOf(response: IncomingMessage, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    throw toLinkOutage(error, signal);
+  } finally {
+    // A reader that stops early ends the query: the engine sees its connection close.
+    if (!response.complete) response.destroy();
+  }
+}
+
+async function* toWords(chunks: AsyncIterable<Uint8Array>, words: RowWords): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    const hadHeader = words.header !== null;
+    const rows = words.push(chunk);
+    if (rows.length > 0 || (!hadHeader && words.header !== null)) yield rows;
+  }
+}
+
+async function* resume(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value;
+}

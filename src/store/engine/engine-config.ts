@@ -1,0 +1,101 @@
+// Settings of the embedded engine, and the two configuration files it reads from the data folder.
+//
+// chDB knows one user, `default`. It gets all its rights through a role, so that a guest lane can lay them down:
+// `SET ROLE guest` leaves only SELECT on the views for people. A lane cannot take the role back, because guest
+// statements run through the streaming call, which takes a single SELECT and nothing else, under readonly = 1.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Settings } from "./session-lane.ts";
+
+/** What a session is for. The guest runs SQL that people write. */
+export type Purpose = "read" | "write" | "define" | "guest" | "control";
+
+export interface EngineFolders {
+  /** chDB's own folder. */
+  readonly store: string;
+  /** Bodies of running inserts. */
+  readonly tmp: string;
+  readonly config: string;
+}
+
+export const guestUser = "guest";
+export const guestDatabase = "tributary_sql";
+
+const usersConfig = `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <roles>
+    <keeper><grants><query>GRANT ALL ON *.*</query></grants></keeper>
+    <guest><grants><query>GRANT SELECT ON ${guestDatabase}.*</query></grants></guest>
+  </roles>
+  <users>
+    <default>
+      <password></password>
+      <networks><ip>::/0</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <grants><query>GRANT keeper, guest</query></grants>
+    </default>
+  </users>
+</clickhouse>
+`;
+
+export function prepareFolders(dataDir: string): EngineFolders {
+  const folders = { store: join(dataDir, "store"), tmp: join(dataDir, "tmp"), config: join(dataDir, "engine") };
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const users = join(folders.config, "users.xml");
+  writeFileSync(users, usersConfig, { mode: 0o600 });
+  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config></clickhouse>\n`;
+  writeFileSync(join(folders.config, "config.xml"), main, { mode: 0o600 });
+  return folders;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+export function laneArgs(folders: EngineFolders, memoryBytesMax: number): string[] {
+  return [
+    `--config-file=${join(folders.config, "config.xml")}`,
+    `--max_server_memory_usage=${memoryBytesMax}`,
+    "--mark_cache_size=134217728",
+    "--max_parts_cleaning_thread_pool_size=2",
+  ];
+}
+
+export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings {
+  return new Map<string, string>([
+    ["output_format_json_quote_64bit_integers", "1"],
+    ["output_format_json_quote_denormals", "1"],
+    ["output_format_json_escape_forward_slashes", "0"],
+    ["async_insert", "0"],
+    ["max_memory_usage", String(Math.floor(memoryBytesMax / 2))],
+    ["max_execution_time", purpose === "read" ? "60" : "0"],
+  ]);
+}
+
+/** Limits of user SQL. `readonly` comes last: after it, nothing can be set on the lane. */
+const guestOpening: readonly string[] = [
+  `CREATE DATABASE IF NOT EXISTS ${guestDatabase} ENGINE = Atomic`,
+  `USE ${guestDatabase}`,
+  "SET ROLE guest",
+  `SET ${[
+    "max_execution_time = 20",
+    "max_memory_usage = 700000000",
+    "max_rows_to_read = 1000000000",
+    "max_result_rows = 1000000",
+    "max_result_bytes = 500000000",
+    "result_overflow_mode = 'throw'",
+    "max_ast_depth = 500",
+    "max_ast_elements = 20000",
+    "max_columns_to_read = 1000",
+    "max_subquery_depth = 20",
+    "max_threads = 2",
+    "readonly = 1",
+  ].join(", ")}`,
+];
+
+export function laneOpening(purpose: Purpose): readonly string[] {
+  return purpose === "guest" ? guestOpening : [];
+}

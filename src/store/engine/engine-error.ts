@@ -1,0 +1,30 @@
+// The engine's errors as the ClickHouse HTTP protocol gives them: a status, a code header and the text.
+
+export interface EngineError {
+  readonly status: number;
+  readonly code: number;
+  readonly text: string;
+}
+
+// The codes whose status a real server sets too; every other one is 500.
+const statusOf: ReadonlyMap<number, number> = new Map([
+  [36, 400],
+  [62, 400],
+  [47, 404],
+  [60, 404],
+  [81, 404],
+  [115, 404],
+  [159, 408],
+  [202, 503],
+  [497, 403],
+  [516, 403],
+]);
+
+const unknownCode = 1002;
+
+export function toEngineError(error: unknown): EngineError {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? unknownCode);
+  const text = message.startsWith("Code: ") ? message : `Code: ${unknownCode}. DB::Exception: ${message}`;
+  return { status: statusOf.get(code) ?? 500, code, text };
+}

@@ -1,0 +1,118 @@
+// The ClickHouse HTTP protocol, as far as our own client speaks it, in front of the embedded engine.
+// One statement a request; its answer streams. An error before the first byte has a status, a code header and a
+// text; after it the connection is cut, so that half an answer is never taken for a whole one.
+
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { unlink } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { canStream } from "./chunked-format.ts";
+import { type Engine, purposeOf, type Statement } from "./engine.ts";
+import { guestUser, type Purpose } from "./engine-config.ts";
+import { toEngineError } from "./engine-error.ts";
+import { parseRequest } from "./request.ts";
+import { firstWord, formatLiteral, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
+
+const headerBytesMax = 4 << 20;
+const queryBytesMax = 16 << 20;
+/** A reader that takes nothing for so long loses its answer, because it holds a lane that others wait for. */
+const stallMs = 60_000;
+
+export function createDoor(engine: Engine, tmp: string): Server {
+  let serial = 0;
+  const server = createServer({ maxHeaderSize: headerBytesMax, keepAliveTimeout: 300_000 }, (request, response) => {
+    const gone = new AbortController();
+    response.on("close", () => {
+      if (!response.writableFinished) gone.abort(new Error("Code: 394. DB::Exception: The client went away."));
+    });
+    const call: Call = { engine, request, response, signal: gone.signal, infile: join(tmp, `insert-${serial++}`) };
+    answer(call).catch((error) => {
+      if (response.headersSent) response.destroy();
+      else refuse(response, error);
+    });
+  });
+  server.requestTimeout = 0;
+  return server;
+}
+
+interface Call {
+  readonly engine: Engine;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Where this request's data may be put. */
+  readonly infile: string;
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const { status, code, text } = toEngineError(error);
+  response.writeHead(status, {
+    "X-ClickHouse-Exception-Code": String(code),
+    "Content-Type": "text/plain; charset=UTF-8",
+  });
+  response.end(`${text}\n`);
+}
+
+async function answer(call: Call): Promise<void> {
+  const { request, response, signal } = call;
+  if (request.url === "/ping") {
+    response.end("Ok.\n");
+    return;
+  }
+  const asked = parseRequest(request);
+  const isGuest = asked.user === guestUser;
+  const insertHead = isGuest ? null : parseInsertHead(asked.sql);
+  if (insertHead !== null) {
+    await insert(call, insertHead, formatSettings(asked.settings));
+    response.end();
+    return;
+  }
+  const body = await readText(request);
+  const sql = asked.sql === "" ? body : asked.sql;
+  if (sql.includes("\0")) throw new Error("Code: 62. DB::Exception: A NUL in the query. (SYNTAX_ERROR)");
+  const statement = { sql, format: asked.format, settings: asked.settings, signal };
+  await reply(call, isGuest ? "guest" : purposeOf(sql), statement);
+}
+
+async function reply({ engine, response }: Call, purpose: Purpose, statement: Statement): Promise<void> {
+  response.setHeader("X-ClickHouse-Format", statement.format);
+  const isSelect = ["SELECT", "WITH"].includes(firstWord(statement.sql));
+  if (!canStream(statement.format) || (purpose !== "guest" && !isSelect)) {
+    response.end(await engine.run(purpose, statement));
+    return;
+  }
+  await engine.stream(purpose, statement, async (chunk) => {
+    if (response.write(chunk)) return;
+    await once(response, "drain", { signal: AbortSignal.any([statement.signal, AbortSignal.timeout(stallMs)]) });
+  });
+  response.end();
+}
+
+/**
+ * Data never goes into the statement's text: the engine would end it at the first blank line and run the rest
+ * as SQL. It goes to a file of ours, which the statement names.
+ */
+async function insert({ engine, request, infile, signal }: Call, head: InsertHead, settings: string): Promise<void> {
+  try {
+    await pipeline(request, createWriteStream(infile, { mode: 0o600 }));
+    const own = settings === "" ? "" : ` SETTINGS ${settings}`;
+    const sql = `${head.target} FROM INFILE ${formatLiteral(infile)}${own} FORMAT ${head.format}`;
+    await engine.run("write", { sql, format: "Null", settings: new Map(), signal });
+  } finally {
+    await unlink(infile).catch(() => {});
+  }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > queryBytesMax) throw new Error("Code: 62. DB::Exception: The query is too large. (SYNTAX_ERROR)");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

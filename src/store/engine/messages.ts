@@ -1,0 +1,21 @@
+// What the server and its engine process tell each other over their channel.
+
+export interface EngineOptions {
+  readonly dataDir: string;
+  readonly socketPath: string;
+  readonly memoryBytesMax: number;
+}
+
+export type ToEngine =
+  | { readonly kind: "start"; readonly options: EngineOptions }
+  | { readonly kind: "ping"; readonly serial: number }
+  | { readonly kind: "stop" };
+
+export type FromEngine =
+  | { readonly kind: "ready" }
+  /** Another process has the folder; its pid when it is known. */
+  | { readonly kind: "taken"; readonly pid: number | null }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "pong"; readonly serial: number; readonly load: EngineLoad };
+
+export type EngineLoad = Readonly<Record<string, { readonly busy: number; readonly waiting: number }>>;

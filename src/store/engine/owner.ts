@@ -1,0 +1,67 @@
+// Which server owns a data folder. Two locks work together:
+//   - chDB's own lock on its folder, held by the engine process and gone when that process is, however it ends;
+//   - `owner.json`, the server's pid, because the engine may be between two lives while its server is not.
+// Only a process that holds the first may write the second, so two starting servers cannot both take a stale one.
+
+import { execFileSync } from "node:child_process";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process started, in the system's own words, so that a later process with its pid is not taken for it. */
+  readonly started: string;
+}
+
+/** The pid of a living server other than `ownPid` that owns the folder, or null. */
+export function findLiveOwner(dataDir: string, ownPid: number): number | null {
+  const owner = readOwner(dataDir);
+  if (owner === null || owner.pid === ownPid) return null;
+  // On another host or in another container the pid says nothing; there the engine's lock alone decides.
+  if (owner.host !== hostname()) return null;
+  return readStart(owner.pid) === owner.started ? owner.pid : null;
+}
+
+export function writeOwner(dataDir: string, pid: number): void {
+  const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "" };
+  const path = ownerPath(dataDir);
+  writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
+}
+
+/** For an orderly end, while the engine's lock is still held. */
+export function removeOwner(dataDir: string): void {
+  rmSync(ownerPath(dataDir), { force: true });
+}
+
+function ownerPath(dataDir: string): string {
+  return join(dataDir, "owner.json");
+}
+
+function readOwner(dataDir: string): Owner | null {
+  try {
+    const { pid, host, started } = JSON.parse(readFileSync(ownerPath(dataDir), "utf8")) as Owner;
+    return Number.isInteger(pid) && pid > 0 ? { pid, host, started } : null;
+  } catch {
+    // Absent, or half of it: written by a server that is gone.
+    return null;
+  }
+}
+
+/** Null when there is no such process. */
+function readStart(pid: number): string | null {
+  try {
+    if (process.platform !== "linux") {
+      return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim() || null;
+    }
+    // The command name may hold blanks and parentheses; fields are counted after the last one. Start is the 22nd.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z") return null;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+// A request of the ClickHouse HTTP protocol, taken apart. URL parameters are `query`, `database`,
+// `default_format`, `param_<name>`, and otherwise settings of the statement.
+
+import type { IncomingMessage } from "node:http";
+import type { Settings } from "./session-lane.ts";
+
+export interface EngineRequest {
+  /** The query from the URL; '' when it is the body. */
+  readonly sql: string;
+  readonly user: string;
+  readonly format: string;
+  readonly settings: Settings;
+}
+
+// Parameters a real server understands that are no settings of a statement here.
+const ignored: ReadonlySet<string> = new Set([
+  "query",
+  "database",
+  "default_format",
+  "user",
+  "password",
+  "query_id",
+  "session_id",
+  "wait_end_of_query",
+  "buffer_size",
+  "enable_http_compression",
+  "compress",
+  "decompress",
+]);
+
+export function parseRequest(request: IncomingMessage): EngineRequest {
+  const url = new URL(request.url ?? "/", "http://engine");
+  const settings = new Map<string, string>();
+  for (const [name, value] of url.searchParams) if (!ignored.has(name)) settings.set(name, value);
+  const user = request.headers["x-clickhouse-user"];
+  return {
+    sql: url.searchParams.get("query") ?? "",
+    user: typeof user === "string" ? user : "default",
+    format: url.searchParams.get("default_format") ?? "TabSeparated",
+    settings,
+  };
+}

@@ -1,0 +1,77 @@
+// One chDB session. A session runs one statement at a time, so a lane is lent to one caller at a time (see
+// lane-pool.ts). It has a fixed `log_comment`, by which another lane can end whatever runs on it.
+
+import { Session } from "chdb";
+import { HeaderOnce } from "./chunked-format.ts";
+import { formatLiteral, formatSettings } from "./sql-text.ts";
+
+export type Settings = ReadonlyMap<string, string>;
+
+export interface LaneOptions {
+  readonly name: string;
+  readonly folder: string;
+  readonly connectionArgs: readonly string[];
+  /** Settings of every statement on this lane, restored after one that changed them. */
+  readonly settings: Settings;
+  /** Statements run once, when the session is opened. */
+  readonly opening: readonly string[];
+}
+
+export class SessionLane {
+  readonly name: string;
+  busy = false;
+  private readonly session: Session;
+  private readonly settings: Settings;
+
+  private constructor(options: LaneOptions) {
+    this.name = options.name;
+    this.settings = options.settings;
+    this.session = new Session(options.folder, { connectionArgs: [...options.connectionArgs] });
+  }
+
+  static async open(options: LaneOptions): Promise<SessionLane> {
+    const lane = new SessionLane(options);
+    await lane.run(`SET ${formatSettings([...options.settings, ["log_comment", options.name]])}`, "Null");
+    for (const statement of options.opening) await lane.run(statement, "Null");
+    return lane;
+  }
+
+  async run(sql: string, format: string): Promise<Uint8Array> {
+    return (await this.session.queryAsync(sql, { format })).bytes();
+  }
+
+  /** Chunks of one answer in a format whose chunks can be joined. The engine takes only a single SELECT here. */
+  async *stream(sql: string, format: string): AsyncGenerator<Uint8Array, void, void> {
+    const header = new HeaderOnce(format);
+    for await (const chunk of this.session.queryStream(sql, { format })) yield header.take(chunk.raw());
+  }
+
+  /** Throws unless the text is a single SELECT, as the engine itself reads it. */
+  checkSelect(sql: string): void {
+    this.session.queryStream(sql, { format: "Null" }).cancel();
+  }
+
+  /**
+   * Query parameters and settings of one statement. `queryBindAsync` would pass parameters without SQL, but it
+   * runs one parameterised query at a time in the whole process; `SET param_x` does not.
+   */
+  async apply(settings: Settings): Promise<void> {
+    if (settings.size > 0) await this.run(`SET ${formatSettings(settings)}`, "Null");
+  }
+
+  /** Undoes `apply`: a setting left behind would silently change the next statement on this lane. */
+  async restore(settings: Settings): Promise<void> {
+    const parts: string[] = [];
+    for (const name of settings.keys()) {
+      // A left-over parameter is harmless: a statement that names it always brings its own value.
+      if (name.startsWith("param_")) continue;
+      const own = this.settings.get(name);
+      parts.push(`${name} = ${own === undefined ? "DEFAULT" : formatLiteral(own)}`);
+    }
+    if (parts.length > 0) await this.run(`SET ${parts.join(", ")}`, "Null");
+  }
+
+  close(): void {
+    this.session.close();
+  }
+}

@@ -1,0 +1,41 @@
+// The little SQL text the engine process has to write or look at itself.
+
+/** A string literal. NUL is written as an escape, because the engine's C interface ends text at a NUL. */
+export function formatLiteral(text: string): string {
+  const escaped = text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("'", "\\'")
+    .replaceAll("\0", "\\0")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r");
+  return `'${escaped}'`;
+}
+
+/** The statement's first word in upper case, past blanks, comments and opening parentheses. */
+export function firstWord(sql: string): string {
+  const blank = /^(?:\s+|--[^\n]*(?:\n|$)|#[ !][^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
+  const rest = sql.slice((blank.exec(sql)?.[0] ?? "").length);
+  return (/^[a-z]+/i.exec(rest)?.[0] ?? "").toUpperCase();
+}
+
+export interface InsertHead {
+  /** `INSERT INTO db.table (columns)`, as it came. */
+  readonly target: string;
+  readonly format: string;
+}
+
+/** Splits `INSERT INTO t (a, b) FORMAT Native`, whose data follows in the body; null for any other statement. */
+export function parseInsertHead(sql: string): InsertHead | null {
+  const match = /^\s*(INSERT\s+INTO\s+[^;]+?)\s+FORMAT\s+([A-Za-z]+)\s*$/i.exec(sql);
+  return match === null ? null : { target: match[1] as string, format: match[2] as string };
+}
+
+const settingName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** `name = 'value', …`; a name that is no identifier would be SQL, so it is an error. */
+export function formatSettings(settings: Iterable<readonly [string, string]>): string {
+  return Array.from(settings, ([name, value]) => {
+    if (!settingName.test(name)) throw new Error(`Code: 115. DB::Exception: Unknown setting ${JSON.stringify(name)}.`);
+    return `${name} = ${formatLiteral(value)}`;
+  }).join(", ");
+}

@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStore } from "#store/client.ts";
+import { encodeObjects } from "#store/native/encode-objects.ts";
+import { isRetryable, StoreOutage } from "#store/outage.ts";
+import type { Store } from "#store/store.ts";
+import { makeDataDir } from "../../../tests/store-under-test.ts";
+
+let dataDir: string;
+let store: Store;
+let crashes: string[];
+/** Servers started by a test, to be ended whatever it did. */
+const others: ChildProcess[] = [];
+
+beforeEach(async () => {
+  dataDir = makeDataDir();
+  crashes = [];
+  store = await createStore({ kind: "embedded", dataDir, onCrash: (reason) => crashes.push(reason) });
+});
+
+afterEach(async () => {
+  for (const child of others.splice(0)) child.kill("SIGKILL");
+  await store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Linux: the engine is our only child that runs engine-main. */
+function enginePid(): number {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ").map(Number);
+  const own = children.filter((pid) => commandOf(pid).includes("engine-main"));
+  expect(own.length).toBe(1);
+  return own[0]!;
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+async function untilAnswer(): Promise<number> {
+  const from = performance.now();
+  for (;;) {
+    try {
+      await store.query({ sql: "SELECT 1" });
+      return performance.now() - from;
+    } catch (error) {
+      expect(isRetryable(error)).toBe(true);
+    }
+  }
+}
+
+describe("the engine process", () => {
+  it.each(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS"] as const)("is back within moments after %s", async (signal) => {
+    const pid = enginePid();
+    const call = store
+      .query({ sql: "SELECT sum(sipHash64(number)) FROM numbers(100000000000)" })
+      .catch((error) => error);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    process.kill(pid, signal);
+    expect(await call).toMatchObject({ kind: "engine_down", retryable: true });
+    // A second is the aim on an idle machine; the tests share theirs with others.
+    expect(await untilAnswer()).toBeLessThan(5000);
+    expect(enginePid()).not.toBe(pid);
+    expect(crashes).toEqual([expect.stringContaining("SIG")]);
+  });
+
+  it("keeps its socket to its own user", () => {
+    expect(statSync(join(dataDir, "engine.sock")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(dataDir, "store")).mode & 0o077).toBe(0);
+  });
+
+  it("loses and doubles nothing when it is killed during inserts that are repeated with their tokens", async () => {
+    await store.ddl("CREATE DATABASE tributary ENGINE = Atomic");
+    await store.ddl(`CREATE TABLE tributary.t (id Int64, text String) ENGINE = MergeTree ORDER BY id
+      SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1`);
+    const perBlock = 500;
+    let blocks = 0;
+    for (let round = 0; round < 10; round++) {
+      const killed = new Promise((resolve) => setTimeout(resolve, 20 + round * 7)).then(() =>
+        process.kill(enginePid(), "SIGKILL"),
+      );
+      for (let i = 0; i < 12; i++) {
+        const rows = Array.from({ length: perBlock }, (_, k) => ({ id: blocks * perBlock + k, text: `row ${k}` }));
+        const block = encodeObjects({ id: "Int64", text: "String" }, rows);
+        for (let done = false; !done; ) {
+          done = await store.insert("t", block, { token: `block-${blocks}` }).then(
+            () => true,
+            (error) => {
+              expect(isRetryable(error)).toBe(true);
+              return false;
+            },
+          );
+        }
+        blocks++;
+      }
+      await killed;
+      await untilAnswer();
+    }
+    const [row] = await store.query({
+      sql: "SELECT count() AS n, uniqExact(id) AS ids, max(id) AS last FROM tributary.t",
+    });
+    const n = blocks * perBlock;
+    expect(row).toEqual({ n: String(n), ids: String(n), last: String(n - 1) });
+    expect(crashes.length).toBeGreaterThanOrEqual(10);
+  });
+});
+
+/** A server of its own: opens the folder, says so, and waits. */
+async function startOther(folderWaitMs: number): Promise<{ child: ChildProcess; line: Promise<string> }> {
+  const program = `
+    import { createStore } from ${JSON.stringify(new URL("../client.ts", import.meta.url).href)};
+    const address = { kind: "embedded", dataDir: ${JSON.stringify(dataDir)}, folderWaitMs: ${folderWaitMs} };
+    try {
+      await createStore(address);
+      console.log("open");
+    } catch (error) {
+      console.log(JSON.stringify({ kind: error.kind, message: error.message }));
+    }
+    setInterval(() => {}, 1000);
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  others.push(child);
+  const line = new Promise<string>((resolve) => child.stdout?.once("data", (data) => resolve(String(data).trim())));
+  return { child, line };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await ended;
+}
+
+describe("the data folder", () => {
+  it("belongs to one server: a second one is told whose it is", async () => {
+    const { child, line } = await startOther(300);
+    const answer = JSON.parse(await line);
+    await end(child);
+    expect(answer.kind).toBe("folder_taken");
+    expect(answer.message).toContain(`process ${process.pid}`);
+    expect(await store.ping()).toBe(true);
+  });
+
+  it("stays with its server while the engine is between two lives", async () => {
+    const { child, line } = await startOther(2000);
+    for (let i = 0; i < 4; i++) {
+      process.kill(enginePid(), "SIGKILL");
+      await untilAnswer();
+    }
+    const answer = JSON.parse(await line);
+    await end(child);
+    expect(answer.kind).toBe("folder_taken");
+    expect(await store.ping()).toBe(true);
+  });
+
+  it("is free again right after its server was killed", async () => {
+    await store.close();
+    const { child, line } = await startOther(5000);
+    expect(await line).toBe("open");
+    await end(child);
+    const from = performance.now();
+    store = await createStore({ kind: "embedded", dataDir });
+    expect(performance.now() - from).toBeLessThan(5000);
+  });
+
+  it("is waited for while its server is still ending", async () => {
+    await store.close();
+    const { child, line } = await startOther(5000);
+    expect(await line).toBe("open");
+    const opening = createStore({ kind: "embedded", dataDir });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await end(child);
+    store = await opening;
+    expect(await store.ping()).toBe(true);
+  });
+
+  it("refuses calls after close", async () => {
+    await store.close();
+    await expect(store.query({ sql: "SELECT 1" })).rejects.toThrow(StoreOutage);
+  });
+});

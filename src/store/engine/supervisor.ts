@@ -1,0 +1,194 @@
+// Keeps one engine process alive: starts it, listens for its heartbeat, and starts it again when it ends or goes
+// silent. Who needs it asks `whenReady`. A data folder that another process owns is waited for, then an error.
+
+import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { StoreOutage } from "#store/outage.ts";
+import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
+import { findLiveOwner } from "./owner.ts";
+
+export interface SupervisorOptions extends EngineOptions {
+  /** How long a starting server waits for a folder that another one still has. */
+  readonly folderWaitMs: number;
+  /** The engine's own words on stderr, for the log. */
+  onEngineText?(text: string): void;
+  /** The engine ended without being asked to. */
+  onCrash?(reason: string): void;
+}
+
+const pingEveryMs = 1000;
+/** Silence longer than this is a hang. A long query does not count: the probe has a session of its own. */
+const silenceMsMax = 8000;
+const backOffMsMax = 2000;
+const readyWaitMs = 10_000;
+const stopMsMax = 3000;
+
+export class EngineSupervisor {
+  restarts = 0;
+  load: EngineLoad = {};
+  private readonly options: SupervisorOptions;
+  private child: ChildProcess | null = null;
+  private ready = Promise.withResolvers<void>();
+  private isReady = false;
+  private closing = false;
+  private failedStarts = 0;
+  /** The end of what the engine wrote to stderr, which is where chDB says why it does not open a folder. */
+  private lastText = "";
+
+  private constructor(options: SupervisorOptions) {
+    this.options = options;
+  }
+
+  /** Resolves when the engine answers; throws `folder_taken` when another process keeps the folder. */
+  static async start(options: SupervisorOptions): Promise<EngineSupervisor> {
+    const supervisor = new EngineSupervisor(options);
+    const deadline = performance.now() + options.folderWaitMs;
+    for (;;) {
+      const owner = findLiveOwner(options.dataDir, process.pid);
+      const outcome = owner === null ? await supervisor.launch() : { kind: "taken" as const, pid: owner };
+      if (outcome.kind === "ready") return supervisor;
+      if (outcome.kind !== "taken") throw new StoreOutage("engine_down", supervisor.whyNot(outcome));
+      if (performance.now() >= deadline) throw folderTaken(options.dataDir, outcome.pid);
+      await sleep(50);
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** Resolves while the engine can be called; waits out a restart. */
+  async whenReady(): Promise<void> {
+    if (this.isReady) return;
+    if (this.closing) throw new StoreOutage("closed", "the store is closed");
+    const late = sleep(readyWaitMs, "late" as const, { ref: false });
+    if ((await Promise.race([this.ready.promise, late])) === "late") {
+      throw new StoreOutage("engine_down", "the engine does not start");
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    const wasReady = this.isReady;
+    this.isReady = false;
+    this.ready.promise.catch(() => {});
+    this.ready.reject(new StoreOutage("closed", "the store is closed"));
+    const { child } = this;
+    if (child === null || hasEnded(child)) return;
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    tell(child, { kind: "stop" });
+    const timer = setTimeout(() => child.kill("SIGKILL"), wasReady ? stopMsMax : 0);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  private whyNot(outcome: FromEngine): string {
+    const reason = outcome.kind === "failed" ? outcome.reason : "it gave no reason";
+    return `the engine did not start: ${reason}. ${this.lastText.trim()}`.trim();
+  }
+
+  /** Starts a process and waits for its first word. */
+  private async launch(): Promise<FromEngine> {
+    const child = fork(engineProgram(), [], {
+      // Each running query holds a thread of libuv's pool; with the usual four, files and queries starve each other.
+      env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      // A group of its own, so that Ctrl-C reaches the server alone.
+      detached: true,
+    });
+    this.child = child;
+    this.lastText = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.lastText = (this.lastText + text).slice(-2000);
+      this.options.onEngineText?.(text);
+    });
+    const { onEngineText, onCrash, ...options } = this.options;
+    tell(child, { kind: "start", options });
+    const outcome = await new Promise<FromEngine>((resolve) => {
+      child.once("message", (message) => resolve(message as FromEngine));
+      child.once("exit", (code, signal) => resolve({ kind: "failed", reason: `it ended with ${signal ?? code}` }));
+      child.once("error", (error) => resolve({ kind: "failed", reason: error.message }));
+    });
+    if (outcome.kind !== "ready") {
+      if (!hasEnded(child)) {
+        child.kill("SIGKILL");
+        await new Promise((resolve) => child.once("exit", resolve));
+      }
+      return outcome;
+    }
+    this.watch(child);
+    this.isReady = true;
+    this.failedStarts = 0;
+    this.ready.resolve();
+    return outcome;
+  }
+
+  private watch(child: ChildProcess): void {
+    let heardAt = performance.now();
+    let serial = 0;
+    const timer = setInterval(() => {
+      if (performance.now() - heardAt > silenceMsMax) child.kill("SIGKILL");
+      else tell(child, { kind: "ping", serial: serial++ });
+    }, pingEveryMs);
+    timer.unref();
+    child.on("message", (message: FromEngine) => {
+      heardAt = performance.now();
+      if (message.kind === "pong") this.load = message.load;
+    });
+    child.once("exit", (code, signal) => {
+      clearInterval(timer);
+      if (!this.closing) this.restart(`the engine ended with ${signal ?? code}`);
+    });
+    // An idle server may end; it ends its engine with it.
+    child.unref();
+    child.channel?.unref();
+    (child.stderr as unknown as { unref?: () => void } | null)?.unref?.();
+  }
+
+  private restart(reason: string): void {
+    this.isReady = false;
+    this.ready = Promise.withResolvers();
+    this.ready.promise.catch(() => {});
+    this.restarts++;
+    this.options.onCrash?.(reason);
+    void this.relaunch();
+  }
+
+  private async relaunch(): Promise<void> {
+    while (!this.closing) {
+      const outcome = await this.launch();
+      if (outcome.kind === "ready") return;
+      this.failedStarts++;
+      await sleep(Math.min(backOffMsMax, 50 * 2 ** this.failedStarts), undefined, { ref: false });
+    }
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function folderTaken(dataDir: string, pid: number | null): StoreOutage {
+  const owner = pid === null ? "another process" : `process ${pid}`;
+  return new StoreOutage(
+    "folder_taken",
+    `the data folder ${dataDir} belongs to ${owner}; stop it or use another folder`,
+  );
+}
+
+function tell(child: ChildProcess, message: ToEngine): void {
+  // A channel that closes meanwhile is noticed by `exit`.
+  if (child.connected) child.send(message, () => {});
+}
+
+/** The program beside this file in a checkout, one folder up or beside the bundle in a release. */
+function engineProgram(): string {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const places = [`./engine-main.${extension}`, `../engine-main.${extension}`];
+  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  return paths.find((path) => existsSync(path)) ?? (paths[0] as string);
+}

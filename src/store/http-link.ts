@@ -1,0 +1,85 @@
+// One HTTP request to a ClickHouse server, or to the embedded engine on its socket: the same call for both.
+
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { outageOfAnswer, StoreOutage } from "./outage.ts";
+
+export interface LinkOptions {
+  /** Of the server; for a socket only its path part is used. */
+  readonly url: URL;
+  readonly socketPath?: string;
+}
+
+export interface LinkRequest {
+  readonly user: string;
+  readonly password: string;
+  /** `query`, settings and `param_…`. */
+  readonly search: URLSearchParams;
+  readonly body: Uint8Array | string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpLink {
+  /** The answer, once its status says success; throws a StoreOutage otherwise. */
+  send(request: LinkRequest): Promise<IncomingMessage>;
+  close(): void;
+}
+
+const socketsMax = 64;
+
+export function createLink({ url, socketPath }: LinkOptions): HttpLink {
+  const isTls = url.protocol === "https:";
+  const options = { keepAlive: true, maxSockets: socketsMax, ...(socketPath === undefined ? {} : { socketPath }) };
+  const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
+  const open = isTls ? httpsRequest : httpRequest;
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        const { signal } = request;
+        const target = new URL(url);
+        for (const [name, value] of request.search) target.searchParams.set(name, value);
+        const call: ClientRequest = open(target, {
+          agent,
+          ...(socketPath === undefined ? {} : { socketPath }),
+          method: "POST",
+          headers: {
+            "X-ClickHouse-User": request.user,
+            "X-ClickHouse-Key": request.password,
+            "Content-Length": Buffer.byteLength(request.body),
+          },
+          ...(signal === undefined ? {} : { signal }),
+        });
+        call.on("error", (error) => reject(toLinkOutage(error, signal)));
+        call.on("response", (response) => {
+          receive(response, signal).then(resolve, reject);
+        });
+        call.end(request.body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+async function receive(response: IncomingMessage, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  const status = response.statusCode ?? 0;
+  const code = Number(response.headers["x-clickhouse-exception-code"] ?? 0);
+  if (status === 200 && code === 0) return response;
+  const text = await readAll(response, signal);
+  throw outageOfAnswer(status, code, text.toString("utf8"));
+}
+
+export async function readAll(response: IncomingMessage, signal?: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  } catch (error) {
+    throw toLinkOutage(error, signal);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A connection that fails or is cut in mid-answer is an engine that went away, unless the caller did it. */
+export function toLinkOutage(error: unknown, signal: AbortSignal | undefined): StoreOutage {
+  if (error instanceof StoreOutage) return error;
+  if (signal?.aborted) return new StoreOutage("cancelled", "the call was cancelled", { cause: error });
+  return new StoreOutage("engine_down", `no answer from the store: ${(error as Error).message}`, { cause: error });
+}

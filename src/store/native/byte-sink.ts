@@ -1,0 +1,62 @@
+// A growable byte buffer with the few primitives of ClickHouse's Native format.
+// All integers are little-endian. `reserve` is called once per column, so the write
+// methods themselves never check for room.
+
+const textEncoder = new TextEncoder();
+
+export class ByteSink {
+  bytes: Uint8Array;
+  length = 0;
+
+  constructor(size = 4096) {
+    this.bytes = new Uint8Array(size);
+  }
+
+  /** Makes room for `size` more bytes. */
+  reserve(size: number): void {
+    const need = this.length + size;
+    if (need <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+  }
+
+  /** LEB128, as used for counts and string lengths; at most five bytes for 32 bits. */
+  writeVarint(value: number): void {
+    let rest = value;
+    while (rest > 127) {
+      this.bytes[this.length++] = (rest & 127) | 128;
+      rest >>>= 7;
+    }
+    this.bytes[this.length++] = rest;
+  }
+
+  writeByte(value: number): void {
+    this.bytes[this.length++] = value;
+  }
+
+  writeUInt64(value: number): void {
+    let low = value >>> 0;
+    let high = Math.floor(value / 4294967296);
+    for (let i = 0; i < 4; i++, low >>>= 8) this.bytes[this.length++] = low & 255;
+    for (let i = 0; i < 4; i++, high >>>= 8) this.bytes[this.length++] = high & 255;
+  }
+
+  writeBytes(source: Uint8Array): void {
+    this.bytes.set(source, this.length);
+    this.length += source.length;
+  }
+
+  /** Reserves for itself. */
+  writeText(text: string): void {
+    const encoded = textEncoder.encode(text);
+    this.reserve(encoded.length + 5);
+    this.writeVarint(encoded.length);
+    this.writeBytes(encoded);
+  }
+
+  /** A view of what was written; the sink must not be used after it. */
+  finish(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+}

@@ -1,0 +1,66 @@
+// Turns columns into one ClickHouse Native block: `varint columns, varint rows`, then for each column its
+// name, its type and its data (see encode-column.ts). Many small `Rows` from different messages become one
+// block, because an INSERT costs milliseconds however few rows it has.
+
+import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
+import { ByteSink } from "./byte-sink.ts";
+import { encodeColumn, type Run } from "./encode-column.ts";
+
+export interface NativeBlock {
+  readonly rows: number;
+  readonly columns: readonly string[];
+  readonly bytes: Uint8Array;
+}
+
+/** For each row of a `Rows` one byte, 1 = leave the row out; null keeps them all. */
+export type Dropped = Uint8Array | null;
+
+/** `dropped[i]` belongs to `rows[i]`. The block owns its bytes; the columns are only read. */
+export function encodeBlock<T extends FactTable>(
+  table: T,
+  rows: readonly Rows<T>[],
+  dropped: readonly Dropped[] = [],
+): NativeBlock {
+  const types = factTables[table] as unknown as Record<string, ColumnType>;
+  const first = Object.keys(types)[0] as string;
+  const columnsOf = (name: string): AnyColumn[] =>
+    rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
+  const runs = columnsOf(first).flatMap((column, part) => keptRuns(part, column.length, dropped[part] ?? null));
+  return encodeColumns(types, columnsOf, runs);
+}
+
+export function encodeColumns(
+  types: Readonly<Record<string, ColumnType>>,
+  columnsOf: (name: string) => AnyColumn[],
+  runs: readonly Run[],
+): NativeBlock {
+  const columns = Object.keys(types);
+  let rowCount = 0;
+  for (const run of runs) rowCount += run.end - run.start;
+  const sink = new ByteSink(1024 + rowCount * columns.length * 8);
+  sink.writeVarint(columns.length);
+  sink.writeVarint(rowCount);
+  for (const name of columns) {
+    const type = types[name] as ColumnType;
+    sink.writeText(name);
+    sink.writeText(type);
+    encodeColumn(sink, type, columnsOf(name), runs);
+  }
+  return { rows: rowCount, columns, bytes: sink.finish() };
+}
+
+/** The stretches of rows that stay, so that fixed-width columns are copied stretch by stretch. */
+function keptRuns(part: number, length: number, dropped: Dropped): Run[] {
+  if (length === 0) return [];
+  if (dropped === null) return [{ part, start: 0, end: length }];
+  const runs: Run[] = [];
+  let start = -1;
+  for (let row = 0; row < length; row++) {
+    const out = dropped[row] === 1;
+    if (out && start >= 0) runs.push({ part, start, end: row });
+    if (out) start = -1;
+    else if (start < 0) start = row;
+  }
+  if (start >= 0) runs.push({ part, start, end: length });
+  return runs;
+}

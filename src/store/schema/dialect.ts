@@ -1,0 +1,90 @@
+// The two dialects of the schema: one machine (the embedded engine, or one server) and a cluster. Both come from
+// the same layouts. In a cluster the rows lie in `<table>_local`, replicated, and `<table>` reads all shards, so
+// that every query reads the same names in both.
+
+import type { Summary } from "./summaries.ts";
+import type { TableLayout } from "./table-layout.ts";
+
+export interface Dialect {
+  readonly database: string;
+  /** Null on one machine. */
+  readonly cluster: string | null;
+  /** The embedded engine: its tables sync to disk themselves, and forget a part only when its merge is safe. */
+  readonly embedded: boolean;
+}
+
+const localSettings = "non_replicated_deduplication_window = 10000";
+
+// chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both.
+const durableSettings =
+  "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480";
+
+// The default window of a replicated table is one hour, and a batch may be sent again for 24.
+const replicatedSettings = "replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 90000";
+
+export function createDatabase(dialect: Dialect): string {
+  const on = dialect.cluster === null ? "" : ` ON CLUSTER \`${dialect.cluster}\``;
+  return `CREATE DATABASE IF NOT EXISTS ${dialect.database}${on} ENGINE = Atomic`;
+}
+
+export function createTable(layout: TableLayout, dialect: Dialect): string[] {
+  const { database, cluster } = dialect;
+  if (cluster === null) {
+    return [`CREATE TABLE IF NOT EXISTS ${database}.${layout.name} ${body(layout)}\n${storage(layout, dialect)}`];
+  }
+  const local = `${database}.${layout.name}_local`;
+  const sharding = layout.shardBy ?? "rand()";
+  return [
+    `CREATE TABLE IF NOT EXISTS ${local} ON CLUSTER \`${cluster}\` ${body(layout)}\n${storage(layout, dialect)}`,
+    `CREATE TABLE IF NOT EXISTS ${database}.${layout.name} ON CLUSTER \`${cluster}\` AS ${local}
+ENGINE = Distributed(\`${cluster}\`, ${database}, ${layout.name}_local, ${sharding})`,
+  ];
+}
+
+function body(layout: TableLayout): string {
+  const columns = Object.entries(layout.columns).map(([name, type]) =>
+    [`  \`${name}\``, type, layout.codecs[name] ?? ""].join(" ").trimEnd(),
+  );
+  return `(\n${[...columns, ...layout.indexes.map((index) => `  ${index}`)].join(",\n")}\n)`;
+}
+
+function storage(layout: TableLayout, dialect: Dialect): string {
+  const { name, version } = layout.engine;
+  const args = version === undefined ? [] : [version];
+  const path = `'/clickhouse/tables/{cluster}/{shard}/${dialect.database}/${layout.name}'`;
+  // A table that is whole everywhere is replicated over all shards, so its path does not name one.
+  const keeper = layout.shardBy === null ? path.replace("{shard}", "all") : path;
+  const engine =
+    dialect.cluster === null
+      ? `${name}(${args.join(", ")})`
+      : `Replicated${name}(${[keeper, layout.shardBy === null ? "'{shard}-{replica}'" : "'{replica}'", ...args].join(", ")})`;
+  const settings = [dialect.cluster === null ? localSettings : replicatedSettings];
+  if (dialect.embedded) settings.push(durableSettings);
+  return `ENGINE = ${engine}\nORDER BY (${layout.orderBy.map((column) => `\`${column}\``).join(", ")})\nSETTINGS ${settings.join(", ")}`;
+}
+
+/** The materialised views of a summary. In a cluster each shard summarises its own rows. */
+export function createSummaryViews(summary: Summary, dialect: Dialect): string[] {
+  const { database, cluster } = dialect;
+  const suffix = cluster === null ? "" : "_local";
+  const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
+  const keys = summary.target.orderBy.map((column) => `\`${column}\``).join(", ");
+  return Object.entries(summary.sources).map(
+    ([source, select]) =>
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${database}.${summary.target.name}_of_${source}${on}
+TO ${database}.${summary.target.name}${suffix} AS
+SELECT ${select}
+FROM ${database}.${source}${suffix} GROUP BY ${keys}`,
+  );
+}
+
+export function addColumn(layout: TableLayout, column: string, dialect: Dialect): string[] {
+  const { database, cluster } = dialect;
+  const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
+  const names = cluster === null ? [layout.name] : [`${layout.name}_local`, layout.name];
+  return names.map((name) => {
+    const codec = name === `${layout.name}_local` || cluster === null ? (layout.codecs[column] ?? "") : "";
+    const definition = [`\`${column}\``, layout.columns[column], codec].join(" ").trimEnd();
+    return `ALTER TABLE ${database}.${name}${on} ADD COLUMN IF NOT EXISTS ${definition}`;
+  });
+}

@@ -1,0 +1,124 @@
+// Brings a database to the schema of this release. Steps are numbered and only go forward; each is recorded in
+// `migrations` when it is done, and every statement of a step may run again after a crash in the middle.
+//
+// Two things need no step of their own: a column added to one of the model's maps is added to its table, and the
+// views for people, which hold no data, are made anew whenever their text changed.
+
+import { createHash } from "node:crypto";
+import { encodeObjects } from "#store/native/encode-objects.ts";
+import type { Store } from "#store/store.ts";
+import { addColumn, createDatabase, createSummaryViews, createTable, type Dialect } from "./dialect.ts";
+import { summaries } from "./summaries.ts";
+import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
+import { guestViews } from "./views.ts";
+
+interface Step {
+  readonly id: number;
+  readonly name: string;
+  statements(dialect: Dialect): string[];
+}
+
+const migrationColumns = { id: "UInt32", name: "String", checksum: "String", applied_ns: "Int64" } as const;
+
+const migrationsLayout: TableLayout = {
+  name: "migrations",
+  columns: migrationColumns,
+  codecs: {},
+  indexes: [],
+  engine: { name: "ReplacingMergeTree" },
+  orderBy: ["id"],
+  shardBy: null,
+};
+
+const tableLayouts: readonly TableLayout[] = [...factLayouts, ...stateLayouts];
+
+const steps: readonly Step[] = [
+  {
+    id: 1,
+    name: "tables",
+    statements: (dialect) => tableLayouts.flatMap((layout) => createTable(layout, dialect)),
+  },
+  {
+    id: 2,
+    name: "summaries",
+    statements: (dialect) =>
+      summaries.flatMap((summary) => [
+        ...createTable(summary.target, dialect),
+        ...createSummaryViews(summary, dialect),
+      ]),
+  },
+];
+
+/** The views' row in `migrations`; steps count up from 1. */
+const viewsId = 0;
+
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+}
+
+export function dialectOf(store: Store): Dialect {
+  return { database: store.database, cluster: store.cluster, embedded: store.kind === "embedded" };
+}
+
+/** Every statement of a fresh database, in order. */
+export function schemaStatements(dialect: Dialect): string[] {
+  return [
+    createDatabase(dialect),
+    ...createTable(migrationsLayout, dialect),
+    ...steps.flatMap((step) => step.statements(dialect)),
+    ...guestViews(dialect),
+  ];
+}
+
+export async function migrate(store: Store): Promise<void> {
+  const dialect = dialectOf(store);
+  for (const sql of [createDatabase(dialect), ...createTable(migrationsLayout, dialect)]) await store.ddl(sql);
+  const done = await readDone(store);
+  const newest = Math.max(0, ...done.keys());
+  const known = (steps.at(-1) as Step).id;
+  if (newest > known) {
+    throw new SchemaTooNew(`the database has schema ${newest}, but this release knows only ${known}: use a newer one`);
+  }
+  for (const step of steps.filter(({ id }) => !done.has(id))) {
+    const statements = step.statements(dialect);
+    for (const sql of statements) await store.ddl(sql);
+    await record(store, step.id, step.name, checksumOf(statements));
+  }
+  await addMissingColumns(store, dialect);
+  const views = guestViews(dialect);
+  if (done.get(viewsId) !== checksumOf(views)) {
+    for (const sql of views) await store.ddl(sql);
+    await record(store, viewsId, "views", checksumOf(views));
+  }
+}
+
+async function readDone(store: Store): Promise<Map<number, string>> {
+  const rows = await store.query<{ id: number; checksum: string }>({
+    sql: `SELECT id, argMax(checksum, applied_ns) AS checksum FROM ${store.database}.migrations GROUP BY id`,
+  });
+  return new Map(rows.map((row) => [row.id, row.checksum]));
+}
+
+function checksumOf(statements: readonly string[]): string {
+  return createHash("sha256").update(statements.join(";\n")).digest("hex");
+}
+
+async function record(store: Store, id: number, name: string, checksum: string): Promise<void> {
+  const appliedNs = BigInt(Date.now()) * 1_000_000n;
+  const block = encodeObjects(migrationColumns, [{ id, name, checksum, applied_ns: appliedNs }]);
+  await store.insert("migrations", block, { token: `migration-${id}-${checksum}-${appliedNs}` });
+}
+
+async function addMissingColumns(store: Store, dialect: Dialect): Promise<void> {
+  const rows = await store.query<{ table: string; name: string }>({
+    sql: "SELECT table, name FROM system.columns WHERE database = {database:String}",
+    params: { database: dialect.database },
+  });
+  const present = new Set(rows.map((row) => `${row.table}.${row.name}`));
+  for (const layout of tableLayouts) {
+    for (const column of Object.keys(layout.columns)) {
+      if (present.has(`${layout.name}.${column}`)) continue;
+      for (const sql of addColumn(layout, column, dialect)) await store.ddl(sql);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// How each table lies on disk: its engine, its order, its codecs and its indexes. The columns themselves come from
+// the model's maps. A fact table is sorted by group, then time, then identity, so that a run's rows lie together
+// and a second copy of a row, which has the same time, is merged away.
+
+import { type StateTable, stateTables } from "#model/state-tables.ts";
+import { type ColumnType, type FactTable, factTables } from "#model/tables.ts";
+
+export interface TableLayout {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly codecs: Readonly<Record<string, string>>;
+  readonly indexes: readonly string[];
+  /** `ReplacingMergeTree`, its version column if it has one, or `AggregatingMergeTree`. */
+  readonly engine: { readonly name: "ReplacingMergeTree" | "AggregatingMergeTree"; readonly version?: string };
+  readonly orderBy: readonly string[];
+  /** What rows are spread over a cluster by; null for a table that is whole on every shard. */
+  readonly shardBy: string | null;
+}
+
+const factOrder: Readonly<Record<FactTable, readonly string[]>> = {
+  spans: ["group_key", "start_ns", "span_id"],
+  marks: ["group_key", "ts_ns", "mark_id"],
+  snapshots: ["group_key", "tensor_name", "ts_ns", "snapshot_id"],
+  metrics: ["group_key", "key", "worker", "ts_ns", "seq", "entry", "mark_id"],
+  params: ["group_key", "name", "worker", "ts_ns", "seq"],
+  logs: ["group_key", "ts_ns", "worker", "seq", "stream", "offset"],
+  events: ["group_key", "type", "ts_ns", "worker", "seq", "event_id"],
+  nodes: ["group_key", "start_ns", "node_id", "event_id"],
+  // A launch is judged as a whole, so its runs lie together.
+  lifecycle: ["launch_key", "group_key", "type", "ts_ns", "event_id"],
+  // The same fault can come again at any time; its identity is its content alone.
+  faults: ["group_key", "code", "fault_id"],
+  seq_ranges: ["group_key", "worker", "first_ts_ns", "first_seq", "last_seq", "jpos", "jrow"],
+};
+
+const bloom = (column: string): string => `INDEX ${column}_bloom ${column} TYPE bloom_filter(0.01) GRANULARITY 1`;
+
+const factIndexes: Partial<Readonly<Record<FactTable, readonly string[]>>> = {
+  spans: [bloom("span_id"), bloom("parent_id")],
+  marks: [bloom("mark_id"), bloom("span_id")],
+  snapshots: [bloom("snapshot_id"), bloom("span_id")],
+  logs: ["INDEX msg_text msg TYPE text(tokenizer = 'splitByNonAlpha')"],
+  lifecycle: [bloom("group_key")],
+};
+
+const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
+  groups: ["group_key"],
+  aliases: ["workspace", "alias", "group_key"],
+  cirron_batches: ["workspace", "batch_id", "source"],
+  blobs: ["workspace", "span_id", "kind"],
+  run_edits: ["workspace", "run_id"],
+  keys: ["key_id"],
+  commands: ["cmd_id", "worker", "state"],
+  audit: ["at_ns", "action", "subject"],
+};
+
+/** Times and counters grow by small steps; the rest is text or noise, for which plain ZSTD was measured best. */
+function codecOf(name: string, type: string): string {
+  if (/^(Nullable\()?Int64/.test(type)) {
+    const steady = name === "step" || name === "seq" || name === "epoch" || name.endsWith("_seq");
+    return steady ? "CODEC(DoubleDelta, ZSTD(1))" : "CODEC(Delta, ZSTD(1))";
+  }
+  if (name === "jrow") return "CODEC(Delta, ZSTD(1))";
+  return type.startsWith("LowCardinality") ? "" : "CODEC(ZSTD(1))";
+}
+
+function codecsOf(columns: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, codecOf(name, type)]));
+}
+
+function factLayout(name: FactTable): TableLayout {
+  const columns: Readonly<Record<string, ColumnType>> = factTables[name];
+  return {
+    name,
+    columns,
+    codecs: codecsOf(columns),
+    indexes: factIndexes[name] ?? [],
+    engine: { name: "ReplacingMergeTree" },
+    orderBy: factOrder[name],
+    shardBy: "sipHash64(group_key)",
+  };
+}
+
+function stateLayout(name: StateTable): TableLayout {
+  const columns: Readonly<Record<string, ColumnType>> = stateTables[name];
+  return {
+    name,
+    columns,
+    codecs: codecsOf(columns),
+    indexes: [],
+    engine: { name: "ReplacingMergeTree", version: "version" },
+    orderBy: stateOrder[name],
+    shardBy: null,
+  };
+}
+
+export const factLayouts: readonly TableLayout[] = (Object.keys(factTables) as FactTable[]).map(factLayout);
+export const stateLayouts: readonly TableLayout[] = (Object.keys(stateTables) as StateTable[]).map(stateLayout);

@@ -1,0 +1,4 @@
+import type { Dialect } from "./dialect.ts";
+export function guestViews(_dialect: Dialect): string[] {
+  return [];
+}

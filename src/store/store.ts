@@ -1,0 +1,81 @@
+// What the rest of the server sees of the store. There is one implementation (client.ts); the embedded engine and
+// a ClickHouse server differ only in their address.
+
+import type { NativeBlock } from "./native/encode-block.ts";
+import type { ParamValue } from "./params.ts";
+
+/** SQL with `{name:Type}` in it, and what they stand for. Values never become part of the text. */
+export interface Query {
+  readonly sql: string;
+  readonly params?: Readonly<Record<string, ParamValue>>;
+}
+
+export interface ReadOptions {
+  /** Aborting ends the query in the engine too. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number;
+  readonly rowsMax?: number;
+  readonly memoryBytesMax?: number;
+  /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
+  readonly asGuest?: boolean;
+}
+
+/**
+ * `rows`: one JSON array a line; `objects`: one JSON object a line; both with 64-bit integers as decimal strings
+ * and with "NaN", "Infinity", "-Infinity". The others are the engine's own formats, byte for byte.
+ */
+export type OutFormat = "rows" | "objects" | EngineFormat;
+export type EngineFormat =
+  | "CSV"
+  | "CSVWithNames"
+  | "TabSeparated"
+  | "TabSeparatedWithNames"
+  | "Parquet"
+  | "Native"
+  | "RowBinary"
+  | "ArrowStream"
+  | "PrettyCompactMonoBlock";
+
+export interface Answer {
+  /** Known once the first chunk has come; null for the engine's own formats. */
+  readonly header: { readonly names: readonly string[]; readonly types: readonly string[] } | null;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface TableStats {
+  readonly table: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly parts: number;
+}
+
+export interface StoreStats {
+  readonly tables: readonly TableStats[];
+  /** How often the embedded engine had to be started again; 0 for a server. */
+  readonly restarts: number;
+  /** Busy sessions and waiting callers by purpose; empty for a server. */
+  readonly load: Readonly<Record<string, { readonly busy: number; readonly waiting: number }>>;
+}
+
+export interface Store {
+  readonly kind: "embedded" | "server";
+  readonly database: string;
+  readonly cluster: string | null;
+  ddl(sql: string): Promise<void>;
+  /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
+  insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void>;
+  /** Small answers, as objects: what `objects` gives, parsed. */
+  query<T>(query: Query, options?: ReadOptions): Promise<T[]>;
+  /** Throws before the first chunk when the query fails, and in mid-stream when the engine goes away. */
+  stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncIterable<Uint8Array>;
+  /** `stream` in the format `rows`, with the columns' names and types, which are known before the first row. */
+  answer(query: Query, options?: ReadOptions): Promise<Answer>;
+  stats(): Promise<StoreStats>;
+  ping(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface InsertOptions {
+  readonly token: string;
+  readonly signal?: AbortSignal;
+}

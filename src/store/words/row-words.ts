@@ -1,0 +1,121 @@
+// One pass over the engine's answer that gives floats their words: `"NaN"`, `"Infinity"`, `"-Infinity"` where the
+// engine writes "nan", "inf", "-inf". A text that happens to be "nan" stays as it is, so the pass must know the
+// columns' types: it reads the format JSONCompactEachRowWithNamesAndTypes, whose first two lines say them.
+//
+// A line break is never inside a JSON string, so rows are found without parsing, and only rows that hold one of
+// the engine's words are looked at more closely; everything else passes through as the bytes it is.
+
+import { ByteSink } from "#store/native/byte-sink.ts";
+import { RowRewriter } from "./rewrite-row.ts";
+import { type TypeShape, toShape } from "./type-shape.ts";
+
+/** `rows`: one JSON array a line. `objects`: one JSON object a line. */
+export type RowShape = "rows" | "objects";
+
+export interface Header {
+  readonly names: readonly string[];
+  readonly types: readonly string[];
+}
+
+const newline = 10;
+
+export class RowWords {
+  header: Header | null = null;
+  private readonly shape: RowShape;
+  private carry: Buffer = Buffer.alloc(0);
+  private names: readonly string[] | null = null;
+  private hasFloats = false;
+  private rewriter: RowRewriter | null = null;
+  private sink = new ByteSink(0);
+
+  constructor(shape: RowShape) {
+    this.shape = shape;
+  }
+
+  /** Whole rows only; what follows the last line break waits for the next chunk. */
+  push(chunk: Uint8Array): Uint8Array {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const all = this.carry.length === 0 ? bytes : Buffer.concat([this.carry, bytes]);
+    const end = all.lastIndexOf(newline) + 1;
+    this.carry = Buffer.from(all.subarray(end));
+    let start = 0;
+    while (this.header === null && start < end) start = this.readHeaderLine(all, start);
+    return start >= end ? new Uint8Array(0) : this.rows(all.subarray(start, end));
+  }
+
+  private readHeaderLine(bytes: Buffer, start: number): number {
+    const end = bytes.indexOf(newline, start);
+    const line = JSON.parse(bytes.toString("utf8", start, end)) as string[];
+    if (this.names === null) this.names = line;
+    else this.readTypes(this.names, line);
+    return end + 1;
+  }
+
+  private readTypes(names: readonly string[], types: readonly string[]): void {
+    const shapes: TypeShape[] = types.map(toShape);
+    const keys = this.shape === "objects" ? names.map((name) => Buffer.from(`${JSON.stringify(name)}:`)) : null;
+    this.header = { names, types };
+    this.hasFloats = shapes.some((shape) => shape.kind !== "plain");
+    this.rewriter = new RowRewriter(this.sink, shapes, keys);
+  }
+
+  private rows(bytes: Buffer): Uint8Array {
+    if (this.shape === "objects") return this.rewriteAll(bytes);
+    return this.hasFloats ? this.rewriteSome(bytes) : bytes;
+  }
+
+  private rewriteAll(bytes: Buffer): Uint8Array {
+    const { sink } = this.begin(bytes.length);
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(newline, start);
+      this.rewriter?.rewrite(bytes, start, end);
+      sink.writeByte(newline);
+      start = end + 1;
+    }
+    return sink.finish();
+  }
+
+  private rewriteSome(bytes: Buffer): Uint8Array {
+    const next = wordFinder(bytes);
+    let hit = next(0);
+    if (hit < 0) return bytes;
+    const { sink } = this.begin(bytes.length);
+    let copied = 0;
+    while (hit >= 0) {
+      const start = bytes.lastIndexOf(newline, hit) + 1;
+      const end = bytes.indexOf(newline, hit);
+      sink.reserve(start - copied);
+      sink.writeBytes(bytes.subarray(copied, start));
+      this.rewriter?.rewrite(bytes, start, end);
+      copied = end;
+      hit = next(end);
+    }
+    sink.reserve(bytes.length - copied);
+    sink.writeBytes(bytes.subarray(copied));
+    return sink.finish();
+  }
+
+  /** A chunk's bytes go to whoever reads them, so each gets a buffer of its own. */
+  private begin(size: number): { sink: ByteSink } {
+    this.sink.bytes = new Uint8Array(size + 64);
+    this.sink.length = 0;
+    return { sink: this.sink };
+  }
+}
+
+/** Finds the next `nan"` or `inf"` from a place on, -1 for none; it may still be the end of a text. Each of the two
+ * is searched again only once it is passed, so that many of one kind do not make a search for the other quadratic. */
+function wordFinder(bytes: Buffer): (from: number) => number {
+  const endings = ['nan"', 'inf"'];
+  const found = endings.map((ending) => bytes.indexOf(ending));
+  return (from) => {
+    let nearest = -1;
+    for (const [i, ending] of endings.entries()) {
+      const known = found[i] as number;
+      const at = known >= 0 && known < from ? bytes.indexOf(ending, from) : known;
+      found[i] = at;
+      if (at >= 0 && (nearest < 0 || at < nearest)) nearest = at;
+    }
+    return nearest;
+  };
+}
