@@ -95,7 +95,7 @@ test("accepts while the store has no room, and applies from the journal once the
   let room = false;
   const target = sink(() => room);
   const sequencer = new Sequencer(journal, target, applier, { applied: 0, durable: 0 }, hooks);
-  const texts = Array.from({ length: 50 }, (_, at) => `${at}`.padEnd(4 * 1024 * 1024, "x"));
+  const texts = Array.from({ length: 18 }, (_, at) => `${at}`.padEnd(4 * 1024 * 1024, "x"));
   const receipts: Promise<unknown>[] = [];
   for (const text of texts) {
     const { durable, applied } = started(sequencer.submit(input(text)));

@@ -1,0 +1,94 @@
+// A decoded Cirron batch becomes rows: stamped with its group and arrival, its numeric marks also as points.
+
+import { createHash } from "node:crypto";
+import type { Applied } from "#intake/applied.ts";
+import { toFaultRows } from "#intake/fault-rows.ts";
+import type { CirronBatchInput } from "#intake/input.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { Fault } from "#model/fault.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import type { CirronBatch } from "#wire/cirron/decode.ts";
+import { toMetricRows } from "./metric-rows.ts";
+import { stampRows } from "./rows.ts";
+import type { CirronOutcome, CirronWorkspace } from "./workspace.ts";
+
+export function applyCirronBatch(
+  workspace: CirronWorkspace,
+  position: number,
+  input: CirronBatchInput,
+  batch: CirronBatch,
+): Applied {
+  const contentHash = createHash("sha256").update(input.body).digest("hex");
+  const { spans, marks, snapshots } = batch;
+  const rows = { spans, marks, snapshots };
+  const outcome = workspace.apply({
+    batchId: batch.batchId,
+    contentHash,
+    rows,
+    source: input.source,
+    runOverride: input.runOverride,
+    imported: input.imported,
+    receivedNs: input.receivedNs,
+  });
+  const faults = outcome.isRepeat ? [] : [...batch.faults, ...outcome.faults.map((fault) => withBody(fault, input))];
+  const state = [...outcome.changes, ledgerRow(input, batch, contentHash, outcome.groupKey)];
+  const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
+  if (outcome.isRepeat) return { parts: [], state, ...counts };
+  stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
+  return { parts: toParts(rows, outcome, faults, position, input), state, ...counts };
+}
+
+function toParts(
+  rows: Pick<CirronBatch, "spans" | "marks" | "snapshots">,
+  outcome: CirronOutcome,
+  faults: readonly Fault[],
+  position: number,
+  input: CirronBatchInput,
+): AnyTablePart[] {
+  const parts: AnyTablePart[] = [];
+  if (rows.spans.span_id.length > 0) parts.push({ table: "spans", rows: rows.spans, dropped: outcome.dropped.spans });
+  if (rows.marks.mark_id.length > 0) {
+    parts.push({ table: "marks", rows: rows.marks, dropped: outcome.dropped.marks });
+    parts.push({ table: "metrics", rows: toMetricRows(rows.marks, outcome.dropped.marks), dropped: null });
+  }
+  if (rows.snapshots.snapshot_id.length > 0)
+    parts.push({ table: "snapshots", rows: rows.snapshots, dropped: outcome.dropped.snapshots });
+  if (faults.length > 0) {
+    const { workspace, transport, receivedNs } = input;
+    const context = { workspace, groupKey: outcome.groupKey, protocol: "cirron", transport, receivedNs, position };
+    parts.push({ table: "faults", rows: toFaultRows(faults, context), dropped: null });
+  }
+  return parts;
+}
+
+/** A conflict is found among rows, not bytes; the whole body is kept with it so that both contents can be seen. */
+function withBody(fault: Fault, input: CirronBatchInput): Fault {
+  return fault.raw.length > 0 ? fault : { ...fault, raw: input.body };
+}
+
+function ledgerRow(
+  input: CirronBatchInput,
+  batch: CirronBatch,
+  contentHash: string,
+  groupKey: string,
+): StateChange {
+  return {
+    table: "cirron_batches",
+    row: {
+      workspace: input.workspace,
+      batch_id: batch.batchId,
+      source: input.source,
+      content_hash: contentHash,
+      group_key: groupKey,
+      run_override: input.runOverride ?? "",
+      received_ns: input.receivedNs,
+      sdk_version: batch.sdkVersion,
+      created_ns: batch.createdNs,
+      spans: batch.spans.span_id.length,
+      marks: batch.marks.mark_id.length,
+      snapshots: batch.snapshots.snapshot_id.length,
+      extra: batch.extra,
+      version: input.receivedNs,
+    },
+  };
+}

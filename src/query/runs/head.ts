@@ -1,0 +1,285 @@
+// The head of a run: what stored facts say about its status, times and names. Everything is worked out when
+// it is read, so that any order of arrival, a replay or a restart ends in the same answer.
+
+import { parseJson } from "#base/json/parse.ts";
+
+export type RunStatus = "running" | "completed" | "failed" | "killed" | "lost" | "unknown";
+
+/** A group of rows and what the store knows about it as a whole. */
+export interface GroupFacts {
+  readonly groupKey: string;
+  readonly protocol: string;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly rootKind: string;
+  readonly rank: number;
+  readonly forked: boolean;
+  readonly imported: boolean;
+  /** By the clients' clocks; null when nothing with a time is stored. */
+  readonly firstNs: bigint | null;
+  readonly lastNs: bigint | null;
+  readonly lastReceivedNs: bigint;
+  readonly faults: number;
+}
+
+/** One XTrack run_start. */
+export interface StartFact {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly tsNs: bigint;
+  readonly name: string;
+  readonly experiment: string;
+  readonly parent: string;
+  /** Strict JSON text of `tags`, '' when absent. */
+  readonly tags: string;
+}
+
+/** One XTrack run_end. */
+export interface EndFact {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly tsNs: bigint;
+  readonly status: string;
+  readonly errorType: string;
+  readonly errorMessage: string;
+}
+
+/** The last XTrack status event of a worker. */
+export interface StatusFact {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly tsNs: bigint;
+  readonly status: string;
+  readonly message: string;
+  /** Strict JSON text of `progress`, '' when absent. */
+  readonly progress: string;
+}
+
+/** Semantiva's pipeline lines of a run, and its place in a launch. */
+export interface PipelineFact {
+  readonly groupKey: string;
+  readonly hasStart: boolean;
+  readonly hasEnd: boolean;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  /** summary.status of pipeline_end, '' when there is none. */
+  readonly outcome: string;
+  readonly nodeErrors: number;
+  readonly nodeError: string;
+  readonly launchId: string;
+  readonly attempt: bigint | null;
+  readonly index: bigint | null;
+}
+
+/** What `tributary run` saw of the process. */
+export interface WrapperFact {
+  readonly groupKey: string;
+  readonly startNs: bigint;
+  /** Null while the process runs. */
+  readonly endNs: bigint | null;
+  readonly exitCode: number | null;
+  readonly signal: string;
+  readonly name: string;
+}
+
+export interface RunFacts {
+  readonly runId: string;
+  readonly groups: readonly GroupFacts[];
+  readonly starts: readonly StartFact[];
+  readonly ends: readonly EndFact[];
+  readonly statuses: readonly StatusFact[];
+  readonly pipelines: readonly PipelineFact[];
+  readonly wrappers: readonly WrapperFact[];
+}
+
+export interface HeadContext {
+  readonly nowNs: bigint;
+  /** Without an end, a run is running while its last arrival is younger than this. */
+  readonly silenceNs: bigint;
+  /** Groups with an open connection. */
+  readonly isConnected: (groupKey: string) => boolean;
+}
+
+export interface RunHead {
+  readonly status: RunStatus;
+  readonly statusRaw: string;
+  readonly startNs: bigint | null;
+  readonly endNs: bigint | null;
+  readonly lastReceivedNs: bigint;
+  readonly name: string;
+  readonly experiment: string;
+  readonly parent: string;
+  readonly tags: readonly string[];
+  readonly errorType: string;
+  readonly errorMessage: string;
+  readonly progress: { current: number; total: number | null; unit: string; message: string } | null;
+  readonly workers: readonly string[];
+}
+
+export function toRunHead(facts: RunFacts, context: HeadContext): RunHead {
+  const verdict = judge(facts, context);
+  const firsts = facts.groups.flatMap((group) => (group.firstNs === null ? [] : [group.firstNs]));
+  const lasts = facts.groups.flatMap((group) => (group.lastNs === null ? [] : [group.lastNs]));
+  const start = earliestStart(facts);
+  return {
+    status: verdict.status,
+    statusRaw: verdict.raw,
+    startNs: smallest([...firsts, ...facts.wrappers.map((wrapper) => wrapper.startNs)]),
+    endNs: verdict.status === "running" ? null : largest(lasts),
+    lastReceivedNs: largest(facts.groups.map((group) => group.lastReceivedNs)) ?? 0n,
+    name: start?.name || facts.wrappers[0]?.name || "",
+    experiment: start?.experiment ?? "",
+    parent: start?.parent ?? "",
+    tags: toTags(start?.tags ?? ""),
+    errorType: verdict.errorType,
+    errorMessage: verdict.errorMessage,
+    progress: toProgress(facts.statuses),
+    workers: workersOf(facts),
+  };
+}
+
+interface Verdict {
+  readonly status: RunStatus;
+  readonly raw: string;
+  readonly errorType: string;
+  readonly errorMessage: string;
+}
+
+const noError = { errorType: "", errorMessage: "" };
+
+/** The order of evidence: exit code, run_end of every worker, pipeline_end, session span, then silence. */
+function judge(facts: RunFacts, context: HeadContext): Verdict {
+  return (
+    judgeWrapper(facts) ??
+    judgeXtrack(facts) ??
+    judgePipeline(facts) ??
+    judgeCirron(facts) ??
+    judgeSilence(facts, context)
+  );
+}
+
+function judgeWrapper(facts: RunFacts): Verdict | null {
+  const last = facts.wrappers.toSorted((a, b) => Number(a.startNs - b.startNs)).at(-1);
+  if (last === undefined || last.endNs === null) return null;
+  const error = judgeXtrack(facts);
+  const detail = { errorType: error?.errorType ?? "", errorMessage: error?.errorMessage ?? "" };
+  if (last.signal !== "") return { status: "killed", raw: last.signal, ...detail };
+  if (last.exitCode === 0) return { status: "completed", raw: "exit 0", ...noError };
+  const message = detail.errorMessage || `The program exited with code ${last.exitCode}.`;
+  return { status: "failed", raw: `exit ${last.exitCode}`, errorType: detail.errorType, errorMessage: message };
+}
+
+/** A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. */
+function judgeXtrack(facts: RunFacts): Verdict | null {
+  const workers = new Map<string, { started: bigint; end: EndFact | null }>();
+  for (const { groupKey, worker, tsNs } of facts.starts) {
+    const key = `${groupKey}\n${worker}`;
+    const known = workers.get(key);
+    if (known === undefined || tsNs > known.started) workers.set(key, { started: tsNs, end: null });
+  }
+  for (const end of facts.ends) {
+    const key = `${end.groupKey}\n${end.worker}`;
+    const known = workers.get(key) ?? { started: end.tsNs, end: null };
+    // An end from before the latest start belongs to an earlier incarnation.
+    if (end.tsNs >= known.started && (known.end === null || end.tsNs >= known.end.tsNs)) known.end = end;
+    workers.set(key, known);
+  }
+  const ends = [...workers.values()].map(({ end }) => end);
+  if (ends.length === 0 || ends.includes(null)) return null;
+  const all = ends as EndFact[];
+  const worst =
+    all.find((end) => toStatus(end.status) === "failed") ?? all.find((end) => toStatus(end.status) === "killed");
+  const deciding = worst ?? all.find((end) => toStatus(end.status) === "unknown") ?? (all[0] as EndFact);
+  return {
+    status: toStatus(deciding.status),
+    raw: deciding.status,
+    errorType: deciding.errorType,
+    errorMessage: deciding.errorMessage,
+  };
+}
+
+function toStatus(word: string): RunStatus {
+  if (word === "completed" || word === "failed" || word === "killed") return word;
+  // Clients send other words too; those that plainly mean one of ours are read so.
+  if (word === "cancelled" || word === "canceled" || word === "aborted") return "killed";
+  return "unknown";
+}
+
+function judgePipeline(facts: RunFacts): Verdict | null {
+  const [pipeline] = facts.pipelines;
+  if (pipeline === undefined || !facts.pipelines.every((one) => one.hasEnd)) return null;
+  const failed = facts.pipelines.find((one) => one.outcome !== "" && one.outcome !== "ok") ?? null;
+  const withErrors = facts.pipelines.find((one) => one.nodeErrors > 0) ?? null;
+  const bad = failed ?? (pipeline.outcome === "" ? withErrors : null);
+  if (bad === null) return { status: "completed", raw: pipeline.outcome, ...noError };
+  return {
+    status: "failed",
+    raw: bad.outcome || "error",
+    errorType: "",
+    errorMessage: (bad.nodeError || withErrors?.nodeError) ?? "",
+  };
+}
+
+/** A session span comes only when the process shut down in order. */
+function judgeCirron(facts: RunFacts): Verdict | null {
+  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  if (sessions.length === 0 || !sessions.every((group) => group.rootKind === "session")) return null;
+  return { status: "completed", raw: "", ...noError };
+}
+
+function judgeSilence(facts: RunFacts, context: HeadContext): Verdict {
+  const last = latestStatus(facts.statuses);
+  const raw = last?.status ?? "";
+  if (facts.groups.some((group) => context.isConnected(group.groupKey))) return { status: "running", raw, ...noError };
+  const live = facts.groups.filter((group) => !group.imported);
+  const lastArrival = largest(live.map((group) => group.lastReceivedNs));
+  if (lastArrival !== null && context.nowNs - lastArrival < context.silenceNs)
+    return { status: "running", raw, ...noError };
+  const onlyCirron = facts.groups.every((group) => group.protocol === "cirron");
+  return { status: live.length === 0 && onlyCirron ? "unknown" : "lost", raw, ...noError };
+}
+
+function earliestStart(facts: RunFacts): StartFact | undefined {
+  return facts.starts.toSorted((a, b) => Number(a.tsNs - b.tsNs)).find((start) => start.name !== "") ?? facts.starts[0];
+}
+
+function latestStatus(statuses: readonly StatusFact[]): StatusFact | undefined {
+  return statuses.toSorted((a, b) => Number(a.tsNs - b.tsNs)).at(-1);
+}
+
+function toProgress(statuses: readonly StatusFact[]): RunHead["progress"] {
+  const last = latestStatus(statuses.filter((status) => status.progress !== ""));
+  if (last === undefined) return null;
+  const parsed = parseJson(last.progress);
+  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
+    return null;
+  const progress = parsed.value as Record<string, unknown>;
+  const current = Number(progress["cur"]);
+  if (Number.isNaN(current)) return null;
+  const total = progress["total"] == null ? null : Number(progress["total"]);
+  const unit = typeof progress["unit"] === "string" ? progress["unit"] : "";
+  return { current, total: Number.isNaN(total) ? null : total, unit, message: last.message };
+}
+
+function workersOf(facts: RunFacts): string[] {
+  const ranks = facts.groups.filter((group) => group.protocol === "cirron").map((group) => String(group.rank));
+  return [...new Set([...facts.starts.map((start) => start.worker), ...ranks])].sort();
+}
+
+function toTags(text: string): string[] {
+  if (text === "") return [];
+  const parsed = parseJson(text);
+  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null) return [];
+  if (Array.isArray(parsed.value)) return parsed.value.map(String);
+  return Object.entries(parsed.value).map(
+    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+}
+
+function smallest(times: readonly bigint[]): bigint | null {
+  return times.reduce<bigint | null>((best, time) => (best === null || time < best ? time : best), null);
+}
+
+function largest(times: readonly bigint[]): bigint | null {
+  return times.reduce<bigint | null>((best, time) => (best === null || time > best ? time : best), null);
+}
