@@ -66,12 +66,7 @@ function withBody(fault: Fault, input: CirronBatchInput): Fault {
   return fault.raw.length > 0 ? fault : { ...fault, raw: input.body };
 }
 
-function ledgerRow(
-  input: CirronBatchInput,
-  batch: CirronBatch,
-  contentHash: string,
-  groupKey: string,
-): StateChange {
+function ledgerRow(input: CirronBatchInput, batch: CirronBatch, contentHash: string, groupKey: string): StateChange {
   return {
     table: "cirron_batches",
     row: {

@@ -1,0 +1,159 @@
+// All protocols behind one door: an input's kind decides who decodes it and who turns it into rows. The state
+// that identities, groups and aliases make is here and nowhere else; it changes only by `apply`, in the order
+// of the journal.
+
+import { createHash } from "node:crypto";
+import type { JsonLimits } from "#base/json/value.ts";
+import type { Fault, FaultCode } from "#model/fault.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
+import type { Registry } from "#wire/semantiva/registry.ts";
+import { type Applied, nothingApplied } from "./applied.ts";
+import { decodeChanges } from "./changes.ts";
+import { applyCirronBatch } from "./cirron/apply.ts";
+import { CirronWorkspace } from "./cirron/workspace.ts";
+import { toFaultRows } from "./fault-rows.ts";
+import { PlainGroups } from "./groups.ts";
+import { IdMap, idWords } from "./id-map.ts";
+import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput } from "./input.ts";
+import { splitLines, toLogRows } from "./log-rows.ts";
+import { applySemantiva } from "./semantiva/apply.ts";
+import { decodeLines, type SemantivaChunk } from "./semantiva/decode-lines.ts";
+import type { Applier } from "./sequencer.ts";
+
+export interface ApplierOptions {
+  readonly sessionGapNs: bigint;
+  readonly json: JsonLimits;
+  readonly registry: Registry;
+}
+
+export class ProtocolApplier implements Applier {
+  readonly groups = new PlainGroups();
+  /** Lines, faults and captured output by their own hashes. */
+  readonly seen = new IdMap();
+  private readonly cirron = new Map<string, CirronWorkspace>();
+  private readonly options: ApplierOptions;
+
+  constructor(options: ApplierOptions) {
+    this.options = options;
+  }
+
+  cirronOf(workspace: string): CirronWorkspace {
+    let state = this.cirron.get(workspace);
+    if (state === undefined) {
+      state = new CirronWorkspace(workspace, this.options.sessionGapNs);
+      this.cirron.set(workspace, state);
+    }
+    return state;
+  }
+
+  /** The run that a group's rows belong to now. */
+  runOf(groupKey: string): string | undefined {
+    const plain = this.groups.runOf(groupKey);
+    if (plain !== undefined) return plain;
+    for (const state of this.cirron.values()) {
+      const run = state.map.runOf(groupKey);
+      if (run !== undefined) return run;
+    }
+    return undefined;
+  }
+
+  decode(input: Input): unknown {
+    switch (input.kind) {
+      case "cirron_batch":
+        return decodeBatch(input.body, this.options.json);
+      case "semantiva_lines":
+        return decodeLines(input, this.options.registry);
+      case "xtrack_frames":
+      case "log_lines":
+      case "blob":
+      case "refused":
+      case "change":
+        return null;
+    }
+  }
+
+  prepare(): null {
+    return null;
+  }
+
+  apply(position: number, input: Input, decoded: unknown): Applied {
+    switch (input.kind) {
+      case "cirron_batch": {
+        const result = decoded as DecodeResult;
+        if (!result.ok) return keepFault(result.refusal, "cirron", input, position);
+        return applyCirronBatch(this.cirronOf(input.workspace), position, input, result.batch);
+      }
+      case "semantiva_lines":
+        return applySemantiva(this, decoded as SemantivaChunk, { ...input, position });
+      case "xtrack_frames":
+        return nothingApplied;
+      case "log_lines":
+        return this.applyLogLines(position, input);
+      case "blob":
+        return applyBlob(input);
+      case "refused":
+        return keepRefused(input, position);
+      case "change":
+        return this.applyChange(input);
+    }
+  }
+
+  private applyLogLines(position: number, input: LogLinesInput): Applied {
+    const groupKey = `${input.workspace}/w/${input.wrapperId}`;
+    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId });
+    const lines = splitLines(input.body, input.offset);
+    const fresh = lines.filter((line) => this.isNew(`${groupKey}\0${input.stream}\0${line.offset}`));
+    const rows = toLogRows(fresh, input, groupKey, position);
+    return {
+      parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
+      state,
+      accepted: fresh.length,
+      duplicates: lines.length - fresh.length,
+      faults: [],
+    };
+  }
+
+  private applyChange(input: ChangeInput): Applied {
+    return { ...nothingApplied, state: decodeChanges(input.body), accepted: 1 };
+  }
+
+  private isNew(identity: string): boolean {
+    const digest = createHash("sha256").update(identity).digest();
+    for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
+    if (this.seen.get() >= 0) return false;
+    this.seen.set(0);
+    return true;
+  }
+}
+
+function applyBlob(input: BlobInput): Applied {
+  const row: StateChange = {
+    table: "blobs",
+    row: {
+      workspace: input.workspace,
+      span_id: input.spanId,
+      kind: input.blobKind,
+      object_key: input.objectKey,
+      size: BigInt(input.size),
+      sha256: input.sha256,
+      content_type: input.contentType,
+      received_ns: input.receivedNs,
+      deleted: 0,
+      version: input.receivedNs,
+    },
+  };
+  return { ...nothingApplied, state: [row], accepted: 1 };
+}
+
+function keepRefused(input: RefusedInput, position: number): Applied {
+  const place = JSON.parse(input.place) as Fault["place"];
+  const fault: Fault = { code: input.code as FaultCode, detail: input.detail, place, raw: input.body };
+  return keepFault(fault, input.protocol, input, position);
+}
+
+function keepFault(fault: Fault, protocol: string, input: Input, position: number): Applied {
+  const { workspace, transport, receivedNs } = input;
+  const rows = toFaultRows([fault], { workspace, groupKey: "", protocol, transport, receivedNs, position });
+  return { ...nothingApplied, parts: [{ table: "faults", rows, dropped: null }], faults: [fault] };
+}

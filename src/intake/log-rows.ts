@@ -1,0 +1,62 @@
+// Output captured by `tributary run`: each line becomes a log row. Its identity is (wrapper, stream, offset),
+// so the same capture sent twice is stored once.
+
+import { createRows, type Rows } from "#model/tables.ts";
+import type { LogLinesInput } from "./input.ts";
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+export interface CapturedLine {
+  /** Byte offset of the line in its stream. */
+  readonly offset: number;
+  /** Without the line's end; a view of the body. */
+  readonly bytes: Uint8Array;
+}
+
+export function splitLines(body: Uint8Array, offset: number): CapturedLine[] {
+  const lines: CapturedLine[] = [];
+  let start = 0;
+  while (start < body.length) {
+    const found = body.indexOf(newline, start);
+    const end = found < 0 ? body.length : found;
+    const cut = end > start && body[end - 1] === carriageReturn ? end - 1 : end;
+    lines.push({ offset: offset + start, bytes: body.subarray(start, cut) });
+    start = end + 1;
+  }
+  return lines;
+}
+
+const textDecoder = new TextDecoder();
+
+export function toLogRows(
+  lines: readonly CapturedLine[],
+  input: LogLinesInput,
+  groupKey: string,
+  position: number,
+): Rows<"logs"> {
+  const rows = createRows("logs");
+  for (const [at, line] of lines.entries()) {
+    rows.group_key.push(groupKey);
+    rows.worker.push("");
+    rows.ts_ns.pushBigInt(input.receivedNs);
+    rows.seq.pushWords(0, 0);
+    rows.level.push(input.stream === "stderr" ? "error" : "info");
+    rows.logger.push("");
+    // Decoded and encoded again, so that bytes which are no text become the replacement character; `raw` has them.
+    const text = textDecoder.decode(line.bytes);
+    rows.msg.push(text);
+    rows.step.pushNull();
+    rows.fields.push("");
+    rows.stream.push(input.stream);
+    rows.offset.pushNumber(line.offset);
+    rows.received_ns.pushBigInt(input.receivedNs);
+    rows.jpos.pushNumber(position);
+    rows.jrow.push(at);
+    rows.flags.push(0);
+    rows.extra.push("");
+    if (text.includes("\ufffd")) rows.raw.pushBytes(line.bytes);
+    else rows.raw.push("");
+  }
+  return rows;
+}

@@ -1,0 +1,45 @@
+// Gathered batches → one block a table. Facts first, then the small tables that map them to runs: a row is
+// never shown under a run before it is there.
+
+import type { AnyTablePart, Batch } from "#model/batch.ts";
+import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
+import { type FactTable, factTables, type Rows } from "#model/tables.ts";
+import { encodeBlock, type NativeBlock } from "#store/native/encode-block.ts";
+import { encodeObjects } from "#store/native/encode-objects.ts";
+import type { PlannedBlock } from "./plan.ts";
+
+export function toBlocks(batches: readonly Batch[]): Omit<PlannedBlock, "token">[] {
+  const parts = Map.groupBy(
+    batches.flatMap((batch) => batch.parts),
+    (part) => part.table,
+  );
+  const changes = Map.groupBy(
+    batches.flatMap((batch) => batch.state),
+    (change) => change.table,
+  );
+  const blocks: Omit<PlannedBlock, "token">[] = [];
+  for (const table of Object.keys(factTables) as FactTable[]) {
+    const mine = parts.get(table);
+    if (mine !== undefined) blocks.push({ table, ...encodeFacts(table, mine) });
+  }
+  for (const table of Object.keys(stateTables) as StateTable[]) {
+    const mine = changes.get(table);
+    if (mine !== undefined) blocks.push({ table, ...encodeState(table, mine) });
+  }
+  return blocks.filter((block) => block.rows > 0);
+}
+
+function encodeFacts(table: FactTable, parts: readonly AnyTablePart[]): NativeBlock {
+  return encodeBlock(
+    table,
+    parts.map((part) => part.rows as Rows<typeof table>),
+    parts.map((part) => part.dropped),
+  );
+}
+
+function encodeState(table: StateTable, changes: readonly StateChange[]): NativeBlock {
+  return encodeObjects(
+    stateTables[table],
+    changes.map((change) => change.row as never),
+  );
+}
