@@ -47,6 +47,15 @@ export class ProtocolApplier implements Applier {
     return state;
   }
 
+  cirronStates(): CirronWorkspace[] {
+    return [...this.cirron.values()];
+  }
+
+  /** A line of captured output that the store already holds. */
+  noteCapturedLine(groupKey: string, stream: string, offset: number): void {
+    this.isNew(capturedIdentity(groupKey, stream, offset));
+  }
+
   /** The run that a group's rows belong to now. */
   runOf(groupKey: string): string | undefined {
     const plain = this.groups.runOf(groupKey);
@@ -103,7 +112,7 @@ export class ProtocolApplier implements Applier {
     const groupKey = `${input.workspace}/w/${input.wrapperId}`;
     const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId });
     const lines = splitLines(input.body, input.offset);
-    const fresh = lines.filter((line) => this.isNew(`${groupKey}\0${input.stream}\0${line.offset}`));
+    const fresh = lines.filter((line) => this.isNew(capturedIdentity(groupKey, input.stream, line.offset)));
     const rows = toLogRows(fresh, input, groupKey, position);
     return {
       parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
@@ -125,6 +134,10 @@ export class ProtocolApplier implements Applier {
     this.seen.set(0);
     return true;
   }
+}
+
+function capturedIdentity(groupKey: string, stream: string, offset: number): string {
+  return `${groupKey}\0${stream}\0${offset}`;
 }
 
 function applyBlob(input: BlobInput): Applied {

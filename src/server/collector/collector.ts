@@ -1,0 +1,211 @@
+// One collector: the journal, the state, the writer and the store of a data folder, put together and opened in
+// the order that loses nothing: store and its lock first, then open plans, then the state, then the journal's
+// rest. Only after that does anything listen.
+
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { JsonLimits } from "#base/json/value.ts";
+import { ProtocolApplier } from "#intake/applier.ts";
+import { encodeChanges } from "#intake/changes.ts";
+import type { Input } from "#intake/input.ts";
+import { type AppliedInput, type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
+import { readDurable, writeDurably } from "#journal/durable-file.ts";
+import { nodeFiles } from "#journal/files.ts";
+import { createJournal, type Journal } from "#journal/journal.ts";
+import { createOutbox } from "#journal/outbox.ts";
+import { LiveHub } from "#live/hub.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import type { StoreAddress } from "#store/address.ts";
+import { createStore } from "#store/client.ts";
+import { isRetryable, StoreOutage } from "#store/outage.ts";
+import { migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
+import { toBlocks } from "#store/writer/blocks.ts";
+import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
+import { bundledSchemas } from "#wire/semantiva/bundled.ts";
+import { createRegistry } from "#wire/semantiva/registry.ts";
+import { restoreIntake } from "./restore.ts";
+
+export interface CollectorOptions {
+  readonly dataDir: string;
+  readonly store: StoreAddress;
+  readonly sessionGapNs: bigint;
+  readonly json: JsonLimits;
+  readonly journalBudgetBytes: number;
+  readonly pendingBytesMax: number;
+  onTrouble(message: string, cause: unknown): void;
+  /** Something that must not go on: the process should end and be started again. */
+  onFatal(cause: unknown): void;
+}
+
+/** How long the first row of a plan waits for company: well below the second in which rows must be queryable. */
+const lingerMs = 60;
+const planBytesMax = 16 * 1024 * 1024;
+
+export interface Collector {
+  readonly id: string;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly writer: StoreWriter;
+  readonly sequencer: Sequencer;
+  readonly applier: ProtocolApplier;
+  readonly hub: LiveHub;
+  /** Called for every input after it was applied, in order. */
+  onApplied(listener: (applied: AppliedInput) => void): void;
+  submit(input: Input, decoded?: unknown): Submitted;
+  /** Makes changes of the small state durable and applies them. */
+  change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
+  /** Resolves when everything up to a journal position can be queried. */
+  queryable(position: number): Promise<void>;
+  /** Resolves when nothing that was accepted so far waits. */
+  drained(): Promise<void>;
+  close(deadlineMs: number): Promise<void>;
+}
+
+export async function openCollector(options: CollectorOptions): Promise<Collector> {
+  const { dataDir } = options;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const store = await createStore(options.store);
+  try {
+    await migrate(store);
+    return await openWithStore(options, store);
+  } catch (cause) {
+    await store.close();
+    throw cause;
+  }
+}
+
+async function openWithStore(options: CollectorOptions, store: Store): Promise<Collector> {
+  const { dataDir } = options;
+  const id = await readCollectorId(join(dataDir, "collector"));
+  const outbox = await createOutbox(join(dataDir, "outbox"));
+  const sender = toSender(store);
+  const onTrouble = (error: unknown, attempt: number) =>
+    options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
+  const storedTo = await finishOpenPlans(outbox, sender, { onTrouble });
+  const journal = await createJournal({
+    dir: join(dataDir, "journal"),
+    budgetBytes: options.journalBudgetBytes,
+    positionMin: storedTo + 1,
+  });
+  const applier = new ProtocolApplier({
+    sessionGapNs: options.sessionGapNs,
+    json: options.json,
+    registry: createRegistry(bundledSchemas),
+  });
+  const corrections = await restoreIntake(store, applier, nowNs());
+  const writer = new StoreWriter(outbox, sender, toBlocks, writerOptions(options, id, journal, onTrouble), storedTo);
+  const hub = new LiveHub(id, storedTo);
+  const listeners: ((applied: AppliedInput) => void)[] = [];
+  const onApplied = (entry: AppliedInput): void => {
+    const { position, input, applied } = entry;
+    const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };
+    hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
+    for (const listener of listeners) listener(entry);
+  };
+  const durable = journal.state().nextPosition - 1;
+  const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
+  const sequencer = new Sequencer(journal, writer, applier, start, { onApplied, onFatal: options.onFatal });
+  const collector = assemble({ id, store, journal, writer, sequencer, applier, hub, listeners });
+  await sequencer.recover();
+  if (corrections.length > 0) await collector.change(corrections, "default", "");
+  return collector;
+}
+
+function writerOptions(
+  options: CollectorOptions,
+  collector: string,
+  journal: Journal,
+  onTrouble: (error: unknown, attempt: number) => void,
+) {
+  return {
+    collector,
+    lingerMs,
+    planBytesMax,
+    pendingBytesMax: options.pendingBytesMax,
+    onTrouble,
+    onStored(to: number) {
+      journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
+    },
+    onStopped(cause: unknown) {
+      options.onTrouble("The store refuses a block for good; accepted data waits in the journal.", cause);
+    },
+  };
+}
+
+interface Parts {
+  readonly id: string;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly writer: StoreWriter;
+  readonly sequencer: Sequencer;
+  readonly applier: ProtocolApplier;
+  readonly hub: LiveHub;
+  readonly listeners: ((applied: AppliedInput) => void)[];
+}
+
+function assemble(parts: Parts): Collector {
+  const { sequencer, writer, journal, store, listeners } = parts;
+  const submit = (input: Input, decoded?: unknown): Submitted => sequencer.submit(input, decoded);
+  const drained = async (): Promise<void> => {
+    await sequencer.drained();
+    await writer.storedUpTo(sequencer.position.applied);
+  };
+  return {
+    ...parts,
+    submit,
+    drained,
+    onApplied: (listener) => listeners.push(listener),
+    change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
+    async queryable(position) {
+      await writer.storedUpTo(position);
+    },
+    async close(deadlineMs) {
+      await writer.close(deadlineMs);
+      await journal.close();
+      await store.close();
+    },
+  };
+}
+
+async function submitChange(
+  sequencer: Sequencer,
+  changes: readonly StateChange[],
+  workspace: string,
+  author: string,
+): Promise<Receipt> {
+  const submitted = sequencer.submit({
+    kind: "change",
+    change: "state",
+    author,
+    workspace,
+    transport: "server",
+    source: "",
+    runOverride: null,
+    imported: false,
+    receivedNs: nowNs(),
+    body: encodeChanges(changes),
+  });
+  if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
+  return submitted.applied;
+}
+
+function toSender(store: Store): BlockSender {
+  return {
+    insert: ({ table, token, ...block }) => store.insert(table, block, { token }),
+    isPassing: isRetryable,
+  };
+}
+
+async function readCollectorId(path: string): Promise<string> {
+  const known = await readDurable(nodeFiles, path);
+  if (known !== undefined) return new TextDecoder().decode(known);
+  const id = randomUUID().slice(0, 8);
+  await writeDurably(nodeFiles, path, new TextEncoder().encode(id));
+  return id;
+}
+
+export function nowNs(): bigint {
+  return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+}

@@ -1,0 +1,223 @@
+// The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
+// for chosen groups. 64-bit integers come as text and are turned into bigints by whoever derives.
+
+import type { Query } from "#store/store.ts";
+
+/** Which groups are asked for: all of a workspace, or these. */
+export type GroupScope =
+  | { readonly workspace: string }
+  | { readonly workspace: string; readonly groupKeys: readonly string[] };
+
+function inScope(column: string, scope: GroupScope): string {
+  return "groupKeys" in scope
+    ? `${column} IN {groups:Array(String)}`
+    : `startsWith(toString(${column}), {prefix:String})`;
+}
+
+function scopeParams(scope: GroupScope): Record<string, string | string[]> {
+  return "groupKeys" in scope ? { groups: [...scope.groupKeys] } : { prefix: `${scope.workspace}/` };
+}
+
+export interface GroupRow {
+  readonly group_key: string;
+  readonly protocol: string;
+  readonly run_id: string;
+  readonly session_id: string;
+  readonly root_kind: string;
+  readonly rank: number;
+  readonly forked: number;
+  readonly imported: number;
+  readonly pipeline_id: string | null;
+  readonly deployment_id: string | null;
+  readonly model_id: string | null;
+  readonly min_ns: string | null;
+  readonly max_ns: string | null;
+  readonly max_received_ns: string | null;
+  readonly faults: number;
+  readonly duplicates: number;
+}
+
+export function groupsQuery(database: string, scope: GroupScope): Query {
+  const times = (table: string) => `SELECT group_key, min_ns, max_ns, max_received_ns FROM ${database}.${table}
+      WHERE ${inScope("group_key", scope)}`;
+  return {
+    sql: `SELECT g.group_key AS group_key, g.protocol AS protocol, g.run_id AS run_id, g.session_id AS session_id,
+        g.root_kind AS root_kind, g.rank AS rank, g.forked AS forked, g.imported AS imported,
+        g.pipeline_id AS pipeline_id, g.deployment_id AS deployment_id, g.model_id AS model_id,
+        t.min_ns AS min_ns, t.max_ns AS max_ns, t.max_received_ns AS max_received_ns,
+        toUInt32(f.faults) AS faults, toUInt32(s.duplicates) AS duplicates
+      FROM (SELECT * FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)}) AS g
+      LEFT JOIN (SELECT toString(group_key) AS group_key, nullIf(min(min_ns), 0) AS min_ns, nullIf(max(max_ns), 0) AS max_ns,
+          toNullable(max(max_received_ns)) AS max_received_ns
+        FROM (${times("group_times")} UNION ALL ${times("metric_summary")}) GROUP BY group_key) AS t
+        ON t.group_key = g.group_key
+      LEFT JOIN (SELECT toString(group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults
+        WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS f ON f.group_key = g.group_key
+      LEFT JOIN (SELECT toString(group_key) AS group_key, sum(duplicates) AS duplicates FROM ${database}.seq_ranges
+        WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS s ON s.group_key = g.group_key
+      WHERE g.deleted_ns = 0 OR ifNull(t.max_received_ns, 0) > g.deleted_ns`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface StartRow {
+  readonly group_key: string;
+  readonly worker: string;
+  readonly ts_ns: string;
+  readonly name: string;
+  readonly experiment: string;
+  readonly parent: string;
+  readonly tags: string;
+}
+
+export function startsQuery(database: string, scope: GroupScope): Query {
+  return {
+    sql: `SELECT group_key, worker, ts_ns, JSONExtractString(payload, 'name') AS name,
+        JSONExtractString(payload, 'run_id', 'exp_id') AS experiment,
+        JSONExtractString(payload, 'run_id', 'parent_id') AS parent,
+        JSONExtractRaw(payload, 'tags') AS tags
+      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+      ORDER BY group_key, ts_ns, worker`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface EndRow {
+  readonly group_key: string;
+  readonly worker: string;
+  readonly ts_ns: string;
+  readonly status: string;
+  readonly error_type: string;
+  readonly error_message: string;
+}
+
+export function endsQuery(database: string, scope: GroupScope): Query {
+  return {
+    sql: `SELECT group_key, worker, ts_ns, JSONExtractString(payload, 'status') AS status,
+        JSONExtractString(payload, 'error', 'type') AS error_type,
+        JSONExtractString(payload, 'error', 'message') AS error_message
+      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
+      ORDER BY group_key, ts_ns, worker`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface StatusRow {
+  readonly group_key: string;
+  readonly worker: string;
+  readonly ts_ns: string;
+  readonly status: string;
+  readonly message: string;
+  readonly progress: string;
+}
+
+/** The last status of each worker, and the last that had progress. */
+export function statusesQuery(database: string, scope: GroupScope): Query {
+  return {
+    sql: `SELECT group_key, worker, max(ts_ns) AS ts_ns,
+        argMax(JSONExtractString(payload, 'status'), (ts_ns, seq)) AS status,
+        argMax(JSONExtractString(payload, 'msg'), (ts_ns, seq)) AS message,
+        argMaxIf(JSONExtractRaw(payload, 'progress'), (ts_ns, seq), JSONHas(payload, 'progress')) AS progress
+      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
+      GROUP BY group_key, worker ORDER BY group_key, worker`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface PipelineRow {
+  readonly group_key: string;
+  readonly has_start: number;
+  readonly has_end: number;
+  readonly start_ns: string;
+  readonly end_ns: string;
+  readonly outcome: string;
+  readonly launch_id: string;
+  readonly attempt: string | null;
+  readonly run_index: string | null;
+  readonly errors: number;
+  readonly error: string;
+}
+
+export function pipelinesQuery(database: string, scope: GroupScope): Query {
+  return {
+    sql: `SELECT l.*, toUInt32(n.errors) AS errors, n.error AS error FROM (
+        SELECT toString(group_key) AS group_key, max(type = 'pipeline_start') AS has_start,
+          max(type = 'pipeline_end') AS has_end,
+          minIf(ts_ns, type = 'pipeline_start') AS start_ns, maxIf(ts_ns, type = 'pipeline_end') AS end_ns,
+          argMaxIf(toString(outcome), ts_ns, type = 'pipeline_end') AS outcome,
+          argMaxIf(toString(launch_id), ts_ns, launch_id != '') AS launch_id,
+          argMaxIf(tuple(attempt), ts_ns, launch_id != '').1 AS attempt,
+          argMaxIf(tuple(run_index), ts_ns, launch_id != '').1 AS run_index
+        FROM ${database}.lifecycle
+        WHERE ${inScope("group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key) AS l
+      LEFT JOIN (SELECT toString(group_key) AS group_key, count() AS errors,
+          argMax(JSONExtractString(payload, 'error', 'message'), jpos) AS error
+        FROM ${database}.nodes WHERE ${inScope("group_key", scope)} AND status = 'error' GROUP BY group_key) AS n
+        ON n.group_key = l.group_key`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface WrapperRow {
+  readonly group_key: string;
+  readonly start_ns: string;
+  readonly end_ns: string | null;
+  readonly exit: string;
+  readonly start: string;
+}
+
+export function wrappersQuery(database: string, scope: GroupScope): Query {
+  return {
+    sql: `SELECT group_key, minIf(ts_ns, type = 'wrapper_start') AS start_ns,
+        nullIf(maxIf(ts_ns, type = 'wrapper_exit'), 0) AS end_ns,
+        argMaxIf(payload, ts_ns, type = 'wrapper_exit') AS exit,
+        argMinIf(payload, ts_ns, type = 'wrapper_start') AS start
+      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'run' GROUP BY group_key`,
+    params: scopeParams(scope),
+  };
+}
+
+export interface EditRow {
+  readonly run_id: string;
+  readonly name: string | null;
+  readonly notes: string | null;
+  readonly tags: string;
+  readonly archived: number;
+  readonly author: string;
+  readonly version: string;
+}
+
+export function editsQuery(database: string, workspace: string, runs: readonly string[] | null): Query {
+  const only = runs === null ? "" : "AND run_id IN {runs:Array(String)}";
+  return {
+    sql: `SELECT run_id, name, notes, tags, archived, author, version FROM ${database}.run_edits FINAL
+      WHERE workspace = {workspace:String} ${only}`,
+    params: { workspace, ...(runs === null ? {} : { runs: [...runs] }) },
+  };
+}
+
+/** The groups that an id or alias leads to, with what each is called today. */
+export function resolveQuery(database: string, workspace: string, ids: readonly string[]): Query {
+  return {
+    sql: `SELECT a.alias AS alias, g.group_key AS group_key, g.run_id AS run_id, t.last AS last
+      FROM (SELECT alias, group_key FROM ${database}.aliases FINAL
+          WHERE workspace = {workspace:String} AND alias IN {ids:Array(String)}
+        UNION DISTINCT SELECT run_id AS alias, group_key FROM ${database}.groups FINAL
+          WHERE workspace = {workspace:String} AND run_id IN {ids:Array(String)}) AS a
+      INNER JOIN (SELECT group_key, run_id FROM ${database}.groups FINAL
+        WHERE workspace = {workspace:String} AND protocol != 'launch') AS g ON g.group_key = a.group_key
+      LEFT JOIN (SELECT toString(group_key) AS group_key, max(min_ns) AS last FROM ${database}.group_times
+        GROUP BY group_key) AS t ON t.group_key = g.group_key`,
+    params: { workspace, ids: [...ids] },
+  };
+}
+
+/** Every group of these runs. */
+export function groupsOfRunsQuery(database: string, workspace: string, runs: readonly string[]): Query {
+  return {
+    sql: `SELECT group_key, run_id, protocol, rank FROM ${database}.groups FINAL
+      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch'
+      ORDER BY group_key`,
+    params: { workspace, runs: [...runs] },
+  };
+}
