@@ -2,95 +2,9 @@
 // it is read, so that any order of arrival, a replay or a restart ends in the same answer.
 
 import { parseJson } from "#base/json/parse.ts";
+import type { EndFact, RunFacts, StartFact, StatusFact } from "#model/run-facts.ts";
 
 export type RunStatus = "running" | "completed" | "failed" | "killed" | "lost" | "unknown";
-
-/** A group of rows and what the store knows about it as a whole. */
-export interface GroupFacts {
-  readonly groupKey: string;
-  readonly protocol: string;
-  readonly runId: string;
-  readonly sessionId: string;
-  readonly rootKind: string;
-  readonly rank: number;
-  readonly forked: boolean;
-  readonly imported: boolean;
-  /** By the clients' clocks; null when nothing with a time is stored. */
-  readonly firstNs: bigint | null;
-  readonly lastNs: bigint | null;
-  readonly lastReceivedNs: bigint;
-  readonly faults: number;
-}
-
-/** One XTrack run_start. */
-export interface StartFact {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly tsNs: bigint;
-  readonly name: string;
-  readonly experiment: string;
-  readonly parent: string;
-  /** Strict JSON text of `tags`, '' when absent. */
-  readonly tags: string;
-}
-
-/** One XTrack run_end. */
-export interface EndFact {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly tsNs: bigint;
-  readonly status: string;
-  readonly errorType: string;
-  readonly errorMessage: string;
-}
-
-/** The last XTrack status event of a worker. */
-export interface StatusFact {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly tsNs: bigint;
-  readonly status: string;
-  readonly message: string;
-  /** Strict JSON text of `progress`, '' when absent. */
-  readonly progress: string;
-}
-
-/** Semantiva's pipeline lines of a run, and its place in a launch. */
-export interface PipelineFact {
-  readonly groupKey: string;
-  readonly hasStart: boolean;
-  readonly hasEnd: boolean;
-  readonly startNs: bigint;
-  readonly endNs: bigint;
-  /** summary.status of pipeline_end, '' when there is none. */
-  readonly outcome: string;
-  readonly nodeErrors: number;
-  readonly nodeError: string;
-  readonly launchId: string;
-  readonly attempt: bigint | null;
-  readonly index: bigint | null;
-}
-
-/** What `tributary run` saw of the process. */
-export interface WrapperFact {
-  readonly groupKey: string;
-  readonly startNs: bigint;
-  /** Null while the process runs. */
-  readonly endNs: bigint | null;
-  readonly exitCode: number | null;
-  readonly signal: string;
-  readonly name: string;
-}
-
-export interface RunFacts {
-  readonly runId: string;
-  readonly groups: readonly GroupFacts[];
-  readonly starts: readonly StartFact[];
-  readonly ends: readonly EndFact[];
-  readonly statuses: readonly StatusFact[];
-  readonly pipelines: readonly PipelineFact[];
-  readonly wrappers: readonly WrapperFact[];
-}
 
 export interface HeadContext {
   readonly nowNs: bigint;
@@ -114,6 +28,8 @@ export interface RunHead {
   readonly errorMessage: string;
   readonly progress: { current: number; total: number | null; unit: string; message: string } | null;
   readonly workers: readonly string[];
+  /** host, user, commit and branch; what is not known is absent. */
+  readonly source: Readonly<Partial<Record<"host" | "user" | "commit" | "branch", string>>>;
 }
 
 export function toRunHead(facts: RunFacts, context: HeadContext): RunHead {
@@ -135,6 +51,11 @@ export function toRunHead(facts: RunFacts, context: HeadContext): RunHead {
     errorMessage: verdict.errorMessage,
     progress: toProgress(facts.statuses),
     workers: workersOf(facts),
+    source: {
+      ...present("host", start?.host),
+      ...present("commit", start?.commit),
+      ...present("branch", start?.branch),
+    },
   };
 }
 
@@ -274,6 +195,10 @@ function toTags(text: string): string[] {
   return Object.entries(parsed.value).map(
     ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
+}
+
+function present<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
+  return value === undefined || value === "" ? {} : ({ [key]: value } as Record<K, string>);
 }
 
 function smallest(times: readonly bigint[]): bigint | null {

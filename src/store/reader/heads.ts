@@ -35,6 +35,20 @@ export interface GroupRow {
   readonly max_received_ns: string | null;
   readonly faults: number;
   readonly duplicates: number;
+  readonly missing: number;
+}
+
+/** Sequence numbers that never came, by incarnation: the run_starts of a worker cut its events by their time. */
+function sequencesSql(database: string, scope: GroupScope): string {
+  return `SELECT group_key, sum(duplicates) AS duplicates, sum(missing) AS missing FROM (
+        SELECT toString(r.group_key) AS group_key, toString(r.worker) AS worker,
+          greatest(1, arrayCount(start -> start <= r.first_ts_ns, i.starts)) AS incarnation,
+          sum(r.duplicates) AS duplicates, greatest(0, max(r.last_seq) - toInt64(sum(r.events))) AS missing
+        FROM (SELECT * FROM ${database}.seq_ranges WHERE ${inScope("group_key", scope)}) AS r
+        LEFT JOIN (SELECT group_key, worker, groupArray(ts_ns) AS starts FROM ${database}.events
+          WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+          GROUP BY group_key, worker) AS i ON i.group_key = r.group_key AND i.worker = r.worker
+        GROUP BY group_key, worker, incarnation) GROUP BY group_key`;
 }
 
 export function groupsQuery(database: string, scope: GroupScope): Query {
@@ -45,7 +59,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
         g.root_kind AS root_kind, g.rank AS rank, g.forked AS forked, g.imported AS imported,
         g.pipeline_id AS pipeline_id, g.deployment_id AS deployment_id, g.model_id AS model_id,
         t.min_ns AS min_ns, t.max_ns AS max_ns, t.max_received_ns AS max_received_ns,
-        toUInt32(f.faults) AS faults, toUInt32(s.duplicates) AS duplicates
+        toUInt32(f.faults) AS faults, toUInt32(s.duplicates) AS duplicates, toUInt32(s.missing) AS missing
       FROM (SELECT * FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)}) AS g
       LEFT JOIN (SELECT toString(group_key) AS group_key, nullIf(min(min_ns), 0) AS min_ns, nullIf(max(max_ns), 0) AS max_ns,
           toNullable(max(max_received_ns)) AS max_received_ns
@@ -53,8 +67,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
         ON t.group_key = g.group_key
       LEFT JOIN (SELECT toString(group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults
         WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS f ON f.group_key = g.group_key
-      LEFT JOIN (SELECT toString(group_key) AS group_key, sum(duplicates) AS duplicates FROM ${database}.seq_ranges
-        WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS s ON s.group_key = g.group_key
+      LEFT JOIN (${sequencesSql(database, scope)}) AS s ON s.group_key = g.group_key
       WHERE g.deleted_ns = 0 OR ifNull(t.max_received_ns, 0) > g.deleted_ns`,
     params: scopeParams(scope),
   };
@@ -68,6 +81,9 @@ export interface StartRow {
   readonly experiment: string;
   readonly parent: string;
   readonly tags: string;
+  readonly host: string;
+  readonly commit: string;
+  readonly branch: string;
 }
 
 export function startsQuery(database: string, scope: GroupScope): Query {
@@ -75,7 +91,9 @@ export function startsQuery(database: string, scope: GroupScope): Query {
     sql: `SELECT group_key, worker, ts_ns, JSONExtractString(payload, 'name') AS name,
         JSONExtractString(payload, 'run_id', 'exp_id') AS experiment,
         JSONExtractString(payload, 'run_id', 'parent_id') AS parent,
-        JSONExtractRaw(payload, 'tags') AS tags
+        JSONExtractRaw(payload, 'tags') AS tags, JSONExtractString(payload, 'env', 'hostname') AS host,
+        JSONExtractString(payload, 'source', 'git_commit') AS commit,
+        JSONExtractString(payload, 'source', 'git_branch') AS branch
       FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
