@@ -20,17 +20,28 @@ import { splitLines, toLogRows } from "./log-rows.ts";
 import { applySemantiva } from "./semantiva/apply.ts";
 import { decodeLines, type SemantivaChunk } from "./semantiva/decode-lines.ts";
 import type { Applier } from "./sequencer.ts";
+import { applyXtrack, groupsToLoad, type XtrackState } from "./xtrack/apply.ts";
+import { XtrackIdentities } from "./xtrack/identities.ts";
+import { type DecodedXtrack, decodeXtrack } from "./xtrack/stream.ts";
+
+/** Identities of XTrack events that the store holds: (worker, seq, time) of every event of a group. */
+export type LoadIdentities = (
+  groupKey: string,
+  take: (worker: string, seq: bigint, tsNs: bigint) => void,
+) => Promise<void>;
 
 export interface ApplierOptions {
   readonly sessionGapNs: bigint;
   readonly json: JsonLimits;
   readonly registry: Registry;
+  readonly loadIdentities: LoadIdentities;
 }
 
 export class ProtocolApplier implements Applier {
   readonly groups = new PlainGroups();
   /** Lines, faults and captured output by their own hashes. */
   readonly seen = new IdMap();
+  readonly identities = new XtrackIdentities();
   private readonly cirron = new Map<string, CirronWorkspace>();
   private readonly options: ApplierOptions;
 
@@ -74,6 +85,7 @@ export class ProtocolApplier implements Applier {
       case "semantiva_lines":
         return decodeLines(input, this.options.registry);
       case "xtrack_frames":
+        return decodeXtrack(input);
       case "log_lines":
       case "blob":
       case "refused":
@@ -82,8 +94,11 @@ export class ProtocolApplier implements Applier {
     }
   }
 
-  prepare(): null {
-    return null;
+  /** The identities of an XTrack run that is in the store but not in memory are read before its next events. */
+  prepare(input: Input, decoded: unknown): Promise<void> | null {
+    if (input.kind !== "xtrack_frames") return null;
+    const missing = groupsToLoad(this.xtrack, decoded as DecodedXtrack, input.workspace);
+    return missing.length === 0 ? null : this.load(missing);
   }
 
   apply(position: number, input: Input, decoded: unknown): Applied {
@@ -96,7 +111,7 @@ export class ProtocolApplier implements Applier {
       case "semantiva_lines":
         return applySemantiva(this, decoded as SemantivaChunk, { ...input, position });
       case "xtrack_frames":
-        return nothingApplied;
+        return applyXtrack(this.xtrack, input, decoded as DecodedXtrack, { ...input, position });
       case "log_lines":
         return this.applyLogLines(position, input);
       case "blob":
@@ -105,6 +120,19 @@ export class ProtocolApplier implements Applier {
         return keepRefused(input, position);
       case "change":
         return this.applyChange(input);
+    }
+  }
+
+  private get xtrack(): XtrackState {
+    return { identities: this.identities, groups: this.groups, seenFaults: this.seen };
+  }
+
+  private async load(groupKeys: readonly string[]): Promise<void> {
+    for (const groupKey of groupKeys) {
+      await this.options.loadIdentities(groupKey, (worker, seq, tsNs) => {
+        this.identities.load(groupKey, worker, seq, tsNs);
+      });
+      this.identities.complete(groupKey, 0);
     }
   }
 

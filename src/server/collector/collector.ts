@@ -19,6 +19,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import type { StoreAddress } from "#store/address.ts";
 import { createStore } from "#store/client.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
+import { readEventIdentities } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { toBlocks } from "#store/writer/blocks.ts";
@@ -42,6 +43,8 @@ export interface CollectorOptions {
 /** How long the first row of a plan waits for company: well below the second in which rows must be queryable. */
 const lingerMs = 60;
 const planBytesMax = 16 * 1024 * 1024;
+/** What the identities of XTrack events may take; those of runs that were longest silent are let go beyond it. */
+const identityBytesMax = 512 * 1024 * 1024;
 
 export interface Collector {
   readonly id: string;
@@ -93,9 +96,19 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     sessionGapNs: options.sessionGapNs,
     json: options.json,
     registry: createRegistry(bundledSchemas),
+    async loadIdentities(groupKey, take) {
+      for await (const row of readEventIdentities(store, groupKey))
+        take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
+    },
   });
   const corrections = await restoreIntake(store, applier, nowNs());
-  const writer = new StoreWriter(outbox, sender, toBlocks, writerOptions(options, id, journal, onTrouble), storedTo);
+  const writer = new StoreWriter(
+    outbox,
+    sender,
+    toBlocks,
+    writerOptions(options, id, journal, applier, onTrouble),
+    storedTo,
+  );
   const hub = new LiveHub(id, storedTo);
   const listeners: ((applied: AppliedInput) => void)[] = [];
   const onApplied = (entry: AppliedInput): void => {
@@ -117,6 +130,7 @@ function writerOptions(
   options: CollectorOptions,
   collector: string,
   journal: Journal,
+  applier: ProtocolApplier,
   onTrouble: (error: unknown, attempt: number) => void,
 ) {
   return {
@@ -126,6 +140,7 @@ function writerOptions(
     pendingBytesMax: options.pendingBytesMax,
     onTrouble,
     onStored(to: number) {
+      applier.identities.shrink(identityBytesMax, to);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
     },
     onStopped(cause: unknown) {

@@ -1,6 +1,6 @@
 // What intake must know again when it starts: which rows, lines and batches are stored, and under which keys.
 
-import type { Store } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 
 export interface StoredSpan {
   readonly group_key: string;
@@ -75,6 +75,23 @@ export function readStoredLines(store: Store): AsyncIterable<{ readonly workspac
   });
 }
 
+/** What tells one XTrack event of a group from another. */
+export function readEventIdentities(
+  store: Store,
+  groupKey: string,
+): AsyncIterable<{ readonly worker: string; readonly seq: string; readonly ts_ns: string }> {
+  const from = (table: string, more = "") =>
+    `SELECT worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
+  const control = "type IN ('ack', 'command')";
+  return readObjects(store, {
+    sql: `SELECT DISTINCT worker, seq, ts_ns FROM (${from("metrics")} UNION ALL ${from("params")}
+      UNION ALL ${from("logs", "AND stream = ''")} UNION ALL ${from("events", `AND NOT ${control}`)}
+      UNION ALL SELECT concat(worker, '\\0control'), seq, ts_ns FROM ${store.database}.events
+        WHERE group_key = {group:String} AND ${control})`,
+    params: { group: groupKey },
+  });
+}
+
 /** Captured output: what tells one line from another. */
 export function readCapturedLines(
   store: Store,
@@ -88,7 +105,7 @@ export function readStateRows<T>(store: Store, table: string): Promise<T[]> {
   return store.query<T>({ sql: `SELECT * FROM ${store.database}.${table} FINAL` });
 }
 
-async function* readObjects<T>(store: Store, query: { sql: string }): AsyncGenerator<T> {
+async function* readObjects<T>(store: Store, query: Query): AsyncGenerator<T> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of store.stream(query, { format: "objects" })) {

@@ -1,0 +1,70 @@
+// A real collector in a temporary folder, with the real engine.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultJsonLimits } from "#base/json/value.ts";
+import type { Input } from "#intake/input.ts";
+import type { Receipt } from "#intake/sequencer.ts";
+import { type Collector, nowNs, openCollector } from "#server/collector/collector.ts";
+
+export interface TestCollector {
+  readonly dataDir: string;
+  collector: Collector;
+  /** Closes and opens the same folder again. */
+  reopen(): Promise<Collector>;
+  remove(): Promise<void>;
+}
+
+export async function createTestCollector(): Promise<TestCollector> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-"));
+  const test: TestCollector = {
+    dataDir,
+    collector: await open(dataDir),
+    async reopen() {
+      await test.collector.close(5000);
+      test.collector = await open(dataDir);
+      return test.collector;
+    },
+    async remove() {
+      await test.collector.close(5000);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return test;
+}
+
+function open(dataDir: string): Promise<Collector> {
+  return openCollector({
+    dataDir,
+    store: { kind: "embedded", dataDir },
+    sessionGapNs: 600_000_000_000n,
+    json: defaultJsonLimits,
+    journalBudgetBytes: 1024 ** 3,
+    pendingBytesMax: 64 * 1024 * 1024,
+    onTrouble: (message, cause) => console.error(message, cause),
+    onFatal: (cause) => {
+      throw cause;
+    },
+  });
+}
+
+export function cirronInput(body: Uint8Array, more: Partial<Input> = {}): Input {
+  return {
+    kind: "cirron_batch",
+    workspace: "default",
+    transport: "http",
+    source: "test",
+    runOverride: null,
+    imported: false,
+    receivedNs: nowNs(),
+    body,
+    ...more,
+  } as Input;
+}
+
+export async function submitted(collector: Collector, input: Input): Promise<Receipt> {
+  const result = collector.submit(input);
+  if (typeof result === "string") throw new Error(result);
+  return result.applied;
+}

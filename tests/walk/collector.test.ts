@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
+
+const root = join(import.meta.dirname, "../..");
+const spool = join(root, "examples/data/h200/cirron-stats/.cirron/spool");
+let walk: TestCollector;
+
+beforeAll(async () => {
+  walk = await createTestCollector();
+}, 30_000);
+afterAll(() => walk.remove());
+
+async function count(table: string): Promise<number> {
+  const rows = await walk.collector.store.query<{ n: string }>({ sql: `SELECT count() AS n FROM tributary.${table}` });
+  return Number(rows[0]?.n);
+}
+
+test("a GPU training goes from its spool to the store once, also when it comes again after a restart", async () => {
+  const files = readdirSync(spool).map((name) => readFileSync(join(spool, name)));
+  const receipts = await Promise.all(files.map((file) => submitted(walk.collector, cirronInput(file))));
+  expect(receipts.reduce((sum, receipt) => sum + receipt.accepted, 0)).toBe(3043 + 1204 + 324);
+  await walk.collector.drained();
+  expect([await count("spans"), await count("marks"), await count("snapshots")]).toEqual([3043, 1204, 324]);
+  const again = await walk.reopen();
+  for (const file of files) {
+    const receipt = await submitted(again, cirronInput(file));
+    expect(receipt).toMatchObject({ accepted: 0, faults: [] });
+  }
+  await again.drained();
+  expect([await count("spans"), await count("marks"), await count("snapshots")]).toEqual([3043, 1204, 324]);
+  const groups = await again.store.query<{ run_id: string }>({ sql: "SELECT run_id FROM tributary.groups FINAL" });
+  expect(groups).toEqual([{ run_id: "d367d862a8534da6e34d2f94bf863f8f" }]);
+}, 60_000);
