@@ -1,0 +1,122 @@
+// A Semantiva trace stream, line by line.
+
+import { locatePointer } from "#base/json/pointer.ts";
+import { type JsonLimits, oddity } from "#base/json/value.ts";
+import { parseRfc3339Ns } from "#base/rfc3339.ts";
+import { toPlace } from "#intake/semantiva/decode-lines.ts";
+import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
+import { defaultSplitLimits, isBlank, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
+import type { Registry } from "#wire/semantiva/registry.ts";
+import { type Problem, type Severity, type Tally, toProblem } from "./finding.ts";
+import { findNonFinite } from "./non-finite.ts";
+
+export interface LineCheckOptions {
+  readonly registry: Registry;
+  /** The document to the letter. */
+  readonly strict: boolean;
+  readonly lineBytesMax?: number;
+  readonly limits?: JsonLimits;
+}
+
+const protocol = "semantiva";
+
+/** Things that are said once for all files. */
+export interface SaidOnce {
+  headerless: boolean;
+  nonFinite: boolean;
+}
+
+export async function* checkLines(
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+  options: LineCheckOptions,
+  tally: Tally,
+  said: SaidOnce,
+): AsyncGenerator<Problem> {
+  const check = new LineCheck(file, options, tally, said);
+  const splitter = new LineSplitter({ lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax });
+  for await (const chunk of chunks) for (const line of splitter.push(chunk)) yield* check.take(line);
+  for (const line of splitter.finish()) yield* check.take(line);
+}
+
+class LineCheck {
+  private readonly file: string;
+  private readonly options: LineCheckOptions;
+  private readonly tally: Tally;
+  private readonly said: SaidOnce;
+
+  constructor(file: string, options: LineCheckOptions, tally: Tally, said: SaidOnce) {
+    this.file = file;
+    this.options = options;
+    this.tally = tally;
+    this.said = said;
+  }
+
+  *take(line: SplitLine): Generator<Problem> {
+    if (line.kind === "too_long") {
+      const detail = `the line has ${line.lengthBytes} bytes, more than a record may have`;
+      yield this.problem("error", line, "line_too_long", detail, 0, "");
+      return;
+    }
+    if (isBlank(line.bytes)) return;
+    const { registry, strict, limits } = this.options;
+    const strictness = strict ? "document" : "driver";
+    const decoded = decodeLine(line.bytes, registry, {
+      strictness,
+      all: true,
+      ...(limits === undefined ? {} : { limits }),
+    });
+    if (!decoded.ok) {
+      for (const { code, detail, offset, pointer } of decoded.faults) {
+        const torn = !line.ended && code === "line_not_json";
+        const what = torn ? `the file ends inside a line: ${detail}` : detail;
+        yield this.problem("error", line, torn ? "line_torn" : code, what, offset, pointer);
+      }
+      return;
+    }
+    this.tally.addRecord(protocol, decoded.message.type);
+    yield* this.remark(line, decoded.message);
+  }
+
+  /** What is allowed, but not as the page has it. */
+  private *remark(line: SplitLine & { kind: "line" }, message: Message): Generator<Problem> {
+    const { strict } = this.options;
+    if (!message.known) {
+      const detail = `no schema for record type ${JSON.stringify(message.type)}; only its header was checked`;
+      yield this.problem("warning", line, "unknown_type", detail, 0, "/record_type");
+    }
+    if (!message.hasHeader && !this.said.headerless) {
+      this.said.headerless = true;
+      const detail = `${message.type} lines have no header run_id, as the driver writes them; --strict refuses them`;
+      yield this.problem("note", line, "headerless", detail, 0, "");
+    }
+    if ((message.oddities & oddity.nonFinite) !== 0 && (strict || !this.said.nonFinite)) {
+      this.said.nonFinite = true;
+      const { offset, literal } = findNonFinite(line.bytes);
+      const detail = `${literal} is not JSON${strict ? "" : ", though the driver writes it; --strict refuses it"}`;
+      yield this.problem(strict ? "error" : "note", line, "non_finite", detail, offset, "");
+    }
+    if ((message.oddities & oddity.duplicateKeys) !== 0) {
+      yield this.problem("warning", line, "duplicate_key", "a key stands twice in one object; the last counts", 0, "");
+    }
+    const { timestamp } = message.record;
+    if (typeof timestamp === "string" && parseRfc3339Ns(timestamp) === undefined) {
+      const detail = `timestamp ${JSON.stringify(timestamp)} is no RFC 3339 time`;
+      yield this.problem("warning", line, "bad_time", detail, 0, "/timestamp");
+    }
+  }
+
+  private problem(
+    severity: Severity,
+    line: SplitLine,
+    code: string,
+    detail: string,
+    offset: number,
+    pointer: string,
+  ): Problem {
+    const bytes = line.kind === "line" ? line.bytes : line.head;
+    const at = offset === 0 && pointer !== "" ? locatePointer(bytes, pointer) : offset;
+    const place = toPlace(line.place, "", bytes, at, pointer);
+    return toProblem(severity, protocol, this.file, { code, detail, place });
+  }
+}

@@ -1,0 +1,79 @@
+// Paths that a person gave → the files in them that hold traces. A folder may be a spool, a `.cirron` folder, a folder of
+// JSONL in any of the namings the driver has, or a mixture; each file is told by what it is.
+
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { compareText } from "#base/compare-text.ts";
+import { detectBytes, detectFile, type SourceKind } from "./detect.ts";
+
+export interface Source {
+  readonly path: string;
+  readonly kind: SourceKind;
+  readonly sizeBytes: number;
+  /** The path that was given, in which the file was found; equal to `path` when the file itself was given. */
+  readonly root: string;
+}
+
+/** A path that cannot be read. */
+export interface UnreadablePath {
+  readonly path: string;
+  readonly kind: "unreadable";
+  /** The system's word for it, such as ENOENT. */
+  readonly reason: string;
+}
+
+/** Nothing anyone means lies deeper, and a cycle of mounts ends here. */
+const folderDepthMax = 32;
+const passedFolders = new Set(["node_modules", ".git"]);
+
+/** Files in the order of their names, which for a spool is the order of time. Of a folder only what holds traces is
+ * given; a file that was named itself is given whatever it is. */
+export async function* findSources(paths: readonly string[]): AsyncGenerator<Source | UnreadablePath> {
+  for (const path of paths) {
+    try {
+      const found = await stat(path);
+      if (found.isDirectory()) yield* walkFolder(path, path, 0);
+      else yield await readSource(path, path);
+    } catch (error) {
+      yield { path, kind: "unreadable", reason: reasonOf(error) };
+    }
+  }
+}
+
+async function* walkFolder(folder: string, root: string, depth: number): AsyncGenerator<Source | UnreadablePath> {
+  if (depth > folderDepthMax) return;
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => compareText(a.name, b.name))) {
+    const path = join(folder, entry.name);
+    try {
+      if (entry.isDirectory()) {
+        if (!passedFolders.has(entry.name)) yield* walkFolder(path, root, depth + 1);
+      } else if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) {
+        const source = await readSource(path, root);
+        if (isTrace(source.kind)) yield source;
+      }
+    } catch (error) {
+      yield { path, kind: "unreadable", reason: reasonOf(error) };
+    }
+  }
+}
+
+export function isTrace(kind: SourceKind): boolean {
+  return kind !== "unknown" && kind !== "empty" && kind !== "temporary";
+}
+
+async function readSource(path: string, root: string): Promise<Source> {
+  const file = await open(path, "r");
+  try {
+    const head = new Uint8Array(detectBytes);
+    const { bytesRead } = await file.read(head, 0, detectBytes, 0);
+    const { size } = await file.stat();
+    return { path, kind: detectFile(basename(path), head.subarray(0, bytesRead)), sizeBytes: size, root };
+  } finally {
+    await file.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}
