@@ -123,6 +123,11 @@ export const faultKinds = {
     means: "A frame is larger than the limit and was skipped.",
     hint: "Send smaller events, or raise `xtrack.frame_bytes_max`.",
   },
+  xtrack_events_lost: {
+    blast: "record",
+    means: "Events came while there was no room for them and were not kept; which ones is named.",
+    hint: "Raise `journal.budget` or `memory.budget`, or let the worker ask for acks: then it is made to wait instead.",
+  },
   xtrack_version: {
     blast: "message",
     means: "The event has another protocol version than 1.",

@@ -215,6 +215,7 @@ export class Connection {
       const left = this.sniffer.finish();
       if (left.rest.length > 0) this.admit(left);
     }
+    // Our end of stream follows the disk: a worker that waits for it knows that all it sent is kept.
     await this.stream?.end(how);
     const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs);
     await this.outgoing.idle();

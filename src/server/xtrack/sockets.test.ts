@@ -3,32 +3,28 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createJournal, type Journal } from "#journal/journal.ts";
-import { DocumentClient, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
-import { type ConnectionCounters, type ConnectionRules, createConnectionCounters } from "./connection.ts";
-import { createJournalSink, type JournalSink } from "./journal-sink.ts";
+import { DocumentClient, encode } from "../../../tests/clients/xtrack-document-client.ts";
+import type { ConnectionRules } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { Gate, WorkerChannel } from "./ports.ts";
+import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
 import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
 
 let dir: string;
-let journal: Journal;
-let sink: JournalSink;
-let counters: ConnectionCounters;
+let collector: SmallCollector;
 let servers: SocketServer[];
 const channels = new Map<string, WorkerChannel>();
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "xtrack-"));
-  journal = await createJournal({ dir: join(dir, "journal") });
-  sink = createJournalSink(journal);
-  counters = createConnectionCounters();
+  collector = await openSmallCollector({ dir: join(dir, "journal") });
   servers = [];
   channels.clear();
 });
 afterEach(async () => {
+  collector.isFull = false;
   await Promise.all(servers.map((server) => server.close()));
-  await journal.close();
+  await collector.close();
   await rm(dir, { recursive: true });
 });
 
@@ -52,9 +48,9 @@ async function serve(options: ServeOptions = {}) {
     listen: options.listen ?? { host: "127.0.0.1", port: 0 },
     connectionsMax: options.connectionsMax ?? 10_000,
     rules: { ...rules, ...options.rules },
-    counters,
+    counters: collector.counters,
     ports: {
-      sink,
+      sink: collector.sink,
       gate: options.gate ?? openGate,
       nowUs: () => Date.now() * 1000,
       desk: {
@@ -67,13 +63,6 @@ async function serve(options: ServeOptions = {}) {
   });
   servers.push(server);
   return server.address as { host: string; port: number };
-}
-
-async function stored() {
-  const reader = new FrameReader();
-  const events = [];
-  for await (const { payload } of journal.replay(1)) events.push(...reader.push(Buffer.from(payload)));
-  return events;
 }
 
 const eventually = async (holds: () => boolean | Promise<boolean>) => {
@@ -91,32 +80,40 @@ describe("a client that never reads", () => {
     for (let step = 1; step <= 5000; step++) client.metric("loss", 1 / step, step);
     client.runEnd();
     await client.end();
-    expect(await stored()).toEqual(client.sent);
+    expect(await collector.stored()).toEqual(client.sent);
     expect(client.socket.bytesRead).toBe(0);
-    expect(sink.endings).toEqual(["eof"]);
-    expect(counters).toMatchObject({ accepted: 1, open: 0, resets: 0, pauses: 0 });
+    expect(collector.endings).toEqual(["eof"]);
+    expect(collector.counters).toMatchObject({ accepted: 1, open: 0, resets: 0, pauses: 0 });
   });
 
   it("is read at full speed when there is no room, and what cannot be kept is counted", async () => {
     const client = await DocumentClient.connect(await serve(), { runId: "plain" });
     client.runStart();
-    await eventually(async () => (await stored()).length === 1);
-    sink.isFull = true;
+    await eventually(async () => (await collector.stored()).length === 1);
+    collector.isFull = true;
     for (let step = 1; step <= 30_000; step++) client.metric("loss", 1, step);
     client.runEnd();
+    await eventually(() => collector.counters.bytes > 2_000_000 && client.socket.writableLength === 0);
+    expect(collector.counters.pauses).toBe(0);
+    collector.isFull = false;
     await client.end();
-    expect(counters.pauses).toBe(0);
-    expect(sink.lost).toBe(30_001);
+    await eventually(() => rowsOf(collector.applied, "faults").length > 0);
+    const { lost } = collector.intake.counters;
+    expect(lost).toBeGreaterThan(1000);
+    expect(rowsOf(collector.applied, "faults")).toMatchObject([
+      { code: "xtrack_events_lost", group_key: "default/x/plain" },
+    ]);
+    expect((await collector.stored()).length + lost).toBe(30_002);
   });
 
   it("is told apart from one whose connection was reset [XT-04]", async () => {
     const client = await DocumentClient.connect(await serve(), { runId: "plain" });
     client.runStart();
-    await eventually(async () => (await stored()).length === 1);
+    await eventually(async () => (await collector.stored()).length === 1);
     client.socket.resetAndDestroy();
-    await eventually(() => sink.endings.length === 1);
-    expect(sink.endings).toEqual(["reset"]);
-    expect(counters.resets).toBe(1);
+    await eventually(() => collector.endings.length === 1);
+    expect(collector.endings).toEqual(["reset"]);
+    expect(collector.counters.resets).toBe(1);
   });
 });
 
@@ -130,7 +127,7 @@ describe("acks", () => {
       Array.from({ length: 101 }, (_, at) => ({ seq: at + 1, status: "ok", error: null, run_id: "r", wid: "w0" })),
     );
     expect(client.acks.map(({ m }) => m.seq)).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
-    expect((await stored()).length).toBe(101);
+    expect((await collector.stored()).length).toBe(101);
     await client.end();
   });
 
@@ -185,11 +182,11 @@ describe("acks", () => {
       client.metric("loss", 1, step);
       if (step % 1000 === 0) await new Promise(setImmediate);
     }
-    await eventually(async () => (await stored()).length === count);
-    expect(counters.acksSent).toBeLessThan(count);
+    await eventually(async () => (await collector.stored()).length === count);
+    expect(collector.counters.acksSent).toBeLessThan(count);
     client.socket.resume();
     await client.until(() => client.acks.length === count);
-    expect(counters.acksDropped).toBe(0);
+    expect(collector.counters.acksDropped).toBe(0);
     await client.end();
   }, 30_000);
 
@@ -197,12 +194,12 @@ describe("acks", () => {
     const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
     client.runStart();
     await client.until(() => client.acks.length === 1);
-    sink.isFull = true;
+    collector.isFull = true;
     for (let step = 1; step <= 20_000; step++) client.metric("loss", 1, step);
-    await eventually(() => counters.pauses > 0);
-    sink.isFull = false;
+    await eventually(() => collector.counters.pauses > 0);
+    collector.isFull = false;
     await client.until(() => client.acks.length === 20_001);
-    expect(sink.lost).toBe(0);
+    expect(collector.intake.counters.lost).toBe(0);
     await client.end();
   });
 });
@@ -235,7 +232,7 @@ describe("commands", () => {
     await eventually(() => channels.has("r/"));
     const channel = channels.get("r/") as WorkerChannel;
     client.socket.resetAndDestroy();
-    await eventually(() => counters.open === 0);
+    await eventually(() => collector.counters.open === 0);
     expect(await channel.send({ cmdId: "c", type: "stop", payload: "{}" })).toBe(false);
   });
 });
@@ -252,8 +249,10 @@ describe("keys", () => {
     client.socket.write(opening);
     client.runStart();
     await client.end();
-    expect(sink.origins).toMatchObject([{ workspace: "lab", source: "key:1", transport: "tcp", peer: "127.0.0.1" }]);
-    expect(await stored()).toEqual(client.sent);
+    expect(collector.origins).toMatchObject([
+      { workspace: "lab", source: "key:1", transport: "tcp", peer: "127.0.0.1" },
+    ]);
+    expect(await collector.stored()).toEqual(client.sent);
   });
 
   it.each([
@@ -267,13 +266,13 @@ describe("keys", () => {
     client.socket.write(opening);
     client.runStart();
     for (let step = 1; step <= 20_000; step++) client.metric("loss", 1, step);
-    await eventually(() => counters.unauthorizedBytes > 1_000_000);
+    await eventually(() => collector.counters.unauthorizedBytes > 1_000_000);
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(client.socket.destroyed).toBe(false);
     await client.end();
-    expect(await stored()).toEqual([]);
-    expect(counters).toMatchObject({ unauthorized: 1, timedOut: 0 });
-    expect(counters.unauthorizedBytes).toBeGreaterThan(1_000_000);
+    expect(await collector.stored()).toEqual([]);
+    expect(collector.counters).toMatchObject({ unauthorized: 1, timedOut: 0 });
+    expect(collector.counters.unauthorizedBytes).toBeGreaterThan(1_000_000);
   });
 });
 
@@ -289,8 +288,8 @@ describe("limits", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     slow?.runEnd();
     await slow?.end();
-    expect((await stored()).length).toBe(2);
-    expect(counters.timedOut).toBe(2);
+    expect((await collector.stored()).length).toBe(2);
+    expect(collector.counters.timedOut).toBe(2);
   });
 
   it("turn away connections beyond their number and count them", async () => {
@@ -299,10 +298,10 @@ describe("limits", () => {
       Array.from({ length: 3 }, (_, at) => DocumentClient.connect(address, { runId: `r${at}` })),
     );
     for (const client of clients) client.runStart();
-    await eventually(async () => (await stored()).length === 3);
+    await eventually(async () => (await collector.stored()).length === 3);
     const extra = connect(address.port, address.host);
     await new Promise((resolve) => extra.once("close", resolve));
-    expect(counters).toMatchObject({ open: 3, overLimit: 1 });
+    expect(collector.counters).toMatchObject({ open: 3, overLimit: 1 });
     await Promise.all(clients.map((client) => client.end()));
   });
 
@@ -312,11 +311,11 @@ describe("limits", () => {
       Array.from({ length: 1000 }, (_, at) => DocumentClient.connect(address, { runId: "r", wid: `w${at}` })),
     );
     for (const client of clients) client.runStart();
-    await eventually(() => counters.open === 1000);
+    await eventually(() => collector.counters.open === 1000);
     for (const client of clients) client.runEnd();
     await Promise.all(clients.map((client) => client.end()));
-    expect((await stored()).length).toBe(2000);
-    expect(counters.open).toBe(0);
+    expect((await collector.stored()).length).toBe(2000);
+    expect(collector.counters.open).toBe(0);
   }, 30_000);
 });
 
@@ -327,7 +326,7 @@ describe("shutting down", () => {
     client.runStart();
     await client.until(() => client.acks.length === 1);
     await servers.pop()?.close();
-    expect(sink.endings).toEqual(["shutdown"]);
+    expect(collector.endings).toEqual(["shutdown"]);
     await client.until(() => client.socket.destroyed || client.socket.readableEnded);
     await expect(DocumentClient.connect(address, { runId: "r" })).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
@@ -342,7 +341,7 @@ describe("a Unix socket", () => {
     client.runStart();
     await client.end();
     expect(client.acks.length).toBe(1);
-    expect(sink.origins).toMatchObject([{ transport: "unix", peer: "localhost" }]);
+    expect(collector.origins).toMatchObject([{ transport: "unix", peer: "localhost" }]);
     await servers.pop()?.close();
     await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
   });

@@ -6,29 +6,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { createJournal, type Journal } from "#journal/journal.ts";
 import { type Envelope, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
-import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
-import { createJournalSink, type JournalSink } from "./journal-sink.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
+import { openSmallCollector, type SmallCollector } from "./small-collector.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
 
 let dir: string;
-let journal: Journal;
-let sink: JournalSink;
-let counters: ConnectionCounters;
+let collector: SmallCollector;
 let door: WebSocketDoor;
 let http: Server;
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "xtrack-ws-"));
-  journal = await createJournal({ dir });
-  sink = createJournalSink(journal);
-  counters = createConnectionCounters();
+  collector = await openSmallCollector({ dir });
   door = createWebSocketDoor({
-    counters,
+    counters: collector.counters,
     rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
-    ports: { sink, desk: { attach: () => () => undefined }, nowUs: () => Date.now() * 1000 },
+    ports: { sink: collector.sink, desk: { attach: () => () => undefined }, nowUs: () => Date.now() * 1000 },
   });
   const upgrades = new WebSocketServer({ noServer: true });
   http = createServer();
@@ -44,7 +38,7 @@ afterEach(async () => {
   await door.close();
   http.closeAllConnections();
   await new Promise((resolve) => http.close(resolve));
-  await journal.close();
+  await collector.close();
   await rm(dir, { recursive: true });
 });
 
@@ -54,15 +48,13 @@ async function open(): Promise<WebSocket> {
   return socket;
 }
 
-async function stored(): Promise<Envelope[]> {
-  const reader = new FrameReader();
-  const events = [];
-  for await (const { payload } of journal.replay(1)) events.push(...reader.push(Buffer.from(payload)));
-  return events;
-}
-
 const event = (seq: number, accepts?: string[]) =>
-  encode({ v: 1, t: seq === 1 ? "run_start" : "metric", m: { seq, ts: seq }, p: { run_id: "r", value: 1, accepts } });
+  encode({
+    v: 1,
+    t: seq === 1 ? "run_start" : "metric",
+    m: { seq, ts: seq },
+    p: { run_id: "r", key: "k", value: 1, accepts },
+  });
 
 it("takes binary messages as chunks of the stream, however they are cut, and acks to those who ask", async () => {
   const socket = await open();
@@ -73,14 +65,14 @@ it("takes binary messages as chunks of the stream, however they are cut, and ack
   for (let at = 0; at < whole.length; at += 777) socket.send(whole.subarray(at, at + 777));
   while (acks.length < 501) await once(socket, "message");
   expect(acks.map(({ p }) => p["seq"])).toEqual(Array.from({ length: 501 }, (_, at) => at + 1));
-  expect((await stored()).length).toBe(501);
-  expect(sink.origins).toEqual([
+  expect((await collector.stored()).length).toBe(501);
+  expect(collector.origins).toEqual([
     { transport: "ws", peer: "10.0.0.1", workspace: "lab", source: "key:1", runOverride: "named" },
   ]);
   socket.close();
   await once(socket, "close");
-  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(sink.endings).toEqual(["eof"]);
+  while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(collector.endings).toEqual(["eof"]);
 });
 
 it("takes a key that comes as a first text message out of the stream, and never sends to those who did not ask", async () => {
@@ -91,27 +83,27 @@ it("takes a key that comes as a first text message out of the stream, and never 
   socket.send(event(1));
   socket.close();
   await once(socket, "close");
-  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect((await stored()).length).toBe(1);
+  while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect((await collector.stored()).length).toBe(1);
   expect(received).toBe(0);
 });
 
 it("tells a connection that broke from one that was closed", async () => {
   const socket = await open();
   socket.send(event(1));
-  while ((await stored()).length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await collector.stored()).length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
   socket.terminate();
-  while (counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(sink.endings).toEqual(["reset"]);
+  while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(collector.endings).toEqual(["reset"]);
 });
 
 it("makes durable what came before it shuts down", async () => {
   const socket = await open();
   socket.send(event(1));
-  while (counters.bytes === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (collector.counters.bytes === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const closed = once(socket, "close");
   await door.close();
   await closed;
-  expect((await stored()).length).toBe(1);
-  expect(sink.endings).toEqual(["shutdown"]);
+  expect((await collector.stored()).length).toBe(1);
+  expect(collector.endings).toEqual(["shutdown"]);
 });

@@ -1,0 +1,211 @@
+// One connection's frames on their way into the journal.
+//
+// The first bytes go at once. While a record is on its way to the disk, further chunks gather and go together, so that
+// a worker that sends many small events makes few records, and one that sends much still fills the disk's time.
+
+import type { XtrackFramesInput } from "#intake/input.ts";
+import type { Submitted } from "#intake/sequencer.ts";
+import { type DecodedXtrack, XtrackStream as FrameSource, type StreamChunk } from "#intake/xtrack/stream.ts";
+import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
+import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
+import type { PresenceBook } from "./presence.ts";
+
+export interface IntakeSinkOptions {
+  submit(input: XtrackFramesInput, decoded?: DecodedXtrack): Submitted;
+  /** What the record decodes to. */
+  decode(input: XtrackFramesInput): DecodedXtrack;
+  nowNs(): bigint;
+  /** The run under which a run's records are kept, by the id that its worker uses. */
+  runOf(workspace: string, runId: string): string;
+  readonly frameBytesMax: number;
+  readonly heldBytesMax: number;
+}
+
+export interface IntakeCounters {
+  records: number;
+  events: number;
+  /** Events that were lost because there was no room. */
+  lost: number;
+  heldBytes: number;
+}
+
+/** What streams ask of their sink. */
+export interface Room {
+  readonly options: IntakeSinkOptions;
+  readonly presence: PresenceBook;
+  readonly counters: IntakeCounters;
+  /** Takes a record that the journal had no room for; false when it is lost. */
+  hold(stream: FrameStream, record: FrameRecord): boolean;
+  /** There may be room again. */
+  wake(): void;
+}
+
+export interface FrameRecord {
+  readonly input: XtrackFramesInput;
+  readonly decoded: DecodedXtrack;
+  readonly outcomes: readonly EventOutcome[];
+}
+
+/** A held record is decoded again when it is offered again: its columns would take more than its bytes. */
+interface HeldRecord {
+  readonly input: XtrackFramesInput;
+  readonly outcomes: readonly EventOutcome[];
+}
+
+const gatherBytesMax = 256 * 1024;
+/** How long records may wait for room when the server shuts down. */
+const shutdownMs = 5000;
+const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_frame_torn", "xtrack_frame_too_large"]);
+
+export class FrameStream implements XtrackStream {
+  frames = 0;
+  reports = false;
+  isPatient = false;
+  heldBytes = 0;
+  private readonly room: Room;
+  private readonly origin: StreamOrigin;
+  private readonly events: StreamEvents;
+  private readonly source: FrameSource;
+  private readonly speakers = new Set<string>();
+  private readonly leave: (() => void)[] = [];
+  private gathered: Uint8Array[] = [];
+  private gatheredBytes = 0;
+  private flying = 0;
+  private flyingBytes = 0;
+  private held: HeldRecord[] = [];
+  private whenSettled: (() => void) | undefined;
+
+  constructor(room: Room, origin: StreamOrigin, events: StreamEvents) {
+    this.room = room;
+    this.origin = origin;
+    this.events = events;
+    this.source = new FrameSource({ frameBytesMax: room.options.frameBytesMax });
+  }
+
+  get pendingBytes(): number {
+    return this.gatheredBytes + this.flyingBytes + this.heldBytes + this.source.pendingBytes;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.gathered.push(chunk);
+    this.gatheredBytes += chunk.length;
+    if (this.flying === 0 || this.gatheredBytes >= gatherBytesMax) this.takeGathered();
+  }
+
+  async end(how: StreamEnd): Promise<void> {
+    this.takeGathered();
+    this.take(this.source.finish());
+    if (!this.isSettled()) {
+      const settled = new Promise<void>((resolve) => {
+        this.whenSettled = resolve;
+      });
+      const timer = how === "shutdown" ? setTimeout(() => this.whenSettled?.(), shutdownMs) : undefined;
+      await settled;
+      clearTimeout(timer);
+    }
+    for (const leave of this.leave.splice(0)) leave();
+  }
+
+  /** Offers held records again, in order, and says how many bytes were taken. */
+  offerHeld(): number {
+    let bytes = 0;
+    for (let first = this.held[0]; first !== undefined; first = this.held[0]) {
+      if (!this.submit(first, undefined)) break;
+      this.held.shift();
+      bytes += first.input.body.length;
+    }
+    this.heldBytes -= bytes;
+    return bytes;
+  }
+
+  private takeGathered(): void {
+    const { gathered } = this;
+    if (gathered.length === 0) return;
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    this.take(this.source.push(gathered.length === 1 ? (gathered[0] as Uint8Array) : Buffer.concat(gathered)));
+  }
+
+  private take(chunk: StreamChunk | null): void {
+    if (chunk === null) return;
+    const { decoded, body, offset, currentRun, file } = chunk;
+    const firstReported = this.hear(decoded);
+    if (chunk.isEmpty) return;
+    const { workspace, transport, source, runOverride } = this.origin;
+    const arrival = { workspace, transport, source, runOverride, imported: false };
+    const receivedNs = this.room.options.nowNs();
+    const input = { kind: "xtrack_frames" as const, ...arrival, receivedNs, body, offset, currentRun, file };
+    const outcomes = firstReported === undefined ? [] : toOutcomes(decoded, firstReported);
+    const { counters } = this.room;
+    counters.records++;
+    counters.events += decoded.columns.length;
+    const record = { input, decoded, outcomes };
+    if (this.held.length === 0 && this.submit(record, decoded)) return;
+    if (this.room.hold(this, record)) this.keep(record);
+  }
+
+  /** Tells what was found; the first event whose outcome is to be reported, undefined for none. */
+  private hear(decoded: DecodedXtrack): number | undefined {
+    const { columns, faults } = decoded;
+    this.frames += columns.length;
+    for (const { fault } of faults) if (!noFrame.has(fault.code)) this.frames++;
+    const wasReporting = this.reports;
+    const askedAcks = findAsk(columns, "ack");
+    if (askedAcks !== undefined) this.events.onAsk("ack");
+    if (findAsk(columns, "command") !== undefined) this.events.onAsk("command");
+    for (const { runId, wid } of findSpeakers(columns)) this.hearSpeaker(runId, wid);
+    if (!this.reports) return undefined;
+    return wasReporting ? 0 : (askedAcks ?? 0);
+  }
+
+  private hearSpeaker(runId: string, wid: string): void {
+    const key = `${runId}\0${wid}`;
+    if (this.speakers.has(key)) return;
+    this.speakers.add(key);
+    const { workspace, runOverride } = this.origin;
+    const keptAs = runOverride ?? this.room.options.runOf(workspace, runId);
+    this.room.presence.enter(workspace, keptAs, wid);
+    this.leave.push(() => this.room.presence.leave(workspace, keptAs, wid));
+    this.events.onWorker(keptAs, wid);
+  }
+
+  private keep({ input, outcomes }: HeldRecord): void {
+    this.held.push({ input, outcomes });
+    this.heldBytes += input.body.length;
+  }
+
+  /** False when there is no room. */
+  private submit(record: HeldRecord, decoded: DecodedXtrack | undefined): boolean {
+    const submitted = this.room.options.submit(record.input, decoded);
+    if (typeof submitted === "string") return false;
+    const bytes = record.input.body.length;
+    this.flying++;
+    this.flyingBytes += bytes;
+    // When the disk fails, both promises reject; the record is offered again below.
+    submitted.applied.catch(() => undefined);
+    submitted.durable.then(
+      () => this.land(bytes, record.outcomes),
+      () => this.holdAgain(record),
+    );
+    return true;
+  }
+
+  private land(bytes: number, outcomes: readonly EventOutcome[]): void {
+    this.flying--;
+    this.flyingBytes -= bytes;
+    if (outcomes.length > 0) this.events.onOutcomes(outcomes);
+    if (this.flying === 0) this.takeGathered();
+    this.events.onRoom();
+    if (this.isSettled()) this.whenSettled?.();
+  }
+
+  private holdAgain(record: HeldRecord): void {
+    const decoded = this.room.options.decode(record.input);
+    if (this.room.hold(this, { ...record, decoded })) this.keep(record);
+    this.land(record.input.body.length, []);
+  }
+
+  private isSettled(): boolean {
+    return this.flying === 0 && this.held.length === 0 && this.gathered.length === 0;
+  }
+}

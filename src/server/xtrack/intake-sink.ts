@@ -1,0 +1,118 @@
+// From connections to intake: every stream's frames become journal records, and its acks follow when they are durable.
+//
+// When the journal has no room, records are held here, up to a limit for all streams together, and offered again.
+// Beyond the limit those of peers that can wait are still held (they are no longer read), the others are lost and
+// counted: reading them more slowly would stop the training that sends them.
+
+import {
+  type FrameRecord,
+  FrameStream,
+  type IntakeCounters,
+  type IntakeSinkOptions,
+  type Room,
+} from "./frame-stream.ts";
+import { LossLedger, toLossBody } from "./loss-ledger.ts";
+import type { StreamEvents, StreamOrigin, XtrackSink, XtrackStream } from "./ports.ts";
+import { type Presence, PresenceBook } from "./presence.ts";
+
+export interface IntakeSink extends XtrackSink {
+  readonly presence: Presence;
+  readonly counters: Readonly<IntakeCounters>;
+  close(): void;
+}
+
+const retryMs = 20;
+
+export function createIntakeSink(options: IntakeSinkOptions): IntakeSink {
+  return new RoomKeeper(options);
+}
+
+class RoomKeeper implements IntakeSink, Room {
+  readonly options: IntakeSinkOptions;
+  readonly presence = new PresenceBook();
+  readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, heldBytes: 0 };
+  private readonly waiting = new Set<FrameStream>();
+  private readonly losses = new LossLedger();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: IntakeSinkOptions) {
+    this.options = options;
+  }
+
+  openStream(origin: StreamOrigin, events: StreamEvents): XtrackStream {
+    return new FrameStream(this, origin, events);
+  }
+
+  isCrowded(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  hold(stream: FrameStream, record: FrameRecord): boolean {
+    const { counters, options } = this;
+    const bytes = record.input.body.length;
+    if (!stream.isPatient && counters.heldBytes + bytes > options.heldBytesMax) {
+      const { workspace, transport } = record.input;
+      this.losses.add(workspace, transport, record.decoded.columns, options.nowNs());
+      counters.lost += record.decoded.columns.length;
+      this.wake();
+      return false;
+    }
+    counters.heldBytes += bytes;
+    this.waiting.add(stream);
+    this.wake();
+    return true;
+  }
+
+  wake(): void {
+    this.timer ??= setTimeout(() => this.retry(), retryMs);
+    this.timer.unref();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  private retry(): void {
+    this.timer = undefined;
+    for (const stream of this.waiting) {
+      this.counters.heldBytes -= stream.offerHeld();
+      if (stream.heldBytes === 0) this.waiting.delete(stream);
+      // The next stream has its turn first next time.
+      else {
+        this.waiting.delete(stream);
+        this.waiting.add(stream);
+        break;
+      }
+    }
+    if (this.waiting.size === 0) this.tellLosses();
+    if (this.waiting.size > 0 || !this.losses.isEmpty) this.wake();
+  }
+
+  private tellLosses(): void {
+    for (let loss = this.losses.take(); loss !== undefined; loss = this.losses.take()) {
+      const told = loss;
+      const submitted = this.options.submit({
+        kind: "xtrack_frames",
+        workspace: told.workspace,
+        transport: told.transport,
+        source: "",
+        runOverride: null,
+        imported: false,
+        receivedNs: this.options.nowNs(),
+        body: toLossBody(told),
+        file: "",
+        offset: 0,
+        currentRun: told.runId === "" ? null : told.runId,
+      });
+      if (typeof submitted === "string") {
+        this.losses.putBack(told);
+        return;
+      }
+      submitted.applied.catch(() => undefined);
+      submitted.durable.catch(() => {
+        this.losses.putBack(told);
+        this.wake();
+      });
+    }
+  }
+}

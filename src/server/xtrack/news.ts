@@ -1,0 +1,53 @@
+// What applied events say about commands: statuses, checkpoints, ends and answers of workers, whichever way they came.
+
+import { parseJson } from "#base/json/parse.ts";
+import type { JsonObject } from "#base/json/value.ts";
+import type { WorkerNews } from "#control/confirm.ts";
+import type { AnyTablePart, TablePart } from "#model/batch.ts";
+
+/** `runOf` gives the run that a group belongs to. Copies of events that were known say nothing new. */
+export function toWorkerNews(
+  parts: readonly AnyTablePart[],
+  workspace: string,
+  runOf: (groupKey: string) => string | undefined,
+): WorkerNews[] {
+  return parts.flatMap((part) => (part.table === "events" ? fromEvents(part, workspace, runOf) : []));
+}
+
+function fromEvents(
+  { rows, dropped }: TablePart<"events">,
+  workspace: string,
+  runOf: (groupKey: string) => string | undefined,
+): WorkerNews[] {
+  const found: WorkerNews[] = [];
+  for (let row = 0; row < rows.type.length; row++) {
+    if (dropped?.[row] === 1 || rows.protocol.at(row) !== "xtrack") continue;
+    const type = rows.type.at(row);
+    if (type !== "status" && type !== "checkpoint" && type !== "run_end" && type !== "ack") continue;
+    const runId = runOf(rows.group_key.at(row));
+    if (runId === undefined) continue;
+    const news = toNews(type, { workspace, runId, worker: rows.worker.at(row) }, rows.payload.bytesAt(row));
+    if (news !== undefined) found.push(news);
+  }
+  return found;
+}
+
+function toNews(
+  type: "status" | "checkpoint" | "run_end" | "ack",
+  who: { readonly workspace: string; readonly runId: string; readonly worker: string },
+  json: Uint8Array,
+): WorkerNews | undefined {
+  if (type === "checkpoint") return { ...who, kind: "checkpoint" };
+  const parsed = parseJson(json);
+  if (!parsed.ok) return undefined;
+  const payload = parsed.value as JsonObject;
+  const status = toText(payload["status"]);
+  if (type !== "ack") return { ...who, kind: type, status };
+  const cmdId = toText(payload["cmd_id"]);
+  if (cmdId === "") return undefined;
+  return { ...who, kind: "ack", cmdId, isOk: status !== "error", error: toText(payload["error"]) };
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,52 @@
+// What a chunk of decoded events says to the connection it came by: who speaks, what they ask for, and which acks
+// they are owed.
+
+import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
+import type { EventColumns } from "#wire/xtrack/event-columns.ts";
+import type { EventOutcome } from "./ports.ts";
+
+export interface Speaker {
+  readonly runId: string;
+  readonly wid: string;
+}
+
+/** Every (run, worker) of the events, acks and commands apart: those may come without a run. */
+export function findSpeakers(columns: EventColumns): Speaker[] {
+  const { run, worker, type } = columns;
+  if (columns.length === 0) return [];
+  const controls = new Set(["ack", "command"].map((name) => type.keys.indexOf(name)));
+  if (run.keys.length === 1 && worker.keys.length === 1 && columns.control.length === 0)
+    return [{ runId: run.keys[0] as string, wid: worker.keys[0] as string }];
+  const found = new Map<number, Speaker>();
+  for (let event = 0; event < columns.length; event++) {
+    const key = (run.codes[event] as number) * worker.keys.length + (worker.codes[event] as number);
+    if (found.has(key) || controls.has(type.codes[event] as number)) continue;
+    found.set(key, { runId: run.at(event), wid: worker.at(event) });
+  }
+  return [...found.values()];
+}
+
+/** The first event from which on the connection reads what it asked for; undefined when nobody asked. */
+export function findAsk(columns: EventColumns, what: "ack" | "command"): number | undefined {
+  const starts = columns.starts.filter(({ accepts }) => accepts.includes(what)).map(({ event }) => event);
+  const all = [...starts, ...columns.control.map(({ event }) => event)];
+  return all.length === 0 ? undefined : Math.min(...all);
+}
+
+/** One for each event from `first` on and for each refused frame whose number could be read. */
+export function toOutcomes({ columns, faults }: DecodedXtrack, first: number): EventOutcome[] {
+  const outcomes: EventOutcome[] = [];
+  const controls = new Set(columns.control.map(({ event }) => event));
+  for (let event = first; event < columns.length; event++) {
+    if (controls.has(event)) continue;
+    const seq = toSeq(columns.seq.at(event));
+    outcomes.push({ runId: columns.run.at(event), wid: columns.worker.at(event), seq, error: null });
+  }
+  for (const { fault, run, worker, seq } of faults)
+    if (seq !== undefined) outcomes.push({ runId: run, wid: worker, seq, error: fault.detail });
+  return outcomes;
+}
+
+function toSeq(seq: bigint): number | bigint {
+  return seq <= Number.MAX_SAFE_INTEGER ? Number(seq) : seq;
+}

@@ -1,0 +1,38 @@
+// Which workers are connected now: a run without an end is running while one of them is.
+
+export interface Presence {
+  /** Workers of a run with an open connection, sorted; '' stands for one without an id. */
+  workersOf(workspace: string, runId: string): string[];
+  /** Connected workers of all runs. */
+  count(): number;
+}
+
+export class PresenceBook implements Presence {
+  private readonly runs = new Map<string, Map<string, number>>();
+
+  enter(workspace: string, runId: string, wid: string): void {
+    const key = `${workspace}\0${runId}`;
+    const workers = this.runs.get(key) ?? new Map<string, number>();
+    this.runs.set(key, workers);
+    workers.set(wid, (workers.get(wid) ?? 0) + 1);
+  }
+
+  leave(workspace: string, runId: string, wid: string): void {
+    const key = `${workspace}\0${runId}`;
+    const workers = this.runs.get(key);
+    const left = (workers?.get(wid) ?? 0) - 1;
+    if (left > 0) workers?.set(wid, left);
+    else workers?.delete(wid);
+    if (workers?.size === 0) this.runs.delete(key);
+  }
+
+  workersOf(workspace: string, runId: string): string[] {
+    return [...(this.runs.get(`${workspace}\0${runId}`)?.keys() ?? [])].sort();
+  }
+
+  count(): number {
+    let sum = 0;
+    for (const workers of this.runs.values()) sum += workers.size;
+    return sum;
+  }
+}
