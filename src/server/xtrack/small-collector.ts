@@ -167,7 +167,10 @@ function readBody({ body }: XtrackFramesInput): StoredEvent[] {
 }
 
 /** The rows of one table that were kept, as objects. */
-export function rowsOf(applied: readonly Applied[], table: "events" | "metrics" | "params" | "logs" | "faults") {
+export function rowsOf(
+  applied: readonly Applied[],
+  table: "events" | "metrics" | "params" | "logs" | "faults" | "seq_ranges",
+) {
   const found: Record<string, unknown>[] = [];
   for (const { parts } of applied) {
     for (const part of parts) {
