@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { XtrackFramesInput } from "#intake/input.ts";
+import type { Receipt, Submitted } from "#intake/sequencer.ts";
+import { decodeXtrack } from "#intake/xtrack/stream.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
+import type { EventOutcome, StreamOrigin, XtrackStream } from "./ports.ts";
+
+const origin: StreamOrigin = { transport: "tcp", peer: "here", workspace: "lab", source: "s", runOverride: null };
+
+/** A journal that syncs, fails or is full when the test says so. */
+function createLog() {
+  const inputs: XtrackFramesInput[] = [];
+  const flying: { resolve: () => void; reject: () => void }[] = [];
+  const log = {
+    inputs,
+    flying,
+    isFull: false,
+    submit(input: XtrackFramesInput): Submitted {
+      if (log.isFull) return "disk_full";
+      inputs.push(input);
+      const durable = Promise.withResolvers<number>();
+      const applied = Promise.withResolvers<Receipt>();
+      durable.promise.catch(applied.reject);
+      flying.push({ resolve: () => durable.resolve(inputs.length), reject: () => durable.reject(new Error("disk")) });
+      return { durable: durable.promise, applied: applied.promise };
+    },
+    async sync(): Promise<void> {
+      while (flying.length > 0) {
+        flying.shift()?.resolve();
+        await Promise.resolve();
+        await Promise.resolve();
+      }
+    },
+  };
+  return log;
+}
+
+let log: ReturnType<typeof createLog>;
+let sink: IntakeSink;
+let outcomes: EventOutcome[];
+let asked: string[];
+let rooms: number;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  log = createLog();
+  outcomes = [];
+  asked = [];
+  rooms = 0;
+  sink = createIntakeSink({
+    submit: (input) => log.submit(input),
+    decode: decodeXtrack,
+    nowNs: () => BigInt(Date.now()) * 1_000_000n,
+    runOf: (_, runId) => `kept-${runId}`,
+    frameBytesMax: 1024 * 1024,
+    heldBytesMax: 4000,
+  });
+});
+afterEach(() => {
+  sink.close();
+  vi.useRealTimers();
+});
+
+function open(more: Partial<StreamOrigin> = {}): XtrackStream {
+  const stream = sink.openStream(
+    { ...origin, ...more },
+    {
+      onAsk(what) {
+        asked.push(what);
+        if (what === "ack") {
+          stream.reports = true;
+          stream.isPatient = true;
+        }
+      },
+      onWorker: (runId, wid) => asked.push(`${runId}/${wid}`),
+      onOutcomes: (list) => outcomes.push(...list),
+      onRoom: () => rooms++,
+    },
+  );
+  return stream;
+}
+
+const metric = (seq: number, text = "x") =>
+  encodeFrame("metric", { seq, ts: seq, wid: "w" }, { run_id: "r", key: text, value: 1 });
+const runStart = (accepts?: ("ack" | "command")[]) =>
+  encodeFrame("run_start", { seq: 1, ts: 1, wid: "w" }, { run_id: "r", ...(accepts && { accepts }) });
+const seqsIn = (input: XtrackFramesInput | undefined) => {
+  const { columns } = decodeXtrack(input as XtrackFramesInput);
+  return Array.from({ length: columns.length }, (_, at) => Number(columns.seq.at(at)));
+};
+
+describe("a stream", () => {
+  it("sends its first bytes at once and gathers the next while they are on their way", async () => {
+    const stream = open();
+    stream.push(metric(1));
+    for (let seq = 2; seq <= 50; seq++) stream.push(metric(seq));
+    expect(log.inputs.length).toBe(1);
+    expect(stream.pendingBytes).toBeGreaterThan(49 * 80);
+    await log.sync();
+    expect(log.inputs.map(seqsIn)).toEqual([[1], Array.from({ length: 49 }, (_, at) => at + 2)]);
+    expect(stream.pendingBytes).toBe(0);
+    expect(rooms).toBe(2);
+  });
+
+  it("does not wait for the disk once much has gathered", () => {
+    const stream = open();
+    stream.push(metric(1));
+    for (let seq = 2; seq <= 30; seq++) stream.push(metric(seq, "k".repeat(20_000)));
+    expect(log.inputs.length).toBe(3);
+  });
+
+  it("tells who speaks, under the name the run is kept by, and what they ask for", async () => {
+    const stream = open();
+    stream.push(runStart(["command"]));
+    expect(asked).toEqual(["command", "kept-r/w"]);
+    await log.sync();
+    stream.push(metric(2));
+    expect(asked.length).toBe(2);
+    expect(sink.presence.workersOf("lab", "kept-r")).toEqual(["w"]);
+    await log.sync();
+    await stream.end("eof");
+    expect(sink.presence.workersOf("lab", "kept-r")).toEqual([]);
+    open({ runOverride: "named" }).push(metric(3));
+    expect(asked.at(-1)).toBe("named/w");
+  });
+
+  it("reports events only when asked, from the asking event on, and only once they are durable", async () => {
+    const stream = open();
+    const ack = encodeFrame("ack", { seq: 2, ts: 2, wid: "w" }, { seq: 0, status: "ok" });
+    stream.push(Buffer.concat([metric(1), ack, metric(3)]));
+    stream.push(metric(4));
+    expect(outcomes).toEqual([]);
+    await log.sync();
+    expect(outcomes.map(({ seq, runId, wid, error }) => [seq, runId, wid, error])).toEqual([
+      [3, "r", "w", null],
+      [4, "r", "w", null],
+    ]);
+  });
+
+  it("ends when everything is durable, the torn tail as a fault", async () => {
+    const stream = open();
+    stream.push(Buffer.concat([metric(1), metric(2).subarray(0, 30)]));
+    let isEnded = false;
+    const ended = stream.end("reset").then(() => {
+      isEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(isEnded).toBe(false);
+    await log.sync();
+    await ended;
+    expect(decodeXtrack(log.inputs.at(-1) as XtrackFramesInput).faults[0]?.fault.code).toBe("xtrack_frame_torn");
+  });
+});
+
+describe("without room", () => {
+  it("holds what came and offers it again in order", async () => {
+    const stream = open();
+    log.isFull = true;
+    for (let seq = 1; seq <= 5; seq++) stream.push(metric(seq));
+    expect(sink.isCrowded()).toBe(true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(log.inputs).toEqual([]);
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(30);
+    await log.sync();
+    expect(log.inputs.flatMap(seqsIn)).toEqual([1, 2, 3, 4, 5]);
+    expect([sink.isCrowded(), sink.counters.heldBytes, sink.counters.lost]).toEqual([false, 0, 0]);
+  });
+
+  it("offers again what the disk failed to take, and acks it only then", async () => {
+    const stream = open();
+    stream.push(runStart(["ack"]));
+    log.flying.shift()?.reject();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(outcomes).toEqual([]);
+    await vi.advanceTimersByTimeAsync(30);
+    await log.sync();
+    expect(log.inputs.length).toBe(2);
+    expect(outcomes.map(({ seq }) => seq)).toEqual([1]);
+  });
+
+  it("loses what a peer that cannot wait sends beyond the limit, and says so on its run", async () => {
+    const stream = open();
+    log.isFull = true;
+    for (let seq = 1; seq <= 200; seq++) stream.push(metric(seq));
+    const held = 200 - sink.counters.lost;
+    expect(sink.counters.lost).toBeGreaterThan(100);
+    expect(sink.counters.heldBytes).toBeLessThanOrEqual(4000);
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(100);
+    await log.sync();
+    expect(log.inputs.flatMap(seqsIn)).toEqual(Array.from({ length: held }, (_, at) => at + 1));
+    const { fault, run } = decodeXtrack(log.inputs.at(-1) as XtrackFramesInput).faults[0] as never as {
+      fault: { code: string; detail: string };
+      run: string;
+    };
+    expect([fault.code, run]).toEqual(["xtrack_events_lost", "r"]);
+    expect(fault.detail).toBe(
+      `${200 - held} of events ${held + 1} to 200 of worker w came while there was no room and were not kept`,
+    );
+    expect(log.inputs.at(-1)).toMatchObject({ workspace: "lab", currentRun: "r", transport: "tcp" });
+  });
+
+  it("never loses what a peer that waits has sent", async () => {
+    const stream = open();
+    stream.push(runStart(["ack"]));
+    await log.sync();
+    log.isFull = true;
+    for (let seq = 2; seq <= 200; seq++) stream.push(metric(seq));
+    expect(sink.counters.lost).toBe(0);
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(100);
+    await log.sync();
+    expect(outcomes.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, at) => at + 1));
+  });
+
+  it("keeps a loss in mind until it could be told, and adds to it", async () => {
+    const stream = open();
+    log.isFull = true;
+    for (let seq = 1; seq <= 100; seq++) stream.push(metric(seq));
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(30);
+    // The record of the loss itself meets a failing disk.
+    log.flying.pop()?.reject();
+    await log.sync();
+    await vi.advanceTimersByTimeAsync(100);
+    await log.sync();
+    const faults = log.inputs.flatMap((input) => decodeXtrack(input).faults.map(({ fault }) => fault.code));
+    expect(faults).toEqual(["xtrack_events_lost", "xtrack_events_lost"]);
+    expect(Buffer.from(log.inputs.at(-1)?.body ?? [])).toEqual(Buffer.from(log.inputs.at(-2)?.body ?? []));
+  });
+
+  it("gives up waiting for room some seconds into a shutdown", async () => {
+    const stream = open();
+    log.isFull = true;
+    stream.push(metric(1));
+    const ended = stream.end("shutdown");
+    await vi.advanceTimersByTimeAsync(6000);
+    await ended;
+  });
+});
