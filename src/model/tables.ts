@@ -306,11 +306,18 @@ export function createColumn<T extends ColumnType>(type: T): ColumnOf[T] {
   return makers[type]();
 }
 
+/** Per table, the name and maker of each column: rows are made for every batch, the table is read once. */
+const recipes = Object.fromEntries(
+  Object.entries(factTables).map(([table, columns]) => [
+    table,
+    Object.entries(columns).map(([name, type]) => ({ name, make: makers[type] })),
+  ]),
+) as unknown as { readonly [T in FactTable]: readonly { readonly name: string; readonly make: () => AnyColumn }[] };
+
 export function createRows<T extends FactTable>(table: T): Rows<T> {
-  const columns = Object.entries(factTables[table]).map(
-    ([name, type]) => [name, createColumn(type as ColumnType)] as const,
-  );
-  return Object.fromEntries(columns) as unknown as Rows<T>;
+  const rows: Record<string, AnyColumn> = {};
+  for (const { name, make } of recipes[table]) rows[name] = make();
+  return rows as unknown as Rows<T>;
 }
 
 /** Bits of the `flags` column. */

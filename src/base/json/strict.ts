@@ -142,7 +142,8 @@ export class StrictScan {
   private namesFrom(base: number): Set<string> {
     const names = new Set<string>();
     for (let key = base; key < this.keyCount; key++) {
-      const [start, stop] = [openKeys[key * 2] as number, openKeys[key * 2 + 1] as number];
+      const start = openKeys[key * 2] as number;
+      const stop = openKeys[key * 2 + 1] as number;
       names.add(decodeText(this.cursor.bytes, start, stop, false, true));
     }
     return names;

@@ -2,6 +2,7 @@
 
 import { hexDigit, isShortEscape, nameByte } from "./byte-class.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, jsonDepthCeiling } from "./value.ts";
+import { passFourDigits, passPlainText } from "./words.ts";
 
 /** What `peek` found. */
 export const jsonKind = {
@@ -56,11 +57,14 @@ export class JsonTokens {
   form = 0;
   /** Set when blanks between tokens were passed; only the caller clears it. */
   blanks = false;
+  /** Over `bytes`, for reading four at a time; null for short texts, where making it costs more than it saves. */
+  private view: DataView | null = null;
 
   constructor(bytes: Uint8Array, start = 0, end: number = bytes.length, limits: JsonLimits = defaultJsonLimits) {
     this.bytes = bytes;
     this.pos = start;
     this.end = end;
+    this.view = viewOf(bytes, start, end);
     this.depthMax = Math.min(limits.depthMax, jsonDepthCeiling);
     if (end - start > limits.bytesMax) {
       this.fail("size", `the text has ${end - start} bytes, the limit is ${limits.bytesMax}`, start);
@@ -72,6 +76,7 @@ export class JsonTokens {
     this.bytes = bytes;
     this.pos = start;
     this.end = end;
+    this.view = viewOf(bytes, start, end);
     this.depth = 0;
   }
 
@@ -129,6 +134,7 @@ export class JsonTokens {
     this.escaped = false;
     this.wide = false;
     this.lone = false;
+    if (this.view !== null) p = passPlainText(this.view, p, end);
     for (; p < end; p++) {
       const c = bytes[p] as number;
       if (c === 0x22) {
@@ -223,7 +229,7 @@ export class JsonTokens {
 
   private passDigits(from: number): number {
     const { bytes, end } = this;
-    let p = from;
+    let p = this.view === null ? from : passFourDigits(this.view, from, end);
     while (p < end && (bytes[p] as number) >= 0x30 && (bytes[p] as number) <= 0x39) p++;
     return p;
   }
@@ -257,4 +263,10 @@ export class JsonTokens {
     }
     this.pos = pos + literal.length;
   }
+}
+
+const viewBytesMin = 1024;
+
+function viewOf(bytes: Uint8Array, start: number, end: number): DataView | null {
+  return end - start < viewBytesMin ? null : new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -10,11 +10,12 @@ import { decodeText } from "#base/json/text.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, toJsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import { createMarkScan, pushMark } from "./mark-rows.ts";
+import { padRows } from "./cells.ts";
+import { createMarkScan, pushMark, reserveMarks } from "./mark-rows.ts";
 import type { RecordTrouble } from "./record.ts";
 import type { RecordScan } from "./record-scan.ts";
-import { createSnapshotScan, pushSnapshot } from "./snapshot-rows.ts";
-import { createSpanScan, pushSpan } from "./span-rows.ts";
+import { createSnapshotScan, pushSnapshot, reserveSnapshots } from "./snapshot-rows.ts";
+import { createSpanScan, pushSpan, reserveSpans } from "./span-rows.ts";
 import { StatsReader } from "./stats.ts";
 
 /** The only version of the format there is. */
@@ -74,7 +75,6 @@ class BatchDecoder {
   private readonly tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
   private readonly faults: { [T in Table]: Fault[] } = { spans: [], marks: [], snapshots: [] };
   private readonly extra = new Map<string, string>();
-  private readonly stats = new StatsReader();
   private hasRows = false;
   private hasResourceSpans = false;
 
@@ -212,34 +212,55 @@ class BatchDecoder {
   }
 
   private readSpans(): void {
+    if (!this.cursor.openArray()) return;
     const scan = createSpanScan(this.cursor);
     const rows = this.tables.spans;
     let item = 0;
-    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
-      if (this.scanRecord("spans", item, scan)) this.note("spans", item, scan, pushSpan(rows, scan));
+    do {
+      if (this.scanRecord("spans", item, scan)) {
+        if (item === 0) reserveSpans(rows, this.guessCount(scan));
+        this.note("spans", item, scan, pushSpan(rows, scan));
+      }
       item++;
-    }
+    } while (this.cursor.nextItem());
+    padRows(rows, rows.span_id.length);
   }
 
   private readMarks(): void {
+    if (!this.cursor.openArray()) return;
     const scan = createMarkScan(this.cursor);
     const rows = this.tables.marks;
     let item = 0;
-    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
-      if (this.scanRecord("marks", item, scan)) this.note("marks", item, scan, pushMark(rows, scan));
+    do {
+      if (this.scanRecord("marks", item, scan)) {
+        if (item === 0) reserveMarks(rows, this.guessCount(scan));
+        this.note("marks", item, scan, pushMark(rows, scan));
+      }
       item++;
-    }
+    } while (this.cursor.nextItem());
+    padRows(rows, rows.mark_id.length);
   }
 
   private readSnapshots(): void {
-    const scan = createSnapshotScan(this.cursor);
+    if (!this.cursor.openArray()) return;
+    const stats = new StatsReader();
+    const scan = createSnapshotScan(this.cursor, stats);
     const rows = this.tables.snapshots;
     let item = 0;
-    for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) {
-      if (this.scanRecord("snapshots", item, scan))
-        this.note("snapshots", item, scan, pushSnapshot(rows, scan, this.stats));
+    do {
+      if (this.scanRecord("snapshots", item, scan)) {
+        if (item === 0) reserveSnapshots(rows, this.guessCount(scan));
+        this.note("snapshots", item, scan, pushSnapshot(rows, scan, stats));
+      }
       item++;
-    }
+    } while (this.cursor.nextItem());
+    padRows(rows, rows.snapshot_id.length);
+  }
+
+  /** How many records like this one fit into the rest of the text; a guess, and never a large one. */
+  private guessCount(scan: RecordScan): number {
+    const rest = this.bytes.length - scan.recordFrom;
+    return Math.min(4096, Math.ceil(rest / (scan.recordTo - scan.recordFrom)));
   }
 
   private scanRecord(table: Table, item: number, scan: RecordScan): boolean {

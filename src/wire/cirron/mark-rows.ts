@@ -13,49 +13,57 @@ import {
   pushTail,
   pushText,
   pushWord,
-  wordOf,
 } from "./cells.ts";
 import { emptyObject, type RecordTrouble, troubleWithId, troubleWithTime } from "./record.ts";
-import { RecordScan } from "./record-scan.ts";
+import { RecordFields, RecordScan } from "./record-scan.ts";
 
 const at = { id: 0, span_id: 1, name: 2, value_type: 3, value: 4, attrs: 5, ts_ns: 6, kind: 7 } as const;
 
+const fields = new RecordFields(Object.keys(at));
+
 export function createMarkScan(cursor: JsonCursor): RecordScan {
-  return new RecordScan(cursor, Object.keys(at));
+  return new RecordScan(cursor, fields);
+}
+
+/** Makes room for marks that are like the one just scanned. */
+export function reserveMarks(rows: Rows<"marks">, count: number): void {
+  rows.mark_id.reserve(count, count * 32);
+  rows.span_id.reserve(count, count * 32);
+  for (const column of [rows.name, rows.value_type, rows.kind]) column.reserve(count);
+  rows.attrs.reserve(count, count * 16);
+  rows.ts_ns.reserve(count);
 }
 
 /** Pushes the scanned mark, or says why it cannot be a row and pushes nothing. */
 export function pushMark(rows: Rows<"marks">, scan: RecordScan): RecordTrouble | null {
   const trouble = troubleWithId(scan, at.id) ?? troubleWithTime(scan, at.ts_ns);
   if (trouble !== null) return trouble;
+  const row = rows.mark_id.length;
   pushText(rows.mark_id, scan, at.id);
   pushText(rows.span_id, scan, at.span_id);
   pushWord(rows.name, scan, at.name, "");
-  const valueType = scan.isAbsent(at.value_type) ? inferType(scan) : wordOf(scan, at.value_type, "");
-  rows.value_type.push(valueType);
-  const isListed = pushValue(rows, scan, valueType) || scan.isAbsent(at.value_type);
+  const valueType = pushWord(rows.value_type, scan, at.value_type, scan.isAbsent(at.value_type) ? inferType(scan) : "");
+  const isListed = pushValue(rows, row, scan, valueType) || scan.isAbsent(at.value_type);
   pushJson(rows.attrs, scan, at.attrs, emptyObject);
   pushInt64(rows.ts_ns, scan, at.ts_ns);
-  const kind = wordOf(scan, at.kind, "point");
-  rows.kind.push(kind);
-  pushTail(rows, scan, isListed && (kind === "point" || kind === "summary") ? 0 : rowFlags.unlisted_word);
+  const kind = pushWord(rows.kind, scan, at.kind, "point");
+  pushTail(rows, row, scan, isListed && (kind === "point" || kind === "summary") ? 0 : rowFlags.unlisted_word);
   return null;
 }
 
 /** Returns whether the type is one of the document's four. */
-function pushValue(rows: Rows<"marks">, scan: RecordScan, valueType: string): boolean {
+function pushValue(rows: Rows<"marks">, row: number, scan: RecordScan, valueType: string): boolean {
   const isFloat = valueType === "float" && scan.kinds[at.value] === jsonKind.number && isExactDouble(scan);
   const isInt = valueType === "int" && isInt64(scan, at.value);
   const isString = valueType === "string" && scan.isText(at.value);
   const isBool = valueType === "bool" && isBoolean(scan);
-  pushOptionalDouble(rows.value_float, isFloat ? doubleOf(scan, at.value) : null);
-  if (isInt) pushOptionalInt64(rows.value_int, scan, at.value);
-  else rows.value_int.pushNull();
-  if (isString) pushOptionalText(rows.value_string, scan, at.value);
-  else rows.value_string.pushNull();
-  if (isBool) rows.value_bool.present().push(scan.kinds[at.value] === jsonKind.true ? 1 : 0);
-  else rows.value_bool.pushNull();
-  if (!(isFloat || isInt || isString || isBool || scan.isAbsent(at.value))) scan.keepInExtra(at.value);
+  if (isFloat) pushOptionalDouble(rows.value_float, row, doubleOf(scan, at.value));
+  else if (isInt) pushOptionalInt64(rows.value_int, row, scan, at.value);
+  else if (isString) pushOptionalText(rows.value_string, row, scan, at.value);
+  else if (isBool) {
+    rows.value_bool.padTo(row);
+    rows.value_bool.present().push(scan.kinds[at.value] === jsonKind.true ? 1 : 0);
+  } else if (!scan.isAbsent(at.value)) scan.keepInExtra(at.value);
   return valueType === "float" || valueType === "int" || valueType === "string" || valueType === "bool";
 }
 

@@ -5,13 +5,16 @@
 import { type JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { lossyOddities, rewriteStrict, StrictScan } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
-
-const latin = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
+import { WordToken } from "#base/json/words.ts";
+import type { IntegerMemo, WordMemo } from "./token-memo.ts";
 
 /** Bits of `bits` for a string. */
 export const textBits = { escaped: 1, wide: 2 } as const;
 /** `bits` of an object or array: 1 when its text is strict JSON as it stands. */
 const strictBit = 1;
+
+/** The letters `null` as a word. */
+const nullWord = 0x6c6c756e;
 
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -24,9 +27,29 @@ interface UnknownField {
   readonly to: number;
 }
 
+/** The fields that one kind of record has, in the order real clients write them; made once. */
+export class RecordFields {
+  readonly names: readonly string[];
+  /** Each name in quotes with its colon. */
+  readonly tokens: readonly WordToken[];
+  readonly fieldOf: ReadonlyMap<string, number>;
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    this.tokens = names.map((name) => new WordToken(`"${name}":`));
+    this.fieldOf = new Map(names.map((name, field) => [name, field]));
+  }
+}
+
+/** Reads one field's value in its own way while the record is scanned, or passes nothing and returns false. */
+export interface FieldReader {
+  tryRead(cursor: JsonCursor, view: DataView): boolean;
+}
+
 export class RecordScan {
   readonly cursor: JsonCursor;
-  /** The fields this kind of record has, in the order real clients write them. */
+  /** Over the cursor's bytes. */
+  readonly view: DataView;
   readonly names: readonly string[];
   /** Per field: `jsonKind`, 0 when it is absent. */
   readonly kinds: Uint8Array;
@@ -42,29 +65,40 @@ export class RecordScan {
   lossy = false;
   /** A text field holds half of a surrogate pair. */
   lone = false;
+  /** Per field, made when first asked for: what its tokens became before. */
+  readonly words: (WordMemo | undefined)[];
+  readonly integers: (IntegerMemo | undefined)[];
 
-  private readonly tokens: readonly Uint8Array[];
-  private readonly fieldOf: ReadonlyMap<string, number>;
+  private readonly fields: RecordFields;
   private readonly strict: StrictScan;
   private readonly unknown: UnknownField[] = [];
   /** Fields whose value fits no column, one bit each. */
   private odd = 0;
 
-  constructor(cursor: JsonCursor, names: readonly string[]) {
+  private readonly ownReader: FieldReader | null;
+  private readonly ownField: number;
+
+  constructor(cursor: JsonCursor, fields: RecordFields, ownField = -1, ownReader: FieldReader | null = null) {
+    const count = fields.names.length;
     this.cursor = cursor;
-    this.names = names;
-    this.kinds = new Uint8Array(names.length);
-    this.from = new Int32Array(names.length);
-    this.to = new Int32Array(names.length);
-    this.bits = new Uint8Array(names.length);
-    this.tokens = names.map((name) => latin(`"${name}":`));
-    this.fieldOf = new Map(names.map((name, field) => [name, field]));
+    this.view = new DataView(cursor.bytes.buffer, cursor.bytes.byteOffset, cursor.bytes.length);
+    this.fields = fields;
+    this.names = fields.names;
+    this.kinds = new Uint8Array(count);
+    this.from = new Int32Array(count);
+    this.to = new Int32Array(count);
+    this.bits = new Uint8Array(count);
+    this.words = new Array(count).fill(undefined);
+    this.integers = new Array(count).fill(undefined);
     this.strict = new StrictScan(cursor);
+    this.ownField = ownField;
+    this.ownReader = ownReader;
   }
 
   /** Passes one record; the cursor stands at its brace. */
   read(): void {
-    const { cursor, kinds, tokens } = this;
+    const { cursor, kinds, view } = this;
+    const { tokens } = this.fields;
     this.recordFrom = cursor.pos;
     this.lossy = false;
     this.lone = false;
@@ -74,10 +108,18 @@ export class RecordScan {
     let expected = 0;
     for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
       let field = expected;
-      if (field === tokens.length || !cursor.tryKey(tokens[field] as Uint8Array)) field = this.readKey();
+      const token = tokens[field];
+      if (token?.isAt(view, cursor.pos, cursor.end)) cursor.pos += token.size;
+      else field = this.readKey();
       if (field < 0) continue;
       if (kinds[field] !== 0) this.lossy = true;
-      this.readValue(field);
+      const { pos } = cursor;
+      if (pos + 4 <= cursor.end && view.getInt32(pos, true) === nullWord) {
+        kinds[field] = jsonKind.null;
+        this.from[field] = pos;
+        this.to[field] = pos + 4;
+        cursor.pos = pos + 4;
+      } else this.readValue(field);
       expected = field + 1;
     }
     this.recordTo = cursor.pos;
@@ -99,7 +141,8 @@ export class RecordScan {
   text(field: number): string {
     const bits = this.bits[field] as number;
     const { escaped, wide } = textBits;
-    const [from, to] = [this.from[field] as number, this.to[field] as number];
+    const from = this.from[field] as number;
+    const to = this.to[field] as number;
     return decodeText(this.cursor.bytes, from, to, (bits & escaped) !== 0, (bits & wide) !== 0);
   }
 
@@ -152,7 +195,7 @@ export class RecordScan {
     cursor.readKey();
     const { bytes, start, stop } = cursor;
     const name = decodeText(bytes, start, stop, cursor.escaped, cursor.wide);
-    const field = this.fieldOf.get(name);
+    const field = this.fields.fieldOf.get(name);
     if (field !== undefined) return field;
     const token = textDecoder.decode(bytes.subarray(start - 1, stop + 1));
     cursor.peek();
@@ -183,6 +226,11 @@ export class RecordScan {
     }
     if (kind === jsonKind.bad) cursor.failExpected("a value");
     this.from[field] = cursor.pos;
+    if (field === this.ownField && this.ownReader?.tryRead(cursor, this.view)) {
+      this.bits[field] = strictBit;
+      this.to[field] = cursor.pos;
+      return;
+    }
     this.strict.oddities = 0;
     this.bits[field] = this.strict.scan() ? strictBit : 0;
     if ((this.strict.oddities & lossyOddities) !== 0) this.lossy = true;

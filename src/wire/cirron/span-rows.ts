@@ -8,12 +8,13 @@ import {
   pushJson,
   pushOptionalInt64,
   pushOptionalText,
+  pushRepeatedInt64,
   pushTail,
   pushText,
   pushWord,
 } from "./cells.ts";
 import { emptyList, emptyObject, type RecordTrouble, troubleWithId, troubleWithTime } from "./record.ts";
-import { RecordScan } from "./record-scan.ts";
+import { RecordFields, RecordScan } from "./record-scan.ts";
 
 const at = {
   id: 0,
@@ -32,29 +33,48 @@ const at = {
   mark_ids: 13,
 } as const;
 
+const fields = new RecordFields(Object.keys(at));
+
 export function createSpanScan(cursor: JsonCursor): RecordScan {
-  return new RecordScan(cursor, Object.keys(at));
+  return new RecordScan(cursor, fields);
+}
+
+/** Makes room for spans that are like the one just scanned. */
+export function reserveSpans(rows: Rows<"spans">, count: number): void {
+  rows.span_id.reserve(count, count * 32);
+  rows.parent_id.nulls.reserve(count);
+  rows.parent_id.inner.reserve(count, count * 32);
+  rows.name.reserve(count);
+  for (const column of [rows.start_ns, rows.end_ns]) column.reserve(count);
+  for (const column of [rows.thread_id, rows.pid]) {
+    column.nulls.reserve(count);
+    column.inner.reserve(count);
+  }
+  rows.rank.reserve(count);
+  rows.attrs.reserve(count, count * 16);
+  rows.mark_ids.reserve(count, count * 8);
 }
 
 /** Pushes the scanned span, or says why it cannot be a row and pushes nothing. */
 export function pushSpan(rows: Rows<"spans">, scan: RecordScan): RecordTrouble | null {
   const trouble = troubleWithId(scan, at.id) ?? troubleWithTime(scan, at.start_ns) ?? troubleWithTime(scan, at.end_ns);
   if (trouble !== null) return trouble;
+  const row = rows.span_id.length;
   pushText(rows.span_id, scan, at.id);
   pushWord(rows.name, scan, at.name, "");
-  pushOptionalText(rows.parent_id, scan, at.parent_id);
-  pushOptionalInt64(rows.index, scan, at.index);
+  pushOptionalText(rows.parent_id, row, scan, at.parent_id);
+  pushOptionalInt64(rows.index, row, scan, at.index);
   pushInt64(rows.start_ns, scan, at.start_ns);
   pushInt64(rows.end_ns, scan, at.end_ns);
-  pushOptionalInt64(rows.cpu_ns, scan, at.cpu_ns);
-  pushOptionalInt64(rows.gpu_ns, scan, at.gpu_ns);
-  pushOptionalInt64(rows.memory_peak_bytes, scan, at.memory_peak_bytes);
-  pushOptionalInt64(rows.thread_id, scan, at.thread_id);
-  pushOptionalInt64(rows.pid, scan, at.pid);
+  pushOptionalInt64(rows.cpu_ns, row, scan, at.cpu_ns);
+  pushOptionalInt64(rows.gpu_ns, row, scan, at.gpu_ns);
+  pushOptionalInt64(rows.memory_peak_bytes, row, scan, at.memory_peak_bytes);
+  pushRepeatedInt64(rows.thread_id, row, scan, at.thread_id);
+  pushRepeatedInt64(rows.pid, row, scan, at.pid);
   pushRank(rows, scan);
   pushJson(rows.attrs, scan, at.attrs, emptyObject);
   pushJson(rows.mark_ids, scan, at.mark_ids, emptyList);
-  pushTail(rows, scan, 0);
+  pushTail(rows, row, scan, 0);
   return null;
 }
 

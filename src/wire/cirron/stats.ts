@@ -1,8 +1,11 @@
-// The numbers inside a snapshot's `stats`. The scan has checked the text already; whatever is not a number where one
-// is expected is left out here and stays in the stored text.
+// The numbers inside a snapshot's `stats`. Statistics as the SDK writes them are read while the record is scanned;
+// any other text is scanned first and looked through afterwards, and whatever is not a number where one is expected
+// is left out here and stays in the stored text.
 
-import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
+import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
+import { DoubleScan } from "#base/json/double.ts";
 import { parseDouble } from "#base/json/number.ts";
+import { WordToken } from "#base/json/words.ts";
 import type { RecordScan } from "./record-scan.ts";
 
 const latin = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
@@ -14,6 +17,11 @@ const normKey = latin("norm");
 const histogramKey = latin("histogram");
 const binsKey = latin("bins");
 const countsKey = latin("counts");
+
+/** What stands before each part of the statistics when the SDK writes them. */
+const numberTokens = ['{"mean":', ',"std":', ',"min":', ',"max":', ',"norm":'].map((text) => new WordToken(text));
+const binsToken = new WordToken(',"histogram":{"bins":[');
+const countsToken = new WordToken(',"counts":[');
 
 /** A re-used list of doubles. */
 export class DoubleList {
@@ -40,8 +48,41 @@ export class StatsReader {
   readonly bins = new DoubleList();
   readonly counts = new DoubleList();
   private readonly cursor = new JsonCursor(new Uint8Array(0));
+  private readonly double = new DoubleScan();
+  private readonly numbers = new Float64Array(numberTokens.length);
+  /** Where the statistics stand that `tryRead` has read, -1 when it could not. */
+  private readAt = -1;
 
+  /**
+   * Reads statistics that stand exactly as the SDK writes them, all finite, and passes them; returns false and
+   * passes nothing when they do not. What it passes is strict JSON.
+   */
+  tryRead(cursor: JsonCursor, view: DataView): boolean {
+    const from = cursor.pos;
+    this.bins.length = 0;
+    this.counts.length = 0;
+    const isPlain =
+      this.readNumbers(cursor, view) &&
+      this.readListAfter(binsToken, this.bins, cursor, view) &&
+      this.readListAfter(countsToken, this.counts, cursor, view) &&
+      cursor.pos + 2 <= cursor.end &&
+      cursor.bytes[cursor.pos] === 0x7d &&
+      cursor.bytes[cursor.pos + 1] === 0x7d;
+    this.readAt = isPlain ? from : -1;
+    cursor.pos = isPlain ? cursor.pos + 2 : from;
+    return isPlain;
+  }
+
+  /** Fills in the numbers of the record that was just scanned. */
   read(scan: RecordScan, field: number): void {
+    if (this.readAt >= 0 && this.readAt === scan.from[field] && scan.kinds[field] === jsonKind.object) {
+      this.mean = this.numbers[0] as number;
+      this.std = this.numbers[1] as number;
+      this.min = this.numbers[2] as number;
+      this.max = this.numbers[3] as number;
+      this.norm = this.numbers[4] as number;
+      return;
+    }
     this.mean = null;
     this.std = null;
     this.min = null;
@@ -49,7 +90,49 @@ export class StatsReader {
     this.norm = null;
     this.bins.length = 0;
     this.counts.length = 0;
-    if (scan.kinds[field] !== jsonKind.object) return;
+    if (scan.kinds[field] === jsonKind.object) this.readAny(scan, field);
+  }
+
+  private readNumbers(cursor: JsonCursor, view: DataView): boolean {
+    for (let i = 0; i < numberTokens.length; i++) {
+      const token = numberTokens[i] as WordToken;
+      if (!token.isAt(view, cursor.pos, cursor.end)) return false;
+      cursor.pos += token.size;
+      const value = this.readFinite(cursor);
+      if (Number.isNaN(value)) return false;
+      this.numbers[i] = value;
+    }
+    return true;
+  }
+
+  /** The number at the cursor, or NaN when there is none that is finite. */
+  private readFinite(cursor: JsonCursor): number {
+    const value = this.double.read(cursor.bytes, cursor.pos, cursor.end);
+    if (!Number.isNaN(value)) {
+      cursor.pos = this.double.pos;
+      return value;
+    }
+    const { pos } = cursor;
+    if (cursor.peek() !== jsonKind.number || cursor.pos > pos) return Number.NaN;
+    cursor.readNumber();
+    if (cursor.form === numberForm.nonFinite) return Number.NaN;
+    const read = parseDouble(cursor.bytes, cursor.start, cursor.stop, cursor.form);
+    return Number.isFinite(read) ? read : Number.NaN;
+  }
+
+  private readListAfter(token: WordToken, list: DoubleList, cursor: JsonCursor, view: DataView): boolean {
+    if (!token.isAt(view, cursor.pos, cursor.end)) return false;
+    cursor.pos += token.size;
+    for (;;) {
+      const value = this.readFinite(cursor);
+      if (Number.isNaN(value) || cursor.pos >= cursor.end) return false;
+      list.push(value);
+      const c = cursor.bytes[cursor.pos++];
+      if (c !== 0x2c) return c === 0x5d;
+    }
+  }
+
+  private readAny(scan: RecordScan, field: number): void {
     const { cursor } = this;
     cursor.reset(scan.cursor.bytes, scan.from[field], scan.to[field]);
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {

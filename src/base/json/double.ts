@@ -1,0 +1,115 @@
+// Decimal digits to the nearest double, without making a string for most of them.
+
+import { decodeAscii } from "./text.ts";
+
+/** Every power of ten that a double holds exactly. */
+const exactPowers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * The digits without their point are an integer m below 10^18, and 10^k is an exact double up to k = 22, so the value
+ * is m / 10^k or m * 10^k. The quotient is computed to about 100 bits: a first guess, and the exact remainder divided
+ * once more. When that decides the last bit beyond doubt it is the nearest double; else, and for all other tokens,
+ * the runtime decides.
+ */
+export function parseFloatToken(bytes: Uint8Array, start: number, stop: number): number {
+  const negative = bytes[start] === 0x2d;
+  let upper = 0;
+  let lower = 0;
+  let digits = 0;
+  let scale = 0;
+  let hasPoint = false;
+  let p = negative ? start + 1 : start;
+  for (; p < stop; p++) {
+    const digit = (bytes[p] as number) - 0x30;
+    if (digit < 0) {
+      hasPoint = true;
+      continue;
+    }
+    if (digit > 9) break;
+    if (hasPoint) scale++;
+    if (digits < 9) upper = upper * 10 + digit;
+    else lower = lower * 10 + digit;
+    if (digits > 0 || digit > 0) digits++;
+  }
+  if (p < stop) scale -= parseExponent(bytes, p + 1, stop);
+  if (digits > 18 || scale < 0 || scale > 22) return Number(decodeAscii(bytes, start, stop));
+  const magnitude = toMagnitude(upper, lower, digits, scale);
+  if (Number.isNaN(magnitude)) return Number(decodeAscii(bytes, start, stop));
+  return negative ? -magnitude : magnitude;
+}
+
+/** `upper` holds the first nine significant digits, `lower` the rest. */
+function toMagnitude(upper: number, lower: number, digits: number, scale: number): number {
+  const high = digits > 9 ? upper * (exactPowers[digits - 9] as number) : upper;
+  return divideExactly(high, lower, exactPowers[scale] as number);
+}
+
+/** Reads a number where it stands, in one pass; re-used for many. */
+export class DoubleScan {
+  /** Behind the number that was read last. */
+  pos = 0;
+
+  /** NaN when there is no plain number (no exponent, at most 18 digits) at `from`: then let a cursor read it. */
+  read(bytes: Uint8Array, from: number, end: number): number {
+    let p = from;
+    const negative = p < end && bytes[p] === 0x2d;
+    if (negative) p++;
+    const first = p;
+    let upper = 0;
+    let lower = 0;
+    let digits = 0;
+    let point = -1;
+    for (; p < end; p++) {
+      const c = bytes[p] as number;
+      const digit = c - 0x30;
+      if (digit >= 0 && digit <= 9) {
+        if (digits < 9) upper = upper * 10 + digit;
+        else lower = lower * 10 + digit;
+        if (digits > 0 || digit > 0) digits++;
+      } else if (c === 0x2e && point < 0) point = p;
+      else if (c === 0x65 || c === 0x45 || c === 0x2e) return Number.NaN;
+      else break;
+    }
+    const wholeEnd = point < 0 ? p : point;
+    const hasLeadingZero = bytes[first] === 0x30 && wholeEnd - first > 1;
+    if (wholeEnd === first || hasLeadingZero || point === p - 1 || digits > 18) return Number.NaN;
+    const scale = point < 0 ? 0 : p - point - 1;
+    if (scale > 22) return Number.NaN;
+    this.pos = p;
+    const magnitude = toMagnitude(upper, lower, digits, scale);
+    return negative ? -magnitude : magnitude;
+  }
+}
+
+/** The digits after `e`, with their sign. */
+function parseExponent(bytes: Uint8Array, start: number, stop: number): number {
+  const sign = bytes[start];
+  const from = sign === 0x2d || sign === 0x2b ? start + 1 : start;
+  let value = 0;
+  for (let p = from; p < stop && value < 10000; p++) value = value * 10 + ((bytes[p] as number) - 0x30);
+  return sign === 0x2d ? -value : value;
+}
+
+/** Splits a double into two of 26 bits, whose products are exact. */
+const splitter = 134217729;
+/** Far above the error of the quotient below, far below the last bit of a double. */
+const doubt = 2 ** -98;
+
+/** (high + low) / divisor rounded to the nearest double, or NaN when that is in doubt. All are exact integers. */
+function divideExactly(high: number, low: number, divisor: number): number {
+  const sum = high + low;
+  // An exact integer over an exact integer: one rounding.
+  if (sum <= Number.MAX_SAFE_INTEGER) return sum / divisor;
+  const guess = sum / divisor;
+  const product = guess * divisor;
+  const guessHigh = splitter * guess - (splitter * guess - guess);
+  const guessLow = guess - guessHigh;
+  const divisorHigh = splitter * divisor - (splitter * divisor - divisor);
+  const divisorLow = divisor - divisorHigh;
+  const productLow =
+    guessHigh * divisorHigh - product + guessHigh * divisorLow + guessLow * divisorHigh + guessLow * divisorLow;
+  const rest = (high - product + low - productLow) / divisor;
+  const margin = guess * doubt;
+  const nearest = guess + rest;
+  return guess + (rest - margin) === nearest && guess + (rest + margin) === nearest ? nearest : Number.NaN;
+}

@@ -1,0 +1,56 @@
+// Rows of one batch repeat their names, words and process ids. A memo knows where a token last stood in the bytes and
+// what it became, so that the same bytes are compared instead of being hashed, decoded or parsed again.
+
+import { isSameText } from "#base/json/words.ts";
+
+const slots = 64;
+
+/** Words of one column: bytes of the token to its code in the column's dictionary. */
+export class WordMemo {
+  private readonly from = new Int32Array(slots);
+  private readonly size = new Int32Array(slots);
+  private readonly codes = new Int32Array(slots);
+
+  /** The code of the token, or -1. Tokens below four bytes are never known. */
+  find(view: DataView, from: number, to: number): number {
+    const size = to - from;
+    if (size < 4) return -1;
+    const slot = slotOf(view, from, size);
+    if (this.size[slot] !== size || !isSameText(view, this.from[slot] as number, from, size)) return -1;
+    return this.codes[slot] as number;
+  }
+
+  keep(view: DataView, from: number, to: number, code: number): void {
+    const size = to - from;
+    if (size < 4) return;
+    const slot = slotOf(view, from, size);
+    this.from[slot] = from;
+    this.size[slot] = size;
+    this.codes[slot] = code;
+  }
+}
+
+function slotOf(view: DataView, from: number, size: number): number {
+  const mixed = view.getInt32(from, true) ^ Math.imul(view.getInt32(from + size - 4, true), 0x01000193) ^ size;
+  return Math.imul(mixed, 0x9e3779b1) >>> 26;
+}
+
+/** The last integer of one column. */
+export class IntegerMemo {
+  low = 0;
+  high = 0;
+  private from = 0;
+  private size = 0;
+
+  isLast(view: DataView, from: number, to: number): boolean {
+    const size = to - from;
+    return size === this.size && size >= 4 && isSameText(view, this.from, from, size);
+  }
+
+  keep(from: number, to: number, low: number, high: number): void {
+    this.from = from;
+    this.size = to - from;
+    this.low = low;
+    this.high = high;
+  }
+}
