@@ -198,7 +198,8 @@ export const factTables = {
     group_key: "LowCardinality(String)",
     type: "LowCardinality(String)",
     run_id: "String",
-    /** `<workspace>/l/<launch>/<attempt>`: of the line itself, or of the launch its run belongs to; '' for none. */
+    /** `<workspace>/l/<launch>/<attempt>`: the launch that the line is of, or that a start attaches its run to; '' for
+     * none, and for every end of a run. */
     launch_key: "LowCardinality(String)",
     launch_id: "LowCardinality(String)",
     attempt: "Nullable(Int64)",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer } from "#base/json/pointer.ts";
-import { aggregateLaunch, aggregateRun, toLaunchFacts, toRunFacts } from "#query/semantiva/aggregate.ts";
+import { aggregateLaunch, aggregateRun, toCompletenessFacts, toLaunchFacts } from "#query/semantiva/aggregate.ts";
 import { judgeLaunch, judgeRun, type LaunchCompleteness, type RunCompleteness } from "#query/semantiva/completeness.ts";
 import { createRandom, type Fed, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
 import { Reference } from "./reference.ts";
@@ -41,7 +41,7 @@ function aggregateLaunches(fed: Fed) {
 function judge(fed: Fed): Judged {
   const runs = new Map<string, RunCompleteness>();
   for (const run of aggregateRuns(fed)) {
-    const facts = toRunFacts(run);
+    const facts = toCompletenessFacts(run);
     if (facts !== null) runs.set(run.run_id, judgeRun(facts));
   }
   const launches = new Map<string, LaunchCompleteness>();

@@ -7,8 +7,8 @@ import { PlainGroups } from "#intake/groups.ts";
 import { IdMap } from "#intake/id-map.ts";
 import { applySemantiva, type SemantivaState } from "#intake/semantiva/apply.ts";
 import { decodeLines } from "#intake/semantiva/decode-lines.ts";
+import type { LifecycleRow, NodeRow } from "#model/pipeline-facts.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
-import type { LifecycleRow, NodeRow } from "#query/semantiva/stored.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 
@@ -20,7 +20,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 export interface Fed {
   readonly lifecycle: LifecycleRow[];
-  readonly nodes: NodeRow[];
+  readonly nodes: (NodeRow & { readonly run_id: string })[];
   /** Payloads by event id, of nodes and events. */
   readonly payloads: Map<string, string>;
   readonly applied: Applied[];
@@ -42,7 +42,9 @@ export function feed(chunks: readonly string[], state: SemantivaState = createSt
   });
   const rows = (table: FactTable) => applied.flatMap((part) => rowsOf(part, table));
   const lifecycle = rows("lifecycle").map((row) => numbered(row) as unknown as LifecycleRow);
-  const nodes = rows("nodes").map((row) => ({ ...numbered(row), run_id: toRunId(row) }) as unknown as NodeRow);
+  const nodes = rows("nodes").map(
+    (row) => ({ ...numbered(row), run_id: toRunId(row) }) as unknown as NodeRow & { run_id: string },
+  );
   const payloads = new Map(
     [...rows("nodes"), ...rows("events")].map((row) => [row["event_id"] as string, row["payload"] as string]),
   );

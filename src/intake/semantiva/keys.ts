@@ -8,7 +8,7 @@ export interface Keys {
   readonly groupKey: string;
   /** The run's own id; '' for lines of a launch. */
   readonly runId: string;
-  /** The launch that the line is of, or that its run belongs to; '' for none. */
+  /** The launch that the line is of, or that a start attaches its run to; '' for none. */
   readonly launchKey: string;
   readonly launchId: string;
 }
@@ -28,7 +28,9 @@ export function toKeys({ type, known, runId, record }: Message, workspace: strin
   const launchKey = launchId === "" || attempt === undefined ? "" : toLaunchKey(workspace, launchId, attempt);
   const isLaunchs = launchKey !== "" && (isLaunchType(type) || (!known && runId === launchId));
   if (isLaunchs) return { groupKey: launchKey, runId: "", launchKey, launchId };
-  return { groupKey: toRunKey(workspace, runId), runId, launchKey, launchId };
+  // A run is attached by its start. Other lines of it stand under no launch, where the store looks them up by run.
+  const attached = type === "pipeline_start" ? launchKey : "";
+  return { groupKey: toRunKey(workspace, runId), runId, launchKey: attached, launchId };
 }
 
 export function isLaunchType(type: string): boolean {

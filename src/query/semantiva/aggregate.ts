@@ -2,18 +2,9 @@
 // the store aggregates, and only the facts come here.
 
 import { compareText } from "#base/compare-text.ts";
-import type { RunFacts, Verdict } from "./completeness.ts";
-import { isTerminal, type LaunchFacts } from "./completeness.ts";
-import {
-  compareLifecycle,
-  compareNodes,
-  distinct,
-  earlier,
-  type LifecycleRow,
-  later,
-  type NodeRow,
-  timeOfNode,
-} from "./stored.ts";
+import type { CompletenessFacts, LifecycleRow, NodeRow } from "#model/pipeline-facts.ts";
+import { isTerminal, type LaunchFacts, type Verdict } from "./completeness.ts";
+import { compareLifecycle, compareNodes, distinct, earlier, later, timeOfNode } from "./stored.ts";
 
 export interface NodeAggregate {
   readonly node_id: string;
@@ -106,7 +97,7 @@ function aggregateNode(nodeId: string, executions: readonly NodeRow[]): NodeAggr
 }
 
 /** Null when no record says anything of the run: records of unknown types do not count. */
-export function toRunFacts(run: RunAggregate): RunFacts | null {
+export function toCompletenessFacts(run: RunAggregate): CompletenessFacts | null {
   const observed = [...run.nodes.keys()];
   if (!run.saw_start && !run.saw_end && observed.length === 0) return null;
   const expected = new Set(run.expected);

@@ -1,17 +1,7 @@
 // Semantiva writes local time with a `Z`. One record cannot show it; records beside their arrival can. Nothing is ever
 // corrected or reordered because of it: the written time stays, and the run says when its clock looks shifted.
 
-export interface ClockFacts {
-  /** Written and arrival times of the run's records, in nanoseconds: the extremes of each. */
-  readonly first_ts_ns: bigint;
-  readonly last_ts_ns: bigint;
-  readonly first_received_ns: bigint;
-  readonly last_received_ns: bigint;
-  /** The greatest (written − arrival) of any record. */
-  readonly most_ahead_ns: bigint;
-  /** The records were read from files written earlier: then a written time long before arrival means nothing. */
-  readonly imported: boolean;
-}
+import type { ClockFacts } from "#model/pipeline-facts.ts";
 
 export interface ClockNote {
   readonly kind: "ahead" | "behind";

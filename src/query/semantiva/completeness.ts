@@ -3,29 +3,10 @@
 // runs. Complete is not successful: see success.ts.
 
 import { compareText } from "#base/compare-text.ts";
+import type { CompletenessFacts } from "#model/pipeline-facts.ts";
 import { earlier, later } from "./stored.ts";
 
 export type Verdict = "complete" | "partial" | "invalid";
-
-export interface RunFacts {
-  readonly run_id: string;
-  readonly has_start: boolean;
-  readonly has_end: boolean;
-  /** The earliest time of a start line and the latest of an end line, as written; '' for none. */
-  readonly start_timestamp: string;
-  readonly end_timestamp: string;
-  /** The earliest and latest time in the run's SERs; '' for none. */
-  readonly first_node_timestamp: string;
-  readonly last_node_timestamp: string;
-  /** Distinct nodes: that the spec names, that were seen, and both. */
-  readonly expected: number;
-  readonly observed: number;
-  readonly matched: number;
-  readonly missing_nodes: readonly string[];
-  readonly orphan_nodes: readonly string[];
-  /** Their last status is none of succeeded, error, skipped, cancelled. */
-  readonly nonterminal_nodes: readonly string[];
-}
 
 export interface RunCompleteness {
   readonly run_id: string;
@@ -71,7 +52,7 @@ export function isTerminal(status: string): boolean {
   return terminalStatuses.has(status);
 }
 
-export function judgeRun(facts: RunFacts): RunCompleteness {
+export function judgeRun(facts: CompletenessFacts): RunCompleteness {
   const { has_start, has_end, expected, observed, matched } = facts;
   const hasSpec = expected > 0;
   return {
@@ -145,7 +126,7 @@ function verdictOf(hasStart: boolean, hasEnd: boolean): Verdict {
   return hasStart || hasEnd ? "partial" : "invalid";
 }
 
-function problemsOf(facts: RunFacts): string[] {
+function problemsOf(facts: CompletenessFacts): string[] {
   const problems: string[] = [];
   if (!facts.has_start) problems.push("missing_pipeline_start");
   if (!facts.has_end) problems.push("missing_pipeline_end");

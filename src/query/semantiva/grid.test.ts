@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { LaunchMember } from "#model/pipeline-facts.ts";
 import { feed, readLines } from "../../../tests/semantiva/feed.ts";
-import { type Member, pickBest, toGrid } from "./grid.ts";
+import { pickBest, toGrid } from "./grid.ts";
 
-function member(index: number | null, context: object, changes: Partial<Member> = {}): Member {
+function member(index: number | null, context: object, changes: Partial<LaunchMember> = {}): LaunchMember {
   return {
     run_id: `run-${index}`,
     run_index: index,
@@ -10,6 +11,9 @@ function member(index: number | null, context: object, changes: Partial<Member> 
     has_end: true,
     outcome: "ok",
     failed_nodes: 0,
+    pipeline_id: "p",
+    semantic_id: "s",
+    config_id: "c",
     start_ns: 0n,
     end_ns: 0n,
     ...changes,
@@ -18,7 +22,7 @@ function member(index: number | null, context: object, changes: Partial<Member> 
 
 const recorded = feed(readLines("rs_combinatorial_file/run_space_demo.trace.jsonl"))
   .lifecycle.filter(({ type }) => type === "pipeline_start")
-  .map(({ run_id, run_index, context }): Member => ({ ...member(run_index, {}), run_id, run_index, context }));
+  .map(({ run_id, run_index, context }): LaunchMember => ({ ...member(run_index, {}), run_id, run_index, context }));
 
 describe("toGrid", () => {
   it("lays a recorded launch out over the keys that vary [ST-13]", () => {

@@ -4,18 +4,9 @@
 import { compareText } from "#base/compare-text.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { memberTexts } from "#base/json/pointer.ts";
+import type { LaunchMember } from "#model/pipeline-facts.ts";
 import { inferContexts } from "./missing-contexts.ts";
-import { type Outcome, type OutcomeFacts, toRunOutcome } from "./success.ts";
-
-/** What is known of a run that belongs to the launch. */
-export interface Member extends OutcomeFacts {
-  readonly run_id: string;
-  readonly run_index: number | null;
-  /** Strict JSON with sorted keys, '' for none. */
-  readonly context: string;
-  readonly start_ns: bigint;
-  readonly end_ns: bigint;
-}
+import { type Outcome, toRunOutcome } from "./success.ts";
 
 export interface GridCell {
   readonly index: number | null;
@@ -56,7 +47,7 @@ const textEncoder = new TextEncoder();
 /** Of a plan beyond this many runs the missing ones are counted, not listed one by one. */
 const listedMissingMax = 100_000;
 
-export function toGrid(members: readonly Member[], planned: number | null): Grid {
+export function toGrid(members: readonly LaunchMember[], planned: number | null): Grid {
   const runs = members.toSorted(
     (a, b) =>
       (a.run_index ?? Number.MAX_SAFE_INTEGER) - (b.run_index ?? Number.MAX_SAFE_INTEGER) ||
@@ -173,7 +164,7 @@ function toNumber(text: string): number {
     : Number.NaN;
 }
 
-function toDuplicates(runs: readonly Member[], contexts: ContextReader): Grid["duplicates"] {
+function toDuplicates(runs: readonly LaunchMember[], contexts: ContextReader): Grid["duplicates"] {
   const byContext = Map.groupBy(
     runs.filter(({ context }) => context !== ""),
     ({ context }) => context,

@@ -2,6 +2,7 @@
 // that ran two of three planned runs is too. The answer is in what the ends say of themselves and in the nodes' errors.
 
 import { compareText } from "#base/compare-text.ts";
+import type { OutcomeFacts } from "#model/pipeline-facts.ts";
 import type { RunAggregate } from "./aggregate.ts";
 
 export type Outcome = "succeeded" | "failed" | "interrupted" | "unfinished";
@@ -12,14 +13,6 @@ export interface Success {
   readonly status_raw: string;
   /** Nodes whose last execution failed, sorted. */
   readonly failed_nodes: string[];
-}
-
-/** What the outcome of a run hangs on; also what the store counts over many runs. */
-export interface OutcomeFacts {
-  readonly has_end: boolean;
-  readonly outcome: string;
-  /** Nodes whose last status is `error`. */
-  readonly failed_nodes: number;
 }
 
 export function toRunOutcome({ has_end, outcome, failed_nodes }: OutcomeFacts): Outcome {
