@@ -14,8 +14,6 @@ import { createRegistry } from "#wire/semantiva/registry.ts";
 
 export const registry = createRegistry(bundledSchemas);
 export const fixtures = "tests/fixtures/semantiva";
-export const workspace = "w";
-
 type Row = Readonly<Record<string, unknown>>;
 
 export interface Fed {
@@ -26,8 +24,16 @@ export interface Fed {
   readonly applied: Applied[];
 }
 
+export interface FeedOptions {
+  readonly workspace?: string;
+  readonly runOverride?: string | null;
+  readonly receivedNs?: bigint;
+}
+
 /** Each string is one chunk of whole lines, applied in turn to one state. */
-export function feed(chunks: readonly string[], state: SemantivaState = createState(), receivedNs = 5n): Fed {
+export function feed(chunks: readonly string[], options: FeedOptions = {}): Fed {
+  const { workspace = "w", runOverride = null, receivedNs = 5n } = options;
+  const state = createState();
   const applied = chunks.map((chunk, position) => {
     const body = new TextEncoder().encode(chunk);
     const decoded = decodeLines({ body, file: "", firstLine: 1, offset: 0 }, registry);
@@ -36,7 +42,7 @@ export function feed(chunks: readonly string[], state: SemantivaState = createSt
       receivedNs,
       position: position + 1,
       transport: "file",
-      runOverride: null,
+      runOverride,
       imported: true,
     });
   });
@@ -51,7 +57,7 @@ export function feed(chunks: readonly string[], state: SemantivaState = createSt
   return { lifecycle, nodes, payloads, applied };
 }
 
-export function createState(): SemantivaState {
+function createState(): SemantivaState {
   return { seen: new IdMap(), groups: new PlainGroups() };
 }
 
@@ -96,7 +102,8 @@ function numbered(row: Row): Row {
 }
 
 function toRunId(row: Row): string {
-  return (row["group_key"] as string).slice(`${workspace}/s/`.length);
+  const key = row["group_key"] as string;
+  return key.slice(key.indexOf("/s/") + 3);
 }
 
 /** A seeded source of numbers in [0, 1), so that a failing variant can be run again. */

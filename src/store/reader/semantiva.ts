@@ -1,0 +1,228 @@
+// The questions about Semantiva pipelines as SQL. Over many runs the store aggregates and gives a few narrow facts a run
+// or a launch; what they mean is decided by `query/semantiva`, once, for one run and for 100,000.
+//
+// Only idempotent aggregates are used (min, max, argMax, distinct counts): a row may stand in the store twice until its
+// parts are merged. "Last" is the greatest (written time, arrival), the order of `query/semantiva/stored.ts`.
+
+import type { Query } from "#store/store.ts";
+
+/** Which runs: all of a workspace, these groups, or those of a launch. */
+export type PipelineScope =
+  | { readonly workspace: string }
+  | { readonly groupKeys: readonly string[] }
+  | { readonly launchKey: string };
+
+type Params = NonNullable<Query["params"]>;
+
+function scopeParams(scope: PipelineScope): Params {
+  if ("groupKeys" in scope) return { groups: [...scope.groupKeys] };
+  return "launchKey" in scope ? { launch: scope.launchKey } : { prefix: `${scope.workspace}/s/` };
+}
+
+/** A condition on the group keys of runs. */
+function inScope(database: string, scope: PipelineScope): string {
+  if ("groupKeys" in scope) return "group_key IN {groups:Array(String)}";
+  if ("workspace" in scope) return "startsWith(group_key, {prefix:String})";
+  return `group_key IN (SELECT group_key FROM ${database}.lifecycle
+    WHERE launch_key = {launch:String} AND type = 'pipeline_start')`;
+}
+
+/** What a group is called today, and up to which arrival its rows are deleted. Groups without a row are no one's yet. */
+function groupsSql(database: string, scope: PipelineScope): string {
+  return `SELECT group_key, argMax(run_id, version) AS name, argMax(deleted_ns, version) AS deleted
+    FROM ${database}.groups WHERE ${inScope(database, scope)} GROUP BY group_key`;
+}
+
+const lastLine = "(timestamp, jpos, jrow)";
+const nodeTime = "if(ifNull(timestamp, '') = '', started_at, assumeNotNull(timestamp))";
+
+/** Runs that a deletion has hidden: all their rows came before it. */
+const notDeleted = "l.last_received > g.deleted";
+
+/** Completeness: one row a run. `CompletenessFacts` with the counts as numbers and booleans as 0 or 1. */
+export function completenessQuery(database: string, scope: PipelineScope): Query {
+  const scoped = inScope(database, scope);
+  return {
+    sql: `WITH
+  edges AS (
+    SELECT group_key, max(type = 'pipeline_start') AS has_start, max(type = 'pipeline_end') AS has_end,
+      minIf(timestamp, type = 'pipeline_start' AND timestamp != '') AS start_timestamp,
+      maxIf(timestamp, type = 'pipeline_end') AS end_timestamp,
+      arrayDistinct(argMaxIf(expected, ${lastLine}, type = 'pipeline_start')) AS expected,
+      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+    FROM ${database}.lifecycle WHERE ${scoped} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key),
+  executions AS (
+    SELECT group_key, node_id, max(received_ns) AS node_received, min((jpos, jrow)) AS node_seen,
+      argMax((toString(status), started_at, finished_at), (${nodeTime}, finished_at, jpos, jrow)) AS last,
+      minIf(${nodeTime}, ${nodeTime} != '') AS first_time, max(${nodeTime}) AS last_time
+    FROM ${database}.nodes WHERE ${scoped} GROUP BY group_key, node_id),
+  executed AS (
+    SELECT group_key, groupArray(node_id) AS observed,
+      groupArrayIf(node_id, last.1 NOT IN ('succeeded', 'error', 'skipped', 'cancelled')) AS nonterminal,
+      minIf(first_time, first_time != '') AS first_run, minIf(last.2, last.2 != '') AS first_last,
+      greatest(max(last_time), max(last.3)) AS last_node_timestamp,
+      max(node_received) AS last_received, min(node_seen) AS first_seen
+    FROM executions GROUP BY group_key),
+  runs AS (
+    SELECT group_key, e.has_start AS has_start, e.has_end AS has_end,
+      e.start_timestamp AS start_timestamp, e.end_timestamp AS end_timestamp,
+      multiIf(n.first_run = '', n.first_last, n.first_last = '', n.first_run, least(n.first_run, n.first_last))
+        AS first_node_timestamp,
+      n.last_node_timestamp AS last_node_timestamp, e.expected AS expected, n.observed AS observed,
+      n.nonterminal AS nonterminal, greatest(e.last_received, n.last_received) AS last_received,
+      if(e.first_seen.1 = 0, n.first_seen, if(n.first_seen.1 = 0, e.first_seen, least(e.first_seen, n.first_seen)))
+        AS first_seen
+    FROM edges AS e FULL JOIN executed AS n USING (group_key))
+SELECT if(g.name = '', substring(l.group_key, position(l.group_key, '/s/') + 3), g.name) AS run_id,
+  l.has_start AS has_start, l.has_end AS has_end,
+  l.start_timestamp AS start_timestamp, l.end_timestamp AS end_timestamp,
+  l.first_node_timestamp AS first_node_timestamp, l.last_node_timestamp AS last_node_timestamp,
+  toUInt32(length(l.expected)) AS expected, toUInt32(length(l.observed)) AS observed,
+  toUInt32(length(arrayIntersect(l.expected, l.observed))) AS matched,
+  arrayFilter(id -> NOT has(l.observed, id), l.expected) AS missing_nodes,
+  arrayFilter(id -> NOT has(l.expected, id), l.observed) AS orphan_nodes, l.nonterminal AS nonterminal_nodes
+FROM runs AS l LEFT JOIN (${groupsSql(database, scope)}) AS g ON g.group_key = l.group_key
+WHERE ${notDeleted} ORDER BY l.first_seen, run_id`,
+    params: scopeParams(scope),
+  };
+}
+
+/** The runs of a launch, one row each: what `LaunchMember` has. */
+function membersSql(database: string, launches: string): string {
+  const attached = `SELECT group_key FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start'`;
+  const failures = `group_key IN (${attached}) AND status = 'error'`;
+  return `WITH
+  starts AS (
+    SELECT launch_key, group_key, max(received_ns) AS last_received,
+      argMax((run_id, run_index, context, toString(pipeline_id), toString(semantic_id), toString(config_id)), ${lastLine})
+        AS start,
+      min(ts_ns) AS start_ns
+    FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start' GROUP BY launch_key, group_key),
+  ends AS (
+    SELECT group_key, argMax(toString(outcome), ${lastLine}) AS outcome, max(ts_ns) AS end_ns, 1 AS has_end
+    FROM ${database}.lifecycle WHERE launch_key = '' AND type = 'pipeline_end' AND group_key IN (${attached})
+    GROUP BY group_key),
+  failed AS (
+    SELECT group_key, countIf(last = 'error') AS nodes FROM (
+      SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, jpos, jrow)) AS last
+      FROM ${database}.nodes
+      WHERE (group_key, node_id) IN (SELECT group_key, node_id FROM ${database}.nodes WHERE ${failures})
+      GROUP BY group_key, node_id)
+    GROUP BY group_key),
+  names AS (
+    SELECT group_key, argMax(run_id, version) AS name, argMax(deleted_ns, version) AS deleted
+    FROM ${database}.groups WHERE group_key IN (${attached}) GROUP BY group_key)
+SELECT l.launch_key AS launch_key, if(g.name = '', l.start.1, g.name) AS run_id, l.start.2 AS run_index,
+  l.start.3 AS context, l.start.4 AS pipeline_id, l.start.5 AS semantic_id, l.start.6 AS config_id,
+  e.has_end AS has_end, e.outcome AS outcome, toUInt32(f.nodes) AS failed_nodes,
+  l.start_ns AS start_ns, e.end_ns AS end_ns
+FROM starts AS l
+LEFT JOIN ends AS e ON e.group_key = l.group_key
+LEFT JOIN failed AS f ON f.group_key = l.group_key
+LEFT JOIN names AS g ON g.group_key = toString(l.group_key)
+WHERE ${notDeleted}`;
+}
+
+export function membersQuery(database: string, launchKey: string): Query {
+  return {
+    sql: `${membersSql(database, "launch_key = {launch:String}")} ORDER BY run_index, start_ns, run_id`,
+    params: { launch: launchKey },
+  };
+}
+
+export interface LaunchPage {
+  readonly workspace: string;
+  readonly limit: number;
+  /** The start and key of the last launch of the page before. */
+  readonly after: { readonly startNs: bigint; readonly launchKey: string } | null;
+}
+
+/** Launches as their own lines describe them, the latest first; with `launchKeys` exactly these. */
+export function launchesQuery(database: string, page: LaunchPage | { readonly launchKeys: readonly string[] }): Query {
+  const isPage = "workspace" in page;
+  const scope = isPage ? "startsWith(launch_key, {prefix:String})" : "launch_key IN {launches:Array(String)}";
+  const rest =
+    isPage && page.after !== null ? "WHERE (start_ns, launch_key) < ({after_ns:Int64}, {after_key:String})" : "";
+  return {
+    sql: `SELECT * FROM (
+    SELECT toString(launch_key) AS launch_key, any(toString(launch_id)) AS launch_id, any(attempt) AS attempt,
+      max(type = 'run_space_start') AS has_start, max(type = 'run_space_end') AS has_end,
+      argMaxIf(toString(outcome), ${lastLine}, type = 'run_space_end') AS outcome,
+      argMaxIf(planned_runs, ${lastLine}, type = 'run_space_start') AS planned_runs,
+      argMaxIf(total_runs, ${lastLine}, type = 'run_space_start') AS total_runs,
+      minIf(ts_ns, ts_ns != 0) AS start_ns, max(ts_ns) AS end_ns, max(received_ns) AS last_received_ns,
+      toUInt32(uniqExactIf(run_index, type = 'pipeline_start')) AS indexes
+    FROM ${database}.lifecycle WHERE launch_key != '' AND ${scope} GROUP BY launch_key)
+  ${rest} ORDER BY start_ns DESC, launch_key DESC ${isPage ? "LIMIT {limit:UInt32}" : ""}`,
+    params: isPage
+      ? {
+          prefix: `${page.workspace}/l/`,
+          limit: page.limit,
+          ...(page.after === null ? {} : { after_ns: page.after.startNs, after_key: page.after.launchKey }),
+        }
+      : { launches: [...page.launchKeys] },
+  };
+}
+
+/** The runs of launches, counted by what their success hangs on. */
+export function memberCountsQuery(database: string, launchKeys: readonly string[]): Query {
+  return {
+    sql: `SELECT toString(launch_key) AS launch_key, has_end, outcome, failed_nodes, toUInt32(count()) AS count
+FROM (${membersSql(database, "launch_key IN {launches:Array(String)}")})
+GROUP BY launch_key, has_end, outcome, failed_nodes`,
+    params: { launches: [...launchKeys] },
+  };
+}
+
+/** The attempts that are known of a launch id. */
+export function attemptsQuery(database: string, workspace: string, launchIds: readonly string[]): Query {
+  return {
+    sql: `SELECT toString(launch_id) AS launch_id, arraySort(groupUniqArray(assumeNotNull(attempt))) AS attempts
+FROM ${database}.lifecycle
+WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
+  AND attempt IS NOT NULL GROUP BY launch_id`,
+    params: { prefix: `${workspace}/l/`, ids: [...launchIds] },
+  };
+}
+
+/** The lifecycle lines of groups: runs or launches. */
+export function lifecycleQuery(database: string, groupKeys: readonly string[]): Query {
+  return {
+    sql: `SELECT group_key, type, run_id, launch_id, attempt, run_index, context, pipeline_id, semantic_id, config_id,
+  expected, outcome, planned_runs, total_runs, timestamp, ts_ns, seq, event_id, jpos, jrow, received_ns
+FROM ${database}.lifecycle WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+    params: { groups: [...groupKeys] },
+  };
+}
+
+/** The SERs of runs, without their lines. */
+export function nodesQuery(database: string, groupKeys: readonly string[]): Query {
+  return {
+    sql: `SELECT group_key, node_id, pipeline_id, status, timestamp, started_at, finished_at, start_ns, end_ns, wall_ms,
+  cpu_ms, seq, processor, upstream, event_id, jpos, jrow, received_ns
+FROM ${database}.nodes WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+    params: { groups: [...groupKeys] },
+  };
+}
+
+/** The stored lines of records, by their ids. */
+export function payloadsQuery(database: string, groupKeys: readonly string[], eventIds: readonly string[]): Query {
+  const from = (table: string) => `SELECT event_id, payload FROM ${database}.${table}
+  WHERE group_key IN {groups:Array(String)} AND event_id IN {ids:Array(String)}`;
+  return {
+    sql: `SELECT event_id, any(payload) AS payload FROM (${from("events")} UNION ALL ${from("nodes")}) GROUP BY event_id`,
+    params: { groups: [...groupKeys], ids: [...eventIds] },
+  };
+}
+
+/** What is known about the clocks of runs, one row a group. */
+export function clocksQuery(database: string, groupKeys: readonly string[]): Query {
+  const times = (table: string, ts: string) => `SELECT group_key, ${ts} AS ts, received_ns FROM ${database}.${table}
+  WHERE group_key IN {groups:Array(String)} AND ${ts} != 0`;
+  return {
+    sql: `SELECT group_key, min(ts) AS first_ts_ns, max(ts) AS last_ts_ns, min(received_ns) AS first_received_ns,
+  max(received_ns) AS last_received_ns, max(ts - received_ns) AS most_ahead_ns
+FROM (${times("lifecycle", "ts_ns")} UNION ALL ${times("nodes", "end_ns")}) GROUP BY group_key`,
+    params: { groups: [...groupKeys] },
+  };
+}
