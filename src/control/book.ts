@@ -60,7 +60,9 @@ export class CommandBook {
 
   /** Oldest first. */
   ofRun(workspace: string, runId: string): Command[] {
-    return [...(this.byRun.get(toRunKey(workspace, runId)) ?? [])];
+    const found = [...(this.byRun.get(toRunKey(workspace, runId)) ?? [])];
+    // Rows that are read back from the store come in any order.
+    return found.sort((a, b) => Number(a.createdNs - b.createdNs));
   }
 
   openOnes(): Iterable<Command> {

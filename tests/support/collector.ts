@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Input } from "#intake/input.ts";
-import type { Receipt } from "#intake/sequencer.ts";
+import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { type Collector, nowNs, openCollector } from "#server/collector/collector.ts";
 
 export interface TestCollector {
@@ -16,14 +16,17 @@ export interface TestCollector {
   remove(): Promise<void>;
 }
 
-export async function createTestCollector(): Promise<TestCollector> {
+type Listener = (applied: AppliedInput) => void;
+
+/** `listen` is asked for the collector's first listener each time the folder is opened. */
+export async function createTestCollector(listen: () => Listener = () => () => undefined): Promise<TestCollector> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-"));
   const test: TestCollector = {
     dataDir,
-    collector: await open(dataDir),
+    collector: await open(dataDir, listen()),
     async reopen() {
       await test.collector.close(5000);
-      test.collector = await open(dataDir);
+      test.collector = await open(dataDir, listen());
       return test.collector;
     },
     async remove() {
@@ -34,7 +37,7 @@ export async function createTestCollector(): Promise<TestCollector> {
   return test;
 }
 
-function open(dataDir: string): Promise<Collector> {
+function open(dataDir: string, listener: Listener): Promise<Collector> {
   return openCollector({
     dataDir,
     store: { kind: "embedded", dataDir },
@@ -42,6 +45,7 @@ function open(dataDir: string): Promise<Collector> {
     json: defaultJsonLimits,
     journalBudgetBytes: 1024 ** 3,
     pendingBytesMax: 64 * 1024 * 1024,
+    listeners: [listener],
     onTrouble: (message, cause) => console.error(message, cause),
     onFatal: (cause) => {
       throw cause;

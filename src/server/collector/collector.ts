@@ -35,6 +35,8 @@ export interface CollectorOptions {
   readonly json: JsonLimits;
   readonly journalBudgetBytes: number;
   readonly pendingBytesMax: number;
+  /** Called for every input after it was applied, in order, those of the recovery included. */
+  readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
   /** Something that must not go on: the process should end and be started again. */
   onFatal(cause: unknown): void;
@@ -110,7 +112,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     storedTo,
   );
   const hub = new LiveHub(id, storedTo);
-  const listeners: ((applied: AppliedInput) => void)[] = [];
+  const listeners = [...(options.listeners ?? [])];
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, applied } = entry;
     const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };

@@ -1,0 +1,84 @@
+// Commands of a collector: control, with the journal and the `commands` table behind it.
+//
+// What the journal held from before the crash is applied while the collector opens, when there is no control to tell
+// yet. So the news of workers is noted from the first record on, and control hears it once it knows its commands.
+
+import { randomUUID } from "node:crypto";
+import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
+import type { WorkerNews } from "#control/confirm.ts";
+import { type Control, createControl } from "#control/control.ts";
+import type { AppliedInput } from "#intake/sequencer.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+import { toWorkerNews } from "#server/xtrack/news.ts";
+import { readStateRows } from "#store/reader/restore.ts";
+import { type Collector, nowNs } from "./collector.ts";
+
+export interface CommandRoom {
+  /** To be given to the collector when it is opened. */
+  readonly listener: (applied: AppliedInput) => void;
+  /** Loads the commands there are; from then on they flow. */
+  open(collector: Collector, onTrouble: (cause: unknown) => void): Promise<Control>;
+}
+
+/** A recovery that brings more news than this is of workers that have long gone on without their commands. */
+const earlyNewsMax = 100_000;
+
+export function createCommandRoom(): CommandRoom {
+  // Until the collector is open a group's run is not known, so news is noted under its group.
+  const early: WorkerNews[] = [];
+  let hear: ((applied: AppliedInput) => void) | undefined;
+  return {
+    listener(entry) {
+      if (hear !== undefined) hear(entry);
+      else if (early.length < earlyNewsMax)
+        early.push(...toWorkerNews(entry.applied.parts, entry.input.workspace, (groupKey) => groupKey));
+    },
+    async open(collector, onTrouble) {
+      const runOf = (groupKey: string) => collector.applier.runOf(groupKey);
+      const control = createControl({
+        nowNs,
+        createId: randomUUID,
+        onTrouble,
+        record: (steps) => record(collector, steps),
+      });
+      hear = ({ input, applied }) => {
+        for (const news of toWorkerNews(applied.parts, input.workspace, runOf)) control.observe(news);
+        control.fold(toSteps(applied.state));
+      };
+      await collector.drained();
+      const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(collector.store, "commands");
+      control.fold(rows.flatMap((row) => fromCommandRow(toRow(row)) ?? []));
+      for (const news of early.splice(0)) {
+        const runId = runOf(news.runId);
+        if (runId !== undefined) control.observe({ ...news, runId });
+      }
+      control.ready();
+      return control;
+    },
+  };
+}
+
+async function record(collector: Collector, steps: readonly CommandStep[]): Promise<void> {
+  const [first] = steps;
+  if (first === undefined) return;
+  const atNs = nowNs();
+  const changes: StateChange[] = steps.map((step) => toStateChange(step, atNs));
+  if (first.state === "queued" || first.state === "cancelled") changes.push(toAudit(first, atNs));
+  await collector.change(changes, first.workspace, first.author);
+}
+
+/** What a person did; what workers answer is the run's own history. */
+function toAudit({ workspace, author, cmdId, runId, type, payload, state }: CommandStep, atNs: bigint): StateChange {
+  const action = state === "queued" ? "command_sent" : "command_cancelled";
+  const detail = JSON.stringify({ run: runId, type, payload: JSON.parse(payload) });
+  return { table: "audit", row: { workspace, at_ns: atNs, author, action, subject: cmdId, detail, version: atNs } };
+}
+
+function toSteps(changes: readonly StateChange[]): CommandStep[] {
+  return changes.flatMap((change) => (change.table === "commands" ? (fromCommandRow(change.row) ?? []) : []));
+}
+
+/** 64-bit integers come as text. */
+function toRow(row: Record<keyof StateRow<"commands">, string>): StateRow<"commands"> {
+  return { ...row, at_ns: BigInt(row.at_ns), expires_ns: BigInt(row.expires_ns), version: BigInt(row.version) };
+}

@@ -1,0 +1,92 @@
+// All ways in for XTrack workers that stay connected: TCP, Unix socket, WebSocket.
+
+import type { Config } from "#config/settings.ts";
+import type { Access } from "#server/http/access.ts";
+import { mayUse } from "#server/http/access.ts";
+import { type ConnectionCounters, type ConnectionRules, createConnectionCounters } from "./connection.ts";
+import type { IntakeCounters, IntakeSinkOptions } from "./frame-stream.ts";
+import { createIntakeSink } from "./intake-sink.ts";
+import { outgoingLimitsDefault } from "./outgoing.ts";
+import type { CommandDesk, Gate } from "./ports.ts";
+import type { Presence } from "./presence.ts";
+import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
+import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
+
+export type XtrackSettings = Pick<
+  Config,
+  | "xtrackAddress"
+  | "xtrackUnixPath"
+  | "xtrackAcks"
+  | "xtrackConnectionsMax"
+  | "firstFrameTimeoutMs"
+  | "frameBytesMax"
+  | "memoryBudgetBytes"
+>;
+
+export interface XtrackDoorsOptions {
+  readonly config: XtrackSettings;
+  readonly access: Pick<Access, "identifyKey">;
+  readonly intake: Pick<IntakeSinkOptions, "submit" | "decode" | "runOf" | "nowNs">;
+  readonly desk: CommandDesk;
+}
+
+export interface XtrackDoors {
+  /** Where workers can connect, the port known when 0 was asked for. */
+  readonly addresses: readonly ListenAddress[];
+  readonly webSocket: WebSocketDoor;
+  readonly presence: Presence;
+  readonly connections: Readonly<ConnectionCounters>;
+  readonly records: Readonly<IntakeCounters>;
+  /** Lets nobody in, makes durable what came, closes what is open. */
+  close(): Promise<void>;
+}
+
+/** A worker that waits for acks is not read while it has more than this on its way. */
+const pendingBytesMax = 4 * 1024 * 1024;
+
+export async function openXtrackDoors({ config, access, intake, desk }: XtrackDoorsOptions): Promise<XtrackDoors> {
+  const { frameBytesMax, memoryBudgetBytes: heldBytesMax } = config;
+  const sink = createIntakeSink({ ...intake, frameBytesMax, heldBytesMax });
+  const counters = createConnectionCounters();
+  const rules: ConnectionRules = {
+    acks: config.xtrackAcks,
+    firstFrameTimeoutMs: config.firstFrameTimeoutMs,
+    pendingBytesMax,
+    outgoing: outgoingLimitsDefault,
+  };
+  const ports = { sink, gate: toGate(access), desk, nowUs: () => Math.round(Number(intake.nowNs()) / 1000) };
+  const webSocket = createWebSocketDoor({ rules, ports, counters });
+  const servers: SocketServer[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all([...servers.map((server) => server.close()), webSocket.close()]);
+    sink.close();
+  };
+  try {
+    for (const listen of toListen(config)) {
+      const connectionsMax = config.xtrackConnectionsMax;
+      servers.push(await createSocketServer({ listen, connectionsMax, rules, ports, counters }));
+    }
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  const addresses = servers.map(({ address }) => address);
+  return { addresses, webSocket, presence: sink.presence, connections: counters, records: sink.counters, close };
+}
+
+function toListen({ xtrackAddress, xtrackUnixPath }: XtrackSettings): ListenAddress[] {
+  const listen: ListenAddress[] = [];
+  if (xtrackAddress !== "off") listen.push(xtrackAddress);
+  if (xtrackUnixPath !== "") listen.push({ path: xtrackUnixPath });
+  return listen;
+}
+
+function toGate(access: Pick<Access, "identifyKey">): Gate {
+  return {
+    admit(key, address) {
+      const caller = access.identifyKey(key, address);
+      if (caller instanceof Error || !mayUse(caller, "ingest")) return null;
+      return { workspace: caller.workspace, source: caller.source };
+    },
+  };
+}

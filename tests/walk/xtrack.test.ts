@@ -1,0 +1,113 @@
+// From a worker's socket through the journal and the real engine to rows that can be queried, and back by a command.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { summarize } from "#control/book.ts";
+import type { Control } from "#control/control.ts";
+import { toGroupKey } from "#intake/xtrack/apply.ts";
+import { decodeXtrack } from "#intake/xtrack/stream.ts";
+import { nowNs } from "#server/collector/collector.ts";
+import { type CommandRoom, createCommandRoom } from "#server/collector/commands.ts";
+import { createAccess } from "#server/http/access.ts";
+import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";
+import { type Address, DocumentClient } from "../clients/xtrack-document-client.ts";
+import { createTestCollector, type TestCollector } from "../support/collector.ts";
+
+let walk: TestCollector;
+let room: CommandRoom;
+let control: Control;
+let doors: XtrackDoors;
+
+async function openDoors(): Promise<void> {
+  const { collector } = walk;
+  control = await room.open(collector, (cause) => console.error(cause));
+  doors = await openXtrackDoors({
+    config: {
+      xtrackAddress: { host: "127.0.0.1", port: 0 },
+      xtrackUnixPath: `${walk.dataDir}/x.sock`,
+      xtrackAcks: "asked",
+      xtrackConnectionsMax: 100,
+      firstFrameTimeoutMs: 5000,
+      frameBytesMax: 64 * 1024 * 1024,
+      memoryBudgetBytes: 64 * 1024 * 1024,
+    },
+    access: createAccess({
+      keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
+      loginSecret: new Uint8Array(32),
+      loopback: "open",
+      workspace: "default",
+    }),
+    intake: {
+      submit: (input, decoded) => collector.submit(input, decoded),
+      decode: decodeXtrack,
+      runOf: (workspace, runId) => collector.applier.runOf(toGroupKey(workspace, runId)) ?? runId,
+      nowNs,
+    },
+    desk: control,
+  });
+}
+
+async function closeDoors(): Promise<void> {
+  await doors.close();
+  control.close();
+}
+
+beforeAll(async () => {
+  walk = await createTestCollector(() => {
+    room = createCommandRoom();
+    return room.listener;
+  });
+  await openDoors();
+}, 30_000);
+afterAll(async () => {
+  await closeDoors();
+  await walk.remove();
+});
+
+const query = <T>(sql: string) => walk.collector.store.query<T>({ sql });
+const states = () => control.list("default", "job").map((command) => summarize(command).state);
+
+test("a job is stored while it runs, is steered, and is the same after a restart in the middle", async () => {
+  const [tcp, unix] = doors.addresses as [Address, Address];
+  const options = { runId: "job", wid: "w0", accepts: ["ack", "command"] };
+  const client = await DocumentClient.connect(tcp, options);
+  client.runStart();
+  for (let step = 1; step <= 2000; step++) client.metric("loss", 1 / step, step);
+  await client.until(() => client.acks.length === 2001);
+  await walk.collector.drained();
+  const metrics = "SELECT count() AS n, min(value) AS least FROM tributary.metrics WHERE group_key = 'default/x/job'";
+  expect(await query(metrics)).toEqual([{ n: "2000", least: 1 / 2000 }]);
+  expect(doors.presence.workersOf("default", "job")).toEqual(["w0"]);
+
+  await control.post({ workspace: "default", runId: "job", type: "pause", author: "ada" });
+  await client.until(() => client.commands.length === 1);
+  client.emit("status", { status: "paused" });
+  await client.until(() => states()[0] === "confirmed", "the confirmation");
+  await control.post({ workspace: "default", runId: "job", type: "resume", worker: "w1", author: "ada" });
+
+  await closeDoors();
+  await walk.reopen();
+  await openDoors();
+  expect(states()).toEqual(["confirmed", "queued"]);
+  const again = await DocumentClient.connect(doors.addresses[1] ?? unix, { ...options, firstSeq: client.nextSeq });
+  for (const event of client.sent.slice(-100)) again.send(event);
+  const other = await DocumentClient.connect(doors.addresses[0] as Address, { ...options, wid: "w1" });
+  other.runStart();
+  await other.until(() => other.commands.length === 1, "the command that waited");
+  other.confirm(other.commands[0]?.p["cmd_id"]);
+  await other.until(() => states()[1] === "confirmed", "the confirmation");
+  again.emit("ack", { seq: 0, status: "ok" });
+  const end = again.runEnd();
+  await again.until(() => again.acks.some(({ p }) => p["seq"] === end.m.seq));
+  await Promise.all([again.end(), other.end()]);
+  await walk.collector.drained();
+  expect(await query(metrics)).toEqual([{ n: "2000", least: 1 / 2000 }]);
+  const steps = "SELECT worker, state, author FROM tributary.commands FINAL ORDER BY at_ns, worker, state";
+  expect((await query<{ state: string }>(steps)).map(({ state }) => state).sort()).toEqual(
+    ["queued", "queued", "delivered", "confirmed", "queued", "delivered", "confirmed"].sort(),
+  );
+  const audit = await query("SELECT author, action FROM tributary.audit FINAL WHERE action LIKE 'command%'");
+  expect(audit).toEqual([
+    { author: "ada", action: "command_sent" },
+    { author: "ada", action: "command_sent" },
+  ]);
+}, 60_000);
