@@ -1,0 +1,74 @@
+// API keys: in memory for every request, durable in the journal and the `keys` table.
+
+import type { Scope } from "#api/contract/admin.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { KeyStore, StoredKey } from "#server/http/ports.ts";
+import { readStateRows } from "#store/reader/restore.ts";
+import { type Collector, nowNs } from "./collector.ts";
+
+export async function createKeyStore(collector: Collector): Promise<KeyStore> {
+  const keys = new Map<string, StoredKey>();
+  const fold = (row: StateRow<"keys">): void => {
+    if (row.revoked === 1) keys.delete(row.key_id);
+    else keys.set(row.key_id, { ...fromRow(row), lastUsedNs: keys.get(row.key_id)?.lastUsedNs ?? null });
+  };
+  collector.onApplied(({ applied }) => {
+    for (const change of applied.state) if (change.table === "keys") fold(change.row);
+  });
+  await collector.drained();
+  for (const row of await readStateRows<StateRow<"keys">>(collector.store, "keys"))
+    fold({ ...row, created_ns: BigInt(row.created_ns) });
+  const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {
+    await collector.change([toChange(key, revoked), audit(key, revoked, author)], key.workspace, author);
+  };
+  return {
+    list: () => [...keys.values()],
+    add: (key, author) => write(key, 0, author),
+    async revoke(id, author) {
+      const key = keys.get(id);
+      if (key === undefined) return false;
+      await write(key, 1, author);
+      return true;
+    },
+    noteUse(id, atNs) {
+      const key = keys.get(id);
+      if (key !== undefined) keys.set(id, { ...key, lastUsedNs: atNs });
+    },
+  };
+}
+
+function fromRow(row: StateRow<"keys">): StoredKey {
+  return {
+    id: row.key_id,
+    name: row.name,
+    workspace: row.workspace,
+    scopes: row.scopes.split(",") as Scope[],
+    createdNs: row.created_ns,
+    lastUsedNs: null,
+    sha256: row.sha256,
+  };
+}
+
+function toChange(key: StoredKey, revoked: 0 | 1): StateChange {
+  return {
+    table: "keys",
+    row: {
+      key_id: key.id,
+      workspace: key.workspace,
+      name: key.name,
+      sha256: key.sha256,
+      scopes: key.scopes.join(","),
+      created_ns: key.createdNs,
+      revoked,
+      version: nowNs(),
+    },
+  };
+}
+
+function audit(key: StoredKey, revoked: 0 | 1, author: string): StateChange {
+  const atNs = nowNs();
+  const action = revoked === 1 ? "key_revoked" : "key_created";
+  const detail = JSON.stringify({ name: key.name, scopes: key.scopes });
+  const row = { workspace: key.workspace, at_ns: atNs, author, action, subject: key.id, detail, version: atNs };
+  return { table: "audit", row };
+}
