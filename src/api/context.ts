@@ -1,0 +1,63 @@
+// What every route is given: reads, the clock, and how to answer with the position an answer includes.
+
+import type { HeadContext } from "#query/runs/head.ts";
+import type { Reads, ResolvedRun } from "./reads.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface ApiContext {
+  readonly reads: Reads;
+  /** The journal position that answers include now, `<collector>-<position>`. */
+  asOf(): string;
+  head(): HeadContext;
+}
+
+export async function resolveRun(
+  context: ApiContext,
+  request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: string } },
+): Promise<ResolvedRun> {
+  const found = await context.reads.resolve(request.caller.workspace, request.params.id);
+  if (found !== null) return found;
+  throw new Refusal(404, "run_not_found", `There is no run with the id ${JSON.stringify(request.params.id)}.`, {
+    hint: "List runs with GET /api/v1/runs; any id a run was ever known by works.",
+    at: { part: "path", name: "id" },
+  });
+}
+
+export function groupKeys(run: ResolvedRun): string[] {
+  return run.groups.map((group) => group.groupKey);
+}
+
+/** Cursors are opaque to clients: the sort values of the last row, as base64url of JSON. */
+export function encodeCursor(values: readonly (string | number | null)[] | null): string | null {
+  return values === null ? null : Buffer.from(JSON.stringify(values)).toString("base64url");
+}
+
+export function decodeCursor(cursor: string | undefined): (string | number | null)[] | null {
+  if (cursor === undefined) return null;
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (Array.isArray(values) && values.every(isCursorValue)) return values;
+  } catch {
+    // Falls through: what is no JSON is no cursor.
+  }
+  throw new Refusal(400, "cursor_invalid", "This is not a cursor of an earlier page.", {
+    hint: "Pass `next` of the page before, unchanged, with the same filter and sort.",
+    at: { part: "query", name: "cursor" },
+  });
+}
+
+function isCursorValue(value: unknown): value is string | number | null {
+  return value === null || typeof value === "string" || typeof value === "number";
+}
+
+/** Text values only: cursors of lists that are sorted by 64-bit integers. */
+export function decodeTextCursor(cursor: string | undefined, parts: number): string[] | null {
+  const values = decodeCursor(cursor);
+  if (values === null) return null;
+  if (values.length === parts && values.every((value) => /^-?\d{1,20}$/.test(String(value)))) return values.map(String);
+  return decodeTextCursor("!", parts);
+}
+
+export function toBigInt(text: string | undefined): bigint | null {
+  return text === undefined ? null : BigInt(text);
+}

@@ -1,0 +1,184 @@
+// What the routes read, each as a narrow function. The store's readers implement it; rows are named and typed as
+// the contract says wherever that is possible, so that most answers need no further work.
+
+import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
+import type { RunFacts } from "#model/run-facts.ts";
+import type { CheckpointRow, EventRow, LogRow } from "./contract/record.ts";
+import type { MetricInfo } from "./contract/series.ts";
+import type { SpanDetail, SpanSummaryRow } from "./contract/span.ts";
+
+export interface RunGroup {
+  readonly groupKey: string;
+  readonly run: string;
+  readonly protocol: string;
+  readonly rank: number;
+}
+
+/** A run that an id led to. */
+export interface ResolvedRun {
+  readonly runId: string;
+  readonly groups: readonly RunGroup[];
+  readonly aliases: readonly string[];
+  /** Other runs that the same id names. */
+  readonly also: readonly string[];
+}
+
+export interface PageRequest {
+  readonly groups: readonly string[];
+  readonly limit: number;
+  readonly after: readonly string[] | null;
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+}
+
+export interface LogRequest extends PageRequest {
+  readonly levels: readonly string[];
+  readonly text: string;
+  readonly workers: readonly string[];
+  readonly stream: string;
+  readonly fromStep: bigint | null;
+  readonly toStep: bigint | null;
+  readonly descending: boolean;
+}
+
+/** Where a row stands in the order of arrival. */
+export interface Arrival {
+  readonly jpos: string;
+  readonly jrow: number;
+}
+
+export interface FaultRequest extends Omit<PageRequest, "groups"> {
+  readonly workspace: string;
+  readonly groups: readonly string[] | null;
+  readonly codes: readonly string[];
+  readonly protocol: string;
+}
+
+export interface FaultRecord extends Arrival {
+  readonly id: string;
+  readonly group_key: string;
+  readonly code: string;
+  readonly blast: "record" | "message" | "stream";
+  readonly protocol: string;
+  readonly transport: string;
+  readonly detail: string;
+  readonly place: string;
+  readonly received_ns: string;
+  readonly raw_bytes: number;
+  readonly raw_base64: string;
+}
+
+export interface SeriesRequest {
+  readonly groups: readonly RunGroup[];
+  readonly keys: readonly string[];
+  readonly axis: "step" | "epoch" | "time" | "relative";
+  readonly buckets: number;
+  readonly byWorker: boolean;
+  readonly worker: string | null;
+  readonly phase: string | null;
+  readonly from: bigint | null;
+  readonly to: bigint | null;
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+}
+
+export interface ParamRecord {
+  readonly name: string;
+  readonly value: string;
+  readonly value_num: number | "NaN" | "Infinity" | "-Infinity" | null;
+  readonly worker: string;
+  readonly origin: string;
+  readonly ts_ns: string;
+}
+
+export interface ArtifactRecord extends Arrival {
+  readonly name: string;
+  readonly type: string;
+  readonly path: string;
+  readonly strategy: string;
+  readonly size_bytes: string | null;
+  readonly checksum: string;
+  readonly worker: string;
+  readonly ts_ns: string;
+  readonly step: string | null;
+  readonly meta: string;
+}
+
+export interface EventRequest extends PageRequest {
+  readonly types: readonly string[];
+  readonly protocol: string;
+  readonly worker: string | null;
+  readonly text: string;
+  readonly descending: boolean;
+}
+
+export interface SpanWindow {
+  readonly groups: readonly string[];
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+  readonly byRank: boolean;
+}
+
+export interface Reads {
+  resolve(workspace: string, id: string): Promise<ResolvedRun | null>;
+  groupsOf(workspace: string, runs: readonly string[]): Promise<RunGroup[]>;
+  runFacts(workspace: string, groups: readonly string[] | null, signal?: AbortSignal): Promise<RunFacts[]>;
+  paramCells(
+    workspace: string,
+    names: readonly string[] | null,
+    groups: readonly string[] | null,
+  ): Promise<ParamCell[]>;
+  metricCells(
+    workspace: string,
+    keys: readonly string[] | null,
+    groups: readonly string[] | null,
+  ): Promise<MetricCell[]>;
+  metricCounts(
+    workspace: string,
+    keys: readonly string[] | null,
+    groups: readonly string[] | null,
+  ): Promise<MetricCount[]>;
+  fields(workspace: string, text: string): Promise<FieldRecord[]>;
+  runPayloads(groups: readonly string[]): Promise<PayloadRecord[]>;
+  counts(groups: readonly string[]): Promise<Record<string, number>>;
+  metrics(groups: readonly RunGroup[]): Promise<MetricInfo[]>;
+  /** JSON rows of the contract's Series, one a line. */
+  series(request: SeriesRequest, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  logs(request: LogRequest): Promise<(LogRow & Arrival)[]>;
+  logLevels(request: LogRequest): Promise<{ level: string; count: number }[]>;
+  params(groups: readonly string[]): Promise<ParamRecord[]>;
+  artifacts(request: PageRequest): Promise<ArtifactRecord[]>;
+  checkpoints(
+    request: PageRequest,
+  ): Promise<(Omit<CheckpointRow, "metrics" | "is_best"> & Arrival & CheckpointParts)[]>;
+  faults(request: FaultRequest): Promise<FaultRecord[]>;
+  faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
+  faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
+  events(request: EventRequest): Promise<(Omit<EventRow, "flags"> & { flags: number } & Arrival)[]>;
+  eventTypes(request: EventRequest): Promise<{ type: string; count: number }[]>;
+  spanSummary(window: SpanWindow): Promise<Omit<SpanSummaryRow, "share" | "self_ns">[]>;
+  span(groups: readonly string[], id: string): Promise<SpanDetail | null>;
+}
+
+export interface CheckpointParts {
+  readonly metrics: string;
+  readonly is_best: number | boolean;
+}
+
+export interface FieldRecord {
+  readonly kind: "param" | "metric";
+  readonly name: string;
+  readonly phase: string;
+  readonly runs: number;
+  readonly numeric: number;
+  readonly examples: readonly string[];
+}
+
+/** The texts a run's details are taken from: run_start, run_end, pipeline_start, session spans. */
+export interface PayloadRecord {
+  readonly group_key: string;
+  readonly type: string;
+  readonly worker: string;
+  readonly ts_ns: string;
+  readonly payload: string;
+}

@@ -1,0 +1,194 @@
+// GET /runs/<id>: one run with everything its head can say.
+
+import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import type { Run, Worker } from "#api/contract/run.ts";
+import type { Handler } from "#api/handler.ts";
+import type { PayloadRecord, ResolvedRun } from "#api/reads.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { RunFacts } from "#model/run-facts.ts";
+import { type HeadContext, toRunHead } from "#query/runs/head.ts";
+import { toEntries } from "#query/runs/list.ts";
+import type { RunEntry } from "#query/runs/values.ts";
+import { toSummary } from "./runs.ts";
+
+export function runRoute(context: ApiContext): Handler<"run"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const resolved = await resolveRun(context, request);
+    return readRun(context, request.caller.workspace, resolved, asOf);
+  };
+}
+
+export async function readRun(
+  context: ApiContext,
+  workspace: string,
+  resolved: ResolvedRun,
+  asOf: string,
+): Promise<Run> {
+  const { reads } = context;
+  const keys = groupKeys(resolved);
+  const [facts, params, metricCounts, payloads, counts] = await Promise.all([
+    reads.runFacts(workspace, keys),
+    reads.paramCells(workspace, null, keys),
+    reads.metricCounts(workspace, null, keys),
+    reads.runPayloads(keys),
+    reads.counts(keys),
+  ]);
+  const mine = facts.find((run) => run.runId === resolved.runId);
+  if (mine === undefined) throw new Refusal(404, "run_not_found", `The run ${resolved.runId} was deleted.`);
+  const head = context.head();
+  const [entry] = toEntries([mine], params, [], metricCounts, head) as [RunEntry];
+  const start = firstPayload(payloads, "run_start");
+  const end = lastPayload(payloads, "run_end");
+  return {
+    ...toSummary(entry, []),
+    name_sent: entry.head.name,
+    tags_sent: [...entry.head.tags],
+    notes: mine.edit?.notes ?? "",
+    aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
+    also: [...resolved.also],
+    params: Object.fromEntries([...entry.params].map(([name, cell]) => [name, cell.value])),
+    source: toTexts(objectOf(start["source"])),
+    env: toTexts({ ...sessionEnv(payloads), ...objectOf(start["env"]) }),
+    error_detail: toError(entry, end),
+    worker_list: toWorkers(mine, head),
+    children: [],
+    notes_on_data: notesOnData(mine),
+    counts: toCounts(counts, mine, metricCounts),
+    final_metrics: objectOf(end["final_metrics"]) as Run["final_metrics"],
+    edits: toEdits(mine),
+    as_of: asOf,
+  };
+}
+
+function firstPayload(payloads: readonly PayloadRecord[], type: string): Record<string, unknown> {
+  const found = payloads.find((record) => record.type === type);
+  return found === undefined ? {} : objectOf(JSON.parse(found.payload));
+}
+
+function lastPayload(payloads: readonly PayloadRecord[], type: string): Record<string, unknown> {
+  const found = payloads.findLast((record) => record.type === type);
+  return found === undefined ? {} : objectOf(JSON.parse(found.payload));
+}
+
+/** Attributes of the Cirron session span: the nearest thing to an environment that protocol has. */
+function sessionEnv(payloads: readonly PayloadRecord[]): Record<string, unknown> {
+  return firstPayload(payloads, "cirron.session");
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function toTexts(values: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+  );
+}
+
+function toError(entry: RunEntry, end: Record<string, unknown>): Run["error_detail"] {
+  const { errorType, errorMessage } = entry.head;
+  if (errorType === "" && errorMessage === "") return null;
+  const traceback = objectOf(end["error"])["traceback"];
+  return { type: errorType, message: errorMessage, traceback: typeof traceback === "string" ? traceback : "" };
+}
+
+function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
+  const xtrack = Map.groupBy(facts.starts, (start) => start.worker);
+  const workers = [...xtrack].map(([worker, starts]): Worker => {
+    const group = facts.groups.find((one) => one.groupKey === starts[0]?.groupKey);
+    const mine = { ...facts, starts, ends: facts.ends.filter((end) => end.worker === worker), wrappers: [] };
+    return {
+      worker,
+      rank: null,
+      pid: null,
+      host: starts[0]?.host ?? "",
+      status: toRunHead(mine, head).status,
+      connected: group !== undefined && head.isConnected(group.groupKey),
+      first_ns: starts[0]?.tsNs.toString() ?? null,
+      last_ns: group?.lastNs?.toString() ?? null,
+      incarnations: starts.length,
+    };
+  });
+  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  const ranks = Map.groupBy(sessions, (group) => group.rank);
+  return [
+    ...workers,
+    ...[...ranks].map(([rank, groups]): Worker => {
+      const times = groups.flatMap((group) => (group.firstNs === null ? [] : [group.firstNs]));
+      const ends = groups.flatMap((group) => (group.lastNs === null ? [] : [group.lastNs]));
+      return {
+        worker: String(rank),
+        rank,
+        pid: null,
+        host: "",
+        status: toRunHead({ ...facts, groups, starts: [], ends: [], wrappers: [], pipelines: [] }, head).status,
+        connected: false,
+        first_ns: times.toSorted(compareBig)[0]?.toString() ?? null,
+        last_ns: ends.toSorted(compareBig).at(-1)?.toString() ?? null,
+        incarnations: new Set(groups.map((group) => group.sessionId)).size,
+      };
+    }),
+  ];
+}
+
+function compareBig(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Sentences a reader of this run should know. */
+function notesOnData(facts: RunFacts): string[] {
+  const notes: string[] = [];
+  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  if (sessions.some((group) => group.rootKind !== "session"))
+    notes.push(
+      "The session span has not arrived: the process did not call shutdown(), or its last batch stayed in the spool.",
+    );
+  if (sessions.some((group) => group.forked))
+    notes.push(
+      "The same rows came in two batches: the process forked, or its rows were sent again. They are counted once.",
+    );
+  if (facts.groups.some((group) => group.imported)) notes.push("Some of this run was imported from files.");
+  return notes;
+}
+
+function toCounts(
+  counts: Record<string, number>,
+  facts: RunFacts,
+  metrics: readonly { key: string; phase: string; count: number }[],
+): Run["counts"] {
+  const of = (name: string): number => counts[name] ?? 0;
+  return {
+    metrics: new Set(metrics.map((metric) => `${metric.key}@${metric.phase}`)).size,
+    points: metrics.reduce((sum, metric) => sum + metric.count, 0),
+    spans: of("spans"),
+    marks: of("marks"),
+    nodes: of("nodes"),
+    snapshots: of("snapshots"),
+    logs: of("logs"),
+    artifacts: of("artifact"),
+    checkpoints: of("checkpoint"),
+    events: of("events"),
+    faults: facts.groups.reduce((sum, group) => sum + group.faults, 0),
+    missing: facts.missing,
+    duplicates: facts.groups.reduce((sum, group) => sum + group.duplicates, 0),
+    commands: of("commands"),
+  };
+}
+
+function toEdits(facts: RunFacts): Run["edits"] {
+  const { edit } = facts;
+  if (edit === null) return [];
+  const by = edit.author;
+  const at_ns = edit.atNs.toString();
+  const fields: [string, unknown][] = [
+    ["name", edit.name],
+    ["notes", edit.notes],
+    ["tags", edit.tags === "" ? null : (JSON.parse(edit.tags) as unknown)],
+    ["archived", edit.archived ? true : null],
+  ];
+  return fields
+    .filter(([, value]) => value !== null)
+    .map(([field, value]) => ({ field, value: JSON.stringify(value), by, at_ns }));
+}

@@ -1,0 +1,44 @@
+// Small series for table cells: at most 48 buckets of one metric for each run of a page.
+
+import type { ApiContext } from "#api/context.ts";
+import type { Spark } from "#api/contract/run.ts";
+import type { Series } from "#api/contract/series.ts";
+import type { RunEntry } from "#query/runs/values.ts";
+import { parseLines } from "./lines.ts";
+
+const sparkBuckets = 48;
+
+export async function readSparks(
+  context: ApiContext,
+  entries: readonly RunEntry[],
+  field: string,
+  signal: AbortSignal,
+): Promise<Map<string, Spark>> {
+  const at = field.lastIndexOf("@");
+  const key = at > 0 ? field.slice(0, at) : field;
+  const groups = entries.flatMap(({ facts }) =>
+    facts.groups.map(({ groupKey, protocol, rank }) => ({ groupKey, run: facts.runId, protocol, rank })),
+  );
+  if (groups.length === 0) return new Map();
+  const rows = context.reads.series(
+    {
+      groups,
+      keys: [key],
+      axis: "time",
+      buckets: sparkBuckets,
+      byWorker: false,
+      worker: null,
+      phase: at > 0 ? field.slice(at + 1) : null,
+      from: null,
+      to: null,
+      fromNs: null,
+      toNs: null,
+    },
+    signal,
+  );
+  const sparks = new Map<string, Spark>();
+  for await (const series of parseLines<Series>(rows))
+    if (!sparks.has(series.run))
+      sparks.set(series.run, { key: field, min: series.min, max: series.max, last: series.last });
+  return sparks;
+}

@@ -1,0 +1,44 @@
+// Time by span name, of Cirron spans and Semantiva nodes together.
+
+import type { Query } from "#store/store.ts";
+
+export interface SummaryWindow {
+  readonly groups: readonly string[];
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+  readonly byRank: boolean;
+}
+
+export function spanSummaryQuery(database: string, window: SummaryWindow): Query {
+  const inWindow = [
+    "group_key IN {groups:Array(String)}",
+    window.fromNs === null ? "" : "end_ns >= {from_ns:Int64}",
+    window.toNs === null ? "" : "start_ns < {to_ns:Int64}",
+  ]
+    .filter((condition) => condition !== "")
+    .join(" AND ");
+  const rank = window.byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
+  return {
+    sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(wall) AS wall_ns,
+        sum(cpu) AS cpu_ns, sum(gpu) AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
+        min(wall) AS min_ns, max(wall) AS max_ns,
+        toInt64(quantileExactLow(0.5)(wall)) AS p50_ns, toInt64(quantileExactLow(0.95)(wall)) AS p95_ns,
+        toInt64(quantileExactLow(0.99)(wall)) AS p99_ns,
+        min(start_ns) AS first_ns, max(end_ns) AS last_ns
+      FROM (
+        SELECT toString(name) AS name, CAST(rank, 'Nullable(Int32)') AS rank, end_ns - start_ns AS wall,
+          cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns
+        FROM ${database}.spans WHERE ${inWindow}
+        UNION ALL
+        SELECT if(processor = '', node_id, toString(processor)), CAST(NULL, 'Nullable(Int32)'),
+          toInt64(ifNull(wall_ms * 1000000, end_ns - start_ns)), CAST(cpu_ms * 1000000, 'Nullable(Int64)'),
+          CAST(NULL, 'Nullable(Int64)'), start_ns, end_ns
+        FROM ${database}.nodes WHERE ${inWindow})
+      GROUP BY name, rank ORDER BY wall_ns DESC, name, rank`,
+    params: {
+      groups: [...window.groups],
+      ...(window.fromNs === null ? {} : { from_ns: window.fromNs }),
+      ...(window.toNs === null ? {} : { to_ns: window.toNs }),
+    },
+  };
+}
