@@ -3,9 +3,9 @@
 
 import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
-import type { CheckpointRow, EventRow, LogRow } from "./contract/record.ts";
+import type { CheckpointRow, LogRow } from "./contract/record.ts";
 import type { MetricInfo } from "./contract/series.ts";
-import type { SpanDetail, SpanSummaryRow } from "./contract/span.ts";
+import type { SpanSummaryRow } from "./contract/span.ts";
 
 export interface RunGroup {
   readonly groupKey: string;
@@ -104,14 +104,6 @@ export interface ArtifactRecord extends Arrival {
   readonly meta: string;
 }
 
-export interface EventRequest extends PageRequest {
-  readonly types: readonly string[];
-  readonly protocol: string;
-  readonly worker: string | null;
-  readonly text: string;
-  readonly descending: boolean;
-}
-
 export interface SpanWindow {
   readonly groups: readonly string[];
   readonly fromNs: bigint | null;
@@ -154,10 +146,13 @@ export interface Reads {
   faults(request: FaultRequest): Promise<FaultRecord[]>;
   faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
-  events(request: EventRequest): Promise<(Omit<EventRow, "flags"> & { flags: number } & Arrival)[]>;
-  eventTypes(request: EventRequest): Promise<{ type: string; count: number }[]>;
-  spanSummary(window: SpanWindow): Promise<Omit<SpanSummaryRow, "share" | "self_ns">[]>;
-  span(groups: readonly string[], id: string): Promise<SpanDetail | null>;
+  spanSummary(window: SpanWindow): Promise<SpanSummaryRecord[]>;
+}
+
+export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share" | "self_ns"> {
+  readonly gpu_count: number;
+  readonly first_ns: string;
+  readonly last_ns: string;
 }
 
 export interface CheckpointParts {

@@ -95,6 +95,7 @@ export const SpanSummaryRow = Type.Object({
   min_ns: Int64,
   p50_ns: Int64,
   p95_ns: Int64,
+  p99_ns: Int64,
   max_ns: Int64,
   /** Wall time over the window's length, 0…1; may be more than 1 with several lanes. */
   share: Type.Number(),

@@ -21,9 +21,9 @@ export async function readParamCells(
 ): Promise<ParamCell[]> {
   const rows = await store.query<ParamRow>(
     {
-      sql: `SELECT group_key, name, argMax(value, (ts_ns, seq)) AS value, argMax(tuple(value_num), (ts_ns, seq)).1 AS value_num,
-          max(ts_ns) AS ts_ns
-        FROM ${store.database}.params WHERE ${where(groups)} ${names === null ? "" : "AND name IN {names:Array(String)}"}
+      sql: `SELECT group_key, name, argMax(p.value, (p.ts_ns, p.seq)) AS value,
+          argMax(tuple(p.value_num), (p.ts_ns, p.seq)).1 AS value_num, max(p.ts_ns) AS ts_ns
+        FROM ${store.database}.params AS p WHERE ${where(groups)} ${names === null ? "" : "AND name IN {names:Array(String)}"}
         GROUP BY group_key, name`,
       params: { ...whereParams(workspace, groups), ...(names === null ? {} : { names: [...names] }) },
     },

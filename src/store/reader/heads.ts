@@ -132,11 +132,11 @@ export interface StatusRow {
 /** The last status of each worker, and the last that had progress. */
 export function statusesQuery(database: string, scope: GroupScope): Query {
   return {
-    sql: `SELECT group_key, worker, max(ts_ns) AS ts_ns,
-        argMax(JSONExtractString(payload, 'status'), (ts_ns, seq)) AS status,
-        argMax(JSONExtractString(payload, 'msg'), (ts_ns, seq)) AS message,
-        argMaxIf(JSONExtractRaw(payload, 'progress'), (ts_ns, seq), JSONHas(payload, 'progress')) AS progress
-      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
+    sql: `SELECT group_key, worker, max(e.ts_ns) AS ts_ns,
+        argMax(JSONExtractString(payload, 'status'), (e.ts_ns, e.seq)) AS status,
+        argMax(JSONExtractString(payload, 'msg'), (e.ts_ns, e.seq)) AS message,
+        argMaxIf(JSONExtractRaw(payload, 'progress'), (e.ts_ns, e.seq), JSONHas(payload, 'progress')) AS progress
+      FROM ${database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
       GROUP BY group_key, worker ORDER BY group_key, worker`,
     params: scopeParams(scope),
   };
@@ -162,11 +162,11 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
         SELECT toString(group_key) AS group_key, max(type = 'pipeline_start') AS has_start,
           max(type = 'pipeline_end') AS has_end,
           minIf(ts_ns, type = 'pipeline_start') AS start_ns, maxIf(ts_ns, type = 'pipeline_end') AS end_ns,
-          argMaxIf(toString(outcome), ts_ns, type = 'pipeline_end') AS outcome,
-          argMaxIf(toString(launch_id), ts_ns, launch_id != '') AS launch_id,
-          argMaxIf(tuple(attempt), ts_ns, launch_id != '').1 AS attempt,
-          argMaxIf(tuple(run_index), ts_ns, launch_id != '').1 AS run_index
-        FROM ${database}.lifecycle
+          argMaxIf(toString(c.outcome), ts_ns, type = 'pipeline_end') AS outcome,
+          argMaxIf(toString(c.launch_id), ts_ns, c.launch_id != '') AS launch_id,
+          argMaxIf(tuple(c.attempt), ts_ns, c.launch_id != '').1 AS attempt,
+          argMaxIf(tuple(c.run_index), ts_ns, c.launch_id != '').1 AS run_index
+        FROM ${database}.lifecycle AS c
         WHERE ${inScope("group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key) AS l
       LEFT JOIN (SELECT toString(group_key) AS group_key, count() AS errors,
           argMax(JSONExtractString(payload, 'error', 'message'), jpos) AS error

@@ -9,8 +9,8 @@ export function metricsQuery(
   const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
   return {
     sql: `SELECT toString(key) AS key, toString(phase) AS phase,
-        multiIf(any(source) = 'cirron', 'mark', any(source) = 'system', 'system', 'xtrack') AS source,
-        arraySort(groupUniqArray(if(source = 'cirron',
+        multiIf(any(m.source) = 'cirron', 'mark', any(m.source) = 'system', 'system', 'xtrack') AS source,
+        arraySort(groupUniqArray(if(m.source = 'cirron',
           transform(toString(group_key), {groups:Array(String)}, {ranks:Array(String)}, ''), toString(worker)))) AS workers,
         toUInt32(count()) AS count, toUInt32(countIf(isNaN(value))) AS nan,
         toUInt32(countIf(value = inf)) AS pos_inf, toUInt32(countIf(value = -inf)) AS neg_inf,
@@ -19,7 +19,7 @@ export function metricsQuery(
         minOrNullIf(value, isFinite(value)) AS min, maxOrNullIf(value, isFinite(value)) AS max,
         min(step) AS first_step, max(step) AS last_step, toBool(countIf(isNotNull(epoch)) > 0) AS has_epoch,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
-      FROM ${database}.metrics WHERE group_key IN {groups:Array(String)}
+      FROM ${database}.metrics AS m WHERE group_key IN {groups:Array(String)}
       GROUP BY key, phase ORDER BY key, phase`,
     params: { groups: groups.map((group) => group.groupKey), ranks: groups.map((group) => String(group.rank)) },
   };

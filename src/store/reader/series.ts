@@ -37,13 +37,13 @@ export function seriesQuery(database: string, request: SeriesRequest): Query {
     SELECT ${series}, count() AS n, min(x) AS lo, max(x) AS hi, min(ts_ns) AS t_lo FROM points GROUP BY ${series}),
   placed AS (
     SELECT p.*, b.n AS n, b.lo AS lo, b.t_lo AS t_lo,
-      if(b.n <= {buckets:UInt32}, 0,
-        least({buckets:UInt32} - 1, toUInt32(floor((toFloat64(p.x) - toFloat64(b.lo))
+      if(b.n <= {buckets:UInt32}, toUInt32(0),
+        least(toUInt32({buckets:UInt32} - 1), toUInt32(floor((toFloat64(p.x) - toFloat64(b.lo))
           / greatest(toFloat64(b.hi) - toFloat64(b.lo) + 1, 1) * {buckets:UInt32})))) AS even
     FROM points AS p INNER JOIN bounds AS b ON p.run = b.run AND p.key = b.key AND p.phase = b.phase AND p.worker = b.worker),
   numbered AS (
     SELECT *, if(n <= {buckets:UInt32},
-      row_number() OVER (PARTITION BY ${series} ORDER BY x, ts_ns, seq, entry, mark_id), even) AS bucket
+      toUInt32(row_number() OVER (PARTITION BY ${series} ORDER BY x, ts_ns, seq, entry, mark_id)), even) AS bucket
     FROM placed),
   buckets AS (
     SELECT ${series}, bucket, any(n) AS n, any(lo) AS lo, any(t_lo) AS t_lo, count() AS c,

@@ -1,0 +1,27 @@
+// Every route of the API with its handler.
+
+import type { ApiContext } from "./context.ts";
+import type { Handlers } from "./handler.ts";
+import * as records from "./routes/records.ts";
+import { runRoute } from "./routes/run.ts";
+import { listRunsRoute } from "./routes/runs.ts";
+import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
+import { spanSummaryRoute } from "./routes/span-summary.ts";
+
+export function createHandlers(context: ApiContext): Handlers {
+  return {
+    runs: listRunsRoute(context),
+    run: runRoute(context),
+    metrics: metricsRoute(context),
+    metric: metricRoute(context),
+    series: seriesRoute(context),
+    spanSummary: spanSummaryRoute(context),
+    logs: records.logsRoute(context),
+    params: records.paramsRoute(context),
+    artifacts: records.artifactsRoute(context),
+    checkpoints: records.checkpointsRoute(context),
+    faults: records.faultsRoute(context),
+    runFaults: records.runFaultsRoute(context),
+    faultRaw: records.faultRawRoute(context),
+  };
+}

@@ -1,0 +1,37 @@
+// GET /runs/<id>/spans/summary: time by span name.
+
+import { type ApiContext, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
+import type { Handler } from "#api/handler.ts";
+
+export function spanSummaryRoute(context: ApiContext): Handler<"spanSummary"> {
+  return async (request) => {
+    const { query } = request;
+    const asOf = context.asOf();
+    const run = await resolveRun(context, request);
+    const fromNs = toBigInt(query.from_ns);
+    const toNs = toBigInt(query.to_ns);
+    const byRank = query.by === "name_rank";
+    const rows = await context.reads.spanSummary({ groups: groupKeys(run), fromNs, toNs, byRank });
+    const first = fromNs ?? smallest(rows.map((row) => BigInt(row.first_ns)));
+    const last = toNs ?? largest(rows.map((row) => BigInt(row.last_ns)));
+    const lengthNs = Math.max(1, Number(last - first));
+    return {
+      rows: rows.map(({ first_ns: _, last_ns: __, gpu_count, gpu_ns, ...row }) => ({
+        ...row,
+        // A sum over no value is no time at all, not zero.
+        gpu_ns: gpu_count === 0 ? null : gpu_ns,
+        self_ns: null,
+        share: Number(row.wall_ns) / lengthNs,
+      })),
+      as_of: asOf,
+    };
+  };
+}
+
+function smallest(times: readonly bigint[]): bigint {
+  return times.reduce((best, time) => (time < best ? time : best), times[0] ?? 0n);
+}
+
+function largest(times: readonly bigint[]): bigint {
+  return times.reduce((best, time) => (time > best ? time : best), times[0] ?? 0n);
+}

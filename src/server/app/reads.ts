@@ -1,0 +1,83 @@
+// The routes' reads, bound to the store's readers.
+
+import type { Reads, ResolvedRun, RunGroup } from "#api/reads.ts";
+import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
+import { groupsOfRunsQuery, resolveQuery } from "#store/reader/heads.ts";
+import { metricsQuery } from "#store/reader/metrics.ts";
+import * as records from "#store/reader/records.ts";
+import * as details from "#store/reader/run-details.ts";
+import { readRunFacts } from "#store/reader/run-facts.ts";
+import { seriesQuery } from "#store/reader/series.ts";
+import { spanSummaryQuery } from "#store/reader/span-summary.ts";
+import type { Store } from "#store/store.ts";
+
+export function createReads(store: Store): Reads {
+  const { database } = store;
+  return {
+    resolve: (workspace, id) => resolve(store, workspace, id),
+    groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
+    runFacts: (workspace, groups, signal) =>
+      readRunFacts(store, groups === null ? { workspace } : { workspace, groupKeys: groups }, { signal }),
+    paramCells: (workspace, names, groups) => readParamCells(store, workspace, names, groups),
+    metricCells: (workspace, keys, groups) => readMetricCells(store, workspace, keys, groups),
+    metricCounts: (workspace, keys, groups) => readMetricCounts(store, workspace, keys, groups),
+    fields: (workspace, text) => store.query(details.fieldsQuery(database, workspace, text)),
+    runPayloads: (groups) => store.query(details.payloadsQuery(database, groups)),
+    async counts(groups) {
+      const rows = await store.query<{ kind: string; count: number }>(details.countsQuery(database, groups));
+      return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+    },
+    metrics: (groups) => store.query(metricsQuery(database, groups)),
+    series: ({ groups, ...request }, signal) =>
+      store.stream(
+        seriesQuery(database, {
+          ...request,
+          groups: groups.map(({ groupKey, run, protocol, rank }) => ({
+            groupKey,
+            run,
+            worker: protocol === "cirron" ? String(rank) : null,
+          })),
+        }),
+        { format: "objects", signal },
+      ),
+    logs: (request) => store.query(records.logsQuery(database, request)),
+    logLevels: (request) => store.query(records.logLevelsQuery(database, request)),
+    params: (groups) => store.query(records.paramsQuery(database, groups)),
+    artifacts: (request) => store.query(records.artifactsQuery(database, request)),
+    checkpoints: (request) => store.query(records.checkpointsQuery(database, request)),
+    faults: (request) => store.query(records.faultsQuery(database, request)),
+    faultCodes: (request) => store.query(records.faultCodesQuery(database, request)),
+    async faultRaw(workspace, id) {
+      const [row] = await store.query<{ raw: string }>(records.faultRawQuery(database, workspace, id));
+      return row === undefined ? null : Buffer.from(row.raw, "base64");
+    },
+    spanSummary: (window) => store.query(spanSummaryQuery(database, window)),
+  };
+}
+
+interface ResolveRow {
+  readonly alias: string;
+  readonly group_key: string;
+  readonly run_id: string;
+  readonly last: string | null;
+}
+
+/** A canonical id wins over an alias, then the run that started last; the others are named beside it. */
+async function resolve(store: Store, workspace: string, id: string): Promise<ResolvedRun | null> {
+  const rows = await store.query<ResolveRow>(resolveQuery(store.database, workspace, [id]));
+  if (rows.length === 0) return null;
+  const latest = rows.toSorted((a, b) => Number(BigInt(b.last ?? 0) - BigInt(a.last ?? 0)));
+  const runId = (rows.find((row) => row.run_id === id) ?? latest[0])?.run_id as string;
+  const also = [...new Set(rows.map((row) => row.run_id))].filter((other) => other !== runId);
+  const groups = await readGroups(store, workspace, [runId]);
+  const keys = groups.map((group) => group.groupKey);
+  const aliases = await store.query<{ alias: string }>(details.aliasesQuery(store.database, workspace, keys));
+  return { runId, groups, aliases: aliases.map(({ alias }) => alias), also };
+}
+
+async function readGroups(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {
+  const rows = await store.query<{ group_key: string; run_id: string; protocol: string; rank: number }>(
+    groupsOfRunsQuery(store.database, workspace, runs),
+  );
+  return rows.map((row) => ({ groupKey: row.group_key, run: row.run_id, protocol: row.protocol, rank: row.rank }));
+}

@@ -1,0 +1,50 @@
+// The whole server in a temporary folder, on free ports.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "#config/read-config.ts";
+import type { SettingName } from "#config/settings.ts";
+import { type App, openApp } from "#server/app/app.ts";
+import { createLog } from "#server/log.ts";
+
+export interface TestApp {
+  readonly dataDir: string;
+  app: App;
+  get(path: string): Promise<{ status: number; body: unknown }>;
+  post(
+    path: string,
+    body: string | Uint8Array,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: unknown }>;
+  reopen(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function createTestApp(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-app-"));
+  const open = (): Promise<App> => {
+    const fixed = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "127.0.0.1:0", ...flags };
+    return openApp(readConfig({ flags: fixed, env: {} }), createLog({ level: "error", format: "json" }));
+  };
+  const answer = async (response: Response) => {
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? null : (JSON.parse(text) as unknown) };
+  };
+  const test: TestApp = {
+    dataDir,
+    app: await open(),
+    get: async (path) => answer(await fetch(test.app.url + path)),
+    post: async (path, body, headers = { "content-type": "application/json" }) =>
+      answer(await fetch(test.app.url + path, { method: "POST", body: body as string, headers })),
+    async reopen() {
+      await test.app.close();
+      test.app = await open();
+    },
+    async remove() {
+      await test.app.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return test;
+}
