@@ -1,11 +1,11 @@
-// How long to wait before the next try: 1, 2, 4, 8 … seconds with a random second on top, so that a
-// thousand workers do not come back at once. A server that names a time is believed, up to a minute.
+// How long to wait before the next try: doubling, with a random part on top, so that a thousand workers do
+// not come back at once. A server that names a time is believed, up to a minute.
 
 const waitMsMax = 60_000;
 
-/** `attempt` counts the failures so far, from 0. */
-export function toBackOffMs(attempt: number, random: () => number = Math.random): number {
-  return Math.min(waitMsMax, 1000 * 2 ** Math.min(attempt, 16) + 1000 * random());
+/** `attempt` counts the failures so far, from 0: 1, 2, 4 … times `firstMs`, plus up to `firstMs`. */
+export function toBackOffMs(attempt: number, firstMs = 1000, random: () => number = Math.random): number {
+  return Math.min(waitMsMax, firstMs * 2 ** Math.min(attempt, 16) + firstMs * random());
 }
 
 /** Seconds, fractions of them, or an HTTP date; undefined when it is neither. */

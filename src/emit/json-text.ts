@@ -6,6 +6,8 @@
 
 const depthMax = 32;
 const itemsMax = 10_000;
+const quotedMax = 4096;
+const quotedTexts = new Map<string, string>();
 
 /** Values are read at once: later changes of the object by its owner do not show. */
 export function formatValue(value: unknown): string {
@@ -23,6 +25,17 @@ export function formatObject(value: object): string {
   } catch {
     return "{}";
   }
+}
+
+/** A JSON string. Names and keys repeat, so their quoted form is kept. */
+export function quote(text: string): string {
+  let quoted = quotedTexts.get(text);
+  if (quoted === undefined) {
+    // Untyped callers hand over anything as a name.
+    quoted = typeof text === "string" ? JSON.stringify(text) : JSON.stringify(formatValue(text));
+    if (quotedTexts.size < quotedMax && quoted.length < 256) quotedTexts.set(text, quoted);
+  }
+  return quoted;
 }
 
 /** Floats as Python prints them where it matters: 1 is "1.0", so that a reader sees a float again. */

@@ -1,26 +1,13 @@
 // Attributes → JSON text at the moment they are given, so that later changes do not show and no
 // user object is kept alive. Flat objects of numbers, strings and booleans are the fast path.
 
-import { formatValue } from "#emit/json-text.ts";
+import { formatValue, quote } from "#emit/json-text.ts";
 
 /** Any value is taken; what JSON cannot say becomes a short description of itself. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 export const noAttributes = "{}";
 const textLengthMax = 65_536;
-const cachedMax = 4096;
-const cached = new Map<string, string>();
-
-/** A quoted JSON string; names and keys repeat, so their quoted form is kept. */
-export function quote(text: string): string {
-  let quoted = cached.get(text);
-  if (quoted === undefined) {
-    // Untyped callers hand over anything as a name.
-    quoted = typeof text === "string" ? JSON.stringify(text) : JSON.stringify(formatValue(text));
-    if (cached.size < cachedMax && quoted.length < 256) cached.set(text, quoted);
-  }
-  return quoted;
-}
 
 export function formatAttributes(attrs: Attributes | undefined): string {
   if (attrs === undefined || attrs === null) return noAttributes;

@@ -1,10 +1,10 @@
 // Marks between two flushes, as columns of fixed size: a mark is a few stores, no object.
 
 import type { ByteWriter } from "#base/byte-writer.ts";
-import { formatFloat } from "#emit/json-text.ts";
+import { formatFloat, quote } from "#emit/json-text.ts";
 import type { MarkKind, MarkType } from "#wire/cirron/encode.ts";
 import { encodeMarkHead, encodeMarkTail } from "#wire/cirron/encode.ts";
-import { noAttributes, quote } from "./attributes.ts";
+import { noAttributes } from "./attributes.ts";
 import { toNanos, toSeconds } from "./clock.ts";
 import { markIds, spanIds } from "./ids.ts";
 

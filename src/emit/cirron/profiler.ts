@@ -1,7 +1,8 @@
 // The profiled process: its session span, where batches go, and how it ends. One per thread.
 
-import { writeSync } from "node:fs";
+import { watchProcessEnd } from "#emit/process-end.ts";
 import { sdkVersion } from "#emit/version.ts";
+import { writeDescriptor } from "#emit/write-descriptor.ts";
 import { formatSentinelHead, formatSpoolName, type SentinelType, sentinelEnd } from "#wire/cirron/encode.ts";
 import { formatNs, nowNs } from "./clock.ts";
 import { createDelivery, type Delivering } from "./delivery.ts";
@@ -34,8 +35,7 @@ export class Profiler implements BatchSink {
   private http: SenderCounts = nothingSent;
   private timer: NodeJS.Timeout | null = null;
   private overheadAtNs = 0;
-  private hasExitHook = false;
-  private readonly onSignal = (signal: NodeJS.Signals) => this.endBySignal(signal);
+  private stopWatching: () => void = () => undefined;
 
   get isRunning(): boolean {
     return this.recorder.session !== null;
@@ -116,9 +116,12 @@ export class Profiler implements BatchSink {
   }
 
   private hook(settings: Settings): void {
-    if (!this.hasExitHook) process.on("exit", () => this.endSession());
-    this.hasExitHook = true;
-    for (const signal of settings.signals) process.on(signal, this.onSignal);
+    this.stopWatching();
+    this.stopWatching = watchProcessEnd({
+      signals: settings.signals,
+      onExit: () => this.endSession(),
+      onSignal: () => this.endSession(),
+    });
     this.timer ??= setInterval(() => this.tick(), settings.flushIntervalMs).unref();
   }
 
@@ -147,31 +150,16 @@ export class Profiler implements BatchSink {
       recorder.close(session);
       recorder.session = null;
       this.watched.length = 0;
-      for (const signal of this.settings?.signals ?? []) process.removeListener(signal, this.onSignal);
     }
     recorder.flush();
     recorder.isEnabled = true;
-  }
-
-  private endBySignal(signal: NodeJS.Signals): void {
-    this.endSession();
-    // With our listener gone the signal does what it would have done without us.
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   }
 
   private writeSentinel(type: SentinelType, payloadJson: Uint8Array): void {
     if (this.settings?.delivery.kind !== "stdout") return;
     const head = Buffer.from(formatSentinelHead(type, cirronSdkVersion));
     const line = Buffer.concat([head, payloadJson, Buffer.from(sentinelEnd)]);
-    // A full pipe says EAGAIN; the parent gets two seconds to read, then this line stays in the spool only.
-    const until = Date.now() + 2000;
-    for (let at = 0; at < line.length; ) {
-      try {
-        at += writeSync(1, line, at);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || Date.now() > until) return;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      }
-    }
+    // A line that cannot be written is still in the spool.
+    writeDescriptor(1, line);
   }
 }

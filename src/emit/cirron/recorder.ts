@@ -4,7 +4,7 @@
 // the one that passes the flush time writes the batch.
 
 import { ByteWriter } from "#base/byte-writer.ts";
-import { formatValue } from "#emit/json-text.ts";
+import { formatValue, quote } from "#emit/json-text.ts";
 import {
   batchEnd,
   batchMarks,
@@ -14,7 +14,7 @@ import {
   formatBatchHead,
   type MarkKind,
 } from "#wire/cirron/encode.ts";
-import { type Attributes, formatAttributes, joinAttributes, noAttributes, quote } from "./attributes.ts";
+import { type Attributes, formatAttributes, joinAttributes, noAttributes } from "./attributes.ts";
 import { followWallClock, formatNs, nowNs, toNanos, toSeconds } from "./clock.ts";
 import { createBatchId, markIds, spanIds, threadIdentity } from "./ids.ts";
 import { MarkRows, typeBool, typeFloat, typeInt, typeString } from "./mark-rows.ts";

@@ -3,9 +3,8 @@
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { formatFloat } from "#emit/json-text.ts";
+import { formatFloat, quote } from "#emit/json-text.ts";
 import { formatSnapshot, type SnapshotMode } from "#wire/cirron/encode.ts";
-import { quote } from "./attributes.ts";
 import { formatNs, nowNs } from "./clock.ts";
 import { spanIds } from "./ids.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,0 +1,169 @@
+// XTrack events for Node programs: parameters, metrics, checkpoints, files, logs, and commands back.
+// Nothing here throws into the program, keeps it alive before `end()`, or grows without bound.
+
+import { encodePayload } from "#wire/xtrack/encode.ts";
+import { formatObject } from "./json-text.ts";
+import { watchProcessEnd } from "./process-end.ts";
+import { openFile, openNull, openStdio } from "./xtrack/descriptor.ts";
+import { Link } from "./xtrack/link.ts";
+import { readEnv, readSource } from "./xtrack/origin.ts";
+import { type DropPolicy, Outbox } from "./xtrack/outbox.ts";
+import type {
+  Aggregate,
+  ArtifactOptions,
+  ArtifactType,
+  CheckpointOptions,
+  EndOptions,
+  EndStatus,
+  LogLevel,
+  LogOptions,
+  MetricOptions,
+  Phase,
+  RunHealth,
+  Status,
+  StatusOptions,
+  Values,
+} from "./xtrack/run.ts";
+import { Run } from "./xtrack/run.ts";
+import {
+  chooseTransport,
+  type Env,
+  type TransportChoice,
+  type TransportKind,
+  type TransportOptions,
+} from "./xtrack/settings.ts";
+import { openSocket } from "./xtrack/socket.ts";
+import type { Command, CommandHandler, CommandType } from "./xtrack/steering.ts";
+import type { Transport, TransportEvents } from "./xtrack/transport.ts";
+import { openWebSocket } from "./xtrack/web-socket.ts";
+
+export type {
+  Aggregate,
+  ArtifactOptions,
+  ArtifactType,
+  CheckpointOptions,
+  Command,
+  CommandHandler,
+  CommandType,
+  DropPolicy,
+  EndOptions,
+  EndStatus,
+  LogLevel,
+  LogOptions,
+  MetricOptions,
+  Phase,
+  Run,
+  RunHealth,
+  Status,
+  StatusOptions,
+  TransportKind,
+  TransportOptions,
+  Values,
+};
+
+export interface RunOptions {
+  /** Default: a random UUID. An id that was used before resumes that run. */
+  readonly id?: string;
+  /** Environment: XTRACK_EXPERIMENT. */
+  readonly experiment?: string;
+  readonly parentId?: string;
+  readonly name?: string;
+  readonly tags?: Values;
+  /** Hyper-parameters, sent right after the start. */
+  readonly params?: Values;
+  /** Environment: XTRACK_WORKER_ID. One of several workers of the run. */
+  readonly workerId?: string;
+  /** Environment: XTRACK_TRANSPORT and the variables of each kind. */
+  readonly transport?: TransportOptions | TransportKind;
+  /** Environment: XTRACK_API_KEY. */
+  readonly apiKey?: string;
+  /** `false` leaves out git, host and entrypoint; an object is sent in their place. */
+  readonly source?: false | Values;
+  readonly env?: false | Values;
+  /** Events that wait for the collector, at most. Default 8 MB. */
+  readonly bufferBytesMax?: number;
+  /** What goes when the buffer is full: the oldest metrics and logs (default), or the new ones. */
+  readonly drop?: DropPolicy;
+  /** Signals that end the run as killed before they end the process. Default `["SIGTERM"]`. */
+  readonly signals?: readonly NodeJS.Signals[];
+}
+
+const bufferBytesMaxDefault = 8 * 1024 * 1024;
+
+/** Starts a run. The collector need not be there yet: events wait, and go out when it is. */
+export function startRun(options: RunOptions = {}): Run {
+  const env: Env = process.env;
+  const id = options.id ?? crypto.randomUUID();
+  const wid = options.workerId ?? env["XTRACK_WORKER_ID"] ?? "";
+  const apiKey = options.apiKey ?? env["XTRACK_API_KEY"] ?? "";
+  const choice = chooseTransport(options.transport, env);
+  const outbox = new Outbox(options.bufferBytesMax ?? bufferBytesMaxDefault, options.drop ?? "oldest");
+  let stopWatching: () => void = () => undefined;
+  const link = new Link({
+    open: (events) => openTransport(choice, apiKey, events),
+    outbox,
+    greeting: apiKey === "" ? null : encodeAuth(apiKey),
+    onMessage: (type, meta, payload) => run.hear(type, meta, payload),
+  });
+  const run = new Run(
+    { id, wid, link, outbox, onEnd: () => stopWatching() },
+    formatStart(id, options, env, link.accepts),
+  );
+  run.status("running");
+  if (options.params !== undefined) run.params(options.params);
+  stopWatching = watchProcessEnd({
+    signals: options.signals ?? ["SIGTERM"],
+    onExit: (code) =>
+      run.endNow(code === 0 ? {} : { error: { type: "ExitCode", message: `the process ended with code ${code}` } }),
+    onError: (error) => run.endNow({ error }),
+    onSignal: (signal) => run.end({ status: "killed", error: { type: "Signal", message: signal }, timeoutMs: 800 }),
+  });
+  return run;
+}
+
+/** Runs `work` as a run: completed when it returns, failed when it throws; the error goes on to the caller. */
+export async function withRun<T>(options: RunOptions, work: (run: Run) => T | Promise<T>): Promise<T> {
+  const run = startRun(options);
+  try {
+    const result = await work(run);
+    await run.end();
+    return result;
+  } catch (error) {
+    await run.fail(error);
+    throw error;
+  }
+}
+
+function openTransport(choice: TransportChoice, apiKey: string, events: TransportEvents): Transport {
+  switch (choice.kind) {
+    case "tcp":
+      return openSocket({ host: choice.host, port: choice.port }, events);
+    case "unix":
+      return openSocket({ path: choice.path }, events);
+    case "ws":
+      return openWebSocket(choice.url, apiKey, events);
+    case "stdio":
+      return openStdio(choice.fd, choice.readsStdin, events);
+    case "file":
+      return openFile(choice.path, events);
+    case "null":
+      return openNull();
+  }
+}
+
+function formatStart(id: string, options: RunOptions, env: Env, accepts: readonly string[]): string {
+  const { name, tags, experiment, parentId, source, env: runEnv } = options;
+  return formatObject({
+    run_id: { id, exp_id: experiment ?? env["XTRACK_EXPERIMENT"], parent_id: parentId },
+    name,
+    tags,
+    source: source === false ? undefined : (source ?? readSource()),
+    env: runEnv === false ? undefined : (runEnv ?? readEnv()),
+    accepts: accepts.length === 0 ? undefined : accepts,
+  }).slice(1, -1);
+}
+
+function encodeAuth(key: string): Uint8Array {
+  const ts = Math.round(Date.now() * 1000);
+  return encodePayload(Buffer.from(JSON.stringify({ v: 1, t: "auth", m: { seq: 0, ts }, p: { key } })));
+}

@@ -1,0 +1,99 @@
+// Frames to a file, or to a descriptor the parent process opened. Writing is synchronous: it works in a loop
+// that never yields and while the process exits, and a frame is always whole.
+
+import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
+import { writeDescriptor } from "#emit/write-descriptor.ts";
+import type { Transport, TransportEvents } from "./transport.ts";
+
+export function openFile(path: string, events: TransportEvents): Transport {
+  try {
+    return new DescriptorTransport(openSync(path, "a"), true, [], events);
+  } catch {
+    // The folder may be made later, so the link tries again.
+    queueMicrotask(() => events.onClose());
+    return new NullTransport(false);
+  }
+}
+
+export function openStdio(fd: number | undefined, readsStdin: boolean, events: TransportEvents): Transport {
+  const target = fd ?? (isGivenByParent(3) ? 3 : 1);
+  const accepts = readsStdin ? (["command"] as const) : [];
+  const transport = new DescriptorTransport(target, false, accepts, events);
+  if (readsStdin) readStdin(events);
+  return transport;
+}
+
+export function openNull(): Transport {
+  return new NullTransport(true);
+}
+
+class NullTransport implements Transport {
+  readonly isReady: boolean;
+  readonly accepts = [];
+  readonly pendingBytes = 0;
+
+  constructor(isReady: boolean) {
+    this.isReady = isReady;
+  }
+
+  write(): boolean {
+    return true;
+  }
+  hold(): void {}
+  end(): void {}
+}
+
+class DescriptorTransport implements Transport {
+  readonly isReady = true;
+  readonly accepts: readonly "command"[];
+  readonly pendingBytes = 0;
+  private readonly fd: number;
+  private readonly isOwn: boolean;
+  private readonly events: TransportEvents;
+  private isClosed = false;
+
+  constructor(fd: number, isOwn: boolean, accepts: readonly "command"[], events: TransportEvents) {
+    this.fd = fd;
+    this.isOwn = isOwn;
+    this.accepts = accepts;
+    this.events = events;
+  }
+
+  write(frames: Uint8Array): boolean {
+    if (!this.isClosed && !writeDescriptor(this.fd, frames)) this.close();
+    return !this.isClosed;
+  }
+
+  hold(): void {}
+
+  end(): void {
+    this.close();
+  }
+
+  private close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    if (this.isOwn) closeSync(this.fd);
+    queueMicrotask(() => this.events.onClose());
+  }
+}
+
+/**
+ * Node opens descriptors of its own from 3 on. Only a pipe or socket at 3 was put there by the parent for us:
+ * Node's own there is an event queue, and a file would be the user's.
+ */
+function isGivenByParent(fd: number): boolean {
+  try {
+    if (process.platform === "linux") return /^(pipe|socket):/.test(readlinkSync(`/proc/self/fd/${fd}`));
+    return fstatSync(fd).isSocket();
+  } catch {
+    return false;
+  }
+}
+
+function readStdin(events: TransportEvents): void {
+  process.stdin.on("data", (chunk: Buffer) => events.onBytes(chunk));
+  process.stdin.on("error", () => undefined);
+  // Files have no unref, but they end.
+  (process.stdin as { unref?: () => void }).unref?.();
+}

@@ -1,0 +1,208 @@
+// Moves events from the outbox to the transport and hears what comes back. Connects again when the
+// connection is gone, and sends everything unconfirmed again, numbers and times unchanged.
+
+import { toBackOffMs } from "#emit/back-off.ts";
+import { Framer } from "#wire/xtrack/frame.ts";
+import type { Outbox } from "./outbox.ts";
+import type { OpenTransport, Transport } from "./transport.ts";
+
+export interface LinkOptions {
+  readonly open: OpenTransport;
+  readonly outbox: Outbox;
+  /** Sent first on every connection: the API key. */
+  readonly greeting: Uint8Array | null;
+  /** Whether an ack or command is meant for this run and worker. */
+  readonly onMessage: (type: string, meta: Fields, payload: Fields) => void;
+}
+
+export type Fields = { readonly [field: string]: unknown };
+
+const chunkBytesMax = 64 * 1024;
+const chunkWaitMs = 20;
+const controlFramesMax = 1000;
+const firstWaitMs = 100;
+const quietAfterMs = 1000;
+const resendAfterMs = 2000;
+const frameBytesMax = 16 * 1024 * 1024;
+
+export class Link {
+  /** The run_start frame, once there is one; sent again at the start of every later connection. */
+  runStart: Uint8Array | null = null;
+  private readonly options: LinkOptions;
+  private transport: Transport | null = null;
+  private framer = new Framer({ frameBytesMax });
+  private isOpen = false;
+  private isFull = false;
+  private isDone = false;
+  private isHeld = false;
+  private wasOpen = false;
+  private hasHeard = false;
+  private failures = 0;
+  private control: Uint8Array[] = [];
+  private immediate: NodeJS.Immediate | null = null;
+  private flushedAtMs = 0;
+  private retry: NodeJS.Timeout | null = null;
+  private onClosed: (() => void) | null = null;
+
+  constructor(options: LinkOptions) {
+    this.options = options;
+    this.connect();
+  }
+
+  /** What this transport lets the other side send; decided before it is connected. */
+  get accepts(): readonly ("ack" | "command")[] {
+    return this.transport?.accepts ?? [];
+  }
+
+  get isConnected(): boolean {
+    return this.isOpen;
+  }
+
+  /** There is something new in the outbox. Several events leave in one write, but none waits longer than a moment. */
+  wake(): void {
+    if (!this.isOpen || this.isFull) return;
+    if (performance.now() - this.flushedAtMs > chunkWaitMs) this.flush();
+    else
+      this.immediate ??= setImmediate(() => {
+        this.immediate = null;
+        this.flush();
+      });
+  }
+
+  sendControl(frame: Uint8Array): void {
+    if (this.control.length < controlFramesMax) this.control.push(frame);
+    this.flush();
+  }
+
+  /** Writes what the transport takes now. */
+  flush(): void {
+    const { transport } = this;
+    if (transport === null || !this.isOpen || this.isFull) return;
+    this.flushedAtMs = performance.now();
+    for (let chunk = this.gather(transport); chunk !== null; chunk = this.gather(transport)) {
+      if (transport.write(chunk)) continue;
+      this.isFull = true;
+      return;
+    }
+  }
+
+  /** Resolves when everything has arrived, as far as the collector tells, or when the time is up. Never rejects. */
+  async drain(timeoutMs: number): Promise<void> {
+    const started = Date.now();
+    let hasResent = false;
+    this.setHeld(true);
+    this.flush();
+    while (!this.isDelivered(started) && Date.now() - started < timeoutMs) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      // A collector under pressure may give up acks; it will know the repeated events as duplicates.
+      if (!hasResent && this.hasHeard && Date.now() - started > resendAfterMs) {
+        hasResent = true;
+        this.options.outbox.rewind();
+      }
+      this.flush();
+    }
+    await this.close();
+    this.setHeld(false);
+  }
+
+  private isDelivered(startedMs: number): boolean {
+    const { outbox } = this.options;
+    const hasLeft = this.isOpen && outbox.peek() === null && (this.transport?.pendingBytes ?? 0) === 0;
+    if (!hasLeft) return false;
+    // A collector that never confirms anything gets a moment, then we believe the socket.
+    return outbox.isEmpty || (!this.hasHeard && Date.now() - startedMs > quietAfterMs);
+  }
+
+  private async close(): Promise<void> {
+    this.isDone = true;
+    if (this.retry !== null) clearTimeout(this.retry);
+    if (!this.isOpen) return;
+    const closed = new Promise<void>((resolve) => {
+      this.onClosed = resolve;
+    });
+    this.transport?.end();
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, quietAfterMs);
+    });
+    await Promise.race([closed, tooLong]);
+    clearTimeout(timer);
+  }
+
+  private connect(): void {
+    this.retry = null;
+    this.framer = new Framer({ frameBytesMax });
+    this.isFull = false;
+    const transport = this.options.open({
+      onOpen: () => this.greet(),
+      onRoom: () => {
+        this.isFull = false;
+        this.flush();
+      },
+      onBytes: (chunk) => this.hear(chunk),
+      onClose: () => this.lose(),
+    });
+    transport.hold(this.isHeld);
+    this.transport = transport;
+    if (transport.isReady) this.greet();
+  }
+
+  private greet(): void {
+    const { outbox, greeting } = this.options;
+    this.isOpen = true;
+    this.failures = 0;
+    if (greeting !== null) this.transport?.write(greeting);
+    // The collector answers only those who ask, and the question stands in run_start.
+    if (this.wasOpen && this.runStart !== null) this.transport?.write(this.runStart);
+    this.wasOpen = true;
+    outbox.rewind();
+    this.flush();
+  }
+
+  private lose(): void {
+    this.isOpen = false;
+    this.onClosed?.();
+    if (this.isDone) return;
+    this.retry = setTimeout(() => this.connect(), toBackOffMs(this.failures++, firstWaitMs));
+    if (!this.isHeld) this.retry.unref();
+  }
+
+  private setHeld(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    this.transport?.hold(isHeld);
+    if (isHeld) this.retry?.ref();
+    else this.retry?.unref();
+  }
+
+  private gather(transport: Transport): Uint8Array | null {
+    const { outbox } = this.options;
+    const isFinal = !transport.accepts.includes("ack");
+    const parts: Uint8Array[] = this.control;
+    this.control = [];
+    let size = parts.reduce((sum, part) => sum + part.length, 0);
+    for (let frame = outbox.peek(); frame !== null; frame = outbox.peek()) {
+      if (size > 0 && size + frame.length > chunkBytesMax) break;
+      parts.push(frame);
+      size += frame.length;
+      outbox.sent(isFinal);
+    }
+    return parts.length === 0 ? null : Buffer.concat(parts, size);
+  }
+
+  private hear(chunk: Uint8Array): void {
+    const { framer } = this;
+    framer.push(chunk);
+    for (let step = framer.next(); step !== "wait" && step !== "end"; step = framer.next()) {
+      if (step !== "frame") continue;
+      try {
+        const { frameStart, frameEnd, bytes } = framer;
+        const text = Buffer.from(bytes.buffer, bytes.byteOffset + frameStart, frameEnd - frameStart).toString();
+        const { t, m, p } = JSON.parse(text) as { t: unknown; m?: Fields; p?: Fields };
+        if (t === "ack") this.hasHeard = true;
+        if (typeof t === "string") this.options.onMessage(t, m ?? {}, p ?? {});
+      } catch {
+        // Not for us: an unreadable message costs nothing but itself.
+      }
+    }
+  }
+}
