@@ -29,15 +29,16 @@ export function createDatabase(dialect: Dialect): string {
 
 export function createTable(layout: TableLayout, dialect: Dialect): string[] {
   const { database, cluster } = dialect;
-  if (cluster === null) {
-    return [`CREATE TABLE IF NOT EXISTS ${database}.${layout.name} ${body(layout)}\n${storage(layout, dialect)}`];
-  }
+  const table = `${body(layout)}\n${storage(layout, dialect)}`;
+  if (cluster === null) return [`CREATE TABLE IF NOT EXISTS ${database}.${layout.name} ${table}`];
+  const on = ` ON CLUSTER \`${cluster}\``;
+  // Whole on every shard, so that each joins its own rows with it.
+  if (layout.shardBy === null) return [`CREATE TABLE IF NOT EXISTS ${database}.${layout.name}${on} ${table}`];
   const local = `${database}.${layout.name}_local`;
-  const sharding = layout.shardBy ?? "rand()";
   return [
-    `CREATE TABLE IF NOT EXISTS ${local} ON CLUSTER \`${cluster}\` ${body(layout)}\n${storage(layout, dialect)}`,
-    `CREATE TABLE IF NOT EXISTS ${database}.${layout.name} ON CLUSTER \`${cluster}\` AS ${local}
-ENGINE = Distributed(\`${cluster}\`, ${database}, ${layout.name}_local, ${sharding})`,
+    `CREATE TABLE IF NOT EXISTS ${local}${on} ${table}`,
+    `CREATE TABLE IF NOT EXISTS ${database}.${layout.name}${on} AS ${local}
+ENGINE = Distributed(\`${cluster}\`, ${database}, ${layout.name}_local, ${layout.shardBy})`,
   ];
 }
 
@@ -50,17 +51,25 @@ function body(layout: TableLayout): string {
 
 function storage(layout: TableLayout, dialect: Dialect): string {
   const { name, version } = layout.engine;
-  const args = version === undefined ? [] : [version];
-  const path = `'/clickhouse/tables/{cluster}/{shard}/${dialect.database}/${layout.name}'`;
-  // A table that is whole everywhere is replicated over all shards, so its path does not name one.
-  const keeper = layout.shardBy === null ? path.replace("{shard}", "all") : path;
+  const versionArgs = version === undefined ? [] : [version];
   const engine =
     dialect.cluster === null
-      ? `${name}(${args.join(", ")})`
-      : `Replicated${name}(${[keeper, layout.shardBy === null ? "'{shard}-{replica}'" : "'{replica}'", ...args].join(", ")})`;
+      ? `${name}(${versionArgs.join(", ")})`
+      : `Replicated${name}(${[...replicaArgs(layout, dialect.database), ...versionArgs].join(", ")})`;
   const settings = [dialect.cluster === null ? localSettings : replicatedSettings];
   if (dialect.embedded) settings.push(durableSettings);
-  return `ENGINE = ${engine}\nORDER BY (${layout.orderBy.map((column) => `\`${column}\``).join(", ")})\nSETTINGS ${settings.join(", ")}`;
+  const order = layout.orderBy.map((column) => `\`${column}\``).join(", ");
+  return `ENGINE = ${engine}\nORDER BY (${order})\nSETTINGS ${settings.join(", ")}`;
+}
+
+/** Where the keeper holds the table, and this replica's name there; a whole table's replicas are those of all shards. */
+function replicaArgs(layout: TableLayout, database: string): string[] {
+  const isWhole = layout.shardBy === null;
+  const shard = isWhole ? "all" : "{shard}";
+  return [
+    `'/clickhouse/tables/{cluster}/${shard}/${database}/${layout.name}'`,
+    isWhole ? "'{shard}-{replica}'" : "'{replica}'",
+  ];
 }
 
 /** The materialised views of a summary. In a cluster each shard summarises its own rows. */
@@ -81,9 +90,10 @@ FROM ${database}.${source}${suffix} GROUP BY ${keys}`,
 export function addColumn(layout: TableLayout, column: string, dialect: Dialect): string[] {
   const { database, cluster } = dialect;
   const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
-  const names = cluster === null ? [layout.name] : [`${layout.name}_local`, layout.name];
+  const isSplit = cluster !== null && layout.shardBy !== null;
+  const names = isSplit ? [`${layout.name}_local`, layout.name] : [layout.name];
   return names.map((name) => {
-    const codec = name === `${layout.name}_local` || cluster === null ? (layout.codecs[column] ?? "") : "";
+    const codec = isSplit && name === layout.name ? "" : (layout.codecs[column] ?? "");
     const definition = [`\`${column}\``, layout.columns[column], codec].join(" ").trimEnd();
     return `ALTER TABLE ${database}.${name}${on} ADD COLUMN IF NOT EXISTS ${definition}`;
   });

@@ -60,16 +60,17 @@ const metricSummary: Summary = {
   },
 };
 
+/** A time that a record did not have is 0, and is no time. */
 const timesOf = (start: string, end: string): string =>
-  `group_key, min(${start}) AS min_ns, max(${end}) AS max_ns,
+  `group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,
     min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns`;
 
 /** When a group began and was last heard of. Metrics are not among its sources: their summary says it for them. */
 const groupTimes: Summary = {
   target: summaryLayout("group_times", ["group_key"], {
     group_key: "LowCardinality(String)",
-    min_ns: "SimpleAggregateFunction(min, Int64)",
-    max_ns: "SimpleAggregateFunction(max, Int64)",
+    min_ns: "SimpleAggregateFunction(min, Nullable(Int64))",
+    max_ns: "SimpleAggregateFunction(max, Nullable(Int64))",
     min_received_ns: "SimpleAggregateFunction(min, Int64)",
     max_received_ns: "SimpleAggregateFunction(max, Int64)",
   }),

@@ -1,0 +1,140 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Store } from "#store/store.ts";
+import { blockOf } from "../../../tests/fact-rows.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/store-under-test.ts";
+import { migrate, SchemaTooNew } from "./migrate.ts";
+
+const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));
+
+describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
+  let under: StoreUnderTest;
+  let store: Store;
+
+  beforeAll(async () => {
+    under = await open();
+    ({ store } = under);
+    await migrate(store);
+  });
+
+  afterAll(() => under.close());
+
+  const insert = async (
+    table: Parameters<typeof blockOf>[0],
+    rows: Parameters<typeof blockOf>[1],
+    token = String(Math.random()),
+  ) => store.insert(table, blockOf(table, rows), { token });
+
+  it("is made once: a second start changes nothing", async () => {
+    const steps = async () =>
+      store.query({ sql: `SELECT * FROM ${store.database}.migrations ORDER BY id, applied_ns` });
+    const before = await steps();
+    await migrate(store);
+    expect(await steps()).toEqual(before);
+  });
+
+  it("gets a column that a newer model has", async () => {
+    await store.ddl(`ALTER TABLE ${store.database}.params DROP COLUMN value_num`);
+    await migrate(store);
+    const [row] = await store.query({
+      sql: "SELECT type FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'value_num'",
+      params: { db: store.database },
+    });
+    expect(row).toEqual({ type: "Nullable(Float64)" });
+  });
+
+  it("keeps one copy of a row that came twice in different blocks, once merged", async () => {
+    const row = { group_key: "d/x/twice", span_id: "s", start_ns: 5n, received_ns: 1n };
+    await insert("spans", [row]);
+    await insert("spans", [{ ...row, received_ns: 2n }]);
+    await store.ddl(`OPTIMIZE TABLE ${store.database}.spans FINAL`);
+    const sql = `SELECT count() AS n FROM ${store.database}.spans WHERE group_key = 'd/x/twice'`;
+    expect(await store.query({ sql })).toEqual([{ n: "1" }]);
+  });
+
+  it("summarises a series: last by step, time and number, extremes over finite values only", async () => {
+    const point = { group_key: "d/x/sum", key: "loss", worker: "w", phase: "train", received_ns: 9n };
+    const rows = [
+      { ...point, step: 2n, ts_ns: 50n, seq: 3n, value: 0.5 },
+      { ...point, step: 1n, ts_ns: 40n, seq: 2n, value: Number.NaN },
+      { ...point, step: 3n, ts_ns: 30n, seq: 1n, value: Number.POSITIVE_INFINITY },
+      { ...point, step: null, ts_ns: 99n, seq: 9n, value: 0.25 },
+    ];
+    await insert("metrics", rows, "sum-1");
+    // A plan that is sent again after a crash reaches the summary again too.
+    await insert("metrics", rows, "sum-1");
+    await insert(
+      "metrics",
+      [
+        { ...point, step: 3n, ts_ns: 31n, seq: 4n, value: 7 },
+        { ...point, step: 0n, ts_ns: 1n, value: -1 },
+      ],
+      "sum-2",
+    );
+    const [row] = await store.query({
+      sql: `SELECT argMaxMerge(last) AS last, argMinMerge(first) AS first, min(min_value) AS least, max(max_value) AS most,
+          max(nonfinite) AS nonfinite, min(min_step) AS from, max(max_step) AS to, min(min_ns) AS began, max(max_ns) AS ended
+        FROM ${store.database}.metric_summary WHERE group_key = 'd/x/sum' AND key = 'loss' GROUP BY worker, phase`,
+    });
+    expect(row).toEqual({
+      last: [7, "", "3", null, "31"],
+      first: [0.25, "", null, null, "99"],
+      least: -1,
+      most: 7,
+      nonfinite: 1,
+      from: "0",
+      to: "3",
+      began: "1",
+      ended: "99",
+    });
+  });
+
+  it("knows when a group began and was last heard of; a missing time is none", async () => {
+    await insert("events", [{ group_key: "d/s/times", protocol: "semantiva", ts_ns: 0n, received_ns: 70n }]);
+    await insert("nodes", [{ group_key: "d/s/times", start_ns: 10n, end_ns: 20n, received_ns: 60n }]);
+    const [row] = await store.query({
+      sql: `SELECT min(min_ns) AS began, max(max_ns) AS ended, max(max_received_ns) AS heard
+        FROM ${store.database}.group_times WHERE group_key = 'd/s/times'`,
+    });
+    expect(row).toEqual({ began: "10", ended: "20", heard: "70" });
+  });
+
+  it("finds words in logs through the text index", async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => ({
+      group_key: "d/x/logs",
+      ts_ns: BigInt(i),
+      msg: `line ${i} quiet`,
+    }));
+    await insert("logs", [...rows, { group_key: "d/x/logs", ts_ns: 20_001n, msg: "CUDA out of memory" }]);
+    const sql = `FROM ${store.database}.logs WHERE hasToken(msg, 'CUDA')`;
+    expect(await store.query({ sql: `SELECT count() AS n ${sql}` })).toEqual([{ n: "1" }]);
+    const plan = await store.query<{ explain: string }>({
+      sql: `SELECT explain FROM (EXPLAIN indexes = 1 SELECT ts_ns ${sql})`,
+    });
+    expect(plan.map((line) => line.explain).join("\n")).toContain("msg_text");
+  });
+
+  it("refuses a database that a newer release made", async () => {
+    const sql = `INSERT INTO ${store.database}.migrations SELECT 1000, 'later', '', 1`;
+    await store.ddl(sql);
+    await expect(migrate(store)).rejects.toThrow(SchemaTooNew);
+  });
+});
+
+describe("the cluster dialect", () => {
+  it("has statements that an engine with a keeper and a cluster runs", async () => {
+    const output = await new Promise<string>((resolve) => {
+      execFile(process.execPath, [clusterProgram], (_error, stdout) => resolve(stdout));
+    });
+    const { tables, plan } = JSON.parse(output) as { tables: string[]; plan: string };
+    const engines = tables.map((line) => JSON.parse(line) as { engine: string }).map(({ engine }) => engine);
+    expect(engines).toEqual([
+      "Distributed",
+      "MaterializedView",
+      "ReplicatedAggregatingMergeTree",
+      "ReplicatedReplacingMergeTree",
+    ]);
+    expect(plan).toContain("ReadFromRemote");
+  });
+});

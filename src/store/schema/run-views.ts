@@ -1,0 +1,82 @@
+// Views that are derived rather than stored: runs, launches and gaps.
+
+/** Living groups with the times of their rows, one row a run. */
+export function runsView(database: string, groups: string): string {
+  const times = (table: string): string => `SELECT toString(group_key) AS group_key, toNullable(min_ns) AS min_ns,
+    toNullable(max_ns) AS max_ns, toInt64(max_received_ns) AS max_received_ns FROM ${database}.${table}`;
+  return `SELECT
+  g.workspace AS workspace,
+  g.run_id AS run_id,
+  arraySort(groupUniqArray(g.protocol)) AS protocols,
+  any(e.name) AS name,
+  any(s.experiment) AS experiment,
+  any(s.started_name) AS sent_name,
+  min(t.min_ns) AS start_ns,
+  max(t.max_ns) AS last_ns,
+  max(t.max_received_ns) AS last_received_ns,
+  arraySort(groupUniqArrayIf(g.session_id, g.session_id != '')) AS sessions,
+  anyIf(g.pipeline_id, isNotNull(g.pipeline_id)) AS pipeline_id,
+  anyIf(g.deployment_id, isNotNull(g.deployment_id)) AS deployment_id,
+  anyIf(g.model_id, isNotNull(g.model_id)) AS model_id,
+  any(e.archived) AS archived
+FROM (${groups}) AS g
+INNER JOIN (SELECT group_key, min(min_ns) AS min_ns, max(max_ns) AS max_ns, max(max_received_ns) AS max_received_ns
+  FROM (${times("group_times")} UNION ALL ${times("metric_summary")}) GROUP BY group_key) AS t
+  ON t.group_key = g.group_key
+LEFT JOIN (SELECT toString(group_key) AS group_key,
+    argMin(JSONExtractString(payload, 'run_id', 'exp_id'), ts_ns) AS experiment,
+    argMin(JSONExtractString(payload, 'name'), ts_ns) AS started_name
+  FROM ${database}.events WHERE protocol = 'xtrack' AND type = 'run_start' GROUP BY group_key) AS s
+  ON s.group_key = g.group_key
+LEFT JOIN (SELECT workspace, run_id, name, archived FROM ${database}.run_edits FINAL) AS e
+  ON e.workspace = g.workspace AND e.run_id = g.run_id
+WHERE g.protocol != 'launch' AND t.max_received_ns > g.deleted_ns
+GROUP BY workspace, run_id`;
+}
+
+/** One row for each run of a launch; a launch without runs has one with run_id ''. */
+export function launchesView(database: string): string {
+  return `SELECT
+  l.launch_id AS launch_id,
+  l.attempt AS attempt,
+  r.run_id AS run_id,
+  r.run_index AS run_index,
+  r.context AS context,
+  r.outcome AS run_outcome,
+  l.planned_runs AS planned_runs,
+  l.has_start AS has_start,
+  l.has_end AS has_end,
+  l.outcome AS outcome,
+  l.start_ns AS start_ns,
+  l.end_ns AS end_ns
+FROM (SELECT toString(launch_key) AS launch_key, toString(any(launch_id)) AS launch_id, any(attempt) AS attempt,
+    maxIf(planned_runs, type = 'run_space_start') AS planned_runs,
+    max(type = 'run_space_start') AS has_start, max(type = 'run_space_end') AS has_end,
+    toString(anyIf(outcome, type = 'run_space_end')) AS outcome,
+    minIf(ts_ns, type = 'run_space_start') AS start_ns, maxIf(ts_ns, type = 'run_space_end') AS end_ns
+  FROM ${database}.lifecycle WHERE launch_key != '' GROUP BY launch_key) AS l
+LEFT JOIN (SELECT toString(launch_key) AS launch_key, run_id, max(run_index) AS run_index,
+    anyIf(context, context != '') AS context, toString(anyIf(outcome, type = 'pipeline_end')) AS outcome
+  FROM ${database}.lifecycle WHERE launch_key != '' AND type IN ('pipeline_start', 'pipeline_end')
+  GROUP BY launch_key, run_id) AS r ON r.launch_key = l.launch_key`;
+}
+
+/**
+ * Sequence numbers that never came. The run_starts of a worker cut its events into incarnations, each counting
+ * from 1; events from before the first start belong to the first.
+ */
+export function gapsView(database: string, groups: string): string {
+  return `SELECT run_id, worker, incarnation, before + 1 AS first_seq, first - 1 AS last_seq, first - before - 1 AS missing
+FROM (SELECT run_id, worker, incarnation, first_seq AS first,
+    greatest(0, max(last_seq) OVER (PARTITION BY group_key, worker, incarnation ORDER BY first_seq, last_seq
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS before
+  FROM (SELECT g.run_id AS run_id, toString(r.group_key) AS group_key, toString(r.worker) AS worker, r.first_seq AS first_seq,
+      r.last_seq AS last_seq, greatest(1, arrayCount(start -> start <= r.first_ts_ns, i.starts)) AS incarnation
+    FROM ${database}.seq_ranges AS r
+    INNER JOIN (${groups}) AS g ON g.group_key = r.group_key
+    LEFT JOIN (SELECT group_key, worker, groupUniqArray(ts_ns) AS starts FROM ${database}.events
+      WHERE protocol = 'xtrack' AND type = 'run_start' GROUP BY group_key, worker) AS i
+      ON i.group_key = r.group_key AND i.worker = r.worker
+    WHERE r.received_ns > g.deleted_ns))
+WHERE first > before + 1`;
+}

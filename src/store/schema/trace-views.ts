@@ -1,0 +1,78 @@
+// The three tables that Cirron's page documents, as views with exactly its columns, types and nullability:
+// string = String, int = Int32, bigint = Int64, float = Float64, bool = Bool, json = String that holds JSON,
+// `?` = Nullable. What does not fit a documented type is null here and whole in `spans`, `marks`, `snapshots`.
+
+const valueBytesMax = 256;
+
+/** True when the n-th byte (from 1) of a text goes on with a character that began before it. */
+function isContinuation(text: string, n: number): string {
+  return `bitAnd(reinterpretAsUInt8(substring(${text}, ${n}, 1)), 192) = 128`;
+}
+
+/** At most 256 bytes of a text, never half a character: a character has at most four bytes. */
+export function cutSql(text: string): string {
+  const cuts: string[] = [];
+  for (let bytes = valueBytesMax; bytes > valueBytesMax - 3; bytes--) {
+    cuts.push(`NOT (${isContinuation(text, bytes + 1)}), substring(${text}, 1, ${bytes})`);
+  }
+  return `multiIf(length(${text}) <= ${valueBytesMax}, ${text}, ${cuts.join(", ")}, substring(${text}, 1, ${valueBytesMax - 3}))`;
+}
+
+const json = (column: string): string => `nullIf(${column}, '')`;
+
+/** `groups` stands for the living groups with their run, see views.ts. */
+export function traceViews(database: string, groups: string): Readonly<Record<string, string>> {
+  const from = (table: string): string =>
+    `FROM ${database}.${table} AS f INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
+WHERE f.received_ns > g.deleted_ns`;
+  return {
+    TraceSpan: `SELECT
+  f.span_id AS id,
+  g.session_id AS traceId,
+  f.parent_id AS parentSpanId,
+  CAST(f.name, 'String') AS name,
+  accurateCastOrNull(f.index, 'Int32') AS index,
+  ${json("f.attrs")} AS attrs,
+  f.start_ns AS startNs,
+  f.end_ns AS endNs,
+  f.cpu_ns AS cpuNs,
+  f.gpu_ns AS gpuNs,
+  f.memory_peak_bytes AS memoryPeakBytes,
+  f.thread_id AS threadId,
+  f.rank AS rank,
+  g.workspace AS workspaceId,
+  g.pipeline_id AS pipelineId,
+  g.run_id AS runId,
+  g.deployment_id AS deploymentId,
+  g.model_id AS modelId
+${from("spans")}`,
+    TraceMark: `SELECT
+  f.mark_id AS id,
+  f.span_id AS spanId,
+  CAST(f.name, 'String') AS name,
+  CAST(f.value_type, 'String') AS valueType,
+  if(f.value_type = 'float', f.value_float, NULL) AS valueFloat,
+  if(f.value_type = 'int', f.value_int, NULL) AS valueInt,
+  if(f.value_type = 'string', ${cutSql("f.value_string")}, NULL) AS valueString,
+  if(f.value_type = 'bool', CAST(f.value_bool, 'Nullable(Bool)'), NULL) AS valueBool,
+  ${json("f.attrs")} AS attrs,
+  f.ts_ns AS tsNs,
+  CAST(f.kind, 'String') AS kind
+${from("marks")}`,
+    TraceSnapshot: `SELECT
+  f.snapshot_id AS id,
+  f.span_id AS spanId,
+  CAST(f.tensor_name, 'String') AS tensorName,
+  f.shape AS shape,
+  CAST(f.dtype, 'String') AS dtype,
+  CAST(f.mode, 'String') AS mode,
+  ${json("f.stats")} AS stats,
+  if(f.mode = 'stats', NULL, coalesce(nullIf(b.object_key, ''), f.blob_uri)) AS blobUri
+FROM ${database}.snapshots AS f
+INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
+LEFT JOIN (SELECT workspace, span_id, kind, object_key FROM ${database}.blobs FINAL WHERE NOT deleted) AS b
+  ON b.workspace = g.workspace AND b.span_id = f.span_id
+  AND b.kind = if(endsWith(f.tensor_name, '.grad'), 'gradients', 'weights')
+WHERE f.received_ns > g.deleted_ns`,
+  };
+}
