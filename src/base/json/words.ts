@@ -13,6 +13,28 @@ export function passPlainText(view: DataView, from: number, end: number): number
   return p;
 }
 
+/** The closing quote of a text without anything special in it, which begins at `from`; -1 when a look is needed. */
+export function endOfPlainText(view: DataView, from: number, end: number): number {
+  for (let p = passPlainText(view, from, end); p < end; p++) {
+    const c = view.getUint8(p);
+    if (c === 0x22) return p;
+    if (c < 0x20 || c >= 0x80 || c === 0x5c) return -1;
+  }
+  return -1;
+}
+
+/** The end of an integer's digits, which begin at `from`; -1 when it is no integer or needs a look. */
+export function endOfPlainDigits(view: DataView, from: number, end: number): number {
+  let p = passFourDigits(view, from, end);
+  let c = 0;
+  for (; p < end; p++) {
+    c = view.getUint8(p);
+    if (c < 0x30 || c > 0x39) break;
+  }
+  const hasLeadingZero = p > from + 1 && view.getUint8(from) === 0x30;
+  return p === from || p === end || hasLeadingZero || c === 0x2e || c === 0x65 || c === 0x45 ? -1 : p;
+}
+
 /** Passes whole words of decimal digits. */
 export function passFourDigits(view: DataView, from: number, end: number): number {
   let p = from;

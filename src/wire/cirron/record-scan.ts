@@ -5,7 +5,7 @@
 import { type JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { lossyOddities, rewriteStrict, StrictScan } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
-import { WordToken } from "#base/json/words.ts";
+import { endOfPlainDigits, endOfPlainText, WordToken } from "#base/json/words.ts";
 import type { IntegerMemo, WordMemo } from "./token-memo.ts";
 
 /** Bits of `bits` for a string. */
@@ -20,7 +20,6 @@ const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 interface UnknownField {
-  readonly name: string;
   /** The name with its quotes, as it was sent. */
   readonly token: string;
   readonly from: number;
@@ -30,13 +29,13 @@ interface UnknownField {
 /** The fields that one kind of record has, in the order real clients write them; made once. */
 export class RecordFields {
   readonly names: readonly string[];
-  /** Each name in quotes with its colon. */
+  /** What stands before each value in a compact record: `{` or `,`, the name in quotes, a colon. */
   readonly tokens: readonly WordToken[];
   readonly fieldOf: ReadonlyMap<string, number>;
 
   constructor(names: readonly string[]) {
     this.names = names;
-    this.tokens = names.map((name) => new WordToken(`"${name}":`));
+    this.tokens = names.map((name, field) => new WordToken(`${field === 0 ? "{" : ","}"${name}":`));
     this.fieldOf = new Map(names.map((name, field) => [name, field]));
   }
 }
@@ -71,7 +70,7 @@ export class RecordScan {
 
   private readonly fields: RecordFields;
   private readonly strict: StrictScan;
-  private readonly unknown: UnknownField[] = [];
+  private readonly unknown = new Map<string, UnknownField>();
   /** Fields whose value fits no column, one bit each. */
   private odd = 0;
 
@@ -97,32 +96,82 @@ export class RecordScan {
 
   /** Passes one record; the cursor stands at its brace. */
   read(): void {
-    const { cursor, kinds, view } = this;
-    const { tokens } = this.fields;
+    const { cursor } = this;
     this.recordFrom = cursor.pos;
     this.lossy = false;
     this.lone = false;
     this.odd = 0;
-    if (this.unknown.length > 0) this.unknown.length = 0;
-    kinds.fill(0);
-    let expected = 0;
-    for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
-      let field = expected;
-      const token = tokens[field];
-      if (token?.isAt(view, cursor.pos, cursor.end)) cursor.pos += token.size;
-      else field = this.readKey();
+    if (this.unknown.size > 0) this.unknown.clear();
+    this.kinds.fill(0);
+    cursor.depth++;
+    const count = this.readInOrder();
+    cursor.depth--;
+    if (count < this.names.length || cursor.bytes[cursor.pos] !== 0x7d || cursor.pos >= cursor.end) {
+      this.readRest(count);
+    } else cursor.pos++;
+    this.recordTo = cursor.pos;
+  }
+
+  /**
+   * Passes the fields that stand where real clients write them, without blanks; returns how many. This is where most
+   * bytes of a batch go by: everything that is not plain is left to the cursor.
+   */
+  private readInOrder(): number {
+    const { cursor, view, kinds, from, to, bits } = this;
+    const { tokens } = this.fields;
+    const { end } = cursor;
+    let p = cursor.pos;
+    let field = 0;
+    for (; field < tokens.length; field++) {
+      const token = tokens[field] as WordToken;
+      if (!token.isAt(view, p, end)) break;
+      p += token.size;
+      const c = p + 4 <= end ? view.getUint8(p) : 0;
+      if (c === 0x22) {
+        const stop = endOfPlainText(view, p + 1, end);
+        if (stop >= 0) {
+          kinds[field] = jsonKind.string;
+          from[field] = p + 1;
+          to[field] = stop;
+          bits[field] = 0;
+          p = stop + 1;
+          continue;
+        }
+      } else if (c >= 0x30 && c <= 0x39) {
+        const stop = endOfPlainDigits(view, p, end);
+        if (stop >= 0) {
+          kinds[field] = jsonKind.number;
+          from[field] = p;
+          to[field] = stop;
+          bits[field] = numberForm.integer;
+          p = stop;
+          continue;
+        }
+      } else if (c === 0x6e && view.getInt32(p, true) === nullWord) {
+        kinds[field] = jsonKind.null;
+        from[field] = p;
+        p += 4;
+        to[field] = p;
+        continue;
+      }
+      cursor.pos = p;
+      this.readValue(field);
+      p = cursor.pos;
+    }
+    cursor.pos = p;
+    return field;
+  }
+
+  /** Passes the fields behind the first `count`, in any order and with blanks. */
+  private readRest(count: number): void {
+    const { cursor, kinds } = this;
+    if (count > 0) cursor.depth++;
+    for (let more = count > 0 ? cursor.passComma() : cursor.enterObject(); more; more = cursor.passComma()) {
+      const field = this.readKey();
       if (field < 0) continue;
       if (kinds[field] !== 0) this.lossy = true;
-      const { pos } = cursor;
-      if (pos + 4 <= cursor.end && view.getInt32(pos, true) === nullWord) {
-        kinds[field] = jsonKind.null;
-        this.from[field] = pos;
-        this.to[field] = pos + 4;
-        cursor.pos = pos + 4;
-      } else this.readValue(field);
-      expected = field + 1;
+      this.readValue(field);
     }
-    this.recordTo = cursor.pos;
   }
 
   isAbsent(field: number): boolean {
@@ -171,7 +220,7 @@ export class RecordScan {
   }
 
   hasExtra(): boolean {
-    return this.odd !== 0 || this.unknown.length > 0;
+    return this.odd !== 0 || this.unknown.size > 0;
   }
 
   /** Unknown fields and odd values as one strict JSON object. */
@@ -182,8 +231,7 @@ export class RecordScan {
       members.push(`"${this.names[field]}":${textDecoder.decode(this.strictBytes(field))}`);
     }
     const { bytes } = this.cursor;
-    for (const [at, { name, token, from, to }] of this.unknown.entries()) {
-      if (this.unknown.findLastIndex((other) => other.name === name) !== at) continue;
+    for (const { token, from, to } of this.unknown.values()) {
       members.push(`${token}:${textDecoder.decode(rewriteStrict(bytes, from, to))}`);
     }
     return `{${members.join(",")}}`;
@@ -203,8 +251,8 @@ export class RecordScan {
     this.strict.oddities = 0;
     this.strict.scan();
     if ((this.strict.oddities & lossyOddities) !== 0) this.lossy = true;
-    if (this.unknown.some((other) => other.name === name)) this.lossy = true;
-    this.unknown.push({ name, token, from, to: cursor.pos });
+    if (this.unknown.has(name)) this.lossy = true;
+    this.unknown.set(name, { token, from, to: cursor.pos });
     return -1;
   }
 

@@ -3,36 +3,36 @@
 
 import { isSameText } from "#base/json/words.ts";
 
-const slots = 64;
+const slots = 32;
 
 /** Words of one column: bytes of the token to its code in the column's dictionary. */
 export class WordMemo {
-  private readonly from = new Int32Array(slots);
-  private readonly size = new Int32Array(slots);
-  private readonly codes = new Int32Array(slots);
+  /** Per slot: where the token stands, its size, its code. One array, since a memo is made for every batch. */
+  private readonly entries = new Int32Array(slots * 3);
 
   /** The code of the token, or -1. Tokens below four bytes are never known. */
   find(view: DataView, from: number, to: number): number {
     const size = to - from;
     if (size < 4) return -1;
-    const slot = slotOf(view, from, size);
-    if (this.size[slot] !== size || !isSameText(view, this.from[slot] as number, from, size)) return -1;
-    return this.codes[slot] as number;
+    const { entries } = this;
+    const at = slotOf(view, from, size) * 3;
+    if (entries[at + 1] !== size || !isSameText(view, entries[at] as number, from, size)) return -1;
+    return entries[at + 2] as number;
   }
 
   keep(view: DataView, from: number, to: number, code: number): void {
     const size = to - from;
     if (size < 4) return;
-    const slot = slotOf(view, from, size);
-    this.from[slot] = from;
-    this.size[slot] = size;
-    this.codes[slot] = code;
+    const at = slotOf(view, from, size) * 3;
+    this.entries[at] = from;
+    this.entries[at + 1] = size;
+    this.entries[at + 2] = code;
   }
 }
 
 function slotOf(view: DataView, from: number, size: number): number {
   const mixed = view.getInt32(from, true) ^ Math.imul(view.getInt32(from + size - 4, true), 0x01000193) ^ size;
-  return Math.imul(mixed, 0x9e3779b1) >>> 26;
+  return Math.imul(mixed, 0x9e3779b1) >>> 27;
 }
 
 /** The last integer of one column. */
