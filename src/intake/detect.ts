@@ -1,6 +1,8 @@
 // What a file is, from its name and its first bytes. The content decides where it can; names only help where the content
 // says nothing, since users rename files and a crash can leave any file torn at either end.
 
+import { isTemporaryName, parseSpoolName } from "#wire/cirron/spool-name.ts";
+
 export type SourceKind =
   /** A Cirron batch, as the spool has one file each. */
   | "cirron_batch"
@@ -22,15 +24,14 @@ export type SourceKind =
 /** How many bytes of a file are enough to tell. */
 export const detectBytes: number = 64 * 1024;
 
-const spoolName = /^\d{20}-[0-9a-f]{32}\.json$/;
 const plausibleFrameBytes = 64 * 1024 * 1024;
 const latin1 = new TextDecoder("latin1");
 
 /** `head`: the first `detectBytes` of the file, all of it when it is shorter. */
 export function detectFile(name: string, head: Uint8Array): SourceKind {
-  if (name.endsWith(".tmp")) return "temporary";
+  if (isTemporaryName(name)) return "temporary";
   if (name.endsWith(".safetensors")) return "cirron_blob";
-  if (spoolName.test(name)) return "cirron_batch";
+  if (parseSpoolName(name) !== null) return "cirron_batch";
   if (head.length > 0 && isFrameAt(head, 0)) return "xtrack_frames";
   const byContent = head.length === 0 ? "empty" : detectText(latin1.decode(head), head);
   if (byContent !== "empty" && byContent !== "unknown") return byContent;

@@ -1,0 +1,45 @@
+// The names of a spool, from the document:
+//
+//   .cirron/spool/<created_ns>-<batch_id>.json                20 digits, 32 lower-case hex digits
+//   .cirron/snapshots/<span_id>/{weights,gradients}.safetensors
+//
+// Spool names sort by time as text. A batch is written as `….json.tmp` and renamed, so a `.json` is always whole and
+// a `.tmp` is nobody's business yet. The same snapshots path, without `.cirron/`, is the key of a blob sent by HTTP.
+
+export interface SpoolName {
+  readonly createdNs: bigint;
+  readonly batchId: string;
+}
+
+export type BlobKind = "weights" | "gradients";
+
+export interface BlobKey {
+  readonly spanId: string;
+  readonly kind: BlobKind;
+}
+
+/** Nanoseconds since the epoch have at most this many digits for 64 bits. */
+const spoolName = /^(\d{20})-([0-9a-f]{32})\.json$/;
+const blobKey = /(?:^|\/)snapshots\/([^/]+)\/(weights|gradients)\.safetensors$/;
+
+/** `name` is the last part of a path; null when the spool does not name its files so. */
+export function parseSpoolName(name: string): SpoolName | null {
+  const [, createdNs, batchId] = spoolName.exec(name) ?? [];
+  return createdNs === undefined || batchId === undefined ? null : { createdNs: BigInt(createdNs), batchId };
+}
+
+/** A file that is still being written. */
+export function isTemporaryName(name: string): boolean {
+  return name.endsWith(".tmp");
+}
+
+/** The span and kind that a blob's key, path or `file://` URI names; null when it has another form. */
+export function parseBlobKey(key: string): BlobKey | null {
+  const [, spanId, kind] = blobKey.exec(key) ?? [];
+  if (spanId === undefined || spanId === "." || spanId === "..") return null;
+  return { spanId, kind: kind as BlobKind };
+}
+
+export function formatBlobKey({ spanId, kind }: BlobKey): string {
+  return `snapshots/${spanId}/${kind}.safetensors`;
+}
