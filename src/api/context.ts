@@ -1,5 +1,8 @@
 // What every route is given: reads, the clock, and how to answer with the position an answer includes.
 
+import type { Control } from "#control/control.ts";
+import type { LiveHub } from "#live/hub.ts";
+import type { StateChange } from "#model/state-tables.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Reads, ResolvedRun } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
@@ -9,6 +12,21 @@ export interface ApiContext {
   /** The journal position that answers include now, `<collector>-<position>`. */
   asOf(): string;
   head(): HeadContext;
+  readonly control: Control;
+  readonly hub: LiveHub;
+  liveStats(): LiveStats;
+  /** Resolves when the change is durable and can be read. */
+  change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
+  /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
+  deleteRuns(workspace: string, runs: readonly ResolvedRun[], author: string): Promise<void>;
+}
+
+/** How the server is doing, once a second. */
+export interface LiveStats {
+  readonly events_per_s: number;
+  readonly waiting_events: number;
+  readonly waiting_bytes: number;
+  readonly connections: number;
 }
 
 export async function resolveRun(

@@ -2,6 +2,10 @@
 
 import type { ApiContext } from "./context.ts";
 import type { Handlers } from "./handler.ts";
+import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
+import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
+import { fieldsRoute } from "./routes/fields.ts";
+import { liveRoute } from "./routes/live.ts";
 import * as records from "./routes/records.ts";
 import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
@@ -11,7 +15,11 @@ import { spanSummaryRoute } from "./routes/span-summary.ts";
 export function createHandlers(context: ApiContext): Handlers {
   return {
     runs: listRunsRoute(context),
+    deleteRuns: deleteRunsRoute(context),
+    fields: fieldsRoute(context),
     run: runRoute(context),
+    patchRun: patchRunRoute(context),
+    deleteRun: deleteRunRoute(context),
     metrics: metricsRoute(context),
     metric: metricRoute(context),
     series: seriesRoute(context),
@@ -23,5 +31,9 @@ export function createHandlers(context: ApiContext): Handlers {
     faults: records.faultsRoute(context),
     runFaults: records.runFaultsRoute(context),
     faultRaw: records.faultRawRoute(context),
+    commands: commandsRoute(context),
+    sendCommand: sendCommandRoute(context),
+    cancelCommand: cancelCommandRoute(context),
+    live: liveRoute(context),
   };
 }

@@ -38,11 +38,13 @@ export interface ApplierOptions {
 }
 
 export class ProtocolApplier implements Applier {
-  readonly groups = new PlainGroups();
+  groups = new PlainGroups();
   /** Lines, faults and captured output by their own hashes. */
-  readonly seen = new IdMap();
-  readonly identities = new XtrackIdentities();
-  private readonly cirron = new Map<string, CirronWorkspace>();
+  seen = new IdMap();
+  identities = new XtrackIdentities();
+  private cirron = new Map<string, CirronWorkspace>();
+  /** Set while a deletion is carried out: nothing after it is applied until then. */
+  private held: PromiseWithResolvers<void> | null = null;
   private readonly options: ApplierOptions;
 
   constructor(options: ApplierOptions) {
@@ -96,6 +98,7 @@ export class ProtocolApplier implements Applier {
 
   /** The identities of an XTrack run that is in the store but not in memory are read before its next events. */
   prepare(input: Input, decoded: unknown): Promise<void> | null {
+    if (this.held !== null) return this.held.promise.then(() => this.prepare(input, decoded) ?? undefined);
     if (input.kind !== "xtrack_frames") return null;
     const missing = groupsToLoad(this.xtrack, decoded as DecodedXtrack, input.workspace);
     return missing.length === 0 ? null : this.load(missing);
@@ -151,7 +154,29 @@ export class ProtocolApplier implements Applier {
     };
   }
 
+  /** The deletion is done: what waits is applied. */
+  resume(): void {
+    this.held?.resolve();
+    this.held = null;
+  }
+
+  /** Everything that was known, before it is read from the store again. */
+  forgetAll(): void {
+    this.groups = new PlainGroups();
+    this.seen = new IdMap();
+    this.identities = new XtrackIdentities();
+    this.cirron = new Map();
+  }
+
+  get isHeld(): boolean {
+    return this.held !== null;
+  }
+
   private applyChange(input: ChangeInput): Applied {
+    if (input.change === "delete") {
+      this.held ??= Promise.withResolvers<void>();
+      return { ...nothingApplied, state: toDeletionRows(input), accepted: 1 };
+    }
     return { ...nothingApplied, state: decodeChanges(input.body), accepted: 1 };
   }
 
@@ -162,6 +187,38 @@ export class ProtocolApplier implements Applier {
     this.seen.set(0);
     return true;
   }
+}
+
+/** Groups under a newer version that says when they were deleted, and the audit's line. */
+function toDeletionRows(input: ChangeInput): StateChange[] {
+  const { runIds, groupKeys } = JSON.parse(new TextDecoder().decode(input.body)) as {
+    runIds: string[];
+    groupKeys: string[];
+  };
+  const { workspace, receivedNs, author } = input;
+  const gone = { session_id: "", root_kind: "", rank: 0, pipeline_id: null, deployment_id: null, model_id: null };
+  const flags = { forked: 0, imported: 0, deleted_ns: receivedNs, version: receivedNs };
+  const hidden = groupKeys.map(
+    (group_key): StateChange => ({
+      table: "groups",
+      row: { group_key, workspace, protocol: "deleted", run_id: "", ...gone, ...flags },
+    }),
+  );
+  const audit = runIds.map(
+    (subject, at): StateChange => ({
+      table: "audit",
+      row: {
+        workspace,
+        at_ns: receivedNs + BigInt(at),
+        author,
+        action: "run_deleted",
+        subject,
+        detail: "{}",
+        version: receivedNs,
+      },
+    }),
+  );
+  return [...hidden, ...audit];
 }
 
 function capturedIdentity(groupKey: string, stream: string, offset: number): string {

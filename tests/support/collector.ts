@@ -3,10 +3,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Input } from "#intake/input.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
-import { type Collector, nowNs, openCollector } from "#server/collector/collector.ts";
+import { type Collector, openCollector } from "#server/collector/collector.ts";
 
 export interface TestCollector {
   readonly dataDir: string;

@@ -1,11 +1,11 @@
 // From a worker's socket through the journal and the real engine to rows that can be queried, and back by a command.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { nowNs } from "#base/clock.ts";
 import { summarize } from "#control/book.ts";
 import type { Control } from "#control/control.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import { decodeXtrack } from "#intake/xtrack/stream.ts";
-import { nowNs } from "#server/collector/collector.ts";
 import { type CommandRoom, createCommandRoom } from "#server/collector/commands.ts";
 import { createAccess } from "#server/http/access.ts";
 import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import { createHandlers } from "#api/handlers.ts";
+import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
@@ -12,15 +13,16 @@ import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { readDurable, writeDurably } from "#journal/durable-file.ts";
 import { nodeFiles } from "#journal/files.ts";
-import { type Collector, type CollectorOptions, nowNs, openCollector } from "#server/collector/collector.ts";
+import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { createCommandRoom } from "#server/collector/commands.ts";
+import { orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
-import type { Presence } from "#server/xtrack/presence.ts";
+import { EventRate } from "./event-rate.ts";
 import { createReads } from "./reads.ts";
 
 export interface App {
@@ -56,7 +58,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       blobs: { putBlob: refuseBlobs, putArtifact: refuseBlobs },
       sockets: { accept: (socket, caller, peer) => doors?.webSocket.accept(socket, caller, peer) },
       readiness: { problems: () => [], drained: () => collector.drained() },
-      handlers: createHandlers(createContext(collector, config, () => doors?.presence ?? null)),
+      handlers: createHandlers(createContext(collector, control, config, () => doors)),
       webDir: webDir(),
     });
     closers.unshift(() => http.close(drainMs));
@@ -116,9 +118,18 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   };
 }
 
-function createContext(collector: Collector, config: Config, presence: () => Presence | null): ApiContext {
+function createContext(
+  collector: Collector,
+  control: Control,
+  config: Config,
+  doors: () => XtrackDoors | null,
+): ApiContext {
+  const rate = new EventRate();
+  collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
     reads: createReads(collector.store),
+    control,
+    hub: collector.hub,
     asOf: () => collector.hub.idOf(collector.writer.stored),
     head: () => ({
       nowNs: nowNs(),
@@ -126,9 +137,25 @@ function createContext(collector: Collector, config: Config, presence: () => Pre
       isConnected(groupKey) {
         const [workspace, kind, ...id] = groupKey.split("/");
         const runId = collector.applier.runOf(groupKey) ?? id.join("/");
-        return kind === "x" && (presence()?.workersOf(workspace as string, runId).length ?? 0) > 0;
+        return kind === "x" && (doors()?.presence.workersOf(workspace as string, runId).length ?? 0) > 0;
       },
     }),
+    liveStats: () => ({
+      events_per_s: rate.perSecond(),
+      waiting_events: collector.sequencer.position.durable - collector.writer.stored,
+      waiting_bytes: collector.writer.pendingBytes,
+      connections: doors()?.connections.open ?? 0,
+    }),
+    async change(changes, workspace, author) {
+      const { position } = await collector.change(changes, workspace, author);
+      await collector.queryable(position);
+    },
+    async deleteRuns(workspace, runs, author) {
+      const groupKeys = runs.flatMap((run) => run.groups.map((group) => group.groupKey));
+      const runIds = runs.map((run) => run.runId);
+      const { position } = await orderDeletion(collector, { workspace, runIds, groupKeys, author });
+      await collector.queryable(position);
+    },
   };
 }
 

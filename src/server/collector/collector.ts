@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { nowNs } from "#base/clock.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { encodeChanges } from "#intake/changes.ts";
@@ -18,6 +19,7 @@ import { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { StoreAddress } from "#store/address.ts";
 import { createStore } from "#store/client.ts";
+import { deleteGroups, readHiddenGroups } from "#store/delete-groups.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import { readEventIdentities } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
@@ -26,6 +28,7 @@ import { toBlocks } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
+import { carryOut } from "./deletion.ts";
 import { restoreIntake } from "./restore.ts";
 
 export interface CollectorOptions {
@@ -103,6 +106,8 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
         take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
     },
   });
+  // A deletion that was interrupted is finished before anything is remembered.
+  await deleteGroups(store, await readHiddenGroups(store));
   const corrections = await restoreIntake(store, applier, nowNs());
   const writer = new StoreWriter(
     outbox,
@@ -118,6 +123,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
     for (const listener of listeners) listener(entry);
+    if (input.kind === "change" && input.change === "delete") carryOut(collector, noBlobs).catch(options.onFatal);
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
@@ -208,6 +214,8 @@ async function submitChange(
   return submitted.applied;
 }
 
+async function noBlobs(): Promise<void> {}
+
 function toSender(store: Store): BlockSender {
   return {
     insert: ({ table, token, ...block }) => store.insert(table, block, { token }),
@@ -221,8 +229,4 @@ async function readCollectorId(path: string): Promise<string> {
   const id = randomUUID().slice(0, 8);
   await writeDurably(nodeFiles, path, new TextEncoder().encode(id));
   return id;
-}
-
-export function nowNs(): bigint {
-  return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
 }

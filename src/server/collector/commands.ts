@@ -4,6 +4,7 @@
 // yet. So the news of workers is noted from the first record on, and control hears it once it knows its commands.
 
 import { randomUUID } from "node:crypto";
+import { nowNs } from "#base/clock.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import type { WorkerNews } from "#control/confirm.ts";
 import { type Control, createControl } from "#control/control.ts";
@@ -11,7 +12,7 @@ import type { AppliedInput } from "#intake/sequencer.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { toWorkerNews } from "#server/xtrack/news.ts";
 import { readStateRows } from "#store/reader/restore.ts";
-import { type Collector, nowNs } from "./collector.ts";
+import type { Collector } from "./collector.ts";
 
 export interface CommandRoom {
   /** To be given to the collector when it is opened. */

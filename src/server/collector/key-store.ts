@@ -1,10 +1,11 @@
 // API keys: in memory for every request, durable in the journal and the `keys` table.
 
 import type { Scope } from "#api/contract/admin.ts";
+import { nowNs } from "#base/clock.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { KeyStore, StoredKey } from "#server/http/ports.ts";
 import { readStateRows } from "#store/reader/restore.ts";
-import { type Collector, nowNs } from "./collector.ts";
+import type { Collector } from "./collector.ts";
 
 export async function createKeyStore(collector: Collector): Promise<KeyStore> {
   const keys = new Map<string, StoredKey>();

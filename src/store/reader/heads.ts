@@ -68,7 +68,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
       LEFT JOIN (SELECT toString(group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults
         WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS f ON f.group_key = g.group_key
       LEFT JOIN (${sequencesSql(database, scope)}) AS s ON s.group_key = g.group_key
-      WHERE g.deleted_ns = 0 OR ifNull(t.max_received_ns, 0) > g.deleted_ns`,
+      WHERE g.deleted_ns = 0`,
     params: scopeParams(scope),
   };
 }
@@ -223,7 +223,7 @@ export function resolveQuery(database: string, workspace: string, ids: readonly 
         UNION DISTINCT SELECT run_id AS alias, group_key FROM ${database}.groups FINAL
           WHERE workspace = {workspace:String} AND run_id IN {ids:Array(String)}) AS a
       INNER JOIN (SELECT group_key, run_id FROM ${database}.groups FINAL
-        WHERE workspace = {workspace:String} AND protocol != 'launch') AS g ON g.group_key = a.group_key
+        WHERE workspace = {workspace:String} AND protocol != 'launch' AND deleted_ns = 0) AS g ON g.group_key = a.group_key
       LEFT JOIN (SELECT toString(group_key) AS group_key, max(min_ns) AS last FROM ${database}.group_times
         GROUP BY group_key) AS t ON t.group_key = g.group_key`,
     params: { workspace, ids: [...ids] },
@@ -234,7 +234,7 @@ export function resolveQuery(database: string, workspace: string, ids: readonly 
 export function groupsOfRunsQuery(database: string, workspace: string, runs: readonly string[]): Query {
   return {
     sql: `SELECT group_key, run_id, protocol, rank FROM ${database}.groups FINAL
-      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch'
+      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch' AND deleted_ns = 0
       ORDER BY group_key`,
     params: { workspace, runs: [...runs] },
   };

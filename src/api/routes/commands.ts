@@ -1,0 +1,87 @@
+// Commands to the workers of a run: who takes them, what was sent, sending and taking back.
+
+import { type ApiContext, resolveRun } from "#api/context.ts";
+import type { Command } from "#api/contract/command.ts";
+import type { Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { JsonObject } from "#base/json/value.ts";
+import { type Command as BookCommand, summarize } from "#control/book.ts";
+import { everyWorker } from "#control/command.ts";
+import type { OrderRefusal } from "#control/control.ts";
+
+const howToAccept =
+  'No worker of this run takes commands. A worker asks for them with "accepts": ["command"] in its run_start ' +
+  "(the SDK's startRun does), or is started with `tributary run -- …`, which passes them to its standard input.";
+
+export function commandsRoute(context: ApiContext): Handler<"commands"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const { runId } = await resolveRun(context, request);
+    const { workspace } = request.caller;
+    const accepting = context.control.accepting(workspace, runId);
+    return {
+      accepting,
+      how: accepting.length === 0 ? howToAccept : "",
+      commands: context.control.list(workspace, runId).map(toCommand),
+      as_of: asOf,
+    };
+  };
+}
+
+export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
+  return async (request) => {
+    const { body, caller } = request;
+    const { runId } = await resolveRun(context, request);
+    const posted = await context.control.post({
+      workspace: caller.workspace,
+      runId,
+      type: body.type,
+      author: caller.name,
+      ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
+      ...(body.worker === undefined ? {} : { worker: body.worker }),
+    });
+    if ("refused" in posted) throw toRefusal(posted);
+    return toCommand(posted);
+  };
+}
+
+export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"> {
+  return async (request) => {
+    const { params, caller } = request;
+    const { runId } = await resolveRun(context, request);
+    const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
+    if ("refused" in cancelled) throw toRefusal(cancelled);
+    return toCommand(cancelled);
+  };
+}
+
+const statusOf: Readonly<Record<OrderRefusal["refused"], number>> = {
+  unknown_type: 400,
+  bad_payload: 400,
+  too_large: 413,
+  too_many_open: 429,
+  not_open: 409,
+  unknown_command: 404,
+};
+
+function toRefusal({ refused, message }: OrderRefusal): Refusal {
+  return new Refusal(statusOf[refused], `command_${refused}`, message, { at: { part: "body" } });
+}
+
+function toCommand(command: BookCommand): Command {
+  const { state, deliveredNs, settledNs, note } = summarize(command);
+  const [only] = command.targets.keys();
+  const isForOne = command.all === null && command.targets.size === 1 && only !== everyWorker;
+  return {
+    id: command.cmdId,
+    type: command.type,
+    payload: command.payload,
+    worker: isForOne ? (only ?? null) : null,
+    state,
+    by: command.author,
+    created_ns: command.createdNs.toString(),
+    delivered_ns: deliveredNs?.toString() ?? null,
+    settled_ns: settledNs?.toString() ?? null,
+    note,
+  };
+}

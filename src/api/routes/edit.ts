@@ -1,0 +1,109 @@
+// PATCH and DELETE of runs: what people change, kept apart from what clients sent, and written to the audit.
+
+import { type ApiContext, resolveRun } from "#api/context.ts";
+import type { Handler } from "#api/handler.ts";
+import type { ResolvedRun } from "#api/reads.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { EditFact } from "#model/run-facts.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { listRuns } from "#query/runs/list.ts";
+import { readRun } from "./run.ts";
+import { readFilter, toSource } from "./runs.ts";
+
+export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
+  return async (request) => {
+    const { body, caller } = request;
+    const run = await resolveRun(context, request);
+    const [facts] = await context.reads.runFacts(
+      caller.workspace,
+      run.groups.map((group) => group.groupKey),
+    );
+    const before = facts?.edit ?? null;
+    const atNs = context.head().nowNs;
+    const row = {
+      workspace: caller.workspace,
+      run_id: run.runId,
+      name: body.name === undefined ? (before?.name ?? null) : body.name,
+      notes: body.notes ?? before?.notes ?? null,
+      tags: toTags(body.tags, before),
+      archived: (body.archived ?? before?.archived ?? false) ? 1 : 0,
+      author: caller.name,
+      version: atNs,
+    };
+    const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
+    await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
+    return readRun(context, caller.workspace, run, context.asOf());
+  };
+}
+
+function toTags(tags: readonly string[] | null | undefined, before: EditFact | null): string {
+  if (tags === undefined) return before?.tags ?? "";
+  return tags === null ? "" : JSON.stringify(tags);
+}
+
+export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
+  return async (request) => {
+    const run = await resolveRun(context, request);
+    await deleteRuns(context, request.caller, [run]);
+    return { done: true, as_of: context.asOf() };
+  };
+}
+
+export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
+  return async ({ body, caller }) => {
+    if ((body.ids === undefined) === (body.filter === undefined))
+      throw new Refusal(400, "delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
+        at: { part: "body" },
+      });
+    const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
+    const found = await Promise.all(ids.map((id) => context.reads.resolve(caller.workspace, id)));
+    const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
+    if (runs.length !== body.expect)
+      throw new Refusal(
+        409,
+        "delete_changed",
+        `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`,
+        {
+          hint: "Look at the runs again and repeat with the number you saw.",
+          at: { part: "body", name: "/expect" },
+        },
+      );
+    await deleteRuns(context, caller, runs);
+    return { deleted: runs.length, as_of: context.asOf() };
+  };
+}
+
+async function findRuns(context: ApiContext, workspace: string, filter: string): Promise<string[]> {
+  const question = {
+    workspace,
+    filter: readFilter(filter),
+    sort: [],
+    columns: [],
+    group: null,
+    archived: "show" as const,
+    limit: Number.MAX_SAFE_INTEGER,
+    after: null,
+  };
+  const page = await listRuns(toSource(context), question, context.head());
+  return page.entries.map((entry) => entry.facts.runId);
+}
+
+async function deleteRuns(
+  context: ApiContext,
+  caller: { readonly workspace: string; readonly name: string },
+  runs: readonly ResolvedRun[],
+): Promise<void> {
+  if (runs.length > 0) await context.deleteRuns(caller.workspace, runs, caller.name);
+}
+
+export function toAudit(
+  workspace: string,
+  author: string,
+  action: string,
+  subject: string,
+  detail: unknown,
+  atNs: bigint,
+): StateChange {
+  const row = { workspace, at_ns: atNs, author, action, subject, detail: JSON.stringify(detail), version: atNs };
+  return { table: "audit", row };
+}

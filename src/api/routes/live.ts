@@ -1,0 +1,57 @@
+// GET /live: what just happened, as server-sent events.
+
+import type { ApiContext } from "#api/context.ts";
+import { FileBody, type Handler } from "#api/handler.ts";
+import type { LiveMessage } from "#live/hub.ts";
+
+/** Proxies drop connections that say nothing: the statistics also keep this one open. */
+const statsMs = 1000;
+
+export function liveRoute(context: ApiContext): Handler<"live"> {
+  return async ({ query, caller, signal, lastEventId }) => {
+    const runs: string[] = [];
+    for (const id of query.run ?? []) runs.push((await context.reads.resolve(caller.workspace, id))?.runId ?? id);
+    const after = lastEventId ?? query.after ?? null;
+    return new FileBody("text/event-stream", stream(context, caller.workspace, runs, after, signal));
+  };
+}
+
+const textEncoder = new TextEncoder();
+
+async function* stream(
+  context: ApiContext,
+  workspace: string,
+  runs: readonly string[],
+  after: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  let wake: () => void = () => {};
+  const send = (messages: readonly LiveMessage[]): void => {
+    const bytes = textEncoder.encode(messages.map(formatMessage).join(""));
+    waiting.push(bytes);
+    waitingBytes += bytes.length;
+    wake();
+  };
+  const subscription = context.hub.subscribe({ workspace, runs, after }, { send, backlogBytes: () => waitingBytes });
+  const timer = setInterval(() => send([{ id: "", name: "stats", data: context.liveStats() }]), statsMs);
+  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  try {
+    while (!signal.aborted) {
+      if (waiting.length === 0) await Promise.race([ended, new Promise<void>((resolve) => (wake = resolve))]);
+      const ready = waiting;
+      waiting = [];
+      waitingBytes = 0;
+      yield* ready;
+    }
+  } finally {
+    clearInterval(timer);
+    subscription.close();
+  }
+}
+
+/** JSON text has no newline, so each event is one data line. */
+function formatMessage({ id, name, data }: LiveMessage): string {
+  return `${id === "" ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
