@@ -12,6 +12,7 @@ import type { Fault, FaultCode } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { padRows } from "./cells.ts";
 import { createMarkScan, pushMark, reserveMarks } from "./mark-rows.ts";
+import { isOtlpProtobuf } from "./otlp.ts";
 import type { RecordTrouble } from "./record.ts";
 import type { RecordScan } from "./record-scan.ts";
 import { createSnapshotScan, pushSnapshot, reserveSnapshots } from "./snapshot-rows.ts";
@@ -60,6 +61,9 @@ const codeOfJsonFault: { readonly [K in JsonFault["kind"]]: FaultCode } = {
 };
 
 function toMessageFault(fault: JsonFault, bytes: Uint8Array): Fault {
+  if (fault.kind === "syntax" && isOtlpProtobuf(bytes)) {
+    return { code: "cirron_otlp", detail: "the body is an OTLP export as protobuf", place: {}, raw: bytes.slice() };
+  }
   const detail = `${fault.reason} (byte ${fault.offset})`;
   return { code: codeOfJsonFault[fault.kind], detail, place: { offset: fault.offset }, raw: bytes.slice() };
 }
@@ -99,7 +103,11 @@ class BatchDecoder {
   private judge(): DecodeResult {
     const { batchId } = this;
     if (batchId === null) {
-      if (this.hasResourceSpans) return this.refuse("cirron_otlp", "the body has `resourceSpans` and no `batch_id`");
+      if (this.hasResourceSpans)
+        return this.refuse(
+          "cirron_otlp",
+          "the body is an OTLP export as JSON: it has `resourceSpans` and no `batch_id`",
+        );
       return this.refuse("cirron_not_batch", "`batch_id` must be a text that is not empty");
     }
     if (this.version !== String(schemaVersion)) {
