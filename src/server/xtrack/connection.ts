@@ -120,7 +120,8 @@ export class Connection {
   // Timers run before sockets are read: after a stall of our own the frame may be here already, so the sockets are read
   // once more before a worker is blamed.
   private giveUp(): void {
-    if (this.firstFrameTimer === undefined || this.ending !== null) return;
+    const hasFrame = this.stream !== null && this.stream.frames > 0;
+    if (hasFrame || this.firstFrameTimer === undefined || this.ending !== null) return;
     this.counters.timedOut++;
     this.carrier.destroy();
   }

@@ -45,8 +45,9 @@ export interface XtrackDoors {
 const pendingBytesMax = 4 * 1024 * 1024;
 
 export async function openXtrackDoors({ config, access, intake, desk }: XtrackDoorsOptions): Promise<XtrackDoors> {
-  const { frameBytesMax, memoryBudgetBytes: heldBytesMax } = config;
-  const sink = createIntakeSink({ ...intake, frameBytesMax, heldBytesMax });
+  const { frameBytesMax, memoryBudgetBytes } = config;
+  const half = memoryBudgetBytes / 2;
+  const sink = createIntakeSink({ ...intake, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
   const counters = createConnectionCounters();
   const rules: ConnectionRules = {
     acks: config.xtrackAcks,

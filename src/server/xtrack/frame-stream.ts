@@ -1,7 +1,7 @@
 // One connection's frames on their way into the journal.
 //
-// The first bytes go at once. While a record is on its way to the disk, further chunks gather and go together, so that
-// a worker that sends many small events makes few records, and one that sends much still fills the disk's time.
+// Chunks gather and are decoded in turns with other streams. While a record is on its way to the disk, what gathers goes
+// together, so that a worker that sends many small events makes few records; when much has gathered it does not wait.
 
 import type { XtrackFramesInput } from "#intake/input.ts";
 import type { Submitted } from "#intake/sequencer.ts";
@@ -18,6 +18,9 @@ export interface IntakeSinkOptions {
   /** The run under which a run's records are kept, by the id that its worker uses. */
   runOf(workspace: string, runId: string): string;
   readonly frameBytesMax: number;
+  /** How many bytes of all streams may wait to be decoded. */
+  readonly gatheredBytesMax: number;
+  /** How many bytes of all streams may wait for room in the journal. */
   readonly heldBytesMax: number;
 }
 
@@ -26,6 +29,9 @@ export interface IntakeCounters {
   events: number;
   /** Events that were lost because there was no room. */
   lost: number;
+  /** Waiting to be decoded. */
+  gatheredBytes: number;
+  /** Decoded, waiting for room in the journal. */
   heldBytes: number;
 }
 
@@ -36,8 +42,8 @@ export interface Room {
   readonly counters: IntakeCounters;
   /** Takes a record that the journal had no room for; false when it is lost. */
   hold(stream: FrameStream, record: FrameRecord): boolean;
-  /** There may be room again. */
-  wake(): void;
+  /** Calls `work` in its turn. */
+  takeTurn(stream: FrameStream): void;
 }
 
 export interface FrameRecord {
@@ -73,6 +79,8 @@ export class FrameStream implements XtrackStream {
   private flying = 0;
   private flyingBytes = 0;
   private held: HeldRecord[] = [];
+  private isEnding = false;
+  private isGivenUp = false;
   private whenSettled: (() => void) | undefined;
 
   constructor(room: Room, origin: StreamOrigin, events: StreamEvents) {
@@ -87,22 +95,29 @@ export class FrameStream implements XtrackStream {
   }
 
   push(chunk: Uint8Array): void {
+    const { room } = this;
     this.gathered.push(chunk);
     this.gatheredBytes += chunk.length;
-    if (this.flying === 0 || this.gatheredBytes >= gatherBytesMax) this.takeGathered();
+    room.counters.gatheredBytes += chunk.length;
+    // Beyond the limit reading goes no faster than decoding: better a sender that waits than events that are lost.
+    while (room.counters.gatheredBytes > room.options.gatheredBytesMax && this.gathered.length > 0) this.takeGathered();
+    this.askForTurn();
+  }
+
+  /** Decodes some of what has gathered. */
+  work(): boolean {
+    this.takeGathered();
+    return this.hasWork();
   }
 
   async end(how: StreamEnd): Promise<void> {
-    this.takeGathered();
+    this.isEnding = true;
+    const timer = how === "shutdown" ? setTimeout(() => this.giveUp(), shutdownMs) : undefined;
+    this.askForTurn();
+    await this.settled();
     this.take(this.source.finish());
-    if (!this.isSettled()) {
-      const settled = new Promise<void>((resolve) => {
-        this.whenSettled = resolve;
-      });
-      const timer = how === "shutdown" ? setTimeout(() => this.whenSettled?.(), shutdownMs) : undefined;
-      await settled;
-      clearTimeout(timer);
-    }
+    await this.settled();
+    clearTimeout(timer);
     for (const leave of this.leave.splice(0)) leave();
   }
 
@@ -118,12 +133,26 @@ export class FrameStream implements XtrackStream {
     return bytes;
   }
 
+  private hasWork(): boolean {
+    if (this.gathered.length === 0) return false;
+    return this.flying === 0 || this.isEnding || this.gatheredBytes >= gatherBytesMax;
+  }
+
+  private askForTurn(): void {
+    if (this.hasWork()) this.room.takeTurn(this);
+  }
+
   private takeGathered(): void {
-    const { gathered } = this;
-    if (gathered.length === 0) return;
-    this.gathered = [];
-    this.gatheredBytes = 0;
-    this.take(this.source.push(gathered.length === 1 ? (gathered[0] as Uint8Array) : Buffer.concat(gathered)));
+    let count = 0;
+    let bytes = 0;
+    while (count < this.gathered.length && bytes < gatherBytesMax)
+      bytes += (this.gathered[count++] as Uint8Array).length;
+    if (count === 0) return;
+    const chunks = this.gathered.splice(0, count);
+    this.gatheredBytes -= bytes;
+    this.room.counters.gatheredBytes -= bytes;
+    this.take(this.source.push(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+    this.checkSettled();
   }
 
   private take(chunk: StreamChunk | null): void {
@@ -194,9 +223,9 @@ export class FrameStream implements XtrackStream {
     this.flying--;
     this.flyingBytes -= bytes;
     if (outcomes.length > 0) this.events.onOutcomes(outcomes);
-    if (this.flying === 0) this.takeGathered();
+    this.askForTurn();
     this.events.onRoom();
-    if (this.isSettled()) this.whenSettled?.();
+    this.checkSettled();
   }
 
   private holdAgain(record: HeldRecord): void {
@@ -205,7 +234,21 @@ export class FrameStream implements XtrackStream {
     this.land(record.input.body.length, []);
   }
 
-  private isSettled(): boolean {
-    return this.flying === 0 && this.held.length === 0 && this.gathered.length === 0;
+  /** Resolves when nothing waits here or is on its way. */
+  private settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.whenSettled = resolve;
+      this.checkSettled();
+    });
+  }
+
+  private checkSettled(): void {
+    const isSettled = this.flying === 0 && this.held.length === 0 && this.gathered.length === 0;
+    if (isSettled || this.isGivenUp) this.whenSettled?.();
+  }
+
+  private giveUp(): void {
+    this.isGivenUp = true;
+    this.checkSettled();
   }
 }

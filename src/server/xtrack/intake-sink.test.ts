@@ -26,10 +26,10 @@ function createLog() {
       return { durable: durable.promise, applied: applied.promise };
     },
     async sync(): Promise<void> {
+      await vi.advanceTimersByTimeAsync(1);
       while (flying.length > 0) {
         flying.shift()?.resolve();
-        await Promise.resolve();
-        await Promise.resolve();
+        await vi.advanceTimersByTimeAsync(1);
       }
     },
   };
@@ -54,6 +54,7 @@ beforeEach(() => {
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
     frameBytesMax: 1024 * 1024,
+    gatheredBytesMax: 2_000_000,
     heldBytesMax: 4000,
   });
 });
@@ -81,6 +82,9 @@ function open(more: Partial<StreamOrigin> = {}): XtrackStream {
   return stream;
 }
 
+/** Lets every stream have its turns. */
+const turns = () => vi.advanceTimersByTimeAsync(1);
+
 const metric = (seq: number, text = "x") =>
   encodeFrame("metric", { seq, ts: seq, wid: "w" }, { run_id: "r", key: text, value: 1 });
 const runStart = (accepts?: ("ack" | "command")[]) =>
@@ -94,6 +98,7 @@ describe("a stream", () => {
   it("sends its first bytes at once and gathers the next while they are on their way", async () => {
     const stream = open();
     stream.push(metric(1));
+    await turns();
     for (let seq = 2; seq <= 50; seq++) stream.push(metric(seq));
     expect(log.inputs.length).toBe(1);
     expect(stream.pendingBytes).toBeGreaterThan(49 * 80);
@@ -103,25 +108,37 @@ describe("a stream", () => {
     expect(rooms).toBe(2);
   });
 
-  it("does not wait for the disk once much has gathered", () => {
+  it("does not wait for the disk once much has gathered", async () => {
     const stream = open();
     stream.push(metric(1));
+    await turns();
     for (let seq = 2; seq <= 30; seq++) stream.push(metric(seq, "k".repeat(20_000)));
+    await turns();
     expect(log.inputs.length).toBe(3);
+  });
+
+  it("decodes at once when more waits than may", () => {
+    const stream = open();
+    for (let seq = 1; seq <= 30; seq++) stream.push(metric(seq, "k".repeat(100_000)));
+    expect(log.inputs.flatMap(seqsIn).length).toBeGreaterThan(10);
+    expect(sink.counters.gatheredBytes).toBeLessThanOrEqual(2_000_000);
   });
 
   it("tells who speaks, under the name the run is kept by, and what they ask for", async () => {
     const stream = open();
     stream.push(runStart(["command"]));
+    await turns();
     expect(asked).toEqual(["command", "kept-r/w"]);
     await log.sync();
     stream.push(metric(2));
+    await turns();
     expect(asked.length).toBe(2);
     expect(sink.presence.workersOf("lab", "kept-r")).toEqual(["w"]);
     await log.sync();
     await stream.end("eof");
     expect(sink.presence.workersOf("lab", "kept-r")).toEqual([]);
     open({ runOverride: "named" }).push(metric(3));
+    await turns();
     expect(asked.at(-1)).toBe("named/w");
   });
 
@@ -129,6 +146,7 @@ describe("a stream", () => {
     const stream = open();
     const ack = encodeFrame("ack", { seq: 2, ts: 2, wid: "w" }, { seq: 0, status: "ok" });
     stream.push(Buffer.concat([metric(1), ack, metric(3)]));
+    await turns();
     stream.push(metric(4));
     expect(outcomes).toEqual([]);
     await log.sync();
@@ -157,7 +175,10 @@ describe("without room", () => {
   it("holds what came and offers it again in order", async () => {
     const stream = open();
     log.isFull = true;
-    for (let seq = 1; seq <= 5; seq++) stream.push(metric(seq));
+    for (let seq = 1; seq <= 5; seq++) {
+      stream.push(metric(seq));
+      await turns();
+    }
     expect(sink.isCrowded()).toBe(true);
     await vi.advanceTimersByTimeAsync(100);
     expect(log.inputs).toEqual([]);
@@ -171,6 +192,7 @@ describe("without room", () => {
   it("offers again what the disk failed to take, and acks it only then", async () => {
     const stream = open();
     stream.push(runStart(["ack"]));
+    await turns();
     log.flying.shift()?.reject();
     await vi.advanceTimersByTimeAsync(1);
     expect(outcomes).toEqual([]);
@@ -183,7 +205,10 @@ describe("without room", () => {
   it("loses what a peer that cannot wait sends beyond the limit, and says so on its run", async () => {
     const stream = open();
     log.isFull = true;
-    for (let seq = 1; seq <= 200; seq++) stream.push(metric(seq));
+    for (let seq = 1; seq <= 200; seq++) {
+      stream.push(metric(seq));
+      await turns();
+    }
     const held = 200 - sink.counters.lost;
     expect(sink.counters.lost).toBeGreaterThan(100);
     expect(sink.counters.heldBytes).toBeLessThanOrEqual(4000);
@@ -207,7 +232,10 @@ describe("without room", () => {
     stream.push(runStart(["ack"]));
     await log.sync();
     log.isFull = true;
-    for (let seq = 2; seq <= 200; seq++) stream.push(metric(seq));
+    for (let seq = 2; seq <= 200; seq++) {
+      stream.push(metric(seq));
+      await turns();
+    }
     expect(sink.counters.lost).toBe(0);
     log.isFull = false;
     await vi.advanceTimersByTimeAsync(100);
@@ -218,7 +246,10 @@ describe("without room", () => {
   it("keeps a loss in mind until it could be told, and adds to it", async () => {
     const stream = open();
     log.isFull = true;
-    for (let seq = 1; seq <= 100; seq++) stream.push(metric(seq));
+    for (let seq = 1; seq <= 100; seq++) {
+      stream.push(metric(seq));
+      await turns();
+    }
     log.isFull = false;
     await vi.advanceTimersByTimeAsync(30);
     // The record of the loss itself meets a failing disk.

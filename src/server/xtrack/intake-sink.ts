@@ -14,6 +14,7 @@ import {
 import { LossLedger, toLossBody } from "./loss-ledger.ts";
 import type { StreamEvents, StreamOrigin, XtrackSink, XtrackStream } from "./ports.ts";
 import { type Presence, PresenceBook } from "./presence.ts";
+import { Turns } from "./turns.ts";
 
 export interface IntakeSink extends XtrackSink {
   readonly presence: Presence;
@@ -30,9 +31,10 @@ export function createIntakeSink(options: IntakeSinkOptions): IntakeSink {
 class RoomKeeper implements IntakeSink, Room {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
-  readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, heldBytes: 0 };
+  readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
   private readonly waiting = new Set<FrameStream>();
   private readonly losses = new LossLedger();
+  private readonly turns = new Turns();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: IntakeSinkOptions) {
@@ -63,7 +65,11 @@ class RoomKeeper implements IntakeSink, Room {
     return true;
   }
 
-  wake(): void {
+  takeTurn(stream: FrameStream): void {
+    this.turns.add(stream);
+  }
+
+  private wake(): void {
     this.timer ??= setTimeout(() => this.retry(), retryMs);
     this.timer.unref();
   }

@@ -24,7 +24,7 @@ export interface EventOutcome {
   readonly error: string | null;
 }
 
-/** How a stream tells what it found. Called from within `push`, except where it says otherwise. */
+/** How a stream tells what it found: some time after the bytes were pushed, in their order. */
 export interface StreamEvents {
   /** The worker is ready to read: by `accepts` in its run_start, or by sending an ack or a command itself. */
   onAsk(what: "ack" | "command"): void;
@@ -32,7 +32,7 @@ export interface StreamEvents {
   onWorker(runId: string, wid: string): void;
   /** After a commit, and only while `reports` is on: its events, in order. */
   onOutcomes(outcomes: readonly EventOutcome[]): void;
-  /** `pendingBytes` has shrunk. Called later. */
+  /** `pendingBytes` has shrunk. */
   onRoom(): void;
 }
 

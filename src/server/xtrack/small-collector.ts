@@ -99,6 +99,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
     frameBytesMax: 64 * 1024 * 1024,
+    gatheredBytesMax: 64 * 1024 * 1024,
     heldBytesMax: options.heldBytesMax ?? 1024 * 1024,
   });
   const notes = { origins: [] as StreamOrigin[], endings: [] as string[] };
