@@ -60,6 +60,8 @@ type ServerRoute =
   | "blobRun"
   | "semantiva"
   | "xtrack"
+  | "output"
+  | "wrapper"
   | "putArtifact"
   | "session"
   | "login"

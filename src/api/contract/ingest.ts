@@ -1,11 +1,31 @@
 // Answers of the ingest routes; what goes in is the three protocols' own affair.
 
 import Type from "typebox";
-import { Count } from "./scalar.ts";
+import { Count, word } from "./scalar.ts";
 
-export const WaitQuery = Type.Object({
-  wait: Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." })),
+const wait = Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." }));
+
+/** What only someone who reads a file for its writer knows; live clients leave all of it out but `wait`. */
+export const IngestQuery = Type.Object({
+  wait,
+  imported: Type.Optional(word(["1"])),
+  source: Type.Optional(Type.String({ maxLength: 4096, description: "The folder it was found in." })),
+  run: Type.Optional(Type.String({ maxLength: 1024, description: "The run it belongs to, whatever it says itself." })),
+  file: Type.Optional(Type.String({ maxLength: 4096 })),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: "The number of the first line." })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: "Where in the file or stream the body begins." })),
+  current_run: Type.Optional(
+    Type.String({ maxLength: 1024, description: "The run of the last `run_start` before the body." }),
+  ),
 });
+
+export const OutputQuery = Type.Object({
+  wait,
+  wrapper: Type.String({ minLength: 1, maxLength: 128, description: "Which `tributary run` captured it." }),
+  stream: word(["stdout", "stderr"]),
+  offset: Type.Integer({ minimum: 0, description: "Where in the stream the body begins." }),
+});
+export const WrapperQuery = Type.Object({ wait, wrapper: Type.String({ minLength: 1, maxLength: 128 }) });
 export const IngestRunPath = Type.Object({ run: Type.String({ minLength: 1 }) });
 export const BlobPath = Type.Object({ "*": Type.String({ minLength: 1 }) });
 export const RunBlobPath = Type.Object({ run: Type.String({ minLength: 1 }), "*": Type.String({ minLength: 1 }) });

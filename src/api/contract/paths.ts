@@ -83,6 +83,8 @@ export const paths = {
   blobRun: route("PUT", "/v1/runs/:run/traces/blobs/*", "ingest", "A tensor blob of a named run."),
   semantiva: route("POST", "/v1/trace-stream", "ingest", "Semantiva trace lines."),
   xtrack: route("POST", "/v1/xtrack", "ingest", "XTrack frames; the same path upgrades to a WebSocket."),
+  output: route("POST", "/v1/runs/:run/output", "ingest", "Lines that a program under `tributary run` printed."),
+  wrapper: route("POST", "/v1/runs/:run/wrapper", "ingest", "Start, exit and machine samples of `tributary run`."),
   putArtifact: route("PUT", "/v1/runs/:run/artifacts/:name", "ingest", "Store a file of a run."),
 
   healthz: route("GET", "/healthz", "open", "The process is alive."),

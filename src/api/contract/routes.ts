@@ -35,9 +35,9 @@ export interface RouteSchemas {
 
 const files = ["application/x-ndjson", "text/csv", "application/vnd.apache.parquet", "application/json"] as const;
 const octets = ["application/octet-stream"] as const;
-const batch = { bodyMedia: ["application/json"], query: ingest.WaitQuery, answer: ingest.BatchAccepted, status: 202 };
-const lines = { query: ingest.WaitQuery, answer: ingest.StreamAccepted, status: 202 };
-const blob = { bodyMedia: octets, answer: ingest.BlobStored, status: 201 };
+const batch = { bodyMedia: ["application/json"], query: ingest.IngestQuery, answer: ingest.BatchAccepted, status: 202 };
+const lines = { query: ingest.IngestQuery, answer: ingest.StreamAccepted, status: 202 };
+const blob = { bodyMedia: octets, query: ingest.IngestQuery, answer: ingest.BlobStored, status: 201 };
 const page = Type.Object({ ...PageQuery });
 
 export const schemas = {
@@ -102,6 +102,13 @@ export const schemas = {
   blobRun: { ...blob, params: ingest.RunBlobPath },
   semantiva: { ...lines, bodyMedia: ["application/x-ndjson", "application/json", "text/plain"] },
   xtrack: { ...lines, bodyMedia: octets },
+  output: { ...lines, params: ingest.IngestRunPath, query: ingest.OutputQuery, bodyMedia: ["text/plain"] },
+  wrapper: {
+    ...lines,
+    params: ingest.IngestRunPath,
+    query: ingest.WrapperQuery,
+    bodyMedia: ["application/x-ndjson"],
+  },
   putArtifact: {
     params: ingest.ArtifactPutPath,
     bodyMedia: octets,

@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName } from "#api/contract/paths.ts";
+import { type QueryOf, type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
 import { blastOf, type Fault } from "#model/fault.ts";
 import type { Metrics } from "#server/metrics.ts";
@@ -15,15 +16,17 @@ export interface IngestOptions {
   readonly metrics: Metrics;
 }
 
-type Protocol = "cirron" | "semantiva" | "xtrack";
+type Protocol = "cirron" | "semantiva" | "xtrack" | "output" | "wrapper";
 
 export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): void {
   const add = (name: RouteName, protocol: Protocol) => {
     const { method, path, scope } = paths[name];
+    const { params, query: querystring }: RouteSchemas = schemas[name];
     app.route({
       method,
       url: path,
       config: { scope },
+      schema: { querystring, ...(params ? { params } : {}) },
       handler: (request, reply) => takeIn(request, reply, protocol, options),
     });
   };
@@ -32,6 +35,8 @@ export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): v
   add("cirronRun", "cirron");
   add("semantiva", "semantiva");
   add("xtrack", "xtrack");
+  add("output", "output");
+  add("wrapper", "wrapper");
 }
 
 async function takeIn(
@@ -49,7 +54,7 @@ async function takeIn(
     throw error;
   }
   metrics.bytesIn.inc({ protocol }, body.length);
-  const receipt = await intake.submit(toInput(protocol, arrival, body));
+  const receipt = await intake.submit(toInput(protocol, arrival, body, request.query));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
     throw refuseBusy(receipt);
@@ -63,24 +68,40 @@ type Arrival = Omit<HttpInput & { kind: "cirron_batch" }, "kind" | "body">;
 
 export function toArrival(request: FastifyRequest): Arrival {
   const { caller } = request;
+  const { imported, source, run, wrapper } = request.query as QueryOf<"cirron"> & { wrapper?: string };
   return {
     workspace: caller.workspace,
-    transport: "http",
-    source: caller.source,
-    runOverride: (request.params as { run?: string }).run ?? null,
-    imported: false,
+    transport: wrapper !== undefined ? "run" : source !== undefined ? "file" : "http",
+    // A folder is another word than a key, so that nobody can pass for someone else's key.
+    source: source === undefined ? caller.source : `folder:${source}`,
+    runOverride: (request.params as { run?: string }).run ?? run ?? null,
+    imported: imported === "1",
     receivedNs: BigInt(Date.now()) * 1_000_000n,
   };
 }
 
-function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array): HttpInput {
+function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array, query: unknown): HttpInput {
+  const {
+    file = "",
+    line = 1,
+    offset = 0,
+    current_run: currentRun = null,
+  } = query as QueryOf<"xtrack"> & {
+    current_run?: string | null;
+  };
   switch (protocol) {
     case "cirron":
       return { ...arrival, kind: "cirron_batch", body };
     case "semantiva":
-      return { ...arrival, kind: "semantiva_lines", body, file: "", firstLine: 1, offset: 0 };
+      return { ...arrival, kind: "semantiva_lines", body, file, firstLine: line, offset };
     case "xtrack":
-      return { ...arrival, kind: "xtrack_frames", body, file: "", offset: 0, currentRun: null };
+      return { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun };
+    case "output": {
+      const { wrapper, stream } = query as QueryOf<"output">;
+      return { ...arrival, kind: "log_lines", body, wrapperId: wrapper, stream, offset };
+    }
+    case "wrapper":
+      return { ...arrival, kind: "wrapper_lines", body, wrapperId: (query as QueryOf<"wrapper">).wrapper };
   }
 }
 
@@ -122,7 +143,9 @@ function toStreamAnswer({ accepted, duplicates, faults }: Receipt, protocol: Pro
     accepted,
     duplicates,
     faults: faults.map(({ code, detail, place }) => ({
-      ...(protocol === "semantiva" ? { line: place.line ?? 0 } : { offset: place.offset ?? 0 }),
+      ...(protocol === "semantiva" || protocol === "wrapper"
+        ? { line: place.line ?? 0 }
+        : { offset: place.offset ?? 0 }),
       code,
       message: detail,
     })),

@@ -9,10 +9,11 @@ import type { Fault, FaultCode } from "#model/fault.ts";
 
 interface Arrival {
   readonly workspace: string;
-  readonly transport: "http";
+  /** http, or file and run when someone else read it for the client. */
+  readonly transport: "http" | "file" | "run";
   readonly source: string;
   readonly runOverride: string | null;
-  readonly imported: false;
+  readonly imported: boolean;
   readonly receivedNs: bigint;
   /** Whoever takes the input owns these bytes. */
   readonly body: Uint8Array;
@@ -21,8 +22,25 @@ interface Arrival {
 export type HttpInput = Arrival &
   (
     | { readonly kind: "cirron_batch" }
-    | { readonly kind: "semantiva_lines"; readonly file: ""; readonly firstLine: 1; readonly offset: 0 }
-    | { readonly kind: "xtrack_frames"; readonly file: ""; readonly offset: 0; readonly currentRun: null }
+    | {
+        readonly kind: "semantiva_lines";
+        readonly file: string;
+        readonly firstLine: number;
+        readonly offset: number;
+      }
+    | {
+        readonly kind: "xtrack_frames";
+        readonly file: string;
+        readonly offset: number;
+        readonly currentRun: string | null;
+      }
+    | {
+        readonly kind: "log_lines";
+        readonly wrapperId: string;
+        readonly stream: "stdout" | "stderr";
+        readonly offset: number;
+      }
+    | { readonly kind: "wrapper_lines"; readonly wrapperId: string }
     | {
         readonly kind: "refused";
         readonly protocol: string;

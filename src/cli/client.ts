@@ -1,0 +1,119 @@
+// Calls the API by route name, typed by the contract that the server is made from.
+
+import type { ErrorAnswer } from "#api/contract/error.ts";
+import { paths, type RouteName } from "#api/contract/paths.ts";
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "#api/contract/routes.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+type Given<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]: T };
+type MaybeGiven<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]?: T };
+
+/** The parts of a request: path and body must be given where the route has them. */
+export type Call<N extends RouteName> = Given<"params", ParamsOf<N>> &
+  MaybeGiven<"query", QueryOf<N>> &
+  Given<"body", BodyOf<N>>;
+
+/** Bytes to send instead of a JSON body. */
+export interface RawBody {
+  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A refusal by the server, in its own words. */
+export class ApiError extends Error {
+  readonly kind = "api";
+  readonly status: number;
+  readonly answer: ErrorAnswer;
+  readonly retryAfterS: number;
+  constructor(status: number, answer: ErrorAnswer, retryAfterS: number) {
+    super(answer.message);
+    this.name = "ApiError";
+    this.status = status;
+    this.answer = answer;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+export interface Client {
+  readonly url: string;
+  call<N extends RouteName>(name: N, request: Call<N>): Promise<AnswerOf<N>>;
+  /** The answer itself, for files and streams. */
+  open<N extends RouteName>(name: N, request: Call<N>, options?: OpenOptions): Promise<Response>;
+}
+
+export interface OpenOptions {
+  readonly raw?: RawBody;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface AnyCall {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+export function createClient(url: string, key: string): Client {
+  const open = async (name: RouteName, request: AnyCall, options: OpenOptions = {}): Promise<Response> => {
+    const { raw, signal } = options;
+    const headers: Record<string, string> = { ...options.headers, ...raw?.headers };
+    if (key !== "") headers["authorization"] = `Bearer ${key}`;
+    if (request.body !== undefined) headers["content-type"] = "application/json";
+    const body = raw ? raw.bytes : request.body === undefined ? undefined : JSON.stringify(request.body);
+    const streamed = body !== undefined && typeof body === "object" && Symbol.asyncIterator in body;
+    const init = {
+      method: paths[name].method,
+      headers,
+      redirect: "manual",
+      ...(signal ? { signal } : {}),
+      ...(body === undefined ? {} : { body: streamed ? ReadableStream.from(body) : body }),
+      ...(streamed ? { duplex: "half" } : {}),
+    };
+    const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url);
+    if (response.ok || response.status === 503) return response;
+    throw await toApiError(response);
+  };
+  return {
+    url,
+    open: open as Client["open"],
+    call: (async (name: RouteName, request: AnyCall) => {
+      const response = await open(name, request);
+      return response.json();
+    }) as Client["call"],
+  };
+}
+
+async function send(address: string, init: RequestInit, url: string): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+    throw new Exit(exitCodes.outage, `The server at ${url} does not answer (${cause?.code ?? String(error)}).`);
+  }
+}
+
+async function toApiError(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  let answer: ErrorAnswer;
+  try {
+    answer = JSON.parse(text) as ErrorAnswer;
+  } catch {
+    answer = { code: "unknown", message: text.slice(0, 500) || response.statusText, hint: "", at: null };
+  }
+  return new ApiError(response.status, answer, Number(response.headers.get("retry-after") ?? 0));
+}
+
+/** The path with its segments percent-encoded, and the query with lists as repeated names. */
+export function toPath(name: RouteName, { params, query }: AnyCall): string {
+  const path = paths[name].path
+    .replace(/:(\w+)/g, (_, segment: string) => encodeURIComponent(String(params?.[segment])))
+    .replace("*", () => String(params?.["*"]).split("/").map(encodeURIComponent).join("/"));
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) search.append(key, String(one));
+  }
+  const text = search.toString();
+  return text === "" ? path : `${path}?${text}`;
+}

@@ -1,0 +1,41 @@
+// tributary check: validate trace files without a server.
+
+import type { Command } from "commander";
+import { checkPaths } from "#cli/check/check.ts";
+import { formatProblem, formatSummary } from "#cli/check/finding.ts";
+import { readRegistry } from "#cli/check/schema-dir.ts";
+import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { addJsonOption } from "#cli/options.ts";
+import { printLine } from "#cli/print.ts";
+
+interface CheckCommandOptions {
+  readonly strict?: boolean;
+  readonly schemaDir?: string;
+  readonly json?: boolean;
+}
+
+export function addCheck(program: Command, context: Context): void {
+  const command = program
+    .command("check")
+    .summary("validate trace files, without a server")
+    .description(
+      "Checks Cirron batches, Semantiva trace lines and XTrack frames, each told by its content. Prints file:line:column of " +
+        "every fault and exits 1 when there is one.",
+    )
+    .argument("<path...>", "files or folders, - for trace lines on standard input")
+    .option("--strict", "the documents to the letter")
+    .option("--schema-dir <dir>", "more record types: JSON Schema files and a registry.json")
+    .addHelpText("after", "\nExample:\n  tributary check traces/ --strict\n");
+  addJsonOption(command).action(async (paths: string[], options: CheckCommandOptions) => {
+    const registry = await readRegistry(options.schemaDir ?? "");
+    const stdin = context.stdin as unknown as AsyncIterable<Uint8Array>;
+    let errors = 0;
+    for await (const finding of checkPaths(paths, { registry, strict: options.strict ?? false, stdin })) {
+      if (finding.kind === "summary") errors = finding.errors;
+      if (options.json) printLine(context, JSON.stringify(finding));
+      else printLine(context, finding.kind === "summary" ? formatSummary(finding) : formatProblem(finding));
+    }
+    if (errors > 0) throw new Exit(exitCodes.negative, "");
+  });
+}

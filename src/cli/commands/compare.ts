@@ -1,0 +1,70 @@
+// tributary compare: what differs between runs.
+
+import type { Command } from "commander";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { formatDuration, formatNumber } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
+import { printJson, printLine, printTable, printTitle } from "#cli/print.ts";
+
+interface CompareOptions extends ConnectOptions {
+  readonly metric?: string[];
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+export function addCompare(program: Command, context: Context): void {
+  const command = program
+    .command("compare")
+    .summary("compare runs")
+    .description("Shows what differs between runs: parameters, environment, source, metrics, and where they part.")
+    .argument("<run...>", "two or more runs")
+    .option("--metric <key>", "look for the point of divergence in this metric (may be repeated)", collect)
+    .option("--all", "show also what is equal")
+    .addHelpText("after", "\nExample:\n  tributary compare run-a run-b --metric loss\n");
+  addJsonOption(addConnectOptions(command)).action((ids: string[], options: CompareOptions) =>
+    withClient(context, options, async (client) => {
+      const query = { run: ids, ...(options.metric === undefined ? {} : { key: options.metric }) };
+      const answer = await client.call("compare", { query });
+      if (options.json) return printJson(context, answer);
+      const columns = [{ title: "" }, ...answer.runs.map(({ name }) => ({ title: name, minWidth: 8 }))];
+      for (const part of ["params", "env", "source"] as const) {
+        const rows = answer[part].filter(({ differs }) => differs || options.all);
+        if (rows.length === 0) continue;
+        printTitle(context, { params: "Parameters", env: "Environment", source: "Source" }[part]);
+        printTable(
+          context,
+          columns,
+          rows.map(({ name, values }) => [name, ...values.map((value) => value ?? "–")]),
+        );
+      }
+      if (answer.metrics.length > 0) {
+        printTitle(context, "Metrics (last)");
+        const rows = answer.metrics.map(({ key, phase, last }) => [
+          phase === "" ? key : `${key} (${phase})`,
+          ...last.map(formatNumber),
+        ]);
+        printTable(context, columns, rows);
+      }
+      const parted = answer.divergence.filter(({ step }) => step !== null);
+      if (parted.length > 0) printTitle(context, "Divergence");
+      for (const { key, run, step, reference, value } of parted) {
+        printLine(
+          context,
+          `${key}: ${run} parts at step ${step} (${formatNumber(reference)} and ${formatNumber(value)})`,
+        );
+      }
+      const spans = answer.spans.slice(0, 15);
+      if (spans.length === 0) return;
+      printTitle(context, "Time (total)");
+      printTable(
+        context,
+        columns,
+        spans.map(({ name, wall_ns }) => [
+          name,
+          ...wall_ns.map((ns) => (ns === null ? "–" : formatDuration(BigInt(ns)))),
+        ]),
+      );
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+// tributary delete: remove runs with their rows and blobs.
+
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { formatCount } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption } from "#cli/options.ts";
+import { printJson, printLine } from "#cli/print.ts";
+
+interface DeleteOptions extends ConnectOptions {
+  readonly filter?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function addDelete(program: Command, context: Context): void {
+  const command = program
+    .command("delete")
+    .summary("delete runs for good")
+    .description("Deletes runs with their rows and blobs. Asks first, unless --yes.")
+    .argument("[run...]", "ids or aliases; or use --filter")
+    .option("--filter <filter>", "the runs to delete")
+    .option("--yes", "do not ask")
+    .addHelpText("after", "\nExample:\n  tributary delete --filter 'tags:scratch AND end<-30d'\n");
+  addJsonOption(addConnectOptions(command)).action((ids: string[], options: DeleteOptions) =>
+    withClient(context, options, async (client) => {
+      if ((ids.length === 0) === (options.filter === undefined)) {
+        throw new Exit(exitCodes.usage, "Name the runs to delete, or give --filter.");
+      }
+      const which = options.filter === undefined ? { ids } : { filter: options.filter };
+      const expect =
+        options.filter === undefined
+          ? ids.length
+          : (await client.call("runs", { query: { filter: options.filter, limit: 1, archived: "show" } })).total;
+      if (expect === 0) return printLine(context, "No run matches.");
+      if (!options.yes) await confirm(context, `Delete ${formatCount(expect, "run")} for good?`);
+      const answer = await client.call("deleteRuns", { body: { ...which, expect } });
+      if (options.json) return printJson(context, answer);
+      printLine(context, `Deleted ${formatCount(answer.deleted, "run")}.`);
+    }),
+  );
+}
+
+async function confirm(context: Context, question: string): Promise<void> {
+  if (!context.stdin.isTTY)
+    throw new Exit(exitCodes.usage, "This cannot be undone; add --yes to do it without asking.");
+  const lines = createInterface({ input: context.stdin, output: process.stderr });
+  const answer = await lines.question(`${question} [y/N] `);
+  lines.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Exit(exitCodes.negative, "Nothing was deleted.");
+}

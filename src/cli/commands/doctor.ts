@@ -1,0 +1,123 @@
+// tributary doctor: looks at everything that can be wrong with a setup, and says what to do.
+
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import type { Client } from "#cli/client.ts";
+import { createClient } from "#cli/client.ts";
+import { answers } from "#cli/connect.ts";
+import { type Context, paint } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { formatBytes } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption, type SharedOptions, toConfig } from "#cli/options.ts";
+import { printJson, printLine } from "#cli/print.ts";
+import type { Config } from "#config/settings.ts";
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly hint: string;
+}
+
+export function addDoctor(program: Command, context: Context): void {
+  const command = program
+    .command("doctor")
+    .summary("check this setup")
+    .description(
+      "Checks Node, the settings, the data folder, the ports, the embedded engine and the server. Exits 1 when something is wrong.",
+    )
+    .addHelpText("after", "\nExample:\n  tributary doctor\n");
+  addJsonOption(addConnectOptions(command)).action(async (options: SharedOptions & { json?: boolean }) => {
+    const config = toConfig(context, options);
+    const running = await answers(config.server);
+    const findings = [
+      checkNode(),
+      { what: "Settings", ok: true, detail: "no mistakes", hint: "" },
+      await checkFolder(config.dataDir),
+      await checkSpace(config),
+      ...(config.storeUrl === "" ? [await checkEngine()] : []),
+      ...(running ? await checkServer(createClient(config.server, config.key)) : await checkPorts(config)),
+    ];
+    if (options.json) printJson(context, findings);
+    else for (const finding of findings) printFinding(context, finding);
+    if (findings.some(({ ok }) => !ok)) throw new Exit(exitCodes.negative, "Something is wrong.");
+  });
+}
+
+function printFinding(context: Context, { what, ok, detail, hint }: Finding): void {
+  const mark = ok ? paint(context.stdout, context.env, "green", "✓") : paint(context.stdout, context.env, "red", "✗");
+  printLine(context, `${mark} ${what}: ${detail}`);
+  if (!ok && hint !== "") printLine(context, `  ${hint}`);
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const ok = major > 22 || (major === 22 && minor >= 18);
+  return { what: "Node", ok, detail: process.versions.node, hint: "Tributary needs Node 22.18 or newer." };
+}
+
+async function checkFolder(path: string): Promise<Finding> {
+  const what = "Data folder";
+  const place = await findNearest(path);
+  try {
+    if (!(await stat(place)).isDirectory()) throw Object.assign(new Error(), { code: "ENOTDIR" });
+    await access(place, constants.W_OK);
+    return { what, ok: true, detail: place === path ? path : `${path} (will be made)`, hint: "" };
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    return { what, ok: false, detail: `${path} cannot be written (${reason})`, hint: "Choose another with --data." };
+  }
+}
+
+/** The path itself, or the nearest folder above it that exists. */
+async function findNearest(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found || dirname(path) === path ? path : findNearest(dirname(path));
+}
+
+async function checkSpace({ dataDir, journalBudgetBytes }: Config): Promise<Finding> {
+  const what = "Disk space";
+  const disk = await statfs(await findNearest(dataDir));
+  const free = disk.bavail * disk.bsize;
+  const ok = free > Math.min(journalBudgetBytes, 1024 ** 3);
+  const hint = "The journal may need up to `journal.budget` while the store lags.";
+  return { what, ok, detail: `${formatBytes(free)} free`, hint };
+}
+
+async function checkEngine(): Promise<Finding> {
+  try {
+    await import("chdb");
+    return { what: "Embedded engine", ok: true, detail: "loads", hint: "" };
+  } catch (error) {
+    const hint = "There is no chDB for this platform; use a ClickHouse server with store.url.";
+    return { what: "Embedded engine", ok: false, detail: String(error), hint };
+  }
+}
+
+async function checkServer(client: Client): Promise<Finding[]> {
+  const response = await client.open("readyz", {});
+  const { ready, problems } = (await response.json()) as { ready: boolean; problems: string[] };
+  const detail = ready ? `${client.url} is ready` : problems.join(" ");
+  return [{ what: "Server", ok: ready, detail, hint: "Its log says more." }];
+}
+
+async function checkPorts({ httpAddress, xtrackAddress }: Config): Promise<Finding[]> {
+  const http = await checkPort("HTTP port", httpAddress, "--http");
+  return xtrackAddress === "off" ? [http] : [http, await checkPort("XTrack port", xtrackAddress, "--xtrack")];
+}
+
+function checkPort(what: string, { host, port }: { host: string; port: number }, flag: string): Promise<Finding> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const detail = `${host}:${port} cannot be used (${error.code})`;
+      resolve({ what, ok: false, detail, hint: `Something else listens there; choose another with ${flag}.` });
+    });
+    server.listen(port, host, () => {
+      server.close(() => resolve({ what, ok: true, detail: `${host}:${port} is free`, hint: "" }));
+    });
+  });
+}

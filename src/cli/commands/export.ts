@@ -1,0 +1,59 @@
+// tributary export: take a run, or the runs of a filter, away as files.
+
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Command, Option } from "commander";
+import { ExportFormat, ExportKind } from "#api/contract/export.ts";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { addConnectOptions } from "#cli/options.ts";
+
+interface ExportOptions extends ConnectOptions {
+  readonly format: "jsonl";
+  readonly kind?: "metrics";
+  readonly filter?: string;
+  readonly out?: string;
+}
+
+export function addExport(program: Command, context: Context): void {
+  const words = (schema: object) => [...((schema as { enum: string[] }).enum ?? [])];
+  const command = program
+    .command("export")
+    .summary("write a run, or several, to a file")
+    .description(
+      "Writes JSONL (everything, without loss, can be imported again), CSV or Parquet (one kind a file), or a Chrome trace " +
+        "that Perfetto opens.",
+    )
+    .argument("[run]", "id or alias; or use --filter")
+    .addOption(new Option("--format <format>", "what to write").choices(words(ExportFormat)).default("jsonl"))
+    .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(words(ExportKind)))
+    .option("--filter <filter>", "the runs to export")
+    .option("--out <file>", "where to write (default: standard output)")
+    .addHelpText("after", "\nExample:\n  tributary export my-run --format chrome --out trace.json\n");
+  addConnectOptions(command).action(async (id: string | undefined, options: ExportOptions) => {
+    if (id === undefined && options.filter === undefined) {
+      throw new Exit(exitCodes.usage, "Name a run, or give --filter.", "All runs: tributary export --filter ''");
+    }
+    if (options.out === undefined && options.format === ("parquet" as string) && context.stdout.isTTY) {
+      throw new Exit(exitCodes.usage, "Parquet is not for a terminal; give --out FILE.");
+    }
+    await withClient(context, options, async (client) => {
+      const { format, kind, filter } = options;
+      const query = { format, ...(kind === undefined ? {} : { kind }) };
+      const response =
+        id === undefined
+          ? await client.open("exportRuns", { query: { ...query, ...(filter ? { filter } : {}) } })
+          : await client.open("exportRun", { params: { id }, query });
+      await writeResponse(context, response, options.out);
+    });
+  });
+}
+
+export async function writeResponse(context: Context, response: Response, out: string | undefined): Promise<void> {
+  if (!response.body) return;
+  const body = Readable.fromWeb(response.body as never);
+  if (out !== undefined) await pipeline(body, createWriteStream(out));
+  else for await (const chunk of body) context.stdout.write(chunk as Uint8Array);
+}

@@ -1,0 +1,76 @@
+// tributary keys: who may use the server.
+
+import { type Command, Option } from "commander";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import { type Context, paint } from "#cli/context.ts";
+import { formatAgo } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
+import { printJson, printLine, printTable } from "#cli/print.ts";
+
+interface CreateOptions extends ConnectOptions {
+  readonly name: string;
+  readonly scope?: ("ingest" | "read" | "control" | "admin")[];
+  readonly workspace?: string;
+  readonly json?: boolean;
+}
+
+export function addKeys(program: Command, context: Context): void {
+  const keys = program
+    .command("keys")
+    .summary("list, create and revoke API keys")
+    .description(
+      "Lists the API keys. While there is none, everybody on this machine may do everything, and nobody else can.",
+    )
+    .addHelpText("after", "\nExample:\n  tributary keys create --name training --scope ingest\n");
+  const list = keys.command("list", { isDefault: true }).summary("list the keys");
+  addJsonOption(addConnectOptions(list)).action((options: ConnectOptions & { json?: boolean }) =>
+    withClient(context, { ...options, mayCreate: true }, async (client) => {
+      const answer = await client.call("keys", {});
+      if (options.json) return printJson(context, answer);
+      if (answer.keys.length === 0)
+        return printLine(context, "No keys. Create one with: tributary keys create --name NAME");
+      const nowNs = BigInt(Date.now()) * 1_000_000n;
+      const columns = ["ID", "NAME", "WORKSPACE", "SCOPES", "CREATED", "LAST USED"].map((title) => ({ title }));
+      const rows = answer.keys.map((key) => [
+        key.id,
+        key.name,
+        key.workspace,
+        key.scopes.join(" "),
+        formatAgo(BigInt(key.created_ns), nowNs),
+        key.last_used_ns === null ? "never" : formatAgo(BigInt(key.last_used_ns), nowNs),
+      ]);
+      printTable(context, columns, rows);
+    }),
+  );
+
+  const create = keys
+    .command("create")
+    .summary("create a key")
+    .requiredOption("--name <name>", "what it is for")
+    .addOption(
+      new Option(
+        "--scope <scope>",
+        "ingest, read, control or admin (may be repeated; default: ingest and read)",
+      ).argParser(collect),
+    )
+    .option("--workspace <name>", "the workspace it belongs to");
+  addJsonOption(addConnectOptions(create)).action((options: CreateOptions) =>
+    withClient(context, { ...options, mayCreate: true }, async (client) => {
+      const { name, scope = ["ingest", "read"], workspace } = options;
+      const body = { name, scopes: scope, ...(workspace === undefined ? {} : { workspace }) };
+      const made = await client.call("createKey", { body });
+      if (options.json) return printJson(context, made);
+      printLine(context, paint(context.stdout, context.env, "bold", made.key));
+      context.stderr.write("Keep it: it is shown this once.\n");
+    }),
+  );
+
+  const revoke = keys.command("revoke").summary("revoke a key").argument("<id>", "its id, from the list");
+  addJsonOption(addConnectOptions(revoke)).action((key: string, options: ConnectOptions & { json?: boolean }) =>
+    withClient(context, options, async (client) => {
+      const answer = await client.call("deleteKey", { params: { key } });
+      if (options.json) return printJson(context, answer);
+      printLine(context, `Revoked ${key}.`);
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+// tributary runs: the table of runs.
+
+import type { Command } from "commander";
+import type { RunSummary } from "#api/contract/run.ts";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption, collect, toCount } from "#cli/options.ts";
+import { printJson, printLine, printTable } from "#cli/print.ts";
+
+interface RunsOptions extends ConnectOptions {
+  readonly filter?: string;
+  readonly sort?: string[];
+  readonly column?: string[];
+  readonly limit: number;
+  readonly archived?: boolean;
+  readonly json?: boolean;
+}
+
+export function addRuns(program: Command, context: Context): void {
+  const command = program
+    .command("runs")
+    .summary("list runs")
+    .description("Lists runs, the newest first, filtered and sorted by any field, parameter or metric.")
+    .option("--filter <filter>", "which runs, e.g. 'status:failed AND params.lr<0.01'")
+    .option("--sort <field>", "sort by a field, with - in front for descending (may be repeated)", collect)
+    .option("--column <field>", "show a field, e.g. params.lr or metrics.loss.last (may be repeated)", collect)
+    .option("--limit <n>", "at most so many", toCount, 50)
+    .option("--archived", "show archived runs too")
+    .addHelpText(
+      "after",
+      "\nExample:\n  tributary runs --filter 'metrics.val_loss.last<2' --sort -metrics.val_loss.last\n",
+    );
+  addJsonOption(addConnectOptions(command)).action((options: RunsOptions) =>
+    withClient(context, options, async (client) => {
+      const query = {
+        limit: options.limit,
+        ...(options.filter === undefined ? {} : { filter: options.filter }),
+        ...(options.sort === undefined ? {} : { sort: options.sort }),
+        ...(options.column === undefined ? {} : { columns: options.column }),
+        ...(options.archived ? { archived: "show" as const } : {}),
+      };
+      const answer = await client.call("runs", { query });
+      if (options.json) return printJson(context, answer);
+      if (answer.runs.length === 0) return printLine(context, "No runs.");
+      printRuns(context, answer.runs, options.column ?? []);
+      if (answer.next !== null) printLine(context, `… ${formatCount(answer.total, "run")} in all; --limit shows more`);
+    }),
+  );
+}
+
+function printRuns(context: Context, runs: readonly RunSummary[], columns: readonly string[]): void {
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  const head = [
+    { title: "RUN", minWidth: 8 },
+    { title: "NAME", minWidth: 8 },
+    { title: "STATUS", minWidth: 9 },
+    { title: "FROM", minWidth: 6 },
+    { title: "STARTED", minWidth: 7 },
+    { title: "TOOK", align: "right" as const, minWidth: 6 },
+    { title: "TROUBLE", minWidth: 7 },
+    ...columns.map((title) => ({ title, align: "right" as const })),
+  ];
+  const rows = runs.map((run) => [
+    run.id,
+    run.name === run.id ? "" : run.name,
+    run.status + formatProgress(run),
+    run.protocols.join("+"),
+    run.start_ns === null ? "" : formatAgo(BigInt(run.start_ns), nowNs),
+    run.duration_ns === null ? "" : formatDuration(BigInt(run.duration_ns)),
+    formatTrouble(run),
+    ...columns.map((field) => formatCell(run, field)),
+  ]);
+  printTable(context, head, rows);
+}
+
+function formatProgress({ status, progress }: RunSummary): string {
+  if (status !== "running" || progress === null) return "";
+  const { current, total } = progress;
+  const known = typeof current === "number" && typeof total === "number" && total > 0;
+  return known ? ` ${Math.floor((100 * current) / total)}%` : "";
+}
+
+function formatTrouble({ integrity, error }: RunSummary): string {
+  const { faults, missing, nonfinite } = integrity;
+  const parts = [
+    ...(error === "" ? [] : [error]),
+    ...(faults > 0 ? [formatCount(faults, "fault")] : []),
+    ...(missing > 0 ? [`${missing} missing`] : []),
+    ...(nonfinite > 0 ? [`${nonfinite} NaN`] : []),
+  ];
+  return parts.join(", ");
+}
+
+function formatCell({ cells }: RunSummary, field: string): string {
+  const cell = cells[field];
+  if (!cell) return "";
+  return cell.num === null ? cell.text : formatNumber(cell.num);
+}

@@ -1,0 +1,64 @@
+// tributary send: a command to the workers of a running job.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Argument, type Command } from "commander";
+import { CommandType } from "#api/contract/command.ts";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
+import { printJson, printLine } from "#cli/print.ts";
+
+interface SendOptions extends ConnectOptions {
+  readonly payload?: string;
+  readonly worker?: string;
+  readonly wait: number;
+  readonly json?: boolean;
+}
+
+const settled = new Set(["confirmed", "refused", "expired", "cancelled"]);
+
+export function addSend(program: Command, context: Context): void {
+  const types = (CommandType as unknown as { enum: CommandType[] }).enum;
+  const command = program
+    .command("send")
+    .summary("send a command to a running job")
+    .description("Sends a command to the workers of a run that accept commands, and waits for their answer.")
+    .argument("<run>", "id or alias")
+    .addArgument(new Argument("<command>", "what to do").choices(types))
+    .option("--payload <json>", "what the command needs, e.g. '{\"lr\": 0.001}'")
+    .option("--worker <id>", "only this worker")
+    .option("--wait <seconds>", "how long to wait for an answer; 0 does not wait", toCount, 30)
+    .addHelpText("after", "\nExample:\n  tributary send my-run adjust_lr --payload '{\"lr\": 0.0001}'\n");
+  addJsonOption(addConnectOptions(command)).action((id: string, type: CommandType, options: SendOptions) =>
+    withClient(context, options, async (client) => {
+      const payload = parsePayload(options.payload);
+      const worker = options.worker === undefined ? {} : { worker: options.worker };
+      let sent = await client.call("sendCommand", { params: { id }, body: { type, ...payload, ...worker } });
+      const deadline = Date.now() + options.wait * 1000;
+      while (!settled.has(sent.state) && Date.now() < deadline && !context.stop.aborted) {
+        await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
+        const { commands } = await client.call("commands", { params: { id } });
+        sent = commands.find((one) => one.id === sent.id) ?? sent;
+      }
+      if (options.json) printJson(context, sent);
+      else printLine(context, `${sent.type} ${sent.state}${sent.note === "" ? "" : `: ${sent.note}`}`);
+      if (sent.state === "refused" || sent.state === "expired") {
+        throw new Exit(exitCodes.negative, `The command was ${sent.state}.`);
+      }
+    }),
+  );
+}
+
+function parsePayload(text: string | undefined): { payload?: Record<string, unknown> } {
+  if (text === undefined) return {};
+  try {
+    const payload: unknown = JSON.parse(text);
+    if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
+      return { payload: payload as Record<string, unknown> };
+    }
+  } catch {
+    // Said below.
+  }
+  throw new Exit(exitCodes.usage, "--payload must be a JSON object.");
+}

@@ -1,0 +1,62 @@
+// tributary sql: read-only SQL over the documented tables.
+
+import { text } from "node:stream/consumers";
+import { type Command, Option } from "commander";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { formatCount } from "#cli/format.ts";
+import { addConnectOptions, toCount } from "#cli/options.ts";
+import { printJson, printLine, printTable } from "#cli/print.ts";
+import { writeResponse } from "./export.ts";
+
+interface SqlOptions extends ConnectOptions {
+  readonly format: "table" | "json" | "csv" | "parquet";
+  readonly limit: number;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function addSql(program: Command, context: Context): void {
+  const formats = ["table", "json", "csv", "parquet"];
+  const command = program
+    .command("sql")
+    .summary("ask in SQL")
+    .description(
+      "Runs one read-only ClickHouse query over runs, launches, spans, marks, snapshots, metrics, params, logs, artifacts, " +
+        "checkpoints, nodes, events, faults and gaps. Without an argument the query is read from standard input.",
+    )
+    .argument("[query]", "the query")
+    .addOption(new Option("--format <format>", "how to print").choices(formats).default("table"))
+    .option("--limit <n>", "at most so many rows", toCount, 10_000)
+    .option("--out <file>", "where to write CSV or Parquet")
+    .option("--json", "the same as --format json")
+    .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");
+  addConnectOptions(command).action(async (given: string | undefined, options: SqlOptions) => {
+    const query = given ?? (await text(context.stdin));
+    const format = options.json ? "json" : options.format;
+    await withClient(context, options, async (client) => {
+      if (format === "csv" || format === "parquet") {
+        const body = { query, format: format as "csv", limit: options.limit };
+        return writeResponse(context, await client.open("sql", { body }), options.out);
+      }
+      const answer = await client.call("sql", { body: { query, limit: options.limit } });
+      if (format === "json") return printJson(context, answer);
+      const columns = answer.columns.map(({ name, type }) => ({
+        title: name,
+        align: /^(Nullable\()?(U?Int|Float|Decimal)/.test(type) ? ("right" as const) : ("left" as const),
+      }));
+      printTable(
+        context,
+        columns,
+        answer.rows.map((row) => row.map(formatCell)),
+      );
+      const more = answer.truncated ? "; there are more, see --limit" : "";
+      printLine(context, `${formatCount(answer.rows.length, "row")} in ${Math.round(answer.elapsed_ms)} ms${more}`);
+    });
+  });
+}
+
+function formatCell(value: unknown): string {
+  if (value === null) return "NULL";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

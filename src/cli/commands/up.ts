@@ -1,0 +1,36 @@
+// tributary up: the server.
+
+import type { Command } from "commander";
+import { type Context, paint, type RunningServer } from "#cli/context.ts";
+import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
+import { printLine } from "#cli/print.ts";
+import { createLog } from "#server/log.ts";
+
+export function addUp(program: Command, context: Context): void {
+  const command = program
+    .command("up")
+    .summary("start the server")
+    .description("Takes traces, answers queries and serves the browser application, until Ctrl-C or SIGTERM.")
+    .addHelpText("after", "\nExample:\n  tributary up --data /var/lib/tributary\n");
+  addServeOptions(command).action(async (options: SharedOptions) => {
+    const config = toConfig(context, options);
+    const server = await context.openServer(config, createLog({ level: config.logLevel, format: config.logFormat }));
+    if (!options.quiet) printAddresses(context, server, config.dataDir);
+    await waitForStop(context.stop);
+    await server.close();
+  });
+}
+
+export function printAddresses(context: Context, server: RunningServer, dataDir: string): void {
+  const name = (text: string) => paint(context.stdout, context.env, "bold", text.padEnd(8));
+  printLine(context, `${name("Open")}${server.url}`);
+  if (server.xtrack) printLine(context, `${name("XTrack")}${server.xtrack.host}:${server.xtrack.port}`);
+  printLine(context, `${name("Data")}${dataDir}`);
+}
+
+export function waitForStop(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

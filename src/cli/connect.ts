@@ -1,0 +1,53 @@
+// Finds the server to talk to. When none was named and none answers, and the data folder is free, the command opens the
+// folder itself: it starts the same server on a free local port, asks it, and closes it again.
+
+import { existsSync } from "node:fs";
+import type { Config } from "#config/settings.ts";
+import { settings } from "#config/settings.ts";
+import { createLog } from "#server/log.ts";
+import { type Client, createClient } from "./client.ts";
+import type { Context } from "./context.ts";
+import { Exit, exitCodes } from "./exit.ts";
+import { type SharedOptions, toConfig } from "./options.ts";
+
+export interface ConnectOptions extends SharedOptions {
+  /** The command writes, so an absent data folder may be made. */
+  readonly mayCreate?: boolean;
+}
+
+/** Calls `use` with a client of a server that answers, and lets go of what was opened for it. */
+export async function withClient<T>(
+  context: Context,
+  options: ConnectOptions,
+  use: (client: Client, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = toConfig(context, options);
+  if (await answers(config.server)) return use(createClient(config.server, config.key), config);
+  if (config.server !== settings.server.default) {
+    throw new Exit(exitCodes.outage, `No server answers at ${config.server}.`, "Start one with: tributary up");
+  }
+  if (!options.mayCreate && !existsSync(config.dataDir)) {
+    throw new Exit(
+      exitCodes.outage,
+      `No server answers at ${config.server}, and there is no data in ${config.dataDir}.`,
+      "Start a server with: tributary up   or see it with a sample: tributary demo",
+    );
+  }
+  const local = toConfig(context, options, { httpAddress: "127.0.0.1:0", xtrackAddress: "off", xtrackUnixPath: "" });
+  const server = await context.openServer(local, createLog({ level: "error", format: local.logFormat }));
+  try {
+    return await use(createClient(server.url, config.key), local);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Whether something that is a Tributary answers there. */
+export async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

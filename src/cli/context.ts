@@ -1,0 +1,44 @@
+// What a command may touch of the world, so that tests can give it another one.
+
+import { styleText } from "node:util";
+import type { Config } from "#config/settings.ts";
+import type { Log } from "#server/log.ts";
+
+export interface Output {
+  write(text: string | Uint8Array): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** The whole server, opened in this process. */
+export interface RunningServer {
+  readonly url: string;
+  readonly xtrack: { readonly host: string; readonly port: number } | null;
+  /** Drains and closes; resolves when the data folder is free. */
+  close(): Promise<void>;
+}
+
+/** Joins all rooms to a server; `main` has it, since nothing else may. */
+export type OpenServer = (config: Config, log: Log) => Promise<RunningServer>;
+
+export interface Context {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly openServer: OpenServer;
+  /** Aborted when the person wants to stop: Ctrl-C, or a polite signal. */
+  readonly stop: AbortSignal;
+}
+
+export type Style = Parameters<typeof styleText>[0];
+
+/** Colours only where a person looks, and not when they said no. */
+export function paint(output: Output, env: Context["env"], style: Style, text: string): string {
+  const wanted = output.isTTY === true && env["NO_COLOR"] === undefined && env["TERM"] !== "dumb";
+  return wanted ? styleText(style, text, { validateStream: false }) : text;
+}
+
+export function widthOf(output: Output): number {
+  return output.columns ?? 100;
+}

@@ -1,0 +1,197 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createClient } from "#cli/client.ts";
+import { runInTest } from "#cli/run-in-test.ts";
+import { type OpenServer, openServer } from "#server/http/open-server.ts";
+import type { HttpInput } from "#server/http/ports.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { importPaths } from "./import.ts";
+
+const fixtures = new URL("../../../tests/fixtures/", import.meta.url).pathname;
+let server: OpenServer;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-import-"));
+  server = await openServer();
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function importNow(paths: string[], more: Partial<Parameters<typeof importPaths>[0]> = {}) {
+  const client = createClient(server.url, "");
+  const stop = new AbortController().signal;
+  return importPaths({ client, paths, speed: "instant", follow: false, stop, ...more });
+}
+
+const bytesOf = (inputs: readonly HttpInput[]) => Buffer.concat(inputs.map(({ body }) => Buffer.from(body)));
+const metric = (seq: number, tsUs = seq) =>
+  encodeFrame("metric", { seq, ts: tsUs }, { run_id: "r", key: "loss", value: seq, step: seq } as never);
+const start = encodeFrame("run_start", { seq: 1, ts: 1 }, { run_id: { id: "r", exp_id: null } } as never);
+
+describe("a spool", () => {
+  it("is sent file by file as it lies there, blobs first, all from one source [CT-01]", async () => {
+    const result = await importNow([join(fixtures, "cirron/torch_full")]);
+    const spool = join(fixtures, "cirron/torch_full/.cirron");
+    expect(server.inputs.length).toBe(result.batches);
+    expect(server.blobs.length).toBe(result.blobs);
+    expect(result.blobs).toBeGreaterThan(0);
+    expect(new Set([...server.inputs, ...server.blobs.map(({ put }) => put)].map(({ source }) => source))).toEqual(
+      new Set([`folder:${spool}`]),
+    );
+    expect(server.inputs.every(({ imported, transport }) => imported && transport === "file")).toBe(true);
+    expect(server.blobs[0]?.put.key).toMatch(/^snapshots\/[0-9a-f]{32}\/(weights|gradients)\.safetensors$/);
+  });
+
+  it("is read in the order of its names, and files that are still being written are not [CT-02, CT-03]", async () => {
+    const spool = join(folder, ".cirron", "spool");
+    mkdirSync(spool, { recursive: true });
+    const name = (at: number) => `${String(at).padStart(20, "0")}-${"a".repeat(31)}${at}.json`;
+    for (const at of [3, 1, 2]) writeFileSync(join(spool, name(at)), `{"batch_id":"b${at}"}`);
+    writeFileSync(join(spool, `${name(4)}.tmp`), '{"batch_id":"half');
+    const result = await importNow([folder]);
+    expect(result).toMatchObject({ files: 3, batches: 3, unknown: [] });
+    expect(bytesOf(server.inputs).toString()).toBe('{"batch_id":"b1"}{"batch_id":"b2"}{"batch_id":"b3"}');
+  });
+
+  it("is followed: new files are taken once they have their name", async () => {
+    const spool = join(folder, "spool");
+    mkdirSync(spool);
+    const stop = new AbortController();
+    const following = importNow([folder], { follow: true, stop: stop.signal });
+    const file = join(spool, `${"1".padStart(20, "0")}-${"b".repeat(32)}.json`);
+    writeFileSync(`${file}.tmp`, '{"batch_id":"late"}');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(server.inputs).toEqual([]);
+    renameSync(`${file}.tmp`, file);
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    stop.abort();
+    expect(await following).toMatchObject({ batches: 1 });
+    expect(server.inputs[0]?.imported).toBe(false);
+  });
+
+  it("goes on after a file that is no batch, and says which", async () => {
+    const bad = join(folder, `${"1".padStart(20, "0")}-${"c".repeat(32)}.json`);
+    writeFileSync(bad, "{torn");
+    writeFileSync(bad.replace("0001-", "0002-"), '{"batch_id":"good"}');
+    const result = await importNow([folder]);
+    expect(result).toMatchObject({ batches: 1, faultCount: 1, faults: [{ file: bad, code: "batch_invalid" }] });
+  });
+});
+
+describe("an XTrack file", () => {
+  it("is sent in whole frames that are the file again when put together", async () => {
+    const file = join(fixtures, "xtrack/file_full/events.bin");
+    await importNow([file]);
+    expect(bytesOf(server.inputs).equals(readFileSync(file))).toBe(true);
+    expect(server.inputs[0]).toMatchObject({ kind: "xtrack_frames", file, offset: 0, currentRun: null });
+  });
+
+  it("is cut between frames, and says which run was under way at each cut", async () => {
+    const file = join(folder, "big.bin");
+    const frames = [start, ...Array.from({ length: 60_000 }, (_, at) => metric(at + 2))];
+    writeFileSync(file, Buffer.concat(frames));
+    await importNow([file]);
+    const parts = [...server.inputs].sort((a, b) => offsetOf(a) - offsetOf(b));
+    expect(parts.length).toBeGreaterThan(1);
+    expect(bytesOf(parts).equals(readFileSync(file))).toBe(true);
+    expect(parts.map((part) => (part.kind === "xtrack_frames" ? part.currentRun : ""))).toEqual([
+      null,
+      ...parts.slice(1).map(() => "r"),
+    ]);
+    for (const part of parts) expect(Buffer.from(part.body).readUInt32BE(0)).toBeLessThan(1000);
+  });
+
+  it("is followed while it grows; half a frame waits for its other half", async () => {
+    const file = join(folder, "live.bin");
+    writeFileSync(file, start);
+    const stop = new AbortController();
+    const following = importNow([file], { follow: true, stop: stop.signal });
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    const next = metric(2);
+    appendFileSync(file, next.subarray(0, 10));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(server.inputs.length).toBe(1);
+    appendFileSync(file, next.subarray(10));
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(2);
+    stop.abort();
+    await following;
+    expect(Buffer.from(server.inputs[1]?.body ?? []).equals(next)).toBe(true);
+  });
+
+  it("is replayed at the speed it happened, or a multiple", async () => {
+    const file = join(folder, "paced.bin");
+    writeFileSync(file, Buffer.concat([metric(1, 1_000_000), metric(2, 3_000_000), metric(3, 5_000_000)]));
+    const begun = performance.now();
+    await importNow([file], { speed: "10x" });
+    const tookMs = performance.now() - begun;
+    expect(tookMs).toBeGreaterThan(380);
+    expect(tookMs).toBeLessThan(3000);
+    expect(server.inputs.length).toBe(3);
+    await expect(importNow([file], { speed: "fast" })).rejects.toThrow("--speed must be");
+  });
+});
+
+describe("trace lines", () => {
+  it("are sent with the file, the line and the offset they begin at", async () => {
+    cpSync(join(fixtures, "semantiva/plain_file/trace.ser.jsonl"), join(folder, "a.jsonl"));
+    await importNow([folder], { runId: "mine" });
+    const [input] = server.inputs;
+    expect(input).toMatchObject({ kind: "semantiva_lines", firstLine: 1, offset: 0, runOverride: "mine" });
+    expect(bytesOf(server.inputs).equals(readFileSync(join(folder, "a.jsonl")))).toBe(true);
+  });
+
+  it("are followed in bursts; half a line waits, and rotation starts over", async () => {
+    const file = join(folder, "b.jsonl");
+    const line = (at: number) => `{"record_type":"x","n":${at}}\n`;
+    writeFileSync(file, line(1) + line(2).slice(0, 12));
+    const stop = new AbortController();
+    const following = importNow([file], { follow: true, stop: stop.signal });
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    appendFileSync(file, line(2).slice(12));
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(2);
+    expect(server.inputs[1]).toMatchObject({ firstLine: 2, offset: line(1).length });
+    renameSync(file, `${file}.1`);
+    writeFileSync(file, line(3));
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(3);
+    expect(server.inputs[2]).toMatchObject({ firstLine: 1, offset: 0 });
+    stop.abort();
+    await following;
+    expect(bytesOf(server.inputs).toString()).toBe(line(1) + line(2) + line(3));
+  });
+});
+
+describe("the command", () => {
+  it("says what it read, waits when the server is busy, and is content to do it again", async () => {
+    let busy = 1;
+    const { respond } = server;
+    server.respond = async (input) => (busy-- > 0 ? { busy: true, retryAfterS: 1 } : respond(input));
+    const path = join(fixtures, "cirron/torch_stats");
+    for (const _ of [1, 2]) {
+      const { code, out } = await runInTest(["import", path, "--server", server.url]);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^3 files \(\d+\.\d KiB\): 3 batches\n$/)]);
+    }
+  });
+
+  it("ends with 1 when there is nothing to read", async () => {
+    writeFileSync(join(folder, "notes.txt"), "hello");
+    const { code, err } = await runInTest(["import", folder, "--server", server.url]);
+    expect([code, err]).toEqual([1, expect.stringContaining("Nothing to read")]);
+  });
+});
+
+function offsetOf(input: HttpInput): number {
+  return input.kind === "xtrack_frames" ? input.offset : 0;
+}

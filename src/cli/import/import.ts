@@ -1,0 +1,57 @@
+// Reads files and folders into a server: once, or following what is still being written.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "#cli/client.ts";
+import { type FoundFile, findFiles } from "./found-file.ts";
+import { createPace } from "./pace.ts";
+import { createReader, type Reader } from "./readers.ts";
+import { createSender, type ImportTotals } from "./sender.ts";
+
+export interface ImportOptions {
+  readonly client: Client;
+  readonly paths: readonly string[];
+  readonly runId?: string;
+  /** `instant`, `realtime`, `10x`. */
+  readonly speed: string;
+  readonly follow: boolean;
+  readonly stop: AbortSignal;
+  readonly onFound?: (files: readonly FoundFile[]) => void;
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export interface ImportResult extends ImportTotals {
+  readonly unknown: readonly string[];
+}
+
+const pollMs = 200;
+
+/** Resolves when everything that was read can be queried; with `follow`, after `stop`. */
+export async function importPaths(options: ImportOptions): Promise<ImportResult> {
+  const { client, paths, runId, follow, stop } = options;
+  const pace = createPace(options.speed, stop);
+  const sender = createSender({ client, runId, imported: !follow, onBytes: options.onBytes ?? (() => undefined) });
+  const readers = new Map<string, Reader>();
+  const addFound = async () => {
+    const { files, unknown } = await findFiles(paths);
+    const fresh = files.filter((file) => !readers.has(file.path));
+    for (const file of fresh) readers.set(file.path, createReader(file, { sender, pace }));
+    sender.totals.files += fresh.length;
+    if (fresh.length > 0) options.onFound?.(fresh);
+    return unknown;
+  };
+
+  let unknown = await addFound();
+  for (const reader of readers.values()) {
+    while (!stop.aborted && (await reader.poll())) {
+      // Until this file has nothing more.
+    }
+  }
+  while (follow && !stop.aborted) {
+    await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
+    unknown = await addFound();
+    for (const reader of readers.values()) await reader.poll();
+  }
+  for (const reader of readers.values()) await reader.finish();
+  await sender.settle();
+  return { ...sender.totals, unknown };
+}

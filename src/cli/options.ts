@@ -1,0 +1,85 @@
+// Options that several commands share, and how they become the one config.
+
+import { type Command, Option } from "commander";
+import { ConfigError, readConfig } from "#config/read-config.ts";
+import type { Config, SettingName } from "#config/settings.ts";
+import type { Context } from "./context.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+export interface SharedOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly server?: string;
+  readonly key?: string;
+  readonly http?: string;
+  readonly xtrack?: string;
+  readonly unix?: string;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** For commands that talk to a server. */
+export function addConnectOptions(command: Command): Command {
+  return command
+    .option("--server <url>", "the server to talk to (default: http://127.0.0.1:7077, or the data folder itself)")
+    .option("--key <key>", "the API key to send")
+    .option("--data <dir>", "the data folder to open when no server answers")
+    .option("--config <file>", "the settings file instead of tributary.toml");
+}
+
+/** For commands that are a server. */
+export function addServeOptions(command: Command): Command {
+  return command
+    .option("--data <dir>", "where everything is kept (default: .tributary)")
+    .option("--http <host:port>", "where HTTP listens (default: 127.0.0.1:7077)")
+    .option("--xtrack <host:port|off>", "where XTrack listens (default: 127.0.0.1:9999)")
+    .option("--unix <path>", "a Unix socket for XTrack")
+    .option("--config <file>", "the settings file instead of tributary.toml")
+    .addOption(new Option("--quiet", "log errors only").conflicts("verbose"))
+    .option("--verbose", "log every request");
+}
+
+export function addJsonOption(command: Command): Command {
+  return command.option("--json", "print JSON for programs");
+}
+
+const flagNames: Readonly<Record<string, SettingName>> = {
+  data: "dataDir",
+  server: "server",
+  key: "key",
+  http: "httpAddress",
+  xtrack: "xtrackAddress",
+  unix: "xtrackUnixPath",
+};
+
+export function toConfig(
+  context: Context,
+  options: SharedOptions,
+  fixed: Partial<Record<SettingName, string>> = {},
+): Config {
+  const flags: Partial<Record<SettingName, string>> = {};
+  for (const [option, name] of Object.entries(flagNames)) {
+    const value = options[option as keyof SharedOptions];
+    if (typeof value === "string") flags[name] = value;
+  }
+  if (options.quiet) flags.logLevel = "error";
+  if (options.verbose) flags.logLevel = "debug";
+  try {
+    const file = options.config === undefined ? {} : { file: options.config };
+    return readConfig({ flags: { ...flags, ...fixed }, env: context.env, ...file });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new Exit(exitCodes.usage, error.message);
+    throw error;
+  }
+}
+
+/** A number given on the command line; anything else is a wrong use. */
+export function toCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new Exit(exitCodes.usage, `${JSON.stringify(text)} is not a whole number.`);
+  return Number(text);
+}
+
+/** Collects an option that may be given several times. */
+export function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}

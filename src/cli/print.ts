@@ -1,0 +1,43 @@
+// How commands speak.
+
+import { type Context, paint, type Style, widthOf } from "./context.ts";
+import { type Column, formatTable, toPlainText } from "./table.ts";
+
+export function printLine(context: Context, text = ""): void {
+  context.stdout.write(`${text}\n`);
+}
+
+export function printJson(context: Context, value: unknown): void {
+  context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function printTable(context: Context, columns: readonly Column[], rows: readonly (readonly string[])[]): void {
+  const [head = "", ...lines] = formatTable(columns, rows, widthOf(context.stdout)).split("\n");
+  printLine(context, paint(context.stdout, context.env, "dim", head));
+  for (const line of lines) printLine(context, line);
+}
+
+/** `name  value` lines, the names in one column. */
+export function printFields(context: Context, fields: readonly (readonly [string, string])[]): void {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  for (const [name, value] of fields) {
+    if (value === "") continue;
+    printLine(context, `${paint(context.stdout, context.env, "dim", name.padEnd(width))}  ${toPlainText(value)}`);
+  }
+}
+
+export function printTitle(context: Context, text: string): void {
+  printLine(context, `\n${paint(context.stdout, context.env, "bold", text)}`);
+}
+
+const statusStyles: Readonly<Record<string, Style>> = {
+  running: "cyan",
+  completed: "green",
+  failed: "red",
+  killed: "red",
+  lost: "yellow",
+};
+
+export function paintStatus(context: Context, status: string): string {
+  return paint(context.stdout, context.env, statusStyles[status] ?? "reset", status);
+}

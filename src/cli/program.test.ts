@@ -1,0 +1,269 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FileBody } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { type OpenServer, openServer } from "#server/http/open-server.ts";
+import { createProgram } from "./program.ts";
+import { runInTest } from "./run-in-test.ts";
+
+let server: OpenServer | undefined;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-cli-"));
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const summary = {
+  id: "run-1",
+  name: "first try",
+  status: "running",
+  status_raw: "",
+  protocols: ["xtrack"],
+  experiment: "",
+  tags: [],
+  start_ns: "1000000000",
+  end_ns: null,
+  duration_ns: "90000000000",
+  updated_ns: "1",
+  progress: { current: 3, total: 4, unit: "epoch", message: "" },
+  workers: 1,
+  launch: null,
+  parent: null,
+  archived: false,
+  error: "",
+  integrity: { faults: 2, missing: 0, duplicates: 0, nonfinite: 1 },
+  cells: { "metrics.loss.last": { text: "0.123456789", num: 0.123456789 } },
+};
+
+async function start(handlers: object): Promise<string> {
+  server = await openServer({ handlers: handlers as never });
+  return server.url;
+}
+
+describe("every command", () => {
+  const { commands } = createProgram({} as never);
+
+  it.each(commands.map((command) => command.name()))("%s has help with an example", async (name) => {
+    const { code, out } = await runInTest([name, "--help"]);
+    expect(code).toBe(0);
+    if (name !== "help") expect(out).toMatch(/Example:\n {2}tributary /);
+  });
+
+  it.each(commands.map((command) => command.name()))("%s refuses an option nobody knows, with 2", async (name) => {
+    const { code, err } = await runInTest([name, "--colour-of-the-sky"]);
+    expect(code).toBe(2);
+    expect(err).toContain("unknown option");
+  });
+
+  it("is suggested when it is mistyped", async () => {
+    const { code, err } = await runInTest(["rnus"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("Did you mean runs?")]);
+  });
+});
+
+describe("finding a server", () => {
+  it("says that none answers where one was named, with 3", async () => {
+    const { code, err } = await runInTest(["runs", "--server", "http://127.0.0.1:1"]);
+    expect([code, err]).toEqual([3, expect.stringContaining("No server answers at http://127.0.0.1:1")]);
+  });
+
+  it("opens the data folder itself when none was named, and closes it again", async () => {
+    const url = await start({ runs: () => ({ runs: [], next: null, total: 0, as_of: "a-1" }) });
+    let closed = 0;
+    const opened: string[] = [];
+    const { code, out } = await runInTest(["runs", "--data", folder], {
+      openServer: async (config) => {
+        opened.push(config.dataDir, String(config.httpAddress.port), String(config.xtrackAddress));
+        return { url, xtrack: null, close: async () => void closed++ };
+      },
+    });
+    expect([code, out, closed]).toEqual([0, "No runs.\n", 1]);
+    expect(opened).toEqual([folder, "0", "off"]);
+  });
+
+  it("does not make a data folder to look into it", async () => {
+    const { code, err } = await runInTest(["runs", "--data", join(folder, "none")]);
+    expect([code, err]).toEqual([3, expect.stringContaining("there is no data in")]);
+  });
+
+  it("passes on why the folder cannot be opened, without a stack", async () => {
+    const { code, err } = await runInTest(["runs", "--data", folder]);
+    expect([code, err]).toEqual([3, "error The data folder is in use.\n"]);
+  });
+
+  it("says what is wrong with the settings, with 2", async () => {
+    const { code, err } = await runInTest(["runs"], { env: { TRIBUTARY_RUN_SILENCE: "soon" } });
+    expect([code, err]).toEqual([2, expect.stringContaining("TRIBUTARY_RUN_SILENCE must be a time")]);
+  });
+});
+
+describe("runs", () => {
+  it("is a table that fits, without colours where nobody looks", async () => {
+    const seen: unknown[] = [];
+    const url = await start({
+      runs: ({ query }: { query: unknown }) => {
+        seen.push(query);
+        return { runs: [summary], next: null, total: 1, as_of: "a-1" };
+      },
+    });
+    const args = [
+      "runs",
+      "--server",
+      url,
+      "--filter",
+      "status:running",
+      "--column",
+      "metrics.loss.last",
+      "--sort",
+      "-start",
+    ];
+    const { code, out } = await runInTest(args, { columns: 110 });
+    expect(code).toBe(0);
+    expect(seen).toEqual([{ limit: 50, filter: "status:running", columns: ["metrics.loss.last"], sort: ["-start"] }]);
+    const lines = out.trimEnd().split("\n");
+    expect(lines[1]).toMatch(/^run-1 +first try +running 75% +xtrack .*1m 30s +2 faults, 1 NaN +0\.12346$/);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110);
+    expect(out).not.toContain("\u001b");
+  });
+
+  it("is the answer itself with --json", async () => {
+    const answer = { runs: [summary], next: null, total: 1, as_of: "a-1" };
+    const url = await start({ runs: () => answer });
+    const { out } = await runInTest(["runs", "--server", url, "--json"]);
+    expect(JSON.parse(out)).toEqual(answer);
+  });
+
+  it("points at the character where a filter goes wrong, with 1", async () => {
+    const url = await start({
+      runs: () => {
+        throw new Refusal(400, "filter_syntax", "A value is missing.", {
+          hint: "Add one.",
+          at: { part: "filter", offset: 6 },
+        });
+      },
+    });
+    const { code, err } = await runInTest(["runs", "--server", url, "--filter", "status"]);
+    expect([code, err]).toEqual([1, "error A value is missing. (at character 7)\nAdd one.\n"]);
+  });
+
+  it("keeps escape sequences of user text out of the terminal", async () => {
+    const url = await start({
+      runs: () => ({ runs: [{ ...summary, name: "\u001b[31mred\u0007" }], next: null, total: 1, as_of: "a-1" }),
+    });
+    const { out } = await runInTest(["runs", "--server", url]);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(out).not.toMatch(/[\u001b\u0007]/);
+  });
+});
+
+describe("the other commands", () => {
+  it("sql prints a table, NULL and 64-bit integers as they are", async () => {
+    const seen: unknown[] = [];
+    const url = await start({
+      sql: ({ body }: { body: unknown }) => {
+        seen.push(body);
+        return {
+          columns: [
+            { name: "n", type: "Int64" },
+            { name: "what", type: "Nullable(String)" },
+          ],
+          rows: [
+            ["9007199254740993", "x"],
+            ["1", null],
+          ],
+          truncated: false,
+          rows_read: 2,
+          elapsed_ms: 1.4,
+        };
+      },
+    });
+    const { out } = await runInTest(["sql", "--server", url], { stdin: "SELECT 1" });
+    expect(seen).toEqual([{ query: "SELECT 1", limit: 10_000 }]);
+    expect(out).toBe("               n  what\n9007199254740993  x\n               1  NULL\n2 rows in 1 ms\n");
+  });
+
+  it("export writes what the server sends, to a file or to standard output", async () => {
+    const url = await start({ exportRun: () => new FileBody("application/x-ndjson", '{"a":1}\n', "run.jsonl") });
+    expect((await runInTest(["export", "r", "--server", url])).out).toBe('{"a":1}\n');
+    expect((await runInTest(["export", "--server", url])).code).toBe(2);
+  });
+
+  it("delete does not happen without --yes where nobody can be asked", async () => {
+    const deleted: unknown[] = [];
+    const url = await start({
+      deleteRuns: ({ body }: { body: unknown }) => {
+        deleted.push(body);
+        return { deleted: 2, as_of: "a-1" };
+      },
+    });
+    expect((await runInTest(["delete", "a", "b", "--server", url])).code).toBe(2);
+    expect(deleted).toEqual([]);
+    expect((await runInTest(["delete", "a", "b", "--yes", "--server", url])).out).toBe("Deleted 2 runs.\n");
+    expect(deleted).toEqual([{ ids: ["a", "b"], expect: 2 }]);
+  });
+
+  it("send waits until a worker has answered, and fails when it refuses", async () => {
+    const command = {
+      id: "c1",
+      type: "pause",
+      payload: "{}",
+      worker: null,
+      state: "queued",
+      by: "",
+      created_ns: "1",
+      note: "",
+    };
+    let state = "queued";
+    const url = await start({
+      sendCommand: () => ({ ...command, state }),
+      commands: () => ({ accepting: [], how: "", commands: [{ ...command, state, note: "busy" }], as_of: "a-1" }),
+    });
+    state = "delivered";
+    setTimeout(() => (state = "refused"), 300);
+    const { code, out } = await runInTest(["send", "r", "pause", "--server", url]);
+    expect([code, out]).toEqual([1, "pause refused: busy\n"]);
+    expect((await runInTest(["send", "r", "pause", "--payload", "[1]", "--server", url])).code).toBe(2);
+    expect((await runInTest(["send", "r", "explode", "--server", url])).code).toBe(2);
+  });
+
+  it("keys shows a new key once, on standard output alone", async () => {
+    const url = await start({});
+    const made = await runInTest(["keys", "create", "--name", "ci", "--scope", "read", "--server", url]);
+    expect(made.out).toMatch(/^trib_[\w-]{43}\n$/);
+    expect((await runInTest(["keys", "--server", url])).out).toMatch(/ci +default +read +\w+( ago)? +never/);
+    const { id } = JSON.parse((await runInTest(["keys", "list", "--json", "--server", url])).out).keys[0];
+    expect((await runInTest(["keys", "revoke", id, "--server", url])).out).toBe(`Revoked ${id}.\n`);
+    expect((await runInTest(["keys", "revoke", id, "--server", url])).code).toBe(1);
+  });
+
+  it("check says file, line and column, and ends with 1", async () => {
+    const file = new URL("../../tests/fixtures/semantiva/plain_file/trace.ser.jsonl", import.meta.url).pathname;
+    expect((await runInTest(["check", file])).code).toBe(0);
+    const { code, out } = await runInTest(["check", "-"], { stdin: '{"record_type": 7}\n' });
+    expect([code, out]).toEqual([1, expect.stringMatching(/^<stdin>:1:\d+: error: /)]);
+  });
+
+  it("doctor says what is wrong and ends with 1", async () => {
+    const url = await start({});
+    const good = await runInTest(["doctor", "--server", url, "--data", folder]);
+    expect([good.code, good.out]).toEqual([0, expect.stringContaining("is ready")]);
+    const bad = await runInTest(["doctor", "--data", join(import.meta.filename, "data")]);
+    expect([bad.code, bad.out]).toEqual([1, expect.stringContaining("cannot be written")]);
+  });
+});
+
+describe("completion", () => {
+  it.each(["bash", "zsh", "fish"])("for %s names every command and is a script that shell can read", async (shell) => {
+    const { out } = await runInTest(["completion", shell]);
+    for (const command of createProgram({} as never).commands) expect(out).toContain(command.name());
+    const found = spawnSync("sh", ["-c", `command -v ${shell}`]).status === 0;
+    if (found) expect(spawnSync(shell, ["-n"], { input: out }).status).toBe(0);
+  });
+});

@@ -1,0 +1,91 @@
+// The command line: every command, and how its end becomes an exit code.
+
+import { Command, CommanderError } from "commander";
+import { version } from "#base/version.ts";
+import { ApiError } from "./client.ts";
+import { addCheck } from "./commands/check.ts";
+import { addCompare } from "./commands/compare.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addDelete } from "./commands/delete.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addExport } from "./commands/export.ts";
+import { addImport } from "./commands/import.ts";
+import { addKeys } from "./commands/keys.ts";
+import { addRuns } from "./commands/runs.ts";
+import { addSend } from "./commands/send.ts";
+import { addShow } from "./commands/show.ts";
+import { addSql } from "./commands/sql.ts";
+import { addTail } from "./commands/tail.ts";
+import { addUp } from "./commands/up.ts";
+import { type Context, paint } from "./context.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+const commands = [
+  addUp,
+  addImport,
+  addCheck,
+  addRuns,
+  addShow,
+  addCompare,
+  addTail,
+  addExport,
+  addDelete,
+  addSend,
+  addSql,
+  addKeys,
+  addDoctor,
+  addCompletion,
+];
+
+const help = `
+Settings come from flags, then TRIBUTARY_* variables, then tributary.toml.
+Exit codes: 0 success · 1 the answer is no · 2 wrong use · 3 server or store away.
+`;
+
+export function createProgram(context: Context): Command {
+  const program = new Command("tributary")
+    .description("One backend for machine-learning traces: Cirron, Semantiva and XTrack, joined on one clock.")
+    .version(version)
+    .showSuggestionAfterError()
+    .showHelpAfterError("(--help shows how)")
+    .addHelpText("after", help)
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHelpWidth: () => context.stdout.columns ?? 100,
+      getErrHelpWidth: () => context.stderr.columns ?? 100,
+    })
+    .exitOverride();
+  for (const add of commands) add(program, context);
+  return program;
+}
+
+/** Runs a command line and returns the exit code; never throws for what a person did. */
+export async function runCli(args: readonly string[], context: Context): Promise<number> {
+  try {
+    await createProgram(context).parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    const said = toExit(error);
+    if (said.message !== "") printError(context, said);
+    return said.code;
+  }
+}
+
+function toExit(error: unknown): Exit {
+  if (error instanceof Exit) return error;
+  if (error instanceof ApiError) {
+    const { message, hint, at } = error.answer;
+    const place = at?.offset === undefined ? "" : ` (at character ${at.offset + 1})`;
+    return new Exit(error.status >= 500 ? exitCodes.outage : exitCodes.negative, message + place, hint);
+  }
+  // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
+  const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
+  return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
+}
+
+function printError(context: Context, { message, hint }: Exit): void {
+  const word = paint(context.stderr, context.env, "red", "error");
+  context.stderr.write(`${word} ${message}\n${hint === "" ? "" : `${hint}\n`}`);
+}
