@@ -12,8 +12,11 @@ const context: Context = {
   stdin: process.stdin,
   env: process.env,
   stop: stop.signal,
-  openServer: async () => {
-    throw new Error("no server is joined here yet");
+  // The server is half the program, and most commands only talk to one.
+  openServer: async (config, log) => {
+    const { openApp } = await import("#server/app/app.ts");
+    const app = await openApp(config, log);
+    return { url: app.url, xtrack: app.xtrack, close: () => app.close() };
   },
 };
 

@@ -13,7 +13,8 @@ export interface Output {
 /** The whole server, opened in this process. */
 export interface RunningServer {
   readonly url: string;
-  readonly xtrack: { readonly host: string; readonly port: number } | null;
+  /** Where XTrack workers connect. */
+  readonly xtrack: readonly string[];
   /** Drains and closes; resolves when the data folder is free. */
   close(): Promise<void>;
 }
@@ -39,6 +40,7 @@ export function paint(output: Output, env: Context["env"], style: Style, text: s
   return wanted ? styleText(style, text, { validateStream: false }) : text;
 }
 
+/** What is not a terminal is read by a program, or by a person later: nothing is cut for it. */
 export function widthOf(output: Output): number {
-  return output.columns ?? 100;
+  return output.columns ?? Number.POSITIVE_INFINITY;
 }

@@ -81,7 +81,7 @@ describe("finding a server", () => {
     const { code, out } = await runInTest(["runs", "--data", folder], {
       openServer: async (config) => {
         opened.push(config.dataDir, String(config.httpAddress.port), String(config.xtrackAddress));
-        return { url, xtrack: null, close: async () => void closed++ };
+        return { url, xtrack: [], close: async () => void closed++ };
       },
     });
     expect([code, out, closed]).toEqual([0, "No runs.\n", 1]);

@@ -15,11 +15,12 @@ import { CirronWorkspace } from "./cirron/workspace.ts";
 import { toFaultRows } from "./fault-rows.ts";
 import { PlainGroups } from "./groups.ts";
 import { IdMap, idWords } from "./id-map.ts";
-import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput } from "./input.ts";
+import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput, WrapperLinesInput } from "./input.ts";
 import { splitLines, toLogRows } from "./log-rows.ts";
 import { applySemantiva } from "./semantiva/apply.ts";
 import { decodeLines, type SemantivaChunk } from "./semantiva/decode-lines.ts";
 import type { Applier } from "./sequencer.ts";
+import { decodeWrapperLines, toSampleRows, toWrapperEvents, type WrapperLines } from "./wrapper-lines.ts";
 import { applyXtrack, groupsToLoad, type XtrackState } from "./xtrack/apply.ts";
 import { XtrackIdentities } from "./xtrack/identities.ts";
 import { type DecodedXtrack, decodeXtrack } from "./xtrack/stream.ts";
@@ -88,6 +89,8 @@ export class ProtocolApplier implements Applier {
         return decodeLines(input, this.options.registry);
       case "xtrack_frames":
         return decodeXtrack(input);
+      case "wrapper_lines":
+        return decodeWrapperLines(input.body);
       case "log_lines":
       case "blob":
       case "refused":
@@ -117,6 +120,8 @@ export class ProtocolApplier implements Applier {
         return applyXtrack(this.xtrack, input, decoded as DecodedXtrack, { ...input, position });
       case "log_lines":
         return this.applyLogLines(position, input);
+      case "wrapper_lines":
+        return this.applyWrapperLines(position, input, decoded as WrapperLines);
       case "blob":
         return applyBlob(input);
       case "refused":
@@ -170,6 +175,29 @@ export class ProtocolApplier implements Applier {
 
   get isHeld(): boolean {
     return this.held !== null;
+  }
+
+  private applyWrapperLines(position: number, input: WrapperLinesInput, decoded: WrapperLines): Applied {
+    const { workspace, wrapperId, transport, receivedNs } = input;
+    const groupKey = `${workspace}/w/${wrapperId}`;
+    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId });
+    const fresh = decoded.records.filter(({ n }) => this.isNew(capturedIdentity(groupKey, "wrapper", n)));
+    const place = { groupKey, receivedNs, position };
+    const events = toWrapperEvents(fresh, place);
+    const samples = toSampleRows(fresh, place);
+    const { faults } = decoded;
+    const faultRows = toFaultRows(faults, { workspace, groupKey, protocol: "run", transport, receivedNs, position });
+    return {
+      parts: [
+        ...(events.seq.length === 0 ? [] : [{ table: "events" as const, rows: events, dropped: null }]),
+        ...(samples.seq.length === 0 ? [] : [{ table: "metrics" as const, rows: samples, dropped: null }]),
+        ...(faults.length === 0 ? [] : [{ table: "faults" as const, rows: faultRows, dropped: null }]),
+      ],
+      state,
+      accepted: fresh.length,
+      duplicates: decoded.records.length - fresh.length,
+      faults,
+    };
   }
 
   private applyChange(input: ChangeInput): Applied {

@@ -50,6 +50,13 @@ export interface LogLinesInput extends Arrival {
   readonly offset: number;
 }
 
+/** What `tributary run` tells of the program it runs: whole JSON lines. */
+export interface WrapperLinesInput extends Arrival {
+  readonly kind: "wrapper_lines";
+  readonly body: Uint8Array;
+  readonly wrapperId: string;
+}
+
 /** A blob was stored under an object key; its bytes are in the blob store, not here. */
 export interface BlobInput extends Arrival {
   readonly kind: "blob";
@@ -87,6 +94,7 @@ export type Input =
   | SemantivaLinesInput
   | XtrackFramesInput
   | LogLinesInput
+  | WrapperLinesInput
   | BlobInput
   | RefusedInput
   | ChangeInput;

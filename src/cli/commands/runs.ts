@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import type { RunSummary } from "#api/contract/run.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
-import type { Context } from "#cli/context.ts";
+import { type Context, widthOf } from "#cli/context.ts";
 import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect, toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
@@ -52,7 +52,8 @@ export function addRuns(program: Command, context: Context): void {
 function printRuns(context: Context, runs: readonly RunSummary[], columns: readonly string[]): void {
   const nowNs = BigInt(Date.now()) * 1_000_000n;
   const head = [
-    { title: "RUN", minWidth: 8 },
+    // An id is there to be copied, so it is cut last.
+    { title: "RUN", minWidth: widthOf(context.stdout) >= 100 ? 36 : 8 },
     { title: "NAME", minWidth: 8 },
     { title: "STATUS", minWidth: 9 },
     { title: "FROM", minWidth: 6 },

@@ -24,7 +24,7 @@ export function addUp(program: Command, context: Context): void {
 export function printAddresses(context: Context, server: RunningServer, dataDir: string): void {
   const name = (text: string) => paint(context.stdout, context.env, "bold", text.padEnd(8));
   printLine(context, `${name("Open")}${server.url}`);
-  if (server.xtrack) printLine(context, `${name("XTrack")}${server.xtrack.host}:${server.xtrack.port}`);
+  for (const address of server.xtrack) printLine(context, `${name("XTrack")}${address}`);
   printLine(context, `${name("Data")}${dataDir}`);
 }
 

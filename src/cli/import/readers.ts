@@ -80,7 +80,7 @@ class BlobReader extends OnceReader {
     const { path, source } = this.file;
     // As the SDK itself would name it.
     const key = `snapshots/${basename(dirname(path))}/${basename(path)}`;
-    await this.options.sender.sendBlob(key, source, createReadStream(path));
+    await this.options.sender.sendBlob(path, key, source, createReadStream(path));
   }
 }
 

@@ -27,7 +27,7 @@ export interface Sender {
   sendBatch(file: string, source: string, bytes: Uint8Array): Promise<void>;
   sendLines(file: string, source: string, bytes: Uint8Array, line: number, offset: number): Promise<void>;
   sendFrames(file: string, source: string, bytes: Uint8Array, offset: number, currentRun: string | null): Promise<void>;
-  sendBlob(key: string, source: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  sendBlob(file: string, key: string, source: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Resolves when everything sent was answered and can be queried. */
   settle(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
           totals.batches++;
         } catch (error) {
           // Not a batch: the server keeps it as a fault, and the next file is none the worse for it.
-          if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 413)) throw error;
+          if (!isRefused(error)) throw error;
           const offset = error.answer.at?.offset;
           note({ file, code: error.answer.code, message: error.message, ...(offset === undefined ? {} : { offset }) });
         }
@@ -111,11 +111,16 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
         const query = { ...arrival(source), ...run, ...current, file, offset };
         await takeStream(file, await client.open("xtrack", { query }, { raw: { bytes } }));
       }),
-    sendBlob: async (key, source, bytes) => {
+    sendBlob: async (file, key, source, bytes) => {
       const query = { ...arrival(source), ...run };
-      // A stream can be read only once, so a blob is not retried here but by importing again.
-      await client.open("blob", { params: { "*": key }, query }, { raw: { bytes } });
-      totals.blobs++;
+      try {
+        // A stream can be read only once, so a blob is not retried here but by importing again.
+        await client.open("blob", { params: { "*": key }, query }, { raw: { bytes } });
+        totals.blobs++;
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        note({ file, code: error.answer.code, message: error.message });
+      }
     },
     settle: async () => {
       while (inFlight.size > 0) await Promise.race(inFlight);
@@ -123,6 +128,11 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
       await client.call("readyz", { query: { drained: "1" } });
     },
   };
+}
+
+/** The server wants none of it, now or later. */
+function isRefused(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 400 || error.status === 413);
 }
 
 interface StreamAnswer {

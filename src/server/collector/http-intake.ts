@@ -20,6 +20,8 @@ export function createHttpIntake(collector: Collector): Intake {
         case "xtrack_frames":
           return submitFrames(collector, input);
         case "semantiva_lines":
+        case "log_lines":
+        case "wrapper_lines":
         case "refused":
           return toReceipt(collector.submit(input), null);
       }
@@ -62,7 +64,7 @@ async function submitFrames(
   collector: Collector,
   input: Extract<HttpInput, { kind: "xtrack_frames" }>,
 ): Promise<Receipt | Busy> {
-  const stream = new XtrackStream({ file: input.file, currentRun: input.currentRun });
+  const stream = new XtrackStream({ file: input.file, offset: input.offset, currentRun: input.currentRun });
   const chunks = [stream.push(input.body), stream.finish()].filter((chunk) => chunk !== null && !chunk.isEmpty);
   let total: Receipt = {
     position: collector.sequencer.position.durable,
