@@ -107,6 +107,21 @@ describe("a client that never reads", () => {
     expect((await collector.stored()).length + lost).toBe(30_002);
   });
 
+  it("may send frames of many megabytes, and go on after tearing one [XT-25]", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "plain" });
+    client.runStart();
+    client.emit("param", { key: "config", value: "x".repeat(8 * 1024 * 1024) });
+    const torn = encode({ v: 1, t: "log", m: { seq: 3, ts: 3 }, p: { run_id: "plain", level: "info", msg: "never" } });
+    client.socket.write(torn.subarray(0, 40));
+    client.metric("loss", 1, 1);
+    client.runEnd();
+    await client.end();
+    expect(rowsOf(collector.applied, "params")[0]?.["value"]).toHaveLength(8 * 1024 * 1024 + 2);
+    expect(rowsOf(collector.applied, "metrics").length).toBe(1);
+    expect(rowsOf(collector.applied, "events").map(({ type }) => type)).toEqual(["run_start", "run_end"]);
+    expect(rowsOf(collector.applied, "faults").map(({ code }) => code)).toEqual(["xtrack_bytes_skipped"]);
+  });
+
   it("is told apart from one whose connection was reset [XT-04]", async () => {
     const client = await DocumentClient.connect(await serve(), { runId: "plain" });
     client.runStart();

@@ -1,0 +1,130 @@
+// The SDK and the whole server: connections that break, a server that restarts, and commands by HTTP.
+
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type Run, startRun } from "#emit/xtrack.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+let walk: TestApp;
+let line: Awaited<ReturnType<typeof createLine>>;
+
+beforeAll(async () => {
+  walk = await createTestApp();
+  line = await createLine();
+}, 30_000);
+afterAll(async () => {
+  line.close();
+  await walk.remove();
+});
+const runs: Run[] = [];
+afterEach(async () => {
+  await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 1000 })));
+});
+
+/** A line between workers and the server that can be cut, and that leads to wherever the server is now. */
+async function createLine() {
+  const ends = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(walk.app.xtrack[0]?.split(":").at(-1)), "127.0.0.1");
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => ends.delete(from));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const cut = () => {
+    for (const end of ends) end.resetAndDestroy();
+  };
+  return { port: (server.address() as AddressInfo).port, cut, close: () => server.close(cut) };
+}
+
+function start(id: string, workerId: string): Run {
+  const transport = { kind: "tcp", host: "127.0.0.1", port: line.port } as const;
+  const run = startRun({ id, workerId, transport, source: false, env: false });
+  runs.push(run);
+  return run;
+}
+
+const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
+  const deadlineMs = Date.now() + 15_000;
+  while (!(await holds())) {
+    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+interface Commands {
+  readonly accepting: string[];
+  readonly commands: { readonly type: string; readonly state: string; readonly by: string; readonly note: string }[];
+}
+const commandsOf = async (id: string) => (await walk.get(`/api/v1/runs/${id}/commands`)).body as Commands;
+const send = (id: string, body: object) => walk.post(`/api/v1/runs/${id}/commands`, JSON.stringify(body));
+
+test("every event of the SDK arrives once, though its line is cut and the server restarts", async () => {
+  const workers = ["w0", "w1"].map((wid) => start("cut", wid));
+  const steps = 3000;
+  for (let step = 1; step <= steps; step++) {
+    for (const run of workers) run.metric("loss", 1 / step, { step });
+    if (step % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 30));
+    if (step === 1000 || step === 2000) line.cut();
+    if (step === 1500) await walk.reopen();
+  }
+  await Promise.all(workers.map((run) => run.end({ timeoutMs: 15_000 })));
+  await walk.app.collector.drained();
+  const sql = "SELECT worker, count() AS n, uniqExact(seq) AS distinct, max(step) AS last FROM tributary.metrics";
+  const rows = await walk.app.collector.store.query({
+    sql: `${sql} WHERE group_key = 'default/x/cut' GROUP BY worker ORDER BY worker`,
+  });
+  expect(rows).toEqual(
+    ["w0", "w1"].map((worker) => ({ worker, n: String(steps), distinct: String(steps), last: String(steps) })),
+  );
+  const { body } = await walk.get("/api/v1/runs/cut");
+  expect(body).toMatchObject({ status: "completed" });
+}, 60_000);
+
+test("a command by HTTP reaches the program, and its answer is seen", async () => {
+  const run = start("steered", "w0");
+  let rate = 0.1;
+  run.on("adjust_lr", ({ payload }) => {
+    rate = payload["lr"] as number;
+  });
+  run.on("stop", () => {
+    throw new Error("not in the middle of an epoch");
+  });
+  await eventually(async () => (await commandsOf("steered")).accepting?.length === 1, "the worker's asking");
+  const sent = await send("steered", { type: "adjust_lr", payload: { lr: 0.0001 } });
+  expect(sent).toMatchObject({ status: 202, body: { type: "adjust_lr", payload: '{"lr":0.0001}', by: "local" } });
+  await send("steered", { type: "stop", worker: "w0" });
+  await send("steered", { type: "pause", worker: "nobody" });
+  const states = async () => (await commandsOf("steered")).commands.map(({ state }) => state);
+  await eventually(async () => (await states()).join() === "confirmed,refused,queued", "the answers");
+  expect(rate).toBe(0.0001);
+  expect((await commandsOf("steered")).commands[1]?.note).toContain("not in the middle of an epoch");
+  expect(await send("steered", { type: "adjust_lr" })).toMatchObject({ status: 400 });
+  await run.end({ timeoutMs: 5000 });
+  await walk.reopen();
+  expect(await states()).toEqual(["confirmed", "refused", "queued"]);
+}, 60_000);
+
+test("a worker behind a proxy is kept and steered by WebSocket all the same", async () => {
+  const url = `${walk.app.url.replace("http", "ws")}/v1/xtrack`;
+  const run = startRun({ id: "by-ws", transport: { kind: "ws", url }, source: false, env: false });
+  runs.push(run);
+  run.on("pause", () => run.status("paused"));
+  for (let step = 1; step <= 1000; step++) run.metric("loss", 1 / step, { step });
+  await eventually(async () => (await commandsOf("by-ws")).accepting?.length === 1, "the worker's asking");
+  await send("by-ws", { type: "pause" });
+  await eventually(async () => (await commandsOf("by-ws")).commands[0]?.state === "confirmed", "the confirmation");
+  await run.end({ timeoutMs: 5000 });
+  expect(run.health).toMatchObject({ dropped: 0 });
+  await walk.app.collector.drained();
+  const { body } = await walk.get("/api/v1/runs/by-ws/metrics");
+  expect(body).toMatchObject({ metrics: [{ key: "loss", count: 1000 }] });
+}, 60_000);
