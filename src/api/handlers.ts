@@ -11,6 +11,7 @@ import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
 import { spanSummaryRoute } from "./routes/span-summary.ts";
+import { spansRoute } from "./routes/spans.ts";
 
 export function createHandlers(context: ApiContext): Handlers {
   return {
@@ -23,6 +24,7 @@ export function createHandlers(context: ApiContext): Handlers {
     metrics: metricsRoute(context),
     metric: metricRoute(context),
     series: seriesRoute(context),
+    spans: spansRoute(context),
     spanSummary: spanSummaryRoute(context),
     logs: records.logsRoute(context),
     params: records.paramsRoute(context),

@@ -3,6 +3,7 @@
 
 import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
+import type { TimelineSpans } from "#model/timeline.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
 import type { MetricInfo } from "./contract/series.ts";
 import type { SpanSummaryRow } from "./contract/span.ts";
@@ -147,6 +148,15 @@ export interface Reads {
   faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
   spanSummary(window: SpanWindow): Promise<SpanSummaryRecord[]>;
+  /** Changes whenever a span or node of these groups was added. */
+  timelineVersion(groups: readonly string[]): Promise<string>;
+  timelineSpans(groups: readonly string[], signal?: AbortSignal): Promise<TimelineSpans>;
+  markTicks(window: {
+    readonly groups: readonly string[];
+    readonly fromNs: bigint;
+    readonly toNs: bigint;
+    readonly widthPx: number;
+  }): Promise<{ readonly lane: string; readonly name: string; readonly ts_ns: string; readonly merged: number }[]>;
 }
 
 export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share" | "self_ns"> {

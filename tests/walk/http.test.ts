@@ -40,6 +40,10 @@ test("a batch walks from a real request to the answer of a query [CT-26] [CT-28]
   expect(series.body).toMatchObject({ axis: "step", series: [{ key: "loss", exact: false }] });
   const summary = await walk.get(`/api/v1/runs/${runs[0]?.id}/spans/summary`);
   expect(summary.body).toMatchObject({ rows: expect.arrayContaining([expect.objectContaining({ name: "forward" })]) });
+  const spans = await walk.get(`/api/v1/runs/${runs[0]?.id}/spans?width=16000`);
+  expect(spans.body).toMatchObject({ total: 3043 + 2, lanes: [{ rank: 0, has_gpu: true }] });
+  const boxes = (spans.body as { spans: { merged: number[]; id: string[] } }).spans;
+  expect(boxes.merged.reduce((sum, merged) => sum + merged, 0)).toBe(3045);
   for (const list of ["logs", "params", "artifacts", "checkpoints", "faults"])
     expect(await walk.get(`/api/v1/runs/${runs[0]?.id}/${list}`)).toMatchObject({ status: 200 });
 }, 60_000);

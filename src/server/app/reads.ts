@@ -9,6 +9,7 @@ import * as details from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 import { seriesQuery } from "#store/reader/series.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
+import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
 
 export function createReads(store: Store): Reads {
@@ -52,6 +53,12 @@ export function createReads(store: Store): Reads {
       return row === undefined ? null : Buffer.from(row.raw, "base64");
     },
     spanSummary: (window) => store.query(spanSummaryQuery(database, window)),
+    async timelineVersion(groups) {
+      const [row] = await store.query<{ version: string }>(timelineVersionQuery(database, groups));
+      return row?.version ?? "";
+    },
+    timelineSpans: (groups, signal) => readTimelineSpans(store, groups, { signal }),
+    markTicks: (window) => readMarkTicks(store, window),
   };
 }
 

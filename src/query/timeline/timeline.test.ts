@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { noIndex, type TimelineSpans } from "#model/timeline.ts";
+import { layOut } from "./layout.ts";
+import { toBoxes } from "./window.ts";
+
+interface Plain {
+  readonly start: number;
+  readonly end: number;
+  readonly name?: number;
+  readonly lane?: number;
+}
+
+function toSpans(plain: readonly Plain[]): TimelineSpans {
+  const count = plain.length;
+  return {
+    count,
+    baseNs: 0n,
+    start: Float64Array.from(plain, (span) => span.start),
+    end: Float64Array.from(plain, (span) => span.end),
+    gpu: new Float64Array(count).fill(-1),
+    index: new BigInt64Array(count).fill(noIndex),
+    ids: new Uint8Array(count * 16),
+    oddIds: new Map(),
+    name: Uint32Array.from(plain, (span) => span.name ?? 0),
+    names: ["a", "b", "c"],
+    lane: Uint32Array.from(plain, (span) => span.lane ?? 0),
+    lanes: ["one", "two"],
+    flags: new Uint8Array(count),
+  };
+}
+
+function boxes(plain: readonly Plain[], from: number, to: number, widthPx: number) {
+  return toBoxes(layOut(toSpans(plain)), { from, to, widthPx, names: null, lane: null });
+}
+
+describe("laying out spans", () => {
+  test("a child lies below its parent, whatever order they come in", () => {
+    const found = boxes(
+      [
+        { start: 2, end: 4 },
+        { start: 0, end: 10 },
+        { start: 5, end: 9 },
+        { start: 6, end: 7 },
+      ],
+      0,
+      10,
+      1000,
+    );
+    expect(found.start.map((start, at) => [start, found.depth[at]])).toEqual([
+      [0, 0],
+      [2, 1],
+      [5, 1],
+      [6, 2],
+    ]);
+  });
+
+  test("a child that outlives its parent is shown whole, beside what comes next", () => {
+    const found = boxes(
+      [
+        { start: 0, end: 5 },
+        { start: 1, end: 8 },
+        { start: 5, end: 9 },
+      ],
+      0,
+      10,
+      1000,
+    );
+    expect(found.end.map((end, at) => [end, found.depth[at]])).toEqual([
+      [5, 0],
+      [9, 0],
+      [8, 1],
+    ]);
+  });
+
+  test("lanes are laid out apart", () => {
+    const found = boxes(
+      [
+        { start: 0, end: 5 },
+        { start: 1, end: 2, lane: 1 },
+      ],
+      0,
+      10,
+      1000,
+    );
+    expect(found.depth).toEqual([0, 0]);
+    expect(found.lane).toEqual([0, 1]);
+  });
+});
+
+describe("the boxes of a window", () => {
+  const many = Array.from({ length: 1000 }, (_, at) => ({
+    start: at * 10,
+    end: at * 10 + 5,
+    name: at % 3 === 0 ? 0 : 1,
+  }));
+
+  test("what is narrower than a pixel is merged and counted, under the name that took most of the time", () => {
+    const found = boxes(many, 0, 10_000, 10);
+    expect(found.merged.reduce((sum, merged) => sum + merged, 0)).toBe(1000);
+    expect(found.merged.length).toBeLessThanOrEqual(11);
+    expect(new Set(found.name)).toEqual(new Set([1]));
+    expect(found.span.every((span) => span === -1)).toBe(true);
+  });
+
+  test("zoomed in, every span stands for itself", () => {
+    const found = boxes(many, 100, 200, 1000);
+    expect(found.merged).toEqual(found.merged.map(() => 1));
+    expect(found.start).toEqual([100, 110, 120, 130, 140, 150, 160, 170, 180, 190]);
+  });
+
+  test("counts exactly the spans that touch the window, at any zoom", () => {
+    const span = fc.tuple(
+      fc.integer({ min: 0, max: 500 }),
+      fc.integer({ min: 0, max: 80 }),
+      fc.integer({ min: 0, max: 1 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(span, { maxLength: 80 }),
+        fc.integer({ min: 0, max: 500 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.integer({ min: 1, max: 50 }),
+        (spans, from, length, width) => {
+          const plain = spans.map(([start, duration, lane]) => ({ start, end: start + duration, lane }));
+          const to = from + length;
+          const found = boxes(plain, from, to, width);
+          const expected = plain.filter((one) => one.end >= from && one.start < to).length;
+          expect(found.total).toBe(expected);
+          expect(found.merged.reduce((sum, merged) => sum + merged, 0)).toBe(expected);
+        },
+      ),
+    );
+  });
+
+  test("spans of one row never overlap", () => {
+    const span = fc.tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 1, max: 50 }));
+    fc.assert(
+      fc.property(fc.array(span, { maxLength: 60 }), (spans) => {
+        const layout = layOut(toSpans(spans.map(([start, duration]) => ({ start, end: start + duration }))));
+        for (const row of layout.rows)
+          for (let at = row.from + 1; at < row.to; at++) {
+            const before = layout.order[at - 1] as number;
+            const here = layout.order[at] as number;
+            expect(layout.spans.end[before]).toBeLessThanOrEqual(layout.spans.start[here] as number);
+          }
+      }),
+    );
+  });
+});
