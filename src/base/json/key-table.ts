@@ -12,11 +12,17 @@ export class KeyNode {
   readonly bit: number;
   /** The key has half of a surrogate pair. */
   readonly lone: boolean;
-  /** The key that followed this one, and the first key of the object under it, when they were last met. */
-  next: KeyNode | undefined = undefined;
-  first: KeyNode | undefined = undefined;
+  /** Its place in the table, -1 when it has none. */
+  readonly slot: number;
+  /**
+   * Slots of the key that followed this one, and of the first key of the object under it, when they were last met.
+   * Not the keys themselves: a chain of them would keep every key of a huge object alive.
+   */
+  next = -1;
+  first = -1;
 
-  constructor(text: string, token: Uint8Array, bit: number) {
+  constructor(text: string, token: Uint8Array, bit: number, slot: number) {
+    this.slot = slot;
     this.text = text;
     this.token = token;
     this.bit = bit;
@@ -25,29 +31,38 @@ export class KeyNode {
 }
 
 const keyBytesMax = 32;
-const slots = 1024;
+/** Many more than any format has keys: two of them in one slot would take turns in it, for every record. */
+const slots = 8192;
 const nodes: (KeyNode | undefined)[] = new Array(slots).fill(undefined);
 let nodesMade = 0;
+
+/** The key in a slot; any key will do, since whoever guesses compares. */
+export function keyAt(slot: number): KeyNode | undefined {
+  return slot < 0 ? undefined : nodes[slot];
+}
 
 /** The node of a key token; the table holds at most `slots` of them, a newer key takes the place of an older. */
 export function findKey(bytes: Uint8Array, start: number, stop: number, escaped: boolean, wide: boolean): KeyNode {
   // Escapes have several spellings, so such keys do not take part in the bits.
-  if (escaped || stop - start > keyBytesMax) return makeKey(bytes, start, stop, escaped, wide, -1);
+  if (escaped || stop - start > keyBytesMax) {
+    return new KeyNode(decodeText(bytes, start, stop, escaped, wide), tokenOf(bytes, start, stop), -1, -1);
+  }
   let hash = stop - start;
   for (let i = start; i < stop; i++) hash = (Math.imul(hash, 31) + (bytes[i] as number)) | 0;
-  const slot = (hash ^ (hash >>> 10)) & (slots - 1);
+  const slot = (hash ^ (hash >>> 13)) & (slots - 1);
   const known = nodes[slot];
   if (known !== undefined && isKey(known, bytes, start, stop)) return known;
-  const made = makeKey(bytes, start, stop, false, wide, 1 << (nodesMade++ & 31));
+  const text = decodeText(bytes, start, stop, false, wide);
+  const made = new KeyNode(text, tokenOf(bytes, start, stop), 1 << (nodesMade++ & 31), slot);
   nodes[slot] = made;
   return made;
 }
 
-function makeKey(b: Uint8Array, start: number, stop: number, escaped: boolean, wide: boolean, bit: number): KeyNode {
+function tokenOf(bytes: Uint8Array, start: number, stop: number): Uint8Array {
   const token = new Uint8Array(stop - start + 3);
-  token.set(b.subarray(start - 1, stop + 1));
+  token.set(bytes.subarray(start - 1, stop + 1));
   token[token.length - 1] = 0x3a;
-  return new KeyNode(decodeText(b, start, stop, escaped, wide), token, bit);
+  return token;
 }
 
 function isKey(node: KeyNode, bytes: Uint8Array, start: number, stop: number): boolean {

@@ -2,7 +2,7 @@
 // double cannot hold.
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
-import { findKey, KeyNode } from "./key-table.ts";
+import { findKey, KeyNode, keyAt } from "./key-table.ts";
 import { parseNumber } from "./number.ts";
 import { decodeText } from "./text.ts";
 import {
@@ -26,7 +26,7 @@ export type JsonResult =
 
 const textEncoder = new TextEncoder();
 /** Stands above the outermost object, to remember its first key. */
-const root = new KeyNode("", new Uint8Array(0), 0);
+const root = new KeyNode("", new Uint8Array(0), 0, -1);
 
 export function parseJson(input: Uint8Array | string, limits: JsonLimits = defaultJsonLimits): JsonResult {
   const bytes = typeof input === "string" ? encodeText(input) : input;
@@ -82,7 +82,7 @@ export class ValueReader {
   private readObject(above: KeyNode): JsonObject {
     const object: JsonObject = {};
     const { cursor } = this;
-    let guess = above.first;
+    let guess = keyAt(above.first);
     let previous: KeyNode | undefined;
     // Keys that share no bit differ; only those that meet in it are looked up.
     let seen = 0;
@@ -91,8 +91,8 @@ export class ValueReader {
       if (guess !== undefined && cursor.tryKey(guess.token)) key = guess;
       else {
         key = this.readKey();
-        if (previous === undefined) above.first = key;
-        else previous.next = key;
+        if (previous === undefined) above.first = key.slot;
+        else previous.next = key.slot;
       }
       if ((seen & key.bit) !== 0 && Object.hasOwn(object, key.text)) this.oddities |= oddity.duplicateKeys;
       seen |= key.bit;
@@ -102,7 +102,7 @@ export class ValueReader {
       if (key.text === "__proto__") defineOwn(object, key.text, value);
       else object[key.text] = value;
       previous = key;
-      guess = key.next;
+      guess = keyAt(key.next);
     }
     return object;
   }
