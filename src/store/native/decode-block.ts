@@ -28,7 +28,8 @@ class BlockReader {
   private readonly view: DataView;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+    // A Buffer's slice would be a view and not a copy.
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

@@ -26,7 +26,7 @@ export async function readTimelineSpans(
         ${timelineFlags.orphan}, 0)) AS flags
     FROM ${database}.spans WHERE ${inGroups}`;
   // An ancestor that never arrived spans its children, so that they still lie below something.
-  const placeholders = `SELECT MD5(concat('placeholder', parent_id)) AS id, min(start_ns) AS start_ns,
+  const placeholders = `SELECT MD5(concat('placeholder', assumeNotNull(parent_id))) AS id, min(start_ns) AS start_ns,
       max(end_ns) AS end_ns, toInt64(-1) AS gpu, toInt64(${noIndex}) AS idx,
       ${dict("if(max(name = 'epoch') = 1, 'session (not arrived)', 'not arrived')")} AS name,
       ${dict(`any(${laneSql})`)} AS lane, toUInt8(${timelineFlags.placeholder}) AS flags
@@ -111,8 +111,13 @@ class Interner {
 
   copy(column: DecodedColumn, into: Uint32Array, at: number): void {
     const { keys, codes } = column as Extract<DecodedColumn, { kind: "dict" }>;
-    const mapped = keys.map((key) => this.intern(key));
-    for (let row = 0; row < codes.length; row++) into[at + row] = mapped[codes[row] as number] as number;
+    // A block's dictionary also holds keys that none of its rows has.
+    const mapped = new Int32Array(keys.length).fill(-1);
+    for (let row = 0; row < codes.length; row++) {
+      const code = codes[row] as number;
+      if (mapped[code] === -1) mapped[code] = this.intern(keys[code] as string);
+      into[at + row] = mapped[code] as number;
+    }
   }
 
   private intern(text: string): number {
