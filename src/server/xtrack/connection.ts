@@ -66,8 +66,8 @@ export function createConnectionCounters(): ConnectionCounters {
   return { ...zeros, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 };
 }
 
-/** How long the last acks may take to leave once the worker has ended its side. */
-const lastAcksMs = 5000;
+/** How long the last acks may take to leave. */
+const lastAcksMs: { readonly [how in StreamEnd]: number } = { eof: 5000, reset: 0, shutdown: 1000 };
 
 export class Connection {
   private readonly carrier: Carrier;
@@ -218,7 +218,7 @@ export class Connection {
     }
     // Our end of stream follows the disk: a worker that waits for it knows that all it sent is kept.
     await this.stream?.end(how);
-    const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs);
+    const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs[how]);
     await this.outgoing.idle();
     clearTimeout(tooLong);
     this.outgoing.close();

@@ -60,7 +60,9 @@ interface HeldRecord {
 
 const gatherBytesMax = 256 * 1024;
 /** How long records may wait for room when the server shuts down. */
-const shutdownMs = 5000;
+const shutdownMs = 2000;
+/** A connection may speak for many workers of many runs, but whoever makes up names must not fill our memory. */
+const speakersMax = 1000;
 const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_frame_torn", "xtrack_frame_too_large"]);
 
 export class FrameStream implements XtrackStream {
@@ -189,7 +191,7 @@ export class FrameStream implements XtrackStream {
 
   private hearSpeaker(runId: string, wid: string): void {
     const key = `${runId}\0${wid}`;
-    if (this.speakers.has(key)) return;
+    if (this.speakers.has(key) || this.speakers.size >= speakersMax) return;
     this.speakers.add(key);
     const { workspace, runOverride } = this.origin;
     const keptAs = runOverride ?? this.room.options.runOf(workspace, runId);

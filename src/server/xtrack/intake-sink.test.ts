@@ -142,6 +142,15 @@ describe("a stream", () => {
     expect(asked.at(-1)).toBe("named/w");
   });
 
+  it("keeps the names of a thousand workers, whatever else is made up, and all their events", async () => {
+    const stream = open();
+    for (let at = 0; at < 3000; at++)
+      stream.push(encodeFrame("metric", { seq: 1, ts: 1, wid: `w${at}` }, { run_id: "r", key: "k", value: 1 }));
+    await log.sync();
+    expect(sink.presence.count()).toBe(1000);
+    expect(sink.counters.events).toBe(3000);
+  });
+
   it("reports events only when asked, from the asking event on, and only once they are durable", async () => {
     const stream = open();
     const ack = encodeFrame("ack", { seq: 2, ts: 2, wid: "w" }, { seq: 0, status: "ok" });
@@ -267,7 +276,7 @@ describe("without room", () => {
     log.isFull = true;
     stream.push(metric(1));
     const ended = stream.end("shutdown");
-    await vi.advanceTimersByTimeAsync(6000);
+    await vi.advanceTimersByTimeAsync(2500);
     await ended;
   });
 });

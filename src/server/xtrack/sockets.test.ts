@@ -341,7 +341,10 @@ describe("shutting down", () => {
     const client = await DocumentClient.connect(address, { runId: "r", accepts: ["ack"] });
     client.runStart();
     await client.until(() => client.acks.length === 1);
+    // Sent a moment before the server is told to end.
+    client.metric("loss", 1, 1);
     await servers.pop()?.close();
+    expect((await collector.stored()).length).toBe(2);
     expect(collector.endings).toEqual(["shutdown"]);
     await client.until(() => client.socket.destroyed || client.socket.readableEnded);
     await expect(DocumentClient.connect(address, { runId: "r" })).rejects.toMatchObject({ code: "ECONNREFUSED" });
