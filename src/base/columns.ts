@@ -179,9 +179,16 @@ export class Int64Column {
 
   /** Adds one value until the column has this many. */
   padTo(length: number, value: bigint): void {
+    if (length <= this.length) return;
     const low = Number(BigInt.asUintN(32, value));
     const high = Number(BigInt.asUintN(32, value >> 32n));
-    while (this.length < length) this.pushWords(low, high);
+    if (length * 2 > this.words.length) this.reserve(length);
+    const { words } = this;
+    for (let at = this.length * 2; at < length * 2; at += 2) {
+      words[at] = low;
+      words[at + 1] = high;
+    }
+    this.length = length;
   }
 
   padZerosTo(length: number): void {

@@ -118,8 +118,8 @@ export const factTables = {
     /** Cirron: the mark and its span, so that a missing step can be taken from the enclosing span when read. */
     mark_id: "String",
     span_id: "String",
-    /** Strict JSON of `ctx` without `phase`, '' when there is nothing else. */
-    ctx: "String",
+    /** Strict JSON of `ctx` without `phase`, '' when there is nothing else. A run has few contexts and many points. */
+    ctx: "LowCardinality(String)",
     ...arrival,
   },
   params: {
@@ -315,8 +315,19 @@ const recipes = Object.fromEntries(
   ]),
 ) as unknown as { readonly [T in FactTable]: readonly { readonly name: string; readonly make: () => AnyColumn }[] };
 
+/**
+ * Objects to which more than a dozen properties are added one by one become hash tables, and every look at a column
+ * then costs ten times as much. JSON.parse makes objects of a fixed layout, and copies keep it.
+ */
+const layouts = Object.fromEntries(
+  Object.entries(factTables).map(([table, columns]) => [
+    table,
+    JSON.parse(JSON.stringify(Object.fromEntries(Object.keys(columns).map((name) => [name, {}])))),
+  ]),
+) as { readonly [T in FactTable]: Record<string, AnyColumn> };
+
 export function createRows<T extends FactTable>(table: T): Rows<T> {
-  const rows: Record<string, AnyColumn> = {};
+  const rows: Record<string, AnyColumn> = { ...layouts[table] };
   for (const { name, make } of recipes[table]) rows[name] = make();
   return rows as unknown as Rows<T>;
 }

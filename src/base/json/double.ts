@@ -3,7 +3,7 @@
 import { decodeAscii } from "./text.ts";
 
 /** Every power of ten that a double holds exactly. */
-const exactPowers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+export const exactPowers: Float64Array = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
  * The digits without their point are an integer m below 10^18, and 10^k is an exact double up to k = 22, so the value
@@ -96,7 +96,7 @@ const splitter = 134217729;
 const doubt = 2 ** -98;
 
 /** (high + low) / divisor rounded to the nearest double, or NaN when that is in doubt. All are exact integers. */
-function divideExactly(high: number, low: number, divisor: number): number {
+export function divideExactly(high: number, low: number, divisor: number): number {
   const sum = high + low;
   // An exact integer over an exact integer: one rounding.
   if (sum <= Number.MAX_SAFE_INTEGER) return sum / divisor;
@@ -112,4 +112,16 @@ function divideExactly(high: number, low: number, divisor: number): number {
   const margin = guess * doubt;
   const nearest = guess + rest;
   return guess + (rest - margin) === nearest && guess + (rest + margin) === nearest ? nearest : Number.NaN;
+}
+
+/** |high + low - value * divisor|: how far the double is from the digits, in units of their last place. */
+export function distance(high: number, low: number, divisor: number, value: number): number {
+  const product = value * divisor;
+  const valueHigh = splitter * value - (splitter * value - value);
+  const valueLow = value - valueHigh;
+  const divisorHigh = splitter * divisor - (splitter * divisor - divisor);
+  const divisorLow = divisor - divisorHigh;
+  const productLow =
+    valueHigh * divisorHigh - product + valueHigh * divisorLow + valueLow * divisorHigh + valueLow * divisorLow;
+  return Math.abs(high - product + low - productLow);
 }

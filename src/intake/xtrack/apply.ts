@@ -140,7 +140,8 @@ class XtrackBatch {
     gatherWords(rows.seq, columns.seq, events, count);
     rows.received_ns.padTo(count, meta.receivedNs);
     rows.jpos.padTo(count, BigInt(meta.position));
-    for (let row = 0; row < count; row++) rows.jrow.push(events[row] as number);
+    rows.jrow.values = events.slice(0, count);
+    rows.jrow.length = count;
     rows.flags.padTo(count, 0);
     rows.extra.padTo(count);
     rows.raw.padTo(count);
@@ -263,7 +264,7 @@ function isNewFault(seen: IdMap, workspace: string, id: string): boolean {
   return true;
 }
 
-/** Pushes texts[codes[events[row]]] for every row, with one look into the dictionary per text. */
+/** Fills the empty column with texts[codes[events[row]]], with one look into the dictionary per text. */
 function mapCodes(
   column: DictColumn,
   texts: readonly string[],
@@ -271,18 +272,23 @@ function mapCodes(
   events: Uint32Array,
   count: number,
 ): void {
-  const targets = texts.map((text) => column.intern(text));
-  for (let row = 0; row < count; row++) {
-    column.pushCode(targets[codes[events[row] as number] as number] as number);
-  }
+  const targets = Uint32Array.from(texts, (text) => column.intern(text));
+  column.reserve(count);
+  const out = column.codes;
+  for (let row = 0; row < count; row++) out[row] = targets[codes[events[row] as number] as number] as number;
+  column.length = count;
 }
 
 function gatherWords(column: Int64Column, from: Int64Column, events: Uint32Array, count: number): void {
   const { words } = from;
+  column.reserve(count);
+  const out = column.words;
   for (let row = 0; row < count; row++) {
     const at = (events[row] as number) * 2;
-    column.pushWords(words[at] as number, words[at + 1] as number);
+    out[row * 2] = words[at] as number;
+    out[row * 2 + 1] = words[at + 1] as number;
   }
+  column.length = count;
 }
 
 function fillConstants(owned: AnyOwnedRows, count: number): void {

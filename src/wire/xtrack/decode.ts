@@ -6,8 +6,10 @@ import { jsonKind } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonObject, toJsonFault } from "#base/json/value.ts";
 import { rowFlags } from "#model/tables.ts";
-import { EventColumns, hashContent } from "./event-columns.ts";
+import { hashBytes, hashMetricRows } from "./content.ts";
+import { EventColumns } from "./event-columns.ts";
 import { type EventParts, pushEventRow, pushLogRow, pushParamRow } from "./event-rows.ts";
+import { FastDecoder } from "./fast.ts";
 import { type Field, type FieldSet, integerOf, readFields, StrictTexts, textOf } from "./fields.ts";
 import { pushMetricRows } from "./metric-rows.ts";
 import { findJsonTrouble, prefixBytes } from "./resync.ts";
@@ -34,6 +36,9 @@ export class EventDecoder {
   streamRun: string;
   authKey = "";
   refusal: RefusedEvent | undefined;
+  private readonly fast = new FastDecoder();
+  /** The event last pushed is of a kind that the fast path can learn. */
+  private isMetric = false;
 
   constructor(streamRun = "") {
     this.streamRun = streamRun;
@@ -42,12 +47,21 @@ export class EventDecoder {
   /** The events so far; later ones go to fresh columns. */
   takeColumns(): EventColumns {
     const { columns } = this;
-    this.columns = new EventColumns();
+    this.columns = new EventColumns(columns);
     return columns;
   }
 
   /** Decodes bytes[start..end), the payload of the frame at stream offset `offset`. */
   decode(bytes: Uint8Array, start: number, end: number, offset: number): Outcome {
+    const { columns } = this;
+    if (this.fast.decode(columns, bytes, start, end, offset)) return "event";
+    const outcome = this.decodeAny(bytes, start, end, offset);
+    if (outcome === "event" && this.isMetric) this.fast.learn(columns, bytes, start, end);
+    return outcome;
+  }
+
+  /** The general decoder: every type and every oddity. */
+  decodeAny(bytes: Uint8Array, start: number, end: number, offset: number): Outcome {
     let envelope: FieldSet;
     try {
       envelope = readFields(bytes, start, end);
@@ -112,9 +126,8 @@ export class EventDecoder {
     if (check.unlisted) flags |= rowFlags.unlisted_word;
     const isOdd = parts.envelope.duplicates || m.duplicates || wid.isOdd;
     const isPayloadOdd = p.duplicates || run.isOdd;
-    const hash = hashContent(new DataView(bytes.buffer, bytes.byteOffset), start, end);
     const row = { ...parts, bytes, start, end, flags, isOdd, isPayloadOdd, strict: new StrictTexts() };
-    return { row, run: run.id, generated: run.generated, worker: wid.text, seq: seqValue, tsUs, hash };
+    return { row, run: run.id, generated: run.generated, worker: wid.text, seq: seqValue, tsUs };
   }
 
   private readRun(parts: Envelope, bytes: Uint8Array, start: number, end: number): RunId | Refusal {
@@ -153,12 +166,20 @@ export class EventDecoder {
     columns.type.push(type);
     columns.seq.pushBigInt(BigInt(event.seq));
     columns.pushTime(event.tsUs);
-    columns.hash.push(event.hash);
     columns.offset.push(offset);
-    if (type === "metric" || type === "metric_batch") pushMetricRows(columns, row, index);
+    this.isMetric = type === "metric" || type === "metric_batch";
+    const firstRow = this.isMetric ? columns.metrics.event.length : 0;
+    if (this.isMetric) pushMetricRows(columns, row, index);
     else if (type === "param") pushParamRow(columns, row, index);
     else if (type === "log") pushLogRow(columns, row, index);
     else pushEventRow(columns, row, index);
+    columns.hash.push(this.hashOf(row, firstRow));
+  }
+
+  private hashOf(row: EventParts, firstRow: number): number {
+    const { metrics } = this.columns;
+    if (!this.isMetric || metrics.event.length === firstRow) return hashBytes(row.bytes, row.start, row.end);
+    return hashMetricRows(metrics, firstRow, metrics.event.length);
   }
 
   private takeAuth(parts: Envelope): Outcome {
@@ -199,7 +220,6 @@ interface DecodedEvent {
   readonly worker: string;
   readonly seq: number | bigint;
   readonly tsUs: number;
-  readonly hash: number;
 }
 
 interface RunId {

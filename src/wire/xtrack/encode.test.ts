@@ -80,9 +80,7 @@ describe("encodeFrame", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 5 }), (values) => {
         const stream = join(...values.map((value) => encodeEnvelope({ x: value as never })));
-        expect(gather(stream).frames.map((text) => JSON.parse(text))).toEqual(
-          values.map((value) => ({ x: JSON.parse(JSON.stringify(value)) })),
-        );
+        expect(gather(stream).frames.map((text) => JSON.parse(text))).toEqual(values.map((value) => ({ x: value })));
       }),
       { numRuns: 100 },
     );

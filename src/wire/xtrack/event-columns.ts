@@ -51,7 +51,7 @@ export class EventColumns {
   readonly type: DictColumn = new DictColumn();
   readonly seq: Int64Column = new Int64Column();
   readonly tsNs: Int64Column = new Int64Column();
-  /** 32 bits of the frame's bytes, see `hashContent`. */
+  /** 32 bits of the content, see content.ts. */
   readonly hash: UInt32Column = new UInt32Column();
   /** Stream offset of the frame. */
   readonly offset: Float64Column = new Float64Column();
@@ -62,16 +62,27 @@ export class EventColumns {
   private madeLogs: OwnedRows<"logs"> | undefined;
   private madeEvents: OwnedRows<"events"> | undefined;
 
+  private readonly metricsExpected: number;
+
   readonly starts: RunStart[] = [];
   readonly statuses: StatusNote[] = [];
   readonly control: ControlNote[] = [];
+
+  /** Columns that grow like the ones before them need not be copied while they grow. */
+  constructor(before?: EventColumns) {
+    const length = before?.length ?? 0;
+    this.metricsExpected = before?.madeMetrics?.event.length ?? 0;
+    if (length < expectedMin) return;
+    for (const column of [this.run, this.worker, this.type, this.seq, this.tsNs, this.hash, this.offset])
+      column.reserve(length + (length >> 3));
+  }
 
   get length(): number {
     return this.seq.length;
   }
 
   get metrics(): OwnedRows<"metrics"> {
-    this.madeMetrics ??= { table: "metrics", rows: createRows("metrics"), event: new UInt32Column() };
+    this.madeMetrics ??= makeMetrics(this.metricsExpected);
     return this.madeMetrics;
   }
 
@@ -106,13 +117,27 @@ export class EventColumns {
 }
 
 const two32 = 4294967296;
-/** 32 bits of a frame's bytes, 0 and 1 never among them; the same in the general and the fast decoder. */
-export function hashContent(view: DataView, start: number, end: number): number {
-  let hash = end - start;
-  let at = start;
-  for (; at + 4 <= end; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1) ^ (hash >>> 15);
-  for (; at < end; at++) hash = Math.imul(hash ^ view.getUint8(at), 0x9e3779b1) ^ (hash >>> 15);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  // 0 and 1 mean "no event" and "content not known" where hashes are kept.
-  return ((hash ^ (hash >>> 13)) | 2) >>> 0;
+/** Below this, columns grow in a step or two anyway. */
+const expectedMin = 64;
+
+function makeMetrics(expected: number): OwnedRows<"metrics"> {
+  const owned: OwnedRows<"metrics"> = { table: "metrics", rows: createRows("metrics"), event: new UInt32Column() };
+  if (expected >= expectedMin) reserveMetrics(owned, expected + (expected >> 3));
+  return owned;
+}
+
+/** Makes room in the columns that the fast path writes itself. */
+export function reserveMetrics({ rows, event }: OwnedRows<"metrics">, length: number): void {
+  if (length > event.values.length) event.reserve(length);
+  if (length > rows.key.codes.length) rows.key.reserve(length);
+  if (length > rows.phase.codes.length) rows.phase.reserve(length);
+  if (length > rows.ctx.codes.length) rows.ctx.reserve(length);
+  if (length > rows.entry.values.length) rows.entry.reserve(length);
+  if (length > rows.flags.values.length) rows.flags.reserve(length);
+  if (length > rows.value.nulls.values.length) rows.value.nulls.reserve(length);
+  if (length > rows.value.inner.values.length) rows.value.inner.reserve(length);
+  if (length > rows.step.nulls.values.length) rows.step.nulls.reserve(length);
+  if (length * 2 > rows.step.inner.words.length) rows.step.inner.reserve(length);
+  if (length > rows.epoch.nulls.values.length) rows.epoch.nulls.reserve(length);
+  if (length * 2 > rows.epoch.inner.words.length) rows.epoch.inner.reserve(length);
 }

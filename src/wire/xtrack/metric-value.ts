@@ -28,7 +28,7 @@ export function toMetricNumber(
   return { value, isExact: isLiteral(value, decodeAscii(bytes, start, end), form) };
 }
 
-/** Whether the double, printed with as many digits, is the literal again. */
+/** Whether the double, printed with as many digits or as few as it needs, is the literal again. */
 function isLiteral(value: number, literal: string, form: number): boolean {
   if (!Number.isFinite(value)) return false;
   if (form === numberForm.integer) return BigInt(value) === BigInt(literal);
@@ -36,8 +36,12 @@ function isLiteral(value: number, literal: string, form: number): boolean {
   const digits = Math.max(1, decimal.digits.length);
   if (digits > 100) return false;
   if (digits <= 15 && Math.abs(value) >= 2.2250738585072014e-308) return true;
-  const printed = toDecimal(value.toPrecision(digits));
-  return printed.digits === decimal.digits && (printed.digits === "" || printed.exponent === decimal.exponent);
+  // Halfway between two texts, toPrecision and the shortest printing may choose differently; both are the double.
+  return isSame(toDecimal(value.toPrecision(digits)), decimal) || isSame(toDecimal(String(value)), decimal);
+}
+
+function isSame(a: Decimal, b: Decimal): boolean {
+  return a.digits === b.digits && (a.digits === "" || a.exponent === b.exponent);
 }
 
 interface Decimal {

@@ -1,0 +1,160 @@
+// How fast XTrack frames become rows, on one core, against only framing and JSON.parse of the same bytes.
+//
+//   node bench/xtrack-decode.ts            prints the table
+//   node bench/xtrack-decode.ts --write    also writes bench/results/xtrack-decode.md
+
+import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { performance } from "node:perf_hooks";
+import { PlainGroups } from "#intake/groups.ts";
+import { IdMap } from "#intake/id-map.ts";
+import { applyXtrack } from "#intake/xtrack/apply.ts";
+import { XtrackIdentities } from "#intake/xtrack/identities.ts";
+import { XtrackStream } from "#intake/xtrack/stream.ts";
+import { EventDecoder } from "#wire/xtrack/decode.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { Framer } from "#wire/xtrack/frame.ts";
+
+const chunkBytes = 64 * 1024;
+// Many short rounds, of which the best is taken: other work on the machine then hardly matters.
+const rounds = 60;
+
+interface Load {
+  readonly name: string;
+  readonly stream: Uint8Array;
+  readonly events: number;
+  readonly points: number;
+}
+
+/** Losses as a training prints them: float32 values promoted to double, 16 or 17 digits. */
+function lossAt(step: number): number {
+  return Math.fround(4 / Math.sqrt(1 + step / 50) + Math.sin(step * 12.9898) * 0.01);
+}
+
+function toLoad(name: string, frames: readonly Uint8Array[], points: number): Load {
+  return { name, stream: new Uint8Array(Buffer.concat(frames)), events: frames.length, points };
+}
+
+const runId = "59a83676-15ca-4ec8-a01c-4610eeb410de";
+const tsBase = 1794710321102255;
+const ctx = { phase: "train", batch_size: 64 };
+
+function singleMetrics(count: number): Load {
+  const keys = ["loss", "grad_norm", "tokens_per_s", "lr"];
+  const frames = Array.from({ length: count }, (_, i) => {
+    const key = keys[i % keys.length] as string;
+    const payload = { run_id: runId, key, value: lossAt(i), step: i >> 2, epoch: 0, ctx };
+    return encodeFrame("metric", { seq: i + 2, ts: tsBase + i * 137, wid: "worker-0" }, payload);
+  });
+  return toLoad("single metrics", frames, count);
+}
+
+function batches(count: number, size: number): Load {
+  const frames = Array.from({ length: count }, (_, i) => {
+    const metrics = Object.fromEntries(
+      Array.from({ length: size }, (_, k) => [`layer_${k}/grad_norm`, lossAt(i * size + k)]),
+    );
+    return encodeFrame(
+      "metric_batch",
+      { seq: i + 2, ts: tsBase + i * 1370 },
+      { run_id: runId, step: i, epoch: 0, metrics, ctx },
+    );
+  });
+  return toLoad(`batches of ${size}`, frames, count * size);
+}
+
+function* chunksOf(stream: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < stream.length; at += chunkBytes) yield stream.slice(at, at + chunkBytes);
+}
+
+/** The yardstick: length prefixes and JSON.parse, nothing kept. */
+function parseOnly(stream: Uint8Array): number {
+  const buffer = Buffer.from(stream.buffer, stream.byteOffset, stream.length);
+  let found = 0;
+  for (let at = 0; at < buffer.length; ) {
+    const size = buffer.readUInt32BE(at);
+    const message = JSON.parse(buffer.toString("utf8", at + 4, at + 4 + size)) as { m: { seq: number } };
+    found += message.m.seq > 0 ? 1 : 0;
+    at += 4 + size;
+  }
+  return found;
+}
+
+function decodeGenerally(stream: Uint8Array): number {
+  const framer = new Framer();
+  const decoder = new EventDecoder();
+  let found = 0;
+  for (const chunk of chunksOf(stream)) {
+    framer.push(chunk);
+    while (framer.next() === "frame") {
+      decoder.decodeAny(framer.bytes, framer.frameStart, framer.frameEnd, framer.frameOffset);
+    }
+    found += decoder.takeColumns().length;
+  }
+  return found;
+}
+
+function decode(stream: Uint8Array): number {
+  const decoder = new XtrackStream();
+  let found = 0;
+  for (const chunk of chunksOf(stream)) found += decoder.push(chunk)?.decoded.columns.length ?? 0;
+  return found;
+}
+
+function decodeAndApply(stream: Uint8Array): number {
+  const decoder = new XtrackStream();
+  const state = { identities: new XtrackIdentities(), groups: new PlainGroups(), seenFaults: new IdMap() };
+  let found = 0;
+  let position = 0;
+  for (const bytes of chunksOf(stream)) {
+    const chunk = decoder.push(bytes);
+    if (chunk === null) continue;
+    const meta = { workspace: "default", receivedNs: 1n, transport: "tcp", runOverride: null, imported: false };
+    found += applyXtrack(state, chunk, chunk.decoded, { ...meta, position: ++position }).accepted;
+  }
+  return found;
+}
+
+const contenders: readonly [string, (stream: Uint8Array) => number][] = [
+  ["framing and JSON.parse only", parseOnly],
+  ["general decoder into columns", decodeGenerally],
+  ["stream: fast path into columns, journal body", decode],
+  ["stream and intake: identities, ranges, all columns filled", decodeAndApply],
+];
+
+function bestSeconds(work: () => number, expected: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now();
+    if (work() !== expected) throw new Error("events were lost");
+    best = Math.min(best, performance.now() - start);
+  }
+  return best / 1000;
+}
+
+function toTable(load: Load): string {
+  const lines = [`### ${load.name}: ${load.events} events, ${(load.stream.length / 1e6).toFixed(1)} MB`, ""];
+  lines.push("| | events/s | points/s | MB/s | × JSON.parse |", "| --- | ---: | ---: | ---: | ---: |");
+  let yardstick = 0;
+  for (const [name, work] of contenders) {
+    const seconds = bestSeconds(() => work(load.stream), load.events);
+    yardstick ||= seconds;
+    const rate = (count: number) => Math.round(count / seconds).toLocaleString("en");
+    lines.push(
+      `| ${name} | ${rate(load.events)} | ${rate(load.points)} | ${(load.stream.length / 1e6 / seconds).toFixed(0)} | ${(yardstick / seconds).toFixed(2)} |`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const head = `# XTrack frames to rows
+
+One core, best of ${rounds} rounds, chunks of 64 KiB, Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}.
+Made by \`node bench/xtrack-decode.ts --write\`.
+
+`;
+const tables = [singleMetrics(20_000), batches(5_000, 20)].map(toTable).join("\n");
+console.log(tables);
+if (process.argv.includes("--write")) {
+  writeFileSync(new URL("results/xtrack-decode.md", import.meta.url), head + tables);
+}

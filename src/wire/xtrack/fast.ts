@@ -1,0 +1,232 @@
+// The fast path: metric frames of a known shape, straight into columns.
+// It takes a frame only when it would give exactly the rows that the general decoder gives, and touches no column
+// before it is sure; a property test holds the two together.
+
+import { ShortDecimal } from "#base/short-decimal.ts";
+import { hashEnd, hashShared, hashValue } from "./content.ts";
+import { type EventColumns, type OwnedRows, reserveMetrics } from "./event-columns.ts";
+import { NameTable } from "./names.ts";
+import { learnShape, type Shape, slotKind } from "./shape.ts";
+
+/** Streams mix a few shapes; one that shows new ones without end is left to the general decoder. */
+const shapesMax = 16;
+const learnedMax = 256;
+
+export class FastDecoder {
+  private readonly shapes: Shape[] = [];
+  private learned = 0;
+  private readonly number = new ShortDecimal();
+  private readonly run = new NameTable();
+  private readonly worker = new NameTable();
+  private readonly key = new NameTable();
+  // What the last matching frame held.
+  private seq = 0;
+  private ts = 0;
+  private step = 0;
+  private epoch = 0;
+  private readonly values = new Float64Array(256);
+  private readonly valueWords = new Uint32Array(this.values.buffer);
+  private view: DataView = new DataView(new ArrayBuffer(0));
+  private viewed: Uint8Array | undefined;
+
+  /** Pushes the event in bytes[start..end) and returns true, or leaves everything as it was. */
+  decode(columns: EventColumns, bytes: Uint8Array, start: number, end: number, offset: number): boolean {
+    const { shapes } = this;
+    if (shapes.length === 0) return false;
+    if (bytes !== this.viewed) {
+      this.viewed = bytes;
+      this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    for (let i = 0; i < shapes.length; i++) {
+      const shape = shapes[i] as Shape;
+      this.step = 0;
+      this.epoch = 0;
+      if (!this.matches(shape, bytes, start, end)) continue;
+      if (i > 0) {
+        // Shapes tend to come in runs: the one that matched moves one place forward.
+        shapes[i] = shapes[i - 1] as Shape;
+        shapes[i - 1] = shape;
+      }
+      this.push(columns, shape, offset);
+      return true;
+    }
+    return false;
+  }
+
+  /** Learns from the event in bytes[start..end) that the general decoder has just pushed onto `columns`. */
+  learn(columns: EventColumns, bytes: Uint8Array, start: number, end: number): void {
+    if (this.learned >= learnedMax) return;
+    const shape = learnShape(columns, bytes, start, end);
+    if (shape === undefined) return;
+    this.learned++;
+    this.shapes.unshift(shape);
+    if (this.shapes.length > shapesMax) this.shapes.pop();
+  }
+
+  private matches(shape: Shape, bytes: Uint8Array, start: number, end: number): boolean {
+    const { literals, literalsView, literalEnds, slots } = shape;
+    const { view } = this;
+    let at = start;
+    let literal = 0;
+    let value = 0;
+    for (let slot = 0; ; slot++) {
+      const from = literal;
+      const literalEnd = literalEnds[slot] as number;
+      if (at + literalEnd - literal > end) return false;
+      // Eight bytes at a time, as doubles: no JSON text makes a zero, and one that makes a NaN is only taken to differ.
+      for (; literal + 8 <= literalEnd; literal += 8, at += 8) {
+        if (view.getFloat64(at, true) !== literalsView.getFloat64(literal, true)) return false;
+      }
+      if (literal < literalEnd) {
+        if (literalEnd - from >= 8) {
+          // The last eight bytes, some of them for the second time.
+          at += literalEnd - literal;
+          if (view.getFloat64(at - 8, true) !== literalsView.getFloat64(literalEnd - 8, true)) return false;
+        } else for (let i = literal; i < literalEnd; i++) if (bytes[at++] !== literals[i]) return false;
+        literal = literalEnd;
+      }
+      if (slot === slots.length) return at === end;
+      const kind = slots[slot] as number;
+      if (kind === slotKind.value) at = this.readValue(bytes, at, value++);
+      else if (kind === slotKind.run) at = this.run.read(bytes, at, end);
+      else if (kind === slotKind.key) at = this.key.read(bytes, at, end);
+      else if (kind === slotKind.worker) at = this.worker.read(bytes, at, end);
+      else at = this.readWhole(bytes, at, kind);
+      if (at < 0 || at > end) return false;
+    }
+  }
+
+  /** Numbers end before any byte of the literal behind them, so reading past `end` finds no digit that counts. */
+  private readValue(bytes: Uint8Array, at: number, index: number): number {
+    const c = bytes[at] as number;
+    if (c === 0x4e) {
+      this.values[index] = Number.NaN;
+      return bytes[at + 1] === 0x61 && bytes[at + 2] === 0x4e ? at + 3 : -1;
+    }
+    const { number } = this;
+    const stop = number.read(bytes, this.view, at);
+    if (stop < 0 || !number.isExact) return -1;
+    this.values[index] = number.out[0] as number;
+    return stop;
+  }
+
+  private readWhole(bytes: Uint8Array, at: number, kind: number): number {
+    let i = at;
+    const negative = bytes[i] === 0x2d;
+    if (negative) i++;
+    const from = i;
+    let value = 0;
+    for (let c = bytes[i] as number; c >= 0x30 && c <= 0x39; c = bytes[++i] as number) value = value * 10 + (c - 0x30);
+    const digits = i - from;
+    if (digits === 0 || digits > 16 || (digits > 1 && bytes[from] === 0x30) || value > Number.MAX_SAFE_INTEGER)
+      return -1;
+    if (negative) {
+      if (kind === slotKind.seq || kind === slotKind.ts) return -1;
+      value = -value;
+    }
+    if (kind === slotKind.seq) this.seq = value;
+    else if (kind === slotKind.ts) this.ts = value;
+    else if (kind === slotKind.step) this.step = value;
+    else this.epoch = value;
+    return i;
+  }
+
+  private push(columns: EventColumns, shape: Shape, offset: number): void {
+    const event = columns.length;
+    columns.run.pushCode(this.run.name.codeIn(columns.run));
+    if (shape.hasWorker) columns.worker.pushCode(this.worker.name.codeIn(columns.worker));
+    else columns.worker.push("");
+    columns.type.push(shape.type);
+    columns.seq.pushNumber(this.seq);
+    columns.pushTime(this.ts);
+    columns.hash.push(this.hashOf(shape));
+    columns.offset.push(offset);
+    const { metrics } = columns;
+    const { key } = metrics.rows;
+    const row = key.length;
+    const count = shape.names.length;
+    if (count === 0) {
+      reserveMetrics(metrics, row + 1);
+      key.codes[row] = this.key.name.codeIn(key);
+      metrics.rows.entry.values[row] = -1;
+      this.fillRows(metrics, shape, event, row, row + 1);
+      return;
+    }
+    reserveMetrics(metrics, row + count);
+    key.codes.set(shape.codesIn(key), row);
+    const entries = metrics.rows.entry.values;
+    for (let entry = 0; entry < count; entry++) entries[row + entry] = entry;
+    this.fillRows(metrics, shape, event, row, row + count);
+  }
+
+  private hashOf(shape: Shape): number {
+    const { valueWords } = this;
+    const { nameHashes } = shape;
+    let hash = hashShared(shape.phase.hash, shape.ctx.hash, this.step, this.epoch);
+    if (nameHashes.length === 0) {
+      hash = hashValue(hash, this.key.name.hash, valueWords[0] as number, valueWords[1] as number);
+    }
+    for (let i = 0; i < nameHashes.length; i++) {
+      hash = hashValue(hash, nameHashes[i] as number, valueWords[i * 2] as number, valueWords[i * 2 + 1] as number);
+    }
+    return hashEnd(hash);
+  }
+
+  /**
+   * Writes rows [row, end) of one event; key and entry are there already. The columns that are empty in every such
+   * row are left behind; whoever needs them fills them up.
+   */
+  private fillRows(metrics: OwnedRows<"metrics">, shape: Shape, event: number, row: number, end: number): void {
+    const { rows } = metrics;
+    const { values } = this;
+    const events = metrics.event.values;
+    const doubles = rows.value.inner.values;
+    const valueNulls = rows.value.nulls.values;
+    const stepNulls = rows.step.nulls.values;
+    const stepWords = rows.step.inner.words;
+    const epochNulls = rows.epoch.nulls.values;
+    const epochWords = rows.epoch.inner.words;
+    const phases = rows.phase.codes;
+    const contexts = rows.ctx.codes;
+    const flags = rows.flags.values;
+    const phase = shape.phase.codeIn(rows.phase);
+    const context = shape.ctx.codeIn(rows.ctx);
+    const { step, epoch } = this;
+    const stepHigh = Math.floor(step / two32);
+    const epochHigh = Math.floor(epoch / two32);
+    const stepNull = shape.hasStep ? 0 : 1;
+    const epochNull = shape.hasEpoch ? 0 : 1;
+    for (let at = row; at < end; at++) {
+      events[at] = event;
+      phases[at] = phase;
+      contexts[at] = context;
+      doubles[at] = values[at - row] as number;
+      valueNulls[at] = 0;
+      stepNulls[at] = stepNull;
+      stepWords[at * 2] = step;
+      stepWords[at * 2 + 1] = stepHigh;
+      epochNulls[at] = epochNull;
+      epochWords[at * 2] = epoch;
+      epochWords[at * 2 + 1] = epochHigh;
+      flags[at] = shape.flags;
+    }
+    setLength(metrics, end);
+  }
+}
+
+const two32 = 4294967296;
+
+function setLength({ rows, event }: OwnedRows<"metrics">, length: number): void {
+  event.length = length;
+  rows.key.length = length;
+  rows.phase.length = length;
+  rows.ctx.length = length;
+  rows.entry.length = length;
+  rows.flags.length = length;
+  rows.value.nulls.length = length;
+  rows.value.inner.length = length;
+  rows.step.nulls.length = length;
+  rows.step.inner.length = length;
+  rows.epoch.nulls.length = length;
+  rows.epoch.inner.length = length;
+}
