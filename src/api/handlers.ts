@@ -10,6 +10,7 @@ import * as records from "./routes/records.ts";
 import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
+import { snapshotsRoute, tensorRoute } from "./routes/snapshots.ts";
 import { spanSummaryRoute } from "./routes/span-summary.ts";
 import { spansRoute } from "./routes/spans.ts";
 
@@ -26,6 +27,8 @@ export function createHandlers(context: ApiContext): Handlers {
     series: seriesRoute(context),
     spans: spansRoute(context),
     spanSummary: spanSummaryRoute(context),
+    snapshots: snapshotsRoute(context),
+    tensor: tensorRoute(context),
     logs: records.logsRoute(context),
     params: records.paramsRoute(context),
     artifacts: records.artifactsRoute(context),

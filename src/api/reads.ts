@@ -5,7 +5,9 @@ import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
 import type { TimelineSpans } from "#model/timeline.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
+import type { Float } from "./contract/scalar.ts";
 import type { MetricInfo } from "./contract/series.ts";
+import type { Snapshot } from "./contract/snapshot.ts";
 import type { SpanSummaryRow } from "./contract/span.ts";
 
 export interface RunGroup {
@@ -105,11 +107,29 @@ export interface ArtifactRecord extends Arrival {
   readonly meta: string;
 }
 
-export interface SpanWindow {
+export interface TimeWindow {
   readonly groups: readonly string[];
   readonly fromNs: bigint | null;
   readonly toNs: bigint | null;
+}
+
+export interface SpanWindow extends TimeWindow {
   readonly byRank: boolean;
+}
+
+export interface TensorRecord {
+  readonly tensor: string;
+  readonly shape: string;
+  readonly dtype: string;
+  readonly snapshots: number;
+  readonly blobs: number;
+  readonly first_ns: string;
+  readonly last_ns: string;
+  readonly norms: readonly (Float | null)[];
+  readonly has_nan: number;
+  readonly last_min: Float | null;
+  readonly last_max: Float | null;
+  readonly last_std: Float | null;
 }
 
 export interface Reads {
@@ -148,6 +168,16 @@ export interface Reads {
   faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
   spanSummary(window: SpanWindow): Promise<SpanSummaryRecord[]>;
+  tensors(window: TimeWindow, tensor: string | null): Promise<TensorRecord[]>;
+  tensorRows(
+    window: TimeWindow,
+    tensor: string,
+    limit: number,
+  ): Promise<(Omit<Snapshot, "blob_stored"> & { readonly total: number })[]>;
+  blobsOfSpans(
+    workspace: string,
+    spans: readonly string[],
+  ): Promise<{ readonly span_id: string; readonly kind: string; readonly object_key: string }[]>;
   /** Changes whenever a span or node of these groups was added. */
   timelineVersion(groups: readonly string[]): Promise<string>;
   timelineSpans(groups: readonly string[], signal?: AbortSignal): Promise<TimelineSpans>;

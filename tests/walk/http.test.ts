@@ -44,6 +44,13 @@ test("a batch walks from a real request to the answer of a query [CT-26] [CT-28]
   expect(spans.body).toMatchObject({ total: 3043 + 2, lanes: [{ rank: 0, has_gpu: true }] });
   const boxes = (spans.body as { spans: { merged: number[]; id: string[] } }).spans;
   expect(boxes.merged.reduce((sum, merged) => sum + merged, 0)).toBe(3045);
+  const tensors = await walk.get(`/api/v1/runs/${runs[0]?.id}/snapshots`);
+  const [first] = (tensors.body as { tensors: { tensor: string; kind: string }[] }).tensors;
+  expect(tensors.body).toMatchObject({
+    tensors: expect.arrayContaining([expect.objectContaining({ kind: "gradient" })]),
+  });
+  const tensor = await walk.get(`/api/v1/runs/${runs[0]?.id}/snapshots/${encodeURIComponent(first?.tensor ?? "")}`);
+  expect(tensor.body).toMatchObject({ tensor: first?.tensor, rows: [{ epoch: "0" }, { epoch: "1" }, {}] });
   for (const list of ["logs", "params", "artifacts", "checkpoints", "faults"])
     expect(await walk.get(`/api/v1/runs/${runs[0]?.id}/${list}`)).toMatchObject({ status: 200 });
 }, 60_000);

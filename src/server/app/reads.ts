@@ -8,6 +8,7 @@ import * as records from "#store/reader/records.ts";
 import * as details from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 import { seriesQuery } from "#store/reader/series.ts";
+import * as snapshots from "#store/reader/snapshots.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
 import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
@@ -53,6 +54,9 @@ export function createReads(store: Store): Reads {
       return row === undefined ? null : Buffer.from(row.raw, "base64");
     },
     spanSummary: (window) => store.query(spanSummaryQuery(database, window)),
+    tensors: (window, tensor) => store.query(snapshots.tensorsQuery(database, window, tensor)),
+    tensorRows: (window, tensor, limit) => store.query(snapshots.tensorRowsQuery(database, window, tensor, limit)),
+    blobsOfSpans: (workspace, spans) => store.query(snapshots.blobsOfSpansQuery(database, workspace, spans)),
     async timelineVersion(groups) {
       const [row] = await store.query<{ version: string }>(timelineVersionQuery(database, groups));
       return row?.version ?? "";
