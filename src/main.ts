@@ -20,10 +20,11 @@ const context: Context = {
   },
 };
 
-// The first signal asks to stop and drains; the second does not wait.
+// The first signal asks to stop and drains; the second does not wait, unless someone else takes care of signals: a
+// program that runs under `tributary run` gets them all and decides itself when it ends.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    if (stop.signal.aborted) process.exit(130);
+    if (stop.signal.aborted && process.listenerCount(signal) === 1) process.exit(130);
     stop.abort();
   });
 }

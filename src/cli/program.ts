@@ -11,6 +11,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addRun } from "./commands/run.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSend } from "./commands/send.ts";
 import { addShow } from "./commands/show.ts";
@@ -22,6 +23,7 @@ import { Exit, exitCodes } from "./exit.ts";
 
 const commands = [
   addUp,
+  addRun,
   addImport,
   addCheck,
   addRuns,
@@ -46,6 +48,7 @@ export function createProgram(context: Context): Command {
   const program = new Command("tributary")
     .description("One backend for machine-learning traces: Cirron, Semantiva and XTrack, joined on one clock.")
     .version(version)
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .showHelpAfterError("(--help shows how)")
     .addHelpText("after", help)

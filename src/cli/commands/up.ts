@@ -1,9 +1,11 @@
 // tributary up: the server.
 
 import type { Command } from "commander";
+import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
+import { replaySpool } from "#cli/run/spool.ts";
 import { createLog } from "#server/log.ts";
 
 export function addUp(program: Command, context: Context): void {
@@ -14,8 +16,12 @@ export function addUp(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary up --data /var/lib/tributary\n");
   addServeOptions(command).action(async (options: SharedOptions) => {
     const config = toConfig(context, options);
-    const server = await context.openServer(config, createLog({ level: config.logLevel, format: config.logFormat }));
+    const log = createLog({ level: config.logLevel, format: config.logFormat });
+    const server = await context.openServer(config, log);
     if (!options.quiet) printAddresses(context, server, config.dataDir);
+    // What programs recorded while no server was there.
+    const client = createClient(server.url, config.key);
+    await replaySpool(client, config.dataDir).catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));
     await waitForStop(context.stop);
     await server.close();
   });

@@ -14,6 +14,10 @@ export interface ImportOptions {
   /** `instant`, `realtime`, `10x`. */
   readonly speed: string;
   readonly follow: boolean;
+  /** What is read was written just now, by a program that is known here. */
+  readonly live?: boolean;
+  /** Which of the files that were found. */
+  readonly only?: (path: string) => boolean;
   readonly stop: AbortSignal;
   readonly onFound?: (files: readonly FoundFile[]) => void;
   readonly onBytes?: (bytes: number) => void;
@@ -29,11 +33,16 @@ const pollMs = 200;
 export async function importPaths(options: ImportOptions): Promise<ImportResult> {
   const { client, paths, runId, follow, stop } = options;
   const pace = createPace(options.speed, stop);
-  const sender = createSender({ client, runId, imported: !follow, onBytes: options.onBytes ?? (() => undefined) });
+  const sender = createSender({
+    client,
+    runId,
+    imported: !follow && options.live !== true,
+    onBytes: options.onBytes ?? (() => undefined),
+  });
   const readers = new Map<string, Reader>();
   const addFound = async () => {
     const { files, unknown } = await findFiles(paths);
-    const fresh = files.filter((file) => !readers.has(file.path));
+    const fresh = files.filter(({ path }) => !readers.has(path) && (options.only?.(path) ?? true));
     for (const file of fresh) readers.set(file.path, createReader(file, { sender, pace }));
     sender.totals.files += fresh.length;
     if (fresh.length > 0) options.onFound?.(fresh);

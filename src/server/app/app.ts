@@ -56,7 +56,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       loginSecret: await readSecret(join(config.dataDir, "login-secret")),
       intake: createHttpIntake(collector),
       blobs: { putBlob: refuseBlobs, putArtifact: refuseBlobs },
-      sockets: { accept: (socket, caller, peer) => doors?.webSocket.accept(socket, caller, peer) },
+      sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => [], drained: () => collector.drained() },
       handlers: createHandlers(createContext(collector, control, config, () => doors)),
       webDir: webDir(),

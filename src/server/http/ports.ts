@@ -129,7 +129,7 @@ export interface KeyStore {
 
 export interface SocketIntake {
   /** Takes over an XTrack WebSocket whose Host, Origin, key and scope were checked. */
-  accept(socket: WebSocket, caller: Caller, peer: string): void;
+  accept(socket: WebSocket, caller: Caller, peer: string, runOverride: string | null): void;
 }
 
 export interface Readiness {

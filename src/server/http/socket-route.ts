@@ -27,7 +27,9 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
     const admitted =
       path === "/v1/xtrack" ? admit(request) : new Refusal(404, "route_not_found", "There is no WebSocket here.");
     if (admitted instanceof Refusal) return refuse(socket, admitted);
-    upgrader.handleUpgrade(request, socket, head, (ws) => sockets.accept(ws, admitted.caller, admitted.address));
+    upgrader.handleUpgrade(request, socket, head, (ws) =>
+      sockets.accept(ws, admitted.caller, admitted.address, toRunOverride(request.url ?? "")),
+    );
   });
   return {
     close() {
@@ -35,6 +37,12 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
       upgrader.close();
     },
   };
+}
+
+/** `?run=…` names the run, whatever the frames say. */
+function toRunOverride(url: string): string | null {
+  const at = url.indexOf("?");
+  return at < 0 ? null : new URLSearchParams(url.slice(at + 1)).get("run");
 }
 
 function refuse(socket: Duplex, refusal: Refusal): void {

@@ -1,0 +1,130 @@
+// tributary run: a program under capture.
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Command } from "commander";
+import { createClient } from "#cli/client.ts";
+import { answers, type ConnectOptions } from "#cli/connect.ts";
+import { type Context, paint } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
+import { importPaths } from "#cli/import/import.ts";
+import { addConnectOptions, collect, toConfig } from "#cli/options.ts";
+import { replaySpool } from "#cli/run/spool.ts";
+import { wrap } from "#cli/run/wrap.ts";
+import { duration } from "#config/kinds.ts";
+
+interface RunOptions extends ConnectOptions {
+  readonly runId?: string;
+  readonly name?: string;
+  readonly sample: string;
+  readonly watch?: string[];
+  readonly quiet?: boolean;
+}
+
+export function addRun(program: Command, context: Context): void {
+  const command = program
+    .command("run")
+    .summary("run a program and record it")
+    .description(
+      "Runs a program and records what it traces, by any of the three formats, its output as logs, its exit code as status " +
+        "and what the machine did. Exits as the program did. Without a server everything is kept and taken in later.",
+    )
+    .argument("<command...>", "the program and its arguments, after --")
+    .option("--run-id <id>", "the run's id (default: a new one)")
+    .option("--name <name>", "the run's name (default: the program's)")
+    .option("--sample <time>", "how often CPU, memory and GPU are sampled, or off", "2s")
+    .option("--watch <path>", "also follow this trace file or folder (may be repeated)", collect)
+    .option("--quiet", "say nothing of our own")
+    .passThroughOptions()
+    .addHelpText("after", "\nExample:\n  tributary run -- python train.py --lr 0.1\n");
+  addConnectOptions(command).action(async (words: string[], options: RunOptions) => {
+    const config = toConfig(context, options);
+    const runId = options.runId ?? createRunId();
+    const client = createClient(config.server, config.key);
+    const say = (text: string) => {
+      if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
+    };
+    const up = await answers(config.server);
+    if (up) await replaySpool(client, config.dataDir).catch(() => 0);
+    say(
+      up ? `run ${runId} at ${config.server}/runs/${encodeURIComponent(runId)}` : `run ${runId}; no server answers yet`,
+    );
+    const startedMs = Date.now();
+    const watching = follow(context, options, client, runId);
+    const result = await wrap({
+      context,
+      client,
+      key: config.key,
+      command: words,
+      runId,
+      name: options.name ?? toName(words),
+      dataDir: config.dataDir,
+      sampleMs: toSampleMs(options.sample),
+    });
+    await watching.stop();
+    if (result.spooled === 0) await importLeftSpool(client, runId, startedMs).catch(() => undefined);
+    else
+      say(`${result.spooled} requests wait in ${config.dataDir}; the next \`tributary up\` or \`run\` takes them in`);
+    if (result.exitCode !== 0) throw new Exit(result.exitCode, "");
+  });
+}
+
+/** Sorts by time, and two that start in the same second differ. */
+function createRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+  return `run-${time}-${randomBytes(3).toString("hex")}`;
+}
+
+function toName(words: readonly string[]): string {
+  return words
+    .map((word) => basename(word))
+    .join(" ")
+    .slice(0, 200);
+}
+
+function toSampleMs(text: string): number {
+  const ms = text === "off" ? 0 : duration.read(text);
+  if (ms === undefined) throw new Exit(exitCodes.usage, `--sample must be ${duration.allowed}, or off.`);
+  return ms;
+}
+
+function follow(context: Context, { watch }: RunOptions, client: ReturnType<typeof createClient>, runId: string) {
+  if (!watch) return { stop: async () => undefined };
+  const done = new AbortController();
+  const following = importPaths({ client, paths: watch, runId, speed: "instant", follow: true, stop: done.signal });
+  following.catch((error: unknown) => context.stderr.write(`tributary: ${String(error)}\n`));
+  return {
+    stop: async () => {
+      done.abort();
+      await following.catch(() => undefined);
+    },
+  };
+}
+
+/** The Cirron SDK leaves its last batches, with the session span, in its spool and sends them nowhere. */
+async function importLeftSpool(
+  client: ReturnType<typeof createClient>,
+  runId: string,
+  startedMs: number,
+): Promise<void> {
+  const spool = join(process.cwd(), ".cirron");
+  if (!existsSync(spool)) return;
+  const startedNs = BigInt(startedMs) * 1_000_000n;
+  // The Ctrl-C that ended the program must not end this.
+  const { signal: stop } = new AbortController();
+  const isOfThisRun = (path: string) => {
+    const createdNs = /(?:^|\/)(\d{20})-[0-9a-f]{32}\.json$/.exec(path)?.[1];
+    return createdNs === undefined ? path.endsWith(".safetensors") : BigInt(createdNs) >= startedNs;
+  };
+  await importPaths({
+    client,
+    paths: [spool],
+    runId,
+    speed: "instant",
+    follow: false,
+    stop,
+    only: isOfThisRun,
+    live: true,
+  });
+}

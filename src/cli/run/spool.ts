@@ -1,0 +1,77 @@
+// Requests that could not be sent, kept on disk until a server takes them. One file each, in the order of their names:
+//
+//   <folder>/<n, 10 digits>.request    one line of JSON {"route", "params", "query"} · LF · the body
+//
+// A file gets its name only when it is whole. Whoever replays it deletes it after the server has answered; replaying twice
+// is harmless, since every record has an identity.
+
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RouteName } from "#api/contract/paths.ts";
+import { ApiError, type Client } from "#cli/client.ts";
+
+export interface SpooledRequest {
+  readonly route: "cirron" | "xtrack" | "output" | "wrapper" | "cirronRun";
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | number>>;
+  readonly body: Uint8Array;
+}
+
+/** Where the requests of all wrappers wait, each in its own folder. */
+export function toSpoolRoot(dataDir: string): string {
+  return join(dataDir, "spool");
+}
+
+const suffix = ".request";
+const newline = 0x0a;
+
+export async function writeRequest(folder: string, n: number, request: SpooledRequest): Promise<void> {
+  const { body, ...head } = request;
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, String(n).padStart(10, "0") + suffix);
+  await writeFile(`${path}.tmp`, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]));
+  await rename(`${path}.tmp`, path);
+}
+
+export function decodeRequest(bytes: Uint8Array): SpooledRequest {
+  const end = bytes.indexOf(newline);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as Omit<SpooledRequest, "body">;
+  return { ...head, body: bytes.subarray(end + 1) };
+}
+
+export function sendRequest(client: Client, { route, params, query, body }: SpooledRequest): Promise<Response> {
+  return client.open(route as RouteName, { params, query } as never, { raw: { bytes: body } });
+}
+
+/** Sends everything that waits; returns how many requests were taken. Stops at the first that the server cannot take now. */
+export async function replaySpool(client: Client, dataDir: string): Promise<number> {
+  const root = toSpoolRoot(dataDir);
+  let taken = 0;
+  for (const name of await listNames(root)) taken += await replayFolder(client, join(root, name));
+  return taken;
+}
+
+export async function replayFolder(client: Client, folder: string): Promise<number> {
+  let taken = 0;
+  for (const name of await listNames(folder)) {
+    if (!name.endsWith(suffix)) continue;
+    const path = join(folder, name);
+    const bytes = await readFile(path).catch(() => undefined);
+    // Another process may replay the same folder; who comes second finds the file gone.
+    if (!bytes) continue;
+    try {
+      await sendRequest(client, decodeRequest(bytes));
+    } catch (error) {
+      // What the server will never take it has kept as a fault.
+      if (!(error instanceof ApiError) || error.status === 429 || error.status >= 500) throw error;
+    }
+    await rm(path, { force: true });
+    taken++;
+  }
+  await rmdir(folder).catch(() => undefined);
+  return taken;
+}
+
+async function listNames(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(() => [])).sort();
+}

@@ -1,0 +1,262 @@
+// Runs a program under capture. The program comes first: it gets its output through, its signals and its exit code, and
+// nothing here ever makes it wait, fail or end.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { constants, hostname } from "node:os";
+import { join, resolve, sep } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { Client } from "#cli/client.ts";
+import type { Context } from "#cli/context.ts";
+import type { Sentinel } from "#wire/cirron/sentinel.ts";
+import { type CommandLink, createCommandLink } from "./command-link.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import { LineCollector, OutputSplitter } from "./output.ts";
+import { createSampler } from "./sampler.ts";
+import { toSpoolRoot } from "./spool.ts";
+
+export interface WrapOptions {
+  readonly context: Context;
+  readonly client: Client;
+  readonly key: string;
+  readonly command: readonly string[];
+  readonly runId: string;
+  readonly name: string;
+  readonly dataDir: string;
+  /** How often the machine is sampled; 0 for never. */
+  readonly sampleMs: number;
+}
+
+export interface WrapResult {
+  /** What a shell would say: 128 and the signal's number when the program was killed. */
+  readonly exitCode: number;
+  /** Requests that wait on disk for a server. */
+  readonly spooled: number;
+}
+
+const flushMs = 200;
+const closeMs = 5000;
+const runStart = Buffer.from('"run_start"');
+const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+
+/** Variables that point all three clients at this run; what the person has set stays. */
+export function toChildEnv(env: Context["env"], runId: string, serverUrl: string): Record<string, string | undefined> {
+  return {
+    TRIBUTARY_RUN_ID: runId,
+    TRIBUTARY_SERVER: serverUrl,
+    XTRACK_TRANSPORT: "stdio",
+    XTRACK_COMMANDS: "stdin",
+    CIRRON_RUN_ID: runId,
+    // Python would otherwise keep its output back until it ends.
+    PYTHONUNBUFFERED: "1",
+    ...env,
+  };
+}
+
+export async function wrap(options: WrapOptions): Promise<WrapResult> {
+  const { context, client, runId, dataDir, key } = options;
+  const wrapperId = randomBytes(8).toString("hex");
+  const outbox = createOutbox({ client, folder: join(toSpoolRoot(dataDir), `${Date.now()}-${wrapperId}`) });
+  const capture = new Capture(options, outbox, wrapperId);
+  const child = spawnChild(options);
+  const link = createCommandLink({ url: client.url, key, runId, onBytes: (bytes) => writeInput(child, bytes) });
+  capture.listen(child, link);
+  const stopForwarding = forwardSignals(child);
+  const ended = waitForEnd(child);
+  capture.record("wrapper_start", toStart(options));
+  const flushing = setInterval(() => capture.flush(false), flushMs);
+  const stopSampling = startSampling(child, options.sampleMs, capture);
+  try {
+    const { code, signal } = await ended;
+    const failure = child.pid === undefined ? { error: "the program could not be started" } : {};
+    capture.flush(true);
+    capture.record("wrapper_exit", { code, signal, ...failure });
+    await capture.settle();
+    const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+    return { exitCode: child.pid === undefined ? 127 : exitCode, spooled: await outbox.close(closeMs) };
+  } finally {
+    clearInterval(flushing);
+    stopSampling();
+    stopForwarding();
+    link.close();
+    context.stdin.unpipe?.();
+    context.stdin.pause();
+  }
+}
+
+function spawnChild({ context, command, runId, client }: WrapOptions): ChildProcess {
+  const [program = "", ...args] = command;
+  // A group of its own: a Ctrl-C of the terminal reaches us alone, and is passed on exactly once to all of it.
+  const child = spawn(program, args, {
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    detached: true,
+    env: toChildEnv(context.env, runId, client.url) as NodeJS.ProcessEnv,
+  });
+  child.stdin?.on("error", () => undefined);
+  if (!context.stdin.isTTY) context.stdin.on("data", (chunk: Buffer) => writeInput(child, chunk));
+  if (!context.stdin.isTTY) context.stdin.once("end", () => child.stdin?.end());
+  return child;
+}
+
+function writeInput(child: ChildProcess, bytes: Uint8Array): void {
+  if (child.stdin?.writable) child.stdin.write(bytes);
+}
+
+function forwardSignals(child: ChildProcess): () => void {
+  const handlers = forwarded.map((signal) => {
+    const handler = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, signal);
+      } catch {
+        // The program has ended; its exit is on its way.
+      }
+    };
+    process.on(signal, handler);
+    return [signal, handler] as const;
+  });
+  return () => {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+  };
+}
+
+/** The program has ended and everything it wrote was read. */
+function waitForEnd(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve) => {
+    child.once("close", (code, signal) => resolve({ code, signal }));
+    child.once("error", () => resolve({ code: 127, signal: null }));
+  });
+}
+
+function startSampling(child: ChildProcess, sampleMs: number, capture: Capture): () => void {
+  if (sampleMs === 0 || child.pid === undefined) return () => undefined;
+  const sampler = createSampler(child.pid);
+  let busy = false;
+  const timer = setInterval(async () => {
+    if (busy) return;
+    busy = true;
+    capture.record("sample", await sampler.sample().catch(() => ({})));
+    busy = false;
+  }, sampleMs);
+  return () => clearInterval(timer);
+}
+
+function toStart({ name, command, context }: WrapOptions) {
+  const user = context.env["USER"] ?? context.env["LOGNAME"] ?? "";
+  return { name, command: [...command], cwd: process.cwd(), host: hostname(), user };
+}
+
+/** Sorts what a program writes into requests. */
+class Capture {
+  private readonly options: WrapOptions;
+  private readonly outbox: Outbox;
+  private readonly wrapperId: string;
+  private readonly lines = { stdout: new LineCollector(), stderr: new LineCollector() };
+  private readonly blobs: Promise<void>[] = [];
+  private frames: Uint8Array[] = [];
+  private frameBytes = 0;
+  private frameOffset = 0;
+  private records = "";
+  private recordCount = 0;
+
+  constructor(options: WrapOptions, outbox: Outbox, wrapperId: string) {
+    this.options = options;
+    this.outbox = outbox;
+    this.wrapperId = wrapperId;
+  }
+
+  listen(child: ChildProcess, link: CommandLink): void {
+    const { stdout, stderr } = this.options.context;
+    const onFrame = (frame: Uint8Array) => this.takeFrame(frame, link);
+    const onSentinel = (sentinel: Sentinel) => this.takeSentinel(sentinel);
+    const split = (onText: (text: Uint8Array) => void) => new OutputSplitter({ onFrame, onSentinel, onText });
+    const printed = split((text) => {
+      stdout.write(text);
+      this.lines.stdout.add(text);
+    });
+    // Text on the frames' own descriptor is nobody's output: a program wrote to a file it took for its own.
+    const framed = split((text) => this.lines.stderr.add(text));
+    feed(child.stdout, printed);
+    feed(child.stdio[3] as Readable, framed);
+    child.stderr?.on("data", (chunk: Buffer) => {
+      stderr.write(chunk);
+      this.lines.stderr.add(chunk);
+    });
+    (child.stdio[3] as Writable | null)?.on("error", () => undefined);
+  }
+
+  private takeFrame(frame: Uint8Array, link: CommandLink): void {
+    this.frames.push(frame);
+    this.frameBytes += frame.length;
+    if (Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, 300)).includes(runStart))
+      link.announce(frame);
+    if (this.frameBytes > 1024 * 1024) this.flushFrames();
+  }
+
+  private takeSentinel(sentinel: Sentinel): void {
+    const { runId, client } = this.options;
+    if (sentinel.kind === "trace_batch") {
+      const body = sentinel.batch.slice();
+      this.outbox.add({ route: "cirronRun", params: { run: runId }, query: {}, body });
+    } else if (sentinel.kind === "trace_blob") {
+      const path = resolve(sentinel.localPath);
+      // The program names the path; only what lies below its own folder is taken for its own.
+      if (!path.startsWith(process.cwd() + sep)) return;
+      const send = async () => {
+        const bytes = await readFile(path);
+        const params = { run: runId, "*": sentinel.remoteKey };
+        await client.open("blobRun", { params }, { raw: { bytes } });
+      };
+      this.blobs.push(send().catch(() => undefined));
+    }
+  }
+
+  record(type: string, payload: object): void {
+    const tsNs = String(BigInt(Date.now()) * 1_000_000n);
+    this.records += `${JSON.stringify({ n: this.recordCount++, type, ts_ns: tsNs, payload })}\n`;
+    if (type !== "sample") this.flushRecords();
+  }
+
+  flush(atEnd: boolean): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      const taken = this.lines[stream].take(atEnd);
+      if (!taken) continue;
+      const query = { wrapper: this.wrapperId, stream, offset: taken.offset };
+      this.outbox.add({ route: "output", params: this.params, query, body: taken.bytes });
+    }
+    this.flushFrames();
+    this.flushRecords();
+  }
+
+  private flushFrames(): void {
+    if (this.frames.length === 0) return;
+    const body = Buffer.concat(this.frames);
+    this.frames = [];
+    this.frameBytes = 0;
+    const query = { run: this.options.runId, offset: this.frameOffset };
+    this.frameOffset += body.length;
+    this.outbox.add({ route: "xtrack", params: {}, query, body });
+  }
+
+  private flushRecords(): void {
+    if (this.records === "") return;
+    const body = Buffer.from(this.records);
+    this.records = "";
+    this.outbox.add({ route: "wrapper", params: this.params, query: { wrapper: this.wrapperId }, body });
+  }
+
+  private get params(): { run: string } {
+    return { run: this.options.runId };
+  }
+
+  /** Resolves when blobs that were read from disk are sent or given up. */
+  async settle(): Promise<void> {
+    await Promise.all(this.blobs);
+  }
+}
+
+function feed(stream: Readable | null, splitter: OutputSplitter): void {
+  stream?.on("data", (chunk: Buffer) => splitter.push(chunk));
+  stream?.once("close", () => splitter.finish());
+  stream?.on("error", () => undefined);
+}
