@@ -36,7 +36,7 @@ export interface WrapResult {
 }
 
 const flushMs = 200;
-const closeMs = 5000;
+const closeMs = 2000;
 const runStart = Buffer.from('"run_start"');
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 

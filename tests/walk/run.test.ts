@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
+let app: TestApp;
+let folder: string;
+beforeAll(async () => {
+  app = await createTestApp();
+});
+afterAll(() => app.remove());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-run-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+// What a program needs to speak XTrack on descriptor 3, without any library.
+const preamble = `
+const { writeSync } = require("node:fs");
+const send = (t, seq, p) => {
+  const body = Buffer.from(JSON.stringify({ v: 1, t, m: { seq, ts: Date.now() * 1000 }, p: { run_id: "own-id", ...p } }));
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(body.length);
+  writeSync(3, Buffer.concat([head, body]));
+};
+`;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; out: string; err: string }>;
+}
+
+function startRun(server: string, program: string, flags: readonly string[] = []): Started {
+  const file = join(folder, "program.cjs");
+  writeFileSync(file, preamble + program);
+  const args = [
+    main,
+    "run",
+    "--server",
+    server,
+    "--data",
+    join(folder, "data"),
+    ...flags,
+    "--",
+    process.execPath,
+    file,
+  ];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["pipe", "pipe", "pipe"] });
+  let out = "";
+  let err = "";
+  child.stdout?.on("data", (chunk) => (out += chunk));
+  child.stderr?.on("data", (chunk) => (err += chunk));
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.once("close", (code) => resolve({ code, out, err }));
+  });
+  return { child, ended };
+}
+
+async function readRun(id: string): Promise<Record<string, unknown>> {
+  await app.get("/readyz?drained=1");
+  return (await app.get(`/api/v1/runs/${id}`)).body as Record<string, unknown>;
+}
+
+async function readLogs(id: string): Promise<string[]> {
+  const { body } = await app.get(`/api/v1/runs/${id}/logs?order=asc`);
+  return (body as { logs: { stream: string; msg: string }[] }).logs.map(({ stream, msg }) => `${stream}: ${msg}`);
+}
+
+describe("tributary run", () => {
+  it("records frames, output and exit code as one run, and passes the output through", async () => {
+    const program = `
+      console.log("starting");
+      send("run_start", 1, { run_id: { id: "own-id", exp_id: null }, name: "inner" });
+      for (let step = 1; step <= 3; step++) send("metric", 1 + step, { key: "loss", value: 1 / step, step });
+      console.error("careful");
+      process.stdout.write("no end of line");
+    `;
+    const { code, out, err } = await startRun(app.app.url, program, ["--run-id", "walk-1"]).ended;
+    expect([code, out]).toEqual([0, "starting\nno end of line"]);
+    expect(err).toContain("careful\n");
+    expect(await readRun("walk-1")).toMatchObject({ id: "walk-1", status: "completed", status_raw: "exit 0" });
+    expect(await readRun("own-id")).toMatchObject({ id: "walk-1" });
+    expect((await readLogs("walk-1")).sort()).toEqual([
+      "stderr: careful",
+      "stdout: no end of line",
+      "stdout: starting",
+    ]);
+    const { body } = await app.get("/api/v1/runs/walk-1/metrics/loss");
+    expect((body as { series: { last: number[] }[] }).series[0]?.last).toEqual([1, 0.5, 1 / 3]);
+  });
+
+  it("takes frames that are mixed into standard output, and Cirron's sentinels, out of it", async () => {
+    const program = `
+      const fd1 = (t, seq, p) => {
+        const body = Buffer.from(JSON.stringify({ v: 1, t, m: { seq, ts: seq }, p }));
+        const head = Buffer.alloc(4);
+        head.writeUInt32BE(body.length);
+        writeSync(1, Buffer.concat([head, body]));
+      };
+      writeSync(1, "before ");
+      fd1("run_start", 1, { run_id: { id: "mixed" } });
+      fd1("metric", 2, { run_id: "mixed", key: "acc", value: 0.75, step: 1 });
+      const span = { id: "s1", parent_id: null, name: "request", index: null, start_ns: 10, end_ns: 20, cpu_ns: null,
+        gpu_ns: null, memory_peak_bytes: null, attrs: {}, thread_id: 1, pid: 2, rank: 0, mark_ids: [] };
+      const payload = { schema_version: 1, sdk_version: "1", batch_id: "0".repeat(32), created_ns: 1,
+        spans: [span], marks: [], snapshots: [] };
+      writeSync(1, "text " + JSON.stringify({ __cirron_event__: "trace_batch", schema_version: 1, payload }) + "\\nafter\\n");
+    `;
+    const { out } = await startRun(app.app.url, program, ["--run-id", "walk-2"]).ended;
+    expect(out).toBe("before text after\n");
+    expect(await readRun("walk-2")).toMatchObject({ counts: { points: 1, spans: 1 }, protocols: ["cirron", "xtrack"] });
+  });
+
+  it("fails as the program does, with its code", async () => {
+    const { code } = await startRun(app.app.url, "process.exit(7)", ["--run-id", "walk-3"]).ended;
+    expect(code).toBe(7);
+    expect(await readRun("walk-3")).toMatchObject({ status: "failed", status_raw: "exit 7" });
+  });
+
+  it("says 127 when there is no such program", async () => {
+    const child = spawn(process.execPath, [main, "run", "--server", app.app.url, "--quiet", "--", "/nonexistent"], {
+      cwd: folder,
+      stdio: "ignore",
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(127);
+  });
+
+  it("passes Ctrl-C on once and waits for the program to end in its own way", async () => {
+    const program = `
+      let times = 0;
+      process.on("SIGINT", () => { times++; console.log("got it"); setTimeout(() => process.exit(times), 300); });
+      console.log("ready");
+      setInterval(() => undefined, 1000);
+    `;
+    const { child, ended } = startRun(app.app.url, program, ["--run-id", "walk-4"]);
+    await new Promise<void>((resolve) =>
+      child.stdout?.on("data", (chunk) => String(chunk).includes("ready") && resolve()),
+    );
+    child.kill("SIGINT");
+    const { code, out } = await ended;
+    expect([code, out]).toEqual([1, "ready\ngot it\n"]);
+  });
+
+  it("calls a program killed that a signal ended", async () => {
+    const { code } = await startRun(app.app.url, 'process.kill(process.pid, "SIGKILL")', ["--run-id", "walk-5"]).ended;
+    expect(code).toBe(137);
+    expect(await readRun("walk-5")).toMatchObject({ status: "killed", status_raw: "SIGKILL" });
+  });
+
+  it("samples what the machine does", async () => {
+    const program = "const end = Date.now() + 900; while (Date.now() < end) {} ";
+    await startRun(app.app.url, program, ["--run-id", "walk-6", "--sample", "200ms"]).ended;
+    await readRun("walk-6");
+    const { metrics } = (await app.get("/api/v1/runs/walk-6/metrics")).body as {
+      metrics: { key: string; max: number }[];
+    };
+    const of = (key: string) => metrics.find((metric) => metric.key === key)?.max ?? 0;
+    expect(of("system/cpu_percent")).toBeGreaterThan(20);
+    expect(of("system/memory_bytes")).toBeGreaterThan(1e6);
+    expect(of("system/host_memory_percent")).toBeGreaterThan(0);
+  });
+
+  it("keeps everything on disk while no server answers, and the next run takes it in", async () => {
+    const program = 'console.log("kept"); send("run_start", 1, { run_id: { id: "late-own" } });';
+    const { code, err } = await startRun("http://127.0.0.1:1", program, ["--run-id", "walk-7"]).ended;
+    expect(code).toBe(0);
+    expect(err).toContain("wait in");
+    await startRun(app.app.url, "", ["--run-id", "walk-8"]).ended;
+    expect(await readRun("walk-7")).toMatchObject({ status: "completed" });
+    expect(await readLogs("walk-7")).toEqual(["stdout: kept"]);
+  });
+
+  it("gives commands to the program's standard input, which may confirm them", async () => {
+    const program = `
+      send("run_start", 1, { run_id: { id: "steered" }, accepts: ["command"] });
+      process.stdin.on("data", (chunk) => {
+        const { p } = JSON.parse(chunk.subarray(4).toString());
+        console.log("told to " + p.type);
+        send("ack", 2, { run_id: "steered", cmd_id: p.cmd_id, status: "ok", seq: 1 });
+        setTimeout(() => process.exit(0), 500);
+      });
+    `;
+    const { ended } = startRun(app.app.url, program, ["--run-id", "walk-9"]);
+    const accepting = async () => {
+      const { body } = await app.get("/api/v1/runs/walk-9/commands");
+      return (body as { accepting?: string[] }).accepting?.length ?? 0;
+    };
+    await expect.poll(accepting, { timeout: 15_000, interval: 200 }).toBe(1);
+    await app.post("/api/v1/runs/walk-9/commands", JSON.stringify({ type: "pause" }));
+    const { out } = await ended;
+    expect(out).toBe("told to pause\n");
+  });
+});
