@@ -81,18 +81,23 @@ export interface OutcomeFacts {
   readonly failed_nodes: number;
 }
 
-/** A run that belongs to a launch. */
+/** A run that belongs to a launch. Members come in order: by index, then by their start. */
 export interface LaunchMember extends OutcomeFacts {
   /** What the run is called today. */
   readonly run_id: string;
   readonly run_index: number | null;
   /** Strict JSON with sorted keys, '' for none. */
   readonly context: string;
+  /** From its first start to its last end, by its own clock; null when one of them is not known. */
+  readonly duration_ms: number | null;
+}
+
+/** Runs of the same pipeline: by what it is, what it means and how it is configured; '' where the runs do not say. */
+export interface PipelineIds {
   readonly pipeline_id: string;
   readonly semantic_id: string;
   readonly config_id: string;
-  readonly start_ns: bigint;
-  readonly end_ns: bigint;
+  readonly runs: readonly string[];
 }
 
 /** A launch as its own lines describe it, and its runs counted by what their success hangs on. */

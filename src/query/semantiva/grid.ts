@@ -3,7 +3,6 @@
 
 import { compareText } from "#base/compare-text.ts";
 import { parseJson } from "#base/json/parse.ts";
-import { memberTexts } from "#base/json/pointer.ts";
 import type { LaunchMember } from "#model/pipeline-facts.ts";
 import { inferContexts } from "./missing-contexts.ts";
 import { type Outcome, toRunOutcome } from "./success.ts";
@@ -42,27 +41,20 @@ export interface Grid {
   }[];
 }
 
-const textEncoder = new TextEncoder();
-
 /** Of a plan beyond this many runs the missing ones are counted, not listed one by one. */
 const listedMissingMax = 100_000;
 
+/** `members` in their order: by index, then by start. */
 export function toGrid(members: readonly LaunchMember[], planned: number | null): Grid {
-  const runs = members.toSorted(
-    (a, b) =>
-      (a.run_index ?? Number.MAX_SAFE_INTEGER) - (b.run_index ?? Number.MAX_SAFE_INTEGER) ||
-      compareNs(a.start_ns, b.start_ns) ||
-      compareText(a.run_id, b.run_id),
-  );
   const contexts = new ContextReader();
-  const started: GridCell[] = runs.map((run) => ({
+  const started: GridCell[] = members.map((run) => ({
     index: run.run_index,
     run_id: run.run_id,
     status: toRunOutcome(run),
     context: contexts.read(run.context),
   }));
   const missing = toMissingCells(started, planned);
-  const cells = [...started, ...missing.cells].sort(compareCells);
+  const cells = missing.cells.length === 0 ? started : [...started, ...missing.cells].sort(compareCells);
   const countOf = (status: Outcome) => started.reduce((sum, cell) => sum + (cell.status === status ? 1 : 0), 0);
   return {
     axes: toAxes(cells),
@@ -74,7 +66,7 @@ export function toGrid(members: readonly LaunchMember[], planned: number | null)
       failed: countOf("failed"),
       missing: missing.count,
     },
-    duplicates: toDuplicates(runs, contexts),
+    duplicates: contexts.distinct === members.length ? [] : toDuplicates(members, contexts),
   };
 }
 
@@ -100,14 +92,58 @@ export function pickBest(
 class ContextReader {
   private readonly known = new Map<string, Readonly<Record<string, string>>>();
 
+  get distinct(): number {
+    return this.known.size;
+  }
+
   read(text: string): Readonly<Record<string, string>> {
     let context = this.known.get(text);
     if (context === undefined) {
-      context = text === "" ? {} : Object.fromEntries(memberTexts(textEncoder.encode(text), ""));
+      context = splitMembers(text);
       this.known.set(text, context);
     }
     return context;
   }
+}
+
+/**
+ * The members of an object in compact strict JSON, as intake stores contexts, each value as its text. A launch may have
+ * 100,000 contexts, so they are cut, not parsed.
+ */
+function splitMembers(text: string): Record<string, string> {
+  const members: Record<string, string> = {};
+  let depth = 0;
+  let start = 1;
+  let colon = -1;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x22) i = endOfString(text, i);
+    else if (c === 0x7b || c === 0x5b) depth++;
+    else if (c === 0x3a && depth === 1 && colon < 0) colon = i;
+    else if (c === 0x7d || c === 0x5d || (c === 0x2c && depth === 1)) {
+      const isEnd = c !== 0x2c;
+      if (isEnd) depth--;
+      if (colon < 0 || (isEnd && depth > 0)) continue;
+      const name: string = JSON.parse(text.slice(start, colon));
+      members[name] = text.slice(colon + 1, i);
+      start = i + 1;
+      colon = -1;
+    }
+  }
+  return members;
+}
+
+/** `at` is the opening quote; returns the closing one. */
+function endOfString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+  return backslashes % 2 === 1;
 }
 
 function toMissingCells(started: readonly GridCell[], planned: number | null): { cells: GridCell[]; count: number } {
@@ -135,13 +171,13 @@ function toMissingCells(started: readonly GridCell[], planned: number | null): {
 function toAxes(cells: readonly GridCell[]): Axis[] {
   const values = new Map<string, Set<string>>();
   for (const { context } of cells) {
-    for (const [name, value] of Object.entries(context)) {
+    for (const name in context) {
       let known = values.get(name);
       if (known === undefined) {
         known = new Set();
         values.set(name, known);
       }
-      known.add(value);
+      known.add(context[name] as string);
     }
   }
   const axes = Array.from(values, ([name, known]) => toAxis(name, [...known]));
@@ -176,8 +212,4 @@ function toDuplicates(runs: readonly LaunchMember[], contexts: ContextReader): G
 
 function compareCells(a: GridCell, b: GridCell): number {
   return (a.index ?? Number.MAX_SAFE_INTEGER) - (b.index ?? Number.MAX_SAFE_INTEGER);
-}
-
-function compareNs(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -8,8 +8,10 @@ import type {
   LaunchMember,
   LifecycleRow,
   NodeRow,
+  PipelineIds,
 } from "#model/pipeline-facts.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
+import { RowBinaryReader } from "./row-binary.ts";
 import * as sql from "./semantiva.ts";
 
 /** As the store gives them: 64-bit integers as text, booleans as 0 or 1. */
@@ -39,21 +41,34 @@ export async function readCompleteness(
   }));
 }
 
+/** In order: by index, then by start. */
 export async function readMembers(store: Store, launchKey: string, options: ReadOptions = {}): Promise<LaunchMember[]> {
-  const rows = await store.query<Told<LaunchMember>>(sql.membersQuery(store.database, launchKey), options);
-  return rows.map((row) => ({
-    run_id: row.run_id,
-    run_index: toNumber(row.run_index),
-    context: row.context,
-    pipeline_id: row.pipeline_id,
-    semantic_id: row.semantic_id,
-    config_id: row.config_id,
-    has_end: row.has_end === 1,
-    outcome: row.outcome,
-    failed_nodes: Number(row.failed_nodes),
-    start_ns: BigInt(row.start_ns),
-    end_ns: BigInt(row.end_ns),
-  }));
+  const chunks: Uint8Array[] = [];
+  const query = sql.membersQuery(store.database, launchKey);
+  for await (const chunk of store.stream(query, { ...options, format: "RowBinary" })) chunks.push(chunk);
+  const reader = new RowBinaryReader(chunks);
+  const members: LaunchMember[] = [];
+  while (!reader.done) {
+    members.push({
+      run_id: reader.readText(),
+      run_index: reader.readNullableInt64(),
+      context: reader.readText(),
+      duration_ms: reader.readNullableInt64(),
+      has_end: reader.readUInt8() === 1,
+      outcome: reader.readText(),
+      failed_nodes: reader.readUInt32(),
+    });
+  }
+  return members;
+}
+
+/** The pipelines that runs ran, the most used first. */
+export function readPipelineIds(
+  store: Store,
+  scope: sql.PipelineScope,
+  options: ReadOptions = {},
+): Promise<PipelineIds[]> {
+  return store.query<PipelineIds>(sql.pipelineIdsQuery(store.database, scope), options);
 }
 
 /** A page of launches, or these. */

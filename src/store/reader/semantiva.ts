@@ -27,19 +27,33 @@ function inScope(database: string, scope: PipelineScope): string {
     WHERE launch_key = {launch:String} AND type = 'pipeline_start')`;
 }
 
-/** What a group is called today, and up to which arrival its rows are deleted. Groups without a row are no one's yet. */
-function groupsSql(database: string, scope: PipelineScope): string {
-  return `SELECT group_key, argMax(run_id, version) AS name, argMax(deleted_ns, version) AS deleted
-    FROM ${database}.groups WHERE ${inScope(database, scope)} GROUP BY group_key`;
+/**
+ * What groups are called today where that is not their own id, which stands in the key; and up to which arrival their
+ * rows are deleted. Both are rare, so most runs have no row here and nothing has to be joined.
+ */
+function namesSql(database: string): string {
+  return `SELECT group_key, argMaxIf(run_id, version, run_id != ${ownId("group_key")}) AS name, max(deleted_ns) AS deleted
+    FROM ${database}.groups
+    WHERE protocol = 'semantiva' AND (deleted_ns != 0 OR run_id != ${ownId("group_key")}) GROUP BY group_key`;
+}
+
+function ownId(key: string): string {
+  return `substring(${key}, position(${key}, '/s/') + 3)`;
 }
 
 const lastLine = "(timestamp, jpos, jrow)";
 const nodeTime = "if(ifNull(timestamp, '') = '', started_at, assumeNotNull(timestamp))";
 
-/** Runs that a deletion has hidden: all their rows came before it. */
-const notDeleted = "l.last_received > g.deleted";
+const terminal = "('succeeded', 'error', 'skipped', 'cancelled')";
 
-/** Completeness: one row a run. `CompletenessFacts` with the counts as numbers and booleans as 0 or 1. */
+/** The last status of the nodes of some groups: only of groups where `some` holds for a record, since it is rare. */
+function lastStatusSql(database: string, scoped: string, some: string): string {
+  return `SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, jpos, jrow)) AS last
+    FROM ${database}.nodes WHERE group_key IN (SELECT group_key FROM ${database}.nodes WHERE ${some} AND ${scoped})
+    GROUP BY group_key, node_id`;
+}
+
+/** Completeness: one row a run. `CompletenessFacts` with booleans as 0 or 1. */
 export function completenessQuery(database: string, scope: PipelineScope): Query {
   const scoped = inScope(database, scope);
   return {
@@ -51,51 +65,42 @@ export function completenessQuery(database: string, scope: PipelineScope): Query
       arrayDistinct(argMaxIf(expected, ${lastLine}, type = 'pipeline_start')) AS expected,
       max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
     FROM ${database}.lifecycle WHERE ${scoped} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key),
-  executions AS (
-    SELECT group_key, node_id, max(received_ns) AS node_received, min((jpos, jrow)) AS node_seen,
-      argMax((toString(status), started_at, finished_at), (${nodeTime}, finished_at, jpos, jrow)) AS last,
-      minIf(${nodeTime}, ${nodeTime} != '') AS first_time, max(${nodeTime}) AS last_time
-    FROM ${database}.nodes WHERE ${scoped} GROUP BY group_key, node_id),
   executed AS (
-    SELECT group_key, groupArray(node_id) AS observed,
-      groupArrayIf(node_id, last.1 NOT IN ('succeeded', 'error', 'skipped', 'cancelled')) AS nonterminal,
-      minIf(first_time, first_time != '') AS first_run, minIf(last.2, last.2 != '') AS first_last,
-      greatest(max(last_time), max(last.3)) AS last_node_timestamp,
-      max(node_received) AS last_received, min(node_seen) AS first_seen
-    FROM executions GROUP BY group_key),
+    SELECT group_key, groupUniqArray(node_id) AS observed,
+      minIf(${nodeTime}, ${nodeTime} != '') AS first_time, greatest(max(${nodeTime}), max(finished_at)) AS last_time,
+      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+    FROM ${database}.nodes WHERE ${scoped} GROUP BY group_key),
+  unsettled AS (
+    SELECT group_key, groupArrayIf(node_id, last NOT IN ${terminal}) AS nodes
+    FROM (${lastStatusSql(database, scoped, `status NOT IN ${terminal}`)}) GROUP BY group_key),
   runs AS (
-    SELECT group_key, e.has_start AS has_start, e.has_end AS has_end,
-      e.start_timestamp AS start_timestamp, e.end_timestamp AS end_timestamp,
-      multiIf(n.first_run = '', n.first_last, n.first_last = '', n.first_run, least(n.first_run, n.first_last))
-        AS first_node_timestamp,
-      n.last_node_timestamp AS last_node_timestamp, e.expected AS expected, n.observed AS observed,
-      n.nonterminal AS nonterminal, greatest(e.last_received, n.last_received) AS last_received,
+    SELECT group_key, e.has_start AS has_start, e.has_end AS has_end, e.start_timestamp AS start_timestamp,
+      e.end_timestamp AS end_timestamp, n.first_time AS first_node_timestamp, n.last_time AS last_node_timestamp,
+      e.expected AS expected, n.observed AS observed, greatest(e.last_received, n.last_received) AS last_received,
       if(e.first_seen.1 = 0, n.first_seen, if(n.first_seen.1 = 0, e.first_seen, least(e.first_seen, n.first_seen)))
         AS first_seen
     FROM edges AS e FULL JOIN executed AS n USING (group_key))
-SELECT if(g.name = '', substring(l.group_key, position(l.group_key, '/s/') + 3), g.name) AS run_id,
-  l.has_start AS has_start, l.has_end AS has_end,
-  l.start_timestamp AS start_timestamp, l.end_timestamp AS end_timestamp,
+SELECT if(g.name = '', ${ownId("toString(l.group_key)")}, g.name) AS run_id, l.has_start AS has_start,
+  l.has_end AS has_end, l.start_timestamp AS start_timestamp, l.end_timestamp AS end_timestamp,
   l.first_node_timestamp AS first_node_timestamp, l.last_node_timestamp AS last_node_timestamp,
   toUInt32(length(l.expected)) AS expected, toUInt32(length(l.observed)) AS observed,
   toUInt32(length(arrayIntersect(l.expected, l.observed))) AS matched,
   arrayFilter(id -> NOT has(l.observed, id), l.expected) AS missing_nodes,
-  arrayFilter(id -> NOT has(l.expected, id), l.observed) AS orphan_nodes, l.nonterminal AS nonterminal_nodes
-FROM runs AS l LEFT JOIN (${groupsSql(database, scope)}) AS g ON g.group_key = l.group_key
-WHERE ${notDeleted} ORDER BY l.first_seen, run_id`,
+  arrayFilter(id -> NOT has(l.expected, id), l.observed) AS orphan_nodes, u.nodes AS nonterminal_nodes
+FROM runs AS l
+LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
+LEFT JOIN unsettled AS u ON u.group_key = l.group_key
+WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
     params: scopeParams(scope),
   };
 }
 
-/** The runs of a launch, one row each: what `LaunchMember` has. */
-function membersSql(database: string, launches: string): string {
+/** The runs of launches, one row each. */
+function membersSql(database: string, launches: string, detail: readonly string[]): string {
   const attached = `SELECT group_key FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start'`;
-  const failures = `group_key IN (${attached}) AND status = 'error'`;
   return `WITH
   starts AS (
-    SELECT launch_key, group_key, max(received_ns) AS last_received,
-      argMax((run_id, run_index, context, toString(pipeline_id), toString(semantic_id), toString(config_id)), ${lastLine})
-        AS start,
+    SELECT launch_key, group_key, max(received_ns) AS last_received, argMax((run_index, context), ${lastLine}) AS start,
       min(ts_ns) AS start_ns
     FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start' GROUP BY launch_key, group_key),
   ends AS (
@@ -103,29 +108,31 @@ function membersSql(database: string, launches: string): string {
     FROM ${database}.lifecycle WHERE launch_key = '' AND type = 'pipeline_end' AND group_key IN (${attached})
     GROUP BY group_key),
   failed AS (
-    SELECT group_key, countIf(last = 'error') AS nodes FROM (
-      SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, jpos, jrow)) AS last
-      FROM ${database}.nodes
-      WHERE (group_key, node_id) IN (SELECT group_key, node_id FROM ${database}.nodes WHERE ${failures})
-      GROUP BY group_key, node_id)
-    GROUP BY group_key),
-  names AS (
-    SELECT group_key, argMax(run_id, version) AS name, argMax(deleted_ns, version) AS deleted
-    FROM ${database}.groups WHERE group_key IN (${attached}) GROUP BY group_key)
-SELECT l.launch_key AS launch_key, if(g.name = '', l.start.1, g.name) AS run_id, l.start.2 AS run_index,
-  l.start.3 AS context, l.start.4 AS pipeline_id, l.start.5 AS semantic_id, l.start.6 AS config_id,
-  e.has_end AS has_end, e.outcome AS outcome, toUInt32(f.nodes) AS failed_nodes,
-  l.start_ns AS start_ns, e.end_ns AS end_ns
+    SELECT group_key, countIf(last = 'error') AS nodes
+    FROM (${lastStatusSql(database, `group_key IN (${attached})`, "status = 'error'")}) GROUP BY group_key)
+SELECT l.launch_key AS launch_key, e.has_end AS has_end, e.outcome AS outcome, toUInt32(f.nodes) AS failed_nodes
+  ${detail.map((column) => `, ${column}`).join("")}
 FROM starts AS l
 LEFT JOIN ends AS e ON e.group_key = l.group_key
 LEFT JOIN failed AS f ON f.group_key = l.group_key
-LEFT JOIN names AS g ON g.group_key = toString(l.group_key)
-WHERE ${notDeleted}`;
+LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
+WHERE l.last_received > g.deleted`;
 }
 
+const memberDetail = [
+  `if(g.name = '', ${ownId("toString(l.group_key)")}, g.name) AS run_id`,
+  "l.start.1 AS run_index",
+  "l.start.2 AS context",
+  "l.start_ns AS start_ns",
+  "if(l.start_ns = 0 OR e.end_ns = 0, NULL, intDiv(e.end_ns - l.start_ns, 1000000)) AS duration_ms",
+];
+
+/** The members of a launch in order. Read as RowBinary, so the columns' order and types count. */
 export function membersQuery(database: string, launchKey: string): Query {
   return {
-    sql: `${membersSql(database, "launch_key = {launch:String}")} ORDER BY run_index, start_ns, run_id`,
+    sql: `SELECT run_id, run_index, context, duration_ms, toUInt8(has_end), outcome, failed_nodes
+FROM (${membersSql(database, "launch_key = {launch:String}", memberDetail)})
+ORDER BY run_index NULLS LAST, start_ns, run_id`,
     params: { launch: launchKey },
   };
 }
@@ -168,7 +175,7 @@ export function launchesQuery(database: string, page: LaunchPage | { readonly la
 export function memberCountsQuery(database: string, launchKeys: readonly string[]): Query {
   return {
     sql: `SELECT toString(launch_key) AS launch_key, has_end, outcome, failed_nodes, toUInt32(count()) AS count
-FROM (${membersSql(database, "launch_key IN {launches:Array(String)}")})
+FROM (${membersSql(database, "launch_key IN {launches:Array(String)}", [])})
 GROUP BY launch_key, has_end, outcome, failed_nodes`,
     params: { launches: [...launchKeys] },
   };
@@ -182,6 +189,19 @@ FROM ${database}.lifecycle
 WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
   AND attempt IS NOT NULL GROUP BY launch_id`,
     params: { prefix: `${workspace}/l/`, ids: [...launchIds] },
+  };
+}
+
+/** Which pipelines the runs of a scope ran: runs by their three ids. */
+export function pipelineIdsQuery(database: string, scope: PipelineScope): Query {
+  return {
+    sql: `SELECT ids.1 AS pipeline_id, ids.2 AS semantic_id, ids.3 AS config_id,
+  arraySort(groupArray(${ownId("toString(group_key)")})) AS runs
+FROM (
+  SELECT group_key, argMax((toString(pipeline_id), toString(semantic_id), toString(config_id)), ${lastLine}) AS ids
+  FROM ${database}.lifecycle WHERE ${inScope(database, scope)} AND type = 'pipeline_start' GROUP BY group_key)
+GROUP BY ids ORDER BY length(runs) DESC, ids`,
+    params: scopeParams(scope),
   };
 }
 
