@@ -1,5 +1,27 @@
+// Joins the browser application: router, cache, live stream, styles.
+
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
+import { router } from "./app/router.tsx";
+import { createLiveStream } from "./data/live.ts";
+import { LiveContext } from "./data/use-live.ts";
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/overlays.css";
+import "./style/frame.css";
+import "./style/print.css";
+
+const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
+const live = createLiveStream();
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
-createRoot(root).render(<p>Tributary</p>);
+createRoot(root).render(
+  <QueryClientProvider client={queries}>
+    <LiveContext value={live}>
+      <RouterProvider router={router} />
+    </LiveContext>
+  </QueryClientProvider>,
+);

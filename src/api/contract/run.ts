@@ -67,6 +67,7 @@ export const RunSummary = Type.Object({
   status_raw: Type.String({ description: "The client's own word, '' when none." }),
   protocols: Type.Array(Protocol),
   experiment: Type.String(),
+  /** A tag sent as a key with a value is `key=value`. */
   tags: Type.Array(Type.String()),
   start_ns: nullable(TimeNs),
   end_ns: nullable(TimeNs),

@@ -86,7 +86,9 @@ export const SpanSummaryQuery = Type.Object({
 export const SpanSummaryRow = Type.Object({
   name: Type.String(),
   rank: nullable(Type.Integer()),
+  /** Spans that touch the window; the quantiles below are of their whole lengths. */
   count: Count,
+  /** Only the part inside the window. */
   wall_ns: Int64,
   /** Wall time minus children's, null where nesting does not allow it. */
   self_ns: nullable(Int64),

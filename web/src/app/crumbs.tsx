@@ -1,0 +1,45 @@
+// Where we are, and the way back. The last part is the page's heading.
+
+import { Link, useRouterState } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useApi } from "../data/use-api.ts";
+
+const titles: Record<string, string> = {
+  runs: "Runs",
+  launches: "Launches",
+  compare: "Compare",
+  sql: "SQL",
+  health: "Health",
+  start: "Getting started",
+  settings: "Settings",
+};
+
+export function Crumbs() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const title = titles[view] ?? "Tributary";
+  if (id === undefined) return <Heading text={title} />;
+  return (
+    <nav className="crumbs" aria-label="Breadcrumb">
+      <Link to={view === "launches" ? "/launches" : "/runs"}>{title}</Link>
+      <span className="muted">/</span>
+      {view === "runs" ? <RunHeading id={id} /> : <Heading text={id} />}
+    </nav>
+  );
+}
+
+function RunHeading({ id }: { readonly id: string }) {
+  const run = useApi("run", { params: { id } });
+  return <Heading text={run.data?.name ?? id} />;
+}
+
+function Heading({ text }: { readonly text: string }) {
+  useEffect(() => {
+    document.title = `${text} · Tributary`;
+  }, [text]);
+  return (
+    <h1 className="clip" style={{ fontSize: 15, lineHeight: "24px" }} title={text}>
+      {text}
+    </h1>
+  );
+}

@@ -1,0 +1,132 @@
+// The frame around every view: side bar, top bar with the way back, the live dot, the palette.
+
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useStaleOnLive } from "../data/use-live.ts";
+import { Icon, type IconName, Logo } from "../part/icon.tsx";
+import { Crumbs } from "./crumbs.tsx";
+import { HelpDialog } from "./help.tsx";
+import { LiveDot } from "./live-dot.tsx";
+import { LoginGate } from "./login.tsx";
+import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
+
+const Palette = lazy(() => import("./palette.tsx").then((module) => ({ default: module.Palette })));
+
+const places: readonly (readonly [to: string, word: string, icon: IconName])[] = [
+  ["/runs", "Runs", "runs"],
+  ["/launches", "Launch", "launches"],
+  ["/compare", "Compare", "compare"],
+  ["/sql", "SQL", "sql"],
+  ["/health", "Health", "health"],
+  ["/start", "Start", "start"],
+];
+
+export function Frame() {
+  useApplyTheme();
+  useStaleOnLive();
+  const [palette, setPalette] = useState(false);
+  const [help, setHelp] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        setPalette((open) => !open);
+      } else if (event.key === "?" && !isTyping(event.target)) {
+        setHelp(true);
+      } else if (event.key === "/" && !isTyping(event.target)) {
+        const search = document.querySelector<HTMLElement>("[data-search]");
+        if (search !== null) {
+          event.preventDefault();
+          search.focus();
+        }
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+  return (
+    <div className="frame">
+      <SideBar />
+      <div className="frame-main">
+        <TopBar onPalette={() => setPalette(true)} onHelp={() => setHelp(true)} />
+        <main className="view">
+          <LoginGate>
+            <Outlet />
+          </LoginGate>
+        </main>
+      </div>
+      {palette ? (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      ) : null}
+      <HelpDialog open={help} onClose={() => setHelp(false)} />
+    </div>
+  );
+}
+
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+function SideBar() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  return (
+    <nav className="side" aria-label="Views">
+      <Link to="/runs" className="side-logo" aria-label="Tributary, all runs">
+        <Logo />
+      </Link>
+      {places.map(([to, word, icon]) => (
+        <Link key={to} to={to} className={`side-link ${path.startsWith(to) ? "current" : ""}`} aria-label={word}>
+          <Icon name={icon} />
+          <span>{word}</span>
+        </Link>
+      ))}
+      <span className="grow" />
+      <Link
+        to="/settings"
+        className={`side-link ${path.startsWith("/settings") ? "current" : ""}`}
+        aria-label="Settings"
+      >
+        <Icon name="settings" />
+        <span>Settings</span>
+      </Link>
+    </nav>
+  );
+}
+
+function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonly onHelp: () => void }) {
+  const theme = useTheme();
+  const [, setChoice] = useThemeChoice();
+  const other = theme === "dark" ? "light" : "dark";
+  return (
+    <header className="top">
+      <Crumbs />
+      <span className="grow" />
+      <LiveDot />
+      <button type="button" className="button quiet" onClick={onPalette} aria-label="Open the command palette">
+        <kbd>⌘K</kbd>
+      </button>
+      <button
+        type="button"
+        className="button quiet icon"
+        onClick={() => setChoice(other)}
+        aria-label={`Use the ${other} theme`}
+        title={`${other} theme`}
+      >
+        <Icon name="theme" />
+      </button>
+      <button
+        type="button"
+        className="button quiet icon"
+        onClick={onHelp}
+        aria-label="Keyboard help"
+        title="keyboard (?)"
+      >
+        <Icon name="question" />
+      </button>
+    </header>
+  );
+}

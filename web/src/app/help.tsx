@@ -1,0 +1,31 @@
+import { Dialog } from "../part/dialog.tsx";
+
+const keys: readonly (readonly [string, string])[] = [
+  ["⌘K / Ctrl K", "go to a run, view or action"],
+  ["/", "search or filter in this view"],
+  ["Esc", "clear the shared window"],
+  ["W S", "timeline: zoom in, out"],
+  ["A D", "timeline: move left, right"],
+  ["F", "timeline: fit the selected span, or all"],
+  ["M", "timeline: mark the selected span as the window"],
+  ["n N", "timeline: next, previous match"],
+  ["?", "this list"],
+];
+
+export function HelpDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" open={open} onClose={onClose}>
+      <dl className="facts">
+        {keys.map(([key, means]) => (
+          <div key={key} style={{ display: "contents" }}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{means}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="muted">Brush any chart, timeline or list to set the window of all of them.</p>
+    </Dialog>
+  );
+}

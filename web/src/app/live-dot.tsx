@@ -1,0 +1,25 @@
+// How fresh the page is: the rate when all is well, a sentence when it is not.
+
+import { useLiveState } from "../data/use-live.ts";
+import { useNow } from "../part/when.tsx";
+import { formatCount, formatSi } from "../text/format-number.ts";
+
+export function LiveDot() {
+  const live = useLiveState();
+  const now = useNow(1_000, live.state !== "open");
+  const late = live.state === "waiting" || (live.state === "connecting" && now - live.sinceMs > 2_000);
+  const behind = live.waitingEvents > 100_000;
+  const text = late
+    ? "reconnecting; what you see may be old"
+    : behind
+      ? `behind by ${formatCount(live.waitingEvents)} events`
+      : live.state === "open"
+        ? `live ${formatSi(live.eventsPerSecond)} ev/s`
+        : "connecting";
+  return (
+    <output className={`live ${late || behind ? "late" : ""}`} aria-label="Live stream">
+      <i />
+      {text}
+    </output>
+  );
+}

@@ -1,0 +1,39 @@
+// When the server asks for a key, nothing but this form is shown.
+
+import { type ReactNode, useState } from "react";
+import { Refusal } from "../data/client.ts";
+import { useApi, useChange } from "../data/use-api.ts";
+import { Problem } from "../part/notice.tsx";
+
+export function LoginGate({ children }: { readonly children: ReactNode }) {
+  const session = useApi("session", {}, { staleMs: 60_000 });
+  const login = useChange("login", ["session"]);
+  const [key, setKey] = useState("");
+  const refused = session.error instanceof Refusal && session.error.status === 401;
+  if (!refused && !(session.data?.key_needed === true && session.data.scopes.length === 0)) return children;
+  return (
+    <form
+      className="empty"
+      onSubmit={(event) => {
+        event.preventDefault();
+        login.mutate({ body: { key } });
+      }}
+    >
+      <strong>This server asks for a key.</strong>
+      <p>Paste an API key with the scope “read”. It stays in a cookie this page cannot read.</p>
+      <input
+        className="field mono"
+        type="password"
+        autoComplete="current-password"
+        aria-label="API key"
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
+        style={{ width: 360, maxWidth: "100%" }}
+      />
+      <button type="submit" className="button primary" disabled={key === "" || login.isPending}>
+        log in
+      </button>
+      {login.error === null ? null : <Problem error={login.error} />}
+    </form>
+  );
+}

@@ -1,0 +1,187 @@
+// Every view has a URL. Views are loaded when first visited; the frame and this table are the first load.
+
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { Problem } from "../part/notice.tsx";
+import { parseRunsSearch } from "../view/runs/runs-search.ts";
+import { Frame } from "./frame.tsx";
+import { asList, asText, defined, formatSearch, parseSearch } from "./search.ts";
+
+const root = createRootRouteWithContext()({ component: Frame });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/runs" });
+  },
+});
+
+const runsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: parseRunsSearch,
+  component: lazyRouteComponent(() => import("../view/runs/runs-view.tsx"), "RunsView"),
+});
+
+const runRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$id",
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({ from: asText(search["from"]), to: asText(search["to"]) }),
+  component: lazyRouteComponent(() => import("../view/run/run-view.tsx"), "RunView"),
+});
+
+const overview = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("../view/run/overview.tsx"), "Overview"),
+});
+const charts = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/charts",
+  component: lazyRouteComponent(() => import("../view/charts/charts-view.tsx"), "ChartsView"),
+});
+const timeline = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/timeline",
+  component: lazyRouteComponent(() => import("../view/timeline/timeline-view.tsx"), "TimelineView"),
+});
+const tensors = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/tensors",
+  validateSearch: (search: Record<string, unknown>) => defined({ tensor: asText(search["tensor"]) }),
+  component: lazyRouteComponent(() => import("../view/tensors/tensors-view.tsx"), "TensorsView"),
+});
+const pipeline = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/pipeline",
+  component: lazyRouteComponent(() => import("../view/pipeline/pipeline-view.tsx"), "PipelineView"),
+});
+const logs = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/logs",
+  component: lazyRouteComponent(() => import("../view/logs/logs-view.tsx"), "LogsView"),
+});
+const files = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/files",
+  component: lazyRouteComponent(() => import("../view/run/files.tsx"), "Files"),
+});
+const params = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/params",
+  component: lazyRouteComponent(() => import("../view/run/params.tsx"), "Params"),
+});
+const events = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/events",
+  component: lazyRouteComponent(() => import("../view/run/events.tsx"), "Events"),
+});
+const control = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/control",
+  component: lazyRouteComponent(() => import("../view/control/control-view.tsx"), "ControlView"),
+});
+const integrity = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/integrity",
+  component: lazyRouteComponent(() => import("../view/integrity/integrity-view.tsx"), "IntegrityView"),
+});
+
+const compareRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({ run: asList(search["run"]), tab: asText(search["tab"]) }),
+  component: lazyRouteComponent(() => import("../view/compare/compare-view.tsx"), "CompareView"),
+});
+const launches = createRoute({
+  getParentRoute: () => root,
+  path: "/launches",
+  component: lazyRouteComponent(() => import("../view/launches/launches-view.tsx"), "LaunchesView"),
+});
+const launchRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/launches/$id/$attempt",
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({ x: asText(search["x"]), y: asText(search["y"]), metric: asText(search["metric"]) }),
+  component: lazyRouteComponent(() => import("../view/launches/launch-view.tsx"), "LaunchView"),
+});
+const sql = createRoute({
+  getParentRoute: () => root,
+  path: "/sql",
+  validateSearch: (search: Record<string, unknown>) => defined({ q: asText(search["q"]) }),
+  component: lazyRouteComponent(() => import("../view/sql/sql-view.tsx"), "SqlView"),
+});
+const health = createRoute({
+  getParentRoute: () => root,
+  path: "/health",
+  component: lazyRouteComponent(() => import("../view/health/health-view.tsx"), "HealthView"),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../view/settings/settings-view.tsx"), "SettingsView"),
+});
+const start = createRoute({
+  getParentRoute: () => root,
+  path: "/start",
+  component: lazyRouteComponent(() => import("../view/start/start-view.tsx"), "StartView"),
+});
+
+const runTabs = [
+  overview,
+  charts,
+  timeline,
+  tensors,
+  pipeline,
+  logs,
+  files,
+  params,
+  events,
+  control,
+  integrity,
+] as const;
+
+const routeTree = root.addChildren([
+  home,
+  runsRoute,
+  runRoute.addChildren(runTabs),
+  compareRoute,
+  launches,
+  launchRoute,
+  sql,
+  health,
+  settings,
+  start,
+]);
+
+export const router = createRouter({
+  routeTree,
+  parseSearch,
+  stringifySearch: formatSearch,
+  defaultPreload: "intent",
+  defaultErrorComponent: ({ error, reset }) => (
+    <div style={{ padding: 16 }}>
+      <Problem error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+    </div>
+  ),
+  defaultNotFoundComponent: () => (
+    <div className="empty">
+      <strong>There is no such page.</strong>
+      <a href="/runs">All runs</a>
+    </div>
+  ),
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

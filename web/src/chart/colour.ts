@@ -1,0 +1,115 @@
+// Colours that mean the same thing for ever: a name always hashes to the same place of a palette that people
+// with colour-blindness can tell apart (Okabe–Ito, then Tol's muted set). Light and dark pages use their own shades.
+
+const light = [
+  "#0072b2",
+  "#d55e00",
+  "#009e73",
+  "#cc79a7",
+  "#9a6700",
+  "#56a0d3",
+  "#882255",
+  "#44aa99",
+  "#6b5bd2",
+  "#aa4499",
+  "#117733",
+  "#c2416b",
+  "#4d7a00",
+  "#0b7285",
+  "#8c564b",
+  "#5c6b7a",
+];
+const dark = [
+  "#4ea8de",
+  "#ff8c42",
+  "#2fc79a",
+  "#e8a0c8",
+  "#e0b040",
+  "#88ccee",
+  "#d46a9c",
+  "#66d4c4",
+  "#a99bff",
+  "#d98bd0",
+  "#5fc27e",
+  "#ff7b9c",
+  "#a8d05a",
+  "#4cc4d8",
+  "#c9a08f",
+  "#a9b8c8",
+];
+
+export type Theme = "light" | "dark";
+
+/** FNV-1a, 32 bits: small, stable across versions and platforms. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  // The low bits of FNV of short texts are poor, so the high half is folded in.
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+export function colourOf(name: string, theme: Theme): string {
+  return paletteColour(hashText(name), theme);
+}
+
+export function paletteColour(index: number, theme: Theme): string {
+  const palette = theme === "dark" ? dark : light;
+  return palette[index % palette.length] ?? palette[0] ?? "#888888";
+}
+
+/**
+ * One colour a name, each its hashed place when that is free, else the next free one: stable for a set of names,
+ * and no two alike while the palette lasts.
+ */
+export function assignColours(names: readonly string[], theme: Theme): Map<string, string> {
+  const taken = new Set<number>();
+  const colours = new Map<string, string>();
+  for (const name of names) {
+    if (colours.has(name)) continue;
+    let place = hashText(name) % light.length;
+    if (taken.size < light.length) while (taken.has(place)) place = (place + 1) % light.length;
+    taken.add(place);
+    colours.set(name, paletteColour(place, theme));
+  }
+  return colours;
+}
+
+/** White or ink, whichever reads better on the colour (WCAG contrast). */
+export function inkOn(colour: string): "#ffffff" | "#10151c" {
+  const luminance = relativeLuminance(colour);
+  return (luminance + 0.05) / 0.055 > 1.05 / (luminance + 0.05) ? "#10151c" : "#ffffff";
+}
+
+/** A sequential scale from weak to strong, `t` in 0…1, for heat maps; monotone in lightness. */
+export function heatColour(t: number, theme: Theme): string {
+  const stops = theme === "dark" ? darkHeat : lightHeat;
+  const place = Math.max(0, Math.min(1, t)) * (stops.length - 1);
+  const low = Math.floor(place);
+  const from = stops[low] ?? [0, 0, 0];
+  const to = stops[Math.min(stops.length - 1, low + 1)] ?? from;
+  const mixed = from.map((channel, i) => Math.round(channel + ((to[i] ?? 0) - channel) * (place - low)));
+  return `#${mixed.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+}
+
+const lightHeat = [
+  [237, 244, 252],
+  [160, 202, 235],
+  [72, 150, 210],
+  [18, 92, 160],
+  [10, 44, 96],
+];
+const darkHeat = [
+  [22, 34, 50],
+  [28, 74, 122],
+  [46, 122, 190],
+  [116, 180, 232],
+  [222, 240, 255],
+];
+
+function relativeLuminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import type { Series } from "#api/contract/series.ts";
+import { alignSeries, appendPoints, nonFiniteMarks, pickColumn, toPlotSeries } from "./plot-data.ts";
+
+const start = "1794710577346193000";
+
+function series(part: Partial<Series>): Series {
+  return {
+    run: "r",
+    key: "loss",
+    phase: "train",
+    worker: null,
+    points: 3,
+    exact: true,
+    x_base: "100",
+    x: [0, 1, 2],
+    x_last: [0, 1, 2],
+    t_base: "1794710577346193500",
+    t: [0, 10, 20],
+    t_last: [0, 10, 20],
+    count: [1, 1, 1],
+    first: [3, 2, 1],
+    last: [3, 2, 1],
+    min: [3, 2, 1],
+    max: [3, 2, 1],
+    nan: [0, 0, 0],
+    pos_inf: [0, 0, 0],
+    neg_inf: [0, 0, 0],
+    ...part,
+  };
+}
+
+test("puts steps and times on the run's own clock", () => {
+  const plot = toPlotSeries(series({}), "step", start);
+  expect([plot.x, plot.t, plot.banded]).toEqual([[100, 101, 102], [500, 510, 520], false]);
+  expect(toPlotSeries(series({ x_base: "1794710577346193500", x: [0, 10, 20] }), "time", start).x).toEqual([
+    500, 510, 520,
+  ]);
+});
+
+test("a bucket that ends in NaN is drawn at its greatest finite value and marked", () => {
+  const plot = toPlotSeries(
+    series({ last: [3, "NaN", "Infinity"], max: [3, 2.5, null], count: [1, 4, 1], nan: [0, 2, 0], pos_inf: [0, 0, 1] }),
+    "step",
+    start,
+  );
+  expect(plot.last).toEqual([3, 2.5, null]);
+  expect(plot.banded).toBe(true);
+  expect(nonFiniteMarks(plot)).toEqual([
+    { x: 101, kind: "nan", count: 2 },
+    { x: 102, kind: "up", count: 1 },
+  ]);
+});
+
+test("appends live points once, in order, and keeps what is not finite visible", () => {
+  const plot = toPlotSeries(series({}), "step", start);
+  const grown = appendPoints(plot, [
+    { x: 104, t: 40, value: Number.NaN },
+    { x: 103, t: 30, value: 0.5 },
+    { x: 102, t: 20, value: 9 },
+    { x: null, t: 50, value: 1 },
+  ]);
+  expect([grown.x, grown.last, grown.nan]).toEqual([
+    [100, 101, 102, 103, 104],
+    [3, 2, 1, 0.5, null],
+    [0, 0, 0, 0, 1],
+  ]);
+  expect(appendPoints(grown, [{ x: 104, t: 40, value: 1 }])).toBe(grown);
+});
+
+test("aligns several series on the union of their positions", () => {
+  const a = toPlotSeries(series({}), "step", start);
+  const b = toPlotSeries(series({ x_base: "101", x: [0, 4], t: [0, 1], last: [7, 8] }), "step", start);
+  const aligned = alignSeries([a, b]);
+  expect(aligned.x).toEqual([100, 101, 102, 105]);
+  expect(pickColumn(a.last, aligned.rows[0]!)).toEqual([3, 2, 1, undefined]);
+  expect(pickColumn(b.last, aligned.rows[1]!)).toEqual([undefined, 7, undefined, 8]);
+});

@@ -1,0 +1,128 @@
+// A series answer made ready to draw: typed columns in the axis' own unit, with the places of what is not finite.
+
+import type { Float } from "#api/contract/scalar.ts";
+import type { Axis, Series } from "#api/contract/series.ts";
+
+export interface PlotSeries {
+  readonly run: string;
+  readonly key: string;
+  readonly phase: string;
+  readonly worker: string | null;
+  readonly points: number;
+  /** Position of each bucket: step, epoch, or nanoseconds after the run's start. Ascending. */
+  readonly x: number[];
+  /** Nanoseconds after the run's start of each bucket's first point. */
+  readonly t: number[];
+  readonly last: (number | null)[];
+  readonly min: (number | null)[];
+  readonly max: (number | null)[];
+  readonly count: number[];
+  readonly nan: number[];
+  readonly posInf: number[];
+  readonly negInf: number[];
+  /** Some bucket holds more than one point: draw the band. */
+  readonly banded: boolean;
+}
+
+/** `startNs` is the run's start, the zero of its clock. */
+export function toPlotSeries(series: Series, axis: Axis, startNs: string): PlotSeries {
+  const tZero = Number(BigInt(series.t_base) - BigInt(startNs));
+  const xZero = axis === "time" ? Number(BigInt(series.x_base) - BigInt(startNs)) : Number(series.x_base);
+  return {
+    run: series.run,
+    key: series.key,
+    phase: series.phase,
+    worker: series.worker,
+    points: series.points,
+    x: series.x.map((offset) => xZero + offset),
+    t: series.t.map((offset) => tZero + offset),
+    last: series.last.map((value, i) => finiteOr(value, series.max[i] ?? null)),
+    min: [...series.min],
+    max: [...series.max],
+    count: [...series.count],
+    nan: [...series.nan],
+    posInf: [...series.pos_inf],
+    negInf: [...series.neg_inf],
+    banded: series.count.some((count) => count > 1),
+  };
+}
+
+/** A bucket whose last point is not finite is drawn at its greatest finite value, and marked. */
+function finiteOr(value: Float | null, otherwise: number | null): number | null {
+  return typeof value === "number" ? value : otherwise;
+}
+
+export interface LivePoint {
+  readonly x: number | null;
+  readonly t: number;
+  readonly value: number;
+}
+
+/** The series with new points at its end. Points before its last position belong to a bucket and wait for the next answer. */
+export function appendPoints(series: PlotSeries, points: readonly LivePoint[]): PlotSeries {
+  const end = series.x.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const fresh = points.filter((point): point is LivePoint & { x: number } => point.x !== null && point.x > end);
+  if (fresh.length === 0) return series;
+  fresh.sort((a, b) => a.x - b.x);
+  const finite = fresh.map((point) => (Number.isFinite(point.value) ? point.value : null));
+  return {
+    ...series,
+    points: series.points + fresh.length,
+    x: [...series.x, ...fresh.map((point) => point.x)],
+    t: [...series.t, ...fresh.map((point) => point.t)],
+    last: [...series.last, ...finite],
+    min: [...series.min, ...finite],
+    max: [...series.max, ...finite],
+    count: [...series.count, ...fresh.map(() => 1)],
+    nan: [...series.nan, ...fresh.map((point) => (Number.isNaN(point.value) ? 1 : 0))],
+    posInf: [...series.posInf, ...fresh.map((point) => (point.value === Number.POSITIVE_INFINITY ? 1 : 0))],
+    negInf: [...series.negInf, ...fresh.map((point) => (point.value === Number.NEGATIVE_INFINITY ? 1 : 0))],
+  };
+}
+
+export interface AlignedColumns {
+  readonly x: number[];
+  /** For each series, the row of each x in it, or −1. */
+  readonly rows: Int32Array[];
+}
+
+/** The union of all positions, ascending, and where each series stands in it. */
+export function alignSeries(list: readonly PlotSeries[]): AlignedColumns {
+  if (list.length === 1 && list[0] !== undefined) {
+    return { x: list[0].x, rows: [Int32Array.from(list[0].x, (_, i) => i)] };
+  }
+  const x = [...new Set(list.flatMap((series) => series.x))].sort((a, b) => a - b);
+  const place = new Map(x.map((value, i) => [value, i]));
+  const rows = list.map((series) => {
+    const row = new Int32Array(x.length).fill(-1);
+    series.x.forEach((value, i) => {
+      row[place.get(value) ?? 0] = i;
+    });
+    return row;
+  });
+  return { x, rows };
+}
+
+/** Values of one column on the shared positions: null where the series has a gap of its own, undefined where it has no row. */
+export function pickColumn(values: readonly (number | null)[], rows: Int32Array): (number | null | undefined)[] {
+  return Array.from(rows, (row) => (row < 0 ? undefined : (values[row] ?? null)));
+}
+
+export interface NonFiniteMark {
+  readonly x: number;
+  readonly kind: "nan" | "up" | "down";
+  readonly count: number;
+}
+
+export function nonFiniteMarks(series: PlotSeries): NonFiniteMark[] {
+  const marks: NonFiniteMark[] = [];
+  series.x.forEach((x, i) => {
+    const nan = series.nan[i] ?? 0;
+    const up = series.posInf[i] ?? 0;
+    const down = series.negInf[i] ?? 0;
+    if (nan > 0) marks.push({ x, kind: "nan", count: nan });
+    if (up > 0) marks.push({ x, kind: "up", count: up });
+    if (down > 0) marks.push({ x, kind: "down", count: down });
+  });
+  return marks;
+}

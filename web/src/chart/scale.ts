@@ -1,0 +1,128 @@
+// Axis maths without pixels: ranges, ticks, transforms. Everything here is pure.
+
+export type YScale = "linear" | "log" | "symlog";
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export function extentOf(values: Iterable<number | null>): Range | null {
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (const value of values) {
+    if (value === null || !Number.isFinite(value)) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return min > max ? null : { min, max };
+}
+
+/** A little air above and below, and a range of its own for a constant. */
+export function padRange(range: Range, share = 0.05): Range {
+  if (range.min === range.max) {
+    const air = range.min === 0 ? 1 : Math.abs(range.min) * 0.1;
+    return { min: range.min - air, max: range.max + air };
+  }
+  const air = (range.max - range.min) * share;
+  return { min: range.min - air, max: range.max + air };
+}
+
+export interface RobustRange extends Range {
+  /** How many finite values lie above and below: to be said, never hidden. */
+  readonly above: number;
+  readonly below: number;
+}
+
+/** The range of the middle values, widened by half of itself, never beyond the true extremes. */
+export function robustRange(values: readonly (number | null)[]): RobustRange | null {
+  const sorted = values
+    .filter((value): value is number => value !== null && Number.isFinite(value))
+    .sort((a, b) => a - b);
+  const extent = extentOf(sorted);
+  if (extent === null) return null;
+  const low = quantileOfSorted(sorted, 0.05);
+  const high = quantileOfSorted(sorted, 0.95);
+  const air = (high - low) * 0.5;
+  const range = { min: Math.max(extent.min, low - air), max: Math.min(extent.max, high + air) };
+  return {
+    ...range,
+    above: sorted.filter((value) => value > range.max).length,
+    below: sorted.filter((value) => value < range.min).length,
+  };
+}
+
+/** Linear between neighbours, as most tools do it. */
+export function quantileOfSorted(sorted: readonly number[], q: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  const place = (sorted.length - 1) * q;
+  const low = Math.floor(place);
+  const from = sorted[low] ?? Number.NaN;
+  const to = sorted[Math.min(sorted.length - 1, low + 1)] ?? from;
+  return from + (to - from) * (place - low);
+}
+
+/** Round steps of 1, 2, 2.5 or 5 · 10^n: at most `count` intervals. */
+export function niceTicks(range: Range, count: number): number[] {
+  const span = range.max - range.min;
+  if (!(span > 0) || count < 1) return [range.min];
+  const rough = span / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
+  const ticks: number[] = [];
+  for (let i = Math.ceil(range.min / step - 1e-9); i * step <= range.max + step * 1e-9; i++) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks;
+}
+
+const durationStepsNs = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((n) => [n, n * 1e3, n * 1e6]),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * 1e9),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * 60e9),
+  ...[1, 2, 3, 6, 12, 24].map((n) => n * 3600e9),
+  ...[2, 5, 10, 20, 50, 100].map((n) => n * 86_400e9),
+].sort((a, b) => a - b);
+
+/** Ticks of a time axis at steps a clock has. */
+export function timeTicks(fromNs: number, toNs: number, count: number): { stepNs: number; ticks: number[] } {
+  const rough = (toNs - fromNs) / Math.max(1, count);
+  const stepNs = durationStepsNs.find((step) => step >= rough) ?? 1e9 * 86_400 * 365;
+  const ticks: number[] = [];
+  for (let at = Math.ceil(fromNs / stepNs) * stepNs; at <= toNs; at += stepNs) ticks.push(at);
+  return { stepNs, ticks };
+}
+
+/** Linear near zero, logarithmic away from it; `linear` is where one becomes the other. */
+export function toSymlog(value: number, linear: number): number {
+  return Math.sign(value) * Math.log1p(Math.abs(value) / linear);
+}
+
+export function fromSymlog(value: number, linear: number): number {
+  return Math.sign(value) * Math.expm1(Math.abs(value)) * linear;
+}
+
+/** Index of the nearest value in an ascending list, −1 when it is empty. */
+export function nearestIndex(ascending: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  if (high < 0) return -1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) <= value) low = middle;
+    else high = middle;
+  }
+  return Math.abs((ascending[low] ?? 0) - value) <= Math.abs((ascending[high] ?? 0) - value) ? low : high;
+}
+
+/** The first index whose value is ≥ `value`. */
+export function lowerBound(ascending: ArrayLike<number>, value: number, from = 0, to = ascending.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,44 @@
+// The shared window: which part of the run every panel shows. It is in the URL as two decimal times, so that a link
+// shows the same moment; inside the page it is nanoseconds after the run's start.
+
+import { fromOffsetNs, toOffsetNs } from "../text/format-time.ts";
+
+export interface TimeWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface WindowSearch {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const decimal = /^-?\d{1,20}$/;
+
+/** The window a URL names, or null when it names none or nonsense. */
+export function parseWindow(search: WindowSearch, startNs: string): TimeWindow | null {
+  if (search.from === undefined || search.to === undefined) return null;
+  if (!decimal.test(search.from) || !decimal.test(search.to)) return null;
+  const window = { from: toOffsetNs(search.from, startNs), to: toOffsetNs(search.to, startNs) };
+  return window.to > window.from ? window : null;
+}
+
+export function formatWindow(window: TimeWindow, startNs: string): Required<WindowSearch> {
+  return { from: fromOffsetNs(window.from, startNs), to: fromOffsetNs(window.to, startNs) };
+}
+
+/** At least `lengthMin` long, and inside the limits as far as it fits. */
+export function clampWindow(window: TimeWindow, limits: TimeWindow, lengthMin = 100): TimeWindow {
+  const length = Math.min(Math.max(window.to - window.from, lengthMin), limits.to - limits.from);
+  const from = Math.min(Math.max(window.from, limits.from), limits.to - length);
+  return { from, to: from + length };
+}
+
+/** Zooms by `factor` (below 1 is closer) so that the moment `at` stays where it is. */
+export function zoomWindow(window: TimeWindow, at: number, factor: number): TimeWindow {
+  return { from: at - (at - window.from) * factor, to: at + (window.to - at) * factor };
+}
+
+export function panWindow(window: TimeWindow, by: number): TimeWindow {
+  return { from: window.from + by, to: window.to + by };
+}

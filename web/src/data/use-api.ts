@@ -1,0 +1,52 @@
+// Cached answers for components. A query's key is its route and input, so that live events can say what is stale.
+
+import {
+  keepPreviousData,
+  type QueryKey,
+  queryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import type { RouteName } from "#api/contract/paths.ts";
+import type { AnswerOf } from "#api/contract/routes.ts";
+import { call, type InputOf, Refusal } from "./client.ts";
+
+export interface ApiOptions {
+  readonly enabled?: boolean;
+  /** Show the last answer while the next one is on its way. */
+  readonly keep?: boolean;
+  readonly refetchMs?: number;
+  readonly staleMs?: number;
+}
+
+export function apiQuery<N extends RouteName>(name: N, input: InputOf<N>, options: ApiOptions = {}) {
+  return queryOptions<AnswerOf<N>, Error, AnswerOf<N>, QueryKey>({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => call(name, input, signal),
+    staleTime: options.staleMs ?? 5_000,
+    ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
+    ...(options.keep === true ? { placeholderData: keepPreviousData as never } : {}),
+    ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
+    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
+  });
+}
+
+export function useApi<N extends RouteName>(
+  name: N,
+  input: InputOf<N>,
+  options: ApiOptions = {},
+): UseQueryResult<AnswerOf<N>, Error> {
+  return useQuery(apiQuery(name, input, options));
+}
+
+/** A request that changes something; afterwards the named routes are asked again. */
+export function useChange<N extends RouteName>(name: N, stale: readonly RouteName[]) {
+  const client = useQueryClient();
+  return useMutation<AnswerOf<N>, Error, InputOf<N>>({
+    mutationFn: (input) => call(name, input),
+    onSuccess: () =>
+      Promise.all(stale.map((route) => client.invalidateQueries({ queryKey: [route] }))).then(() => undefined),
+  });
+}

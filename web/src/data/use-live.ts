@@ -1,0 +1,86 @@
+// The live stream for components, and which cached answers an event makes stale.
+
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { createContext, useContext, useEffect, useSyncExternalStore } from "react";
+import type { LiveEvent } from "#api/contract/live.ts";
+import type { RouteName } from "#api/contract/paths.ts";
+import type { LiveSnapshot, LiveStream } from "./live.ts";
+
+export const LiveContext = createContext<LiveStream | null>(null);
+
+export function useLiveStream(): LiveStream {
+  const stream = useContext(LiveContext);
+  if (stream === null) throw new Error("no LiveContext above");
+  return stream;
+}
+
+export function useLiveState(): LiveSnapshot {
+  const stream = useLiveStream();
+  return useSyncExternalStore(stream.subscribe, stream.snapshot);
+}
+
+export function useFollowRun(run: string): void {
+  const stream = useLiveStream();
+  useEffect(() => {
+    stream.follow(run);
+    return () => stream.follow(null);
+  }, [stream, run]);
+}
+
+/** Which routes show rows of a kind. Series are not here: charts append points themselves. */
+const routesOfKind: Record<string, readonly RouteName[]> = {
+  metrics: ["metrics"],
+  spans: ["spans", "spanSummary"],
+  marks: ["spans", "metrics"],
+  nodes: ["graph", "completeness", "spans"],
+  snapshots: ["snapshots", "tensor"],
+  logs: ["logs"],
+  params: ["params"],
+  events: ["events", "artifacts", "checkpoints", "gaps"],
+  faults: ["runFaults", "faults"],
+  commands: ["commands"],
+};
+const settleMs = 1_000;
+
+/** Marks cached answers as stale when rows of their run arrive, at most once a second a route and run. */
+export function useStaleOnLive(): void {
+  const stream = useLiveStream();
+  const client = useQueryClient();
+  useEffect(() => {
+    const pending = new Map<string, ReturnType<typeof setTimeout>>();
+    const later = (key: string, act: () => void) => {
+      if (pending.has(key)) return;
+      pending.set(
+        key,
+        setTimeout(() => {
+          pending.delete(key);
+          act();
+        }, settleMs),
+      );
+    };
+    const stop = stream.listen((event) => markStale(event, client, later));
+    return () => {
+      stop();
+      for (const timer of pending.values()) clearTimeout(timer);
+    };
+  }, [stream, client]);
+}
+
+function markStale(event: LiveEvent, client: QueryClient, later: (key: string, act: () => void) => void): void {
+  if (event.name === "skipped") {
+    void client.invalidateQueries();
+    return;
+  }
+  const run = event.name === "run" ? event.data.id : "run" in event.data ? event.data.run : null;
+  if (run === null || event.name === "metrics" || event.name === "logs") return;
+  const kinds = event.name === "changed" ? Object.keys(event.data.rows) : event.name === "command" ? ["commands"] : [];
+  const routes = new Set<RouteName>(["run", ...kinds.flatMap((kind) => routesOfKind[kind] ?? [])]);
+  for (const route of routes) {
+    later(`${route} ${run}`, () => {
+      void client.invalidateQueries({
+        queryKey: [route],
+        predicate: (query) => (query.queryKey[1] as { params?: { id?: string } }).params?.id === run,
+      });
+    });
+  }
+}

@@ -1,0 +1,36 @@
+// Answers that come in pages, as one growing list.
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { RouteName } from "#api/contract/paths.ts";
+import type { AnswerOf } from "#api/contract/routes.ts";
+import { call, type InputOf, Refusal } from "./client.ts";
+
+interface Paged {
+  readonly next: string | null;
+}
+
+type PagedRoute = { [N in RouteName]: AnswerOf<N> extends Paged ? N : never }[RouteName];
+
+export function usePages<N extends PagedRoute, T>(
+  name: N,
+  input: InputOf<N>,
+  rowsOf: (answer: AnswerOf<N>) => readonly T[],
+) {
+  const pages = useInfiniteQuery({
+    queryKey: [name, input],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => {
+      const { query, ...rest } = input as { query?: object };
+      const paged = { ...rest, query: { ...query, ...(pageParam === "" ? {} : { cursor: pageParam }) } };
+      return call(name, paged as unknown as InputOf<N>, signal);
+    },
+    getNextPageParam: (last) => (last as unknown as Paged).next ?? undefined,
+    placeholderData: (before) => before,
+    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `rowsOf` only picks; a new function picks the same.
+  const rows = useMemo(() => pages.data?.pages.flatMap((page) => rowsOf(page as AnswerOf<N>)) ?? [], [pages.data]);
+  const first = pages.data?.pages[0] as AnswerOf<N> | undefined;
+  return { pages, rows, first };
+}

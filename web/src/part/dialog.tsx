@@ -1,0 +1,50 @@
+// The platform's own dialog: it traps focus, closes on Esc and needs no style injected into the page.
+
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+export function Dialog({
+  title,
+  open,
+  onClose,
+  children,
+  foot,
+  className = "",
+}: {
+  readonly title: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  readonly foot?: ReactNode;
+  readonly className?: string;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (dialog === null) return;
+    if (open && !dialog.open) dialog.showModal();
+    if (!open && dialog.open) dialog.close();
+  }, [open]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.
+    <dialog
+      ref={ref}
+      className={`dialog ${className}`}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === ref.current) onClose();
+      }}
+    >
+      {open ? (
+        <>
+          <div className="dialog-body">
+            <h2 id={id}>{title}</h2>
+            {children}
+          </div>
+          {foot === undefined ? null : <div className="dialog-foot">{foot}</div>}
+        </>
+      ) : null}
+    </dialog>
+  );
+}

@@ -1,0 +1,29 @@
+// A panel's plot as an image file, on the paper it is drawn on and with its title.
+
+import { inks } from "../../app/theme.ts";
+import type { Theme } from "../../chart/colour.ts";
+
+export function savePng(host: HTMLElement | null, name: string, theme: Theme): void {
+  const source = host?.querySelector("canvas");
+  if (source === null || source === undefined) return;
+  const headPx = 28 * devicePixelRatio;
+  const image = document.createElement("canvas");
+  image.width = source.width;
+  image.height = source.height + headPx;
+  const ctx = image.getContext("2d");
+  if (ctx === null) return;
+  ctx.fillStyle = inks[theme].paper;
+  ctx.fillRect(0, 0, image.width, image.height);
+  ctx.fillStyle = inks[theme].ink;
+  ctx.font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.fillText(name, 8 * devicePixelRatio, 18 * devicePixelRatio);
+  ctx.drawImage(source, 0, headPx);
+  image.toBlob((blob) => {
+    if (blob === null) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `${name.replace(/[^\w.-]+/g, "_")}.png`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+}

@@ -1,0 +1,83 @@
+// The series of one panel: the answer for the window, plus what arrived since.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import type { Axis, SeriesBody } from "#api/contract/series.ts";
+import { createLiveTail, type LiveTail } from "../../chart/live-tail.ts";
+import { appendPoints, type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { useLiveStream } from "../../data/use-live.ts";
+
+const foldMs = 20_000;
+const drawMs = 250;
+
+export interface PanelQuestion {
+  readonly key: string;
+  readonly phase: string;
+  readonly axis: Axis;
+  readonly byWorker: boolean;
+  readonly buckets: number;
+  readonly enabled: boolean;
+}
+
+export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version: number) {
+  const clock = useRunClock();
+  const body: SeriesBody = {
+    runs: [clock.run.id],
+    keys: [question.key],
+    phase: question.phase,
+    axis: question.axis,
+    buckets: question.buckets,
+    by: question.byWorker ? "worker" : "run",
+    ...clock.query,
+  };
+  const answer = useApi("series", { body }, { enabled: question.enabled, keep: true, staleMs: 60_000 });
+  const base = useMemo(
+    () =>
+      answer.data?.series
+        .filter((series) => series.phase === question.phase)
+        .map((series) => toPlotSeries(series, answer.data.axis, clock.startNs)),
+    [answer.data, clock.startNs, question.phase],
+  );
+  const asOf = answer.data?.as_of ?? "";
+  const whole = clock.window === null && answer.data?.axis === question.axis;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the tail has grown.
+  const series: readonly PlotSeries[] = useMemo(() => {
+    if (base === undefined || !whole) return base ?? [];
+    return base.map((each) => appendPoints(each, tail.points(each.key, each.phase, each.worker, question.axis, asOf)));
+  }, [base, whole, tail, version, question.axis, asOf]);
+  return { series, answer };
+}
+
+/** Collects live points of the run, and says when to draw and when to ask for the history anew. */
+export function useLiveTail(): { tail: LiveTail; version: number } {
+  const clock = useRunClock();
+  const stream = useLiveStream();
+  const client = useQueryClient();
+  const id = clock.run.id;
+  const tail = useMemo(() => createLiveTail(clock.startNs), [clock.startNs]);
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    let draw: ReturnType<typeof setTimeout> | undefined;
+    let fold: ReturnType<typeof setTimeout> | undefined;
+    const stop = stream.listen((event) => {
+      if (event.name !== "metrics" || event.data.run !== id) return;
+      tail.push(event);
+      draw ??= setTimeout(() => {
+        draw = undefined;
+        setVersion((before) => before + 1);
+      }, drawMs);
+      fold ??= setTimeout(() => {
+        fold = undefined;
+        void client.invalidateQueries({ queryKey: ["series"] });
+      }, foldMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(draw);
+      clearTimeout(fold);
+    };
+  }, [stream, client, tail, id]);
+  return { tail, version };
+}

@@ -1,0 +1,246 @@
+// Commands to the running job: what can be sent, to whom, and what became of each.
+
+import { useState } from "react";
+import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi, useChange } from "../../data/use-api.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Icon, type IconName } from "../../part/icon.tsx";
+import { Answer, Problem } from "../../part/notice.tsx";
+import { Status } from "../../part/status.tsx";
+import { When } from "../../part/when.tsx";
+import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
+
+interface Choice {
+  readonly type: CommandType;
+  readonly word: string;
+  readonly icon: IconName;
+  readonly asks: string;
+  /** The payload to start from; null when the command takes none. */
+  readonly payload: string | null;
+}
+
+const choices: readonly Choice[] = [
+  { type: "pause", word: "Pause", icon: "pause", asks: "Training waits until it is resumed.", payload: null },
+  { type: "resume", word: "Resume", icon: "play", asks: "Training goes on.", payload: null },
+  {
+    type: "checkpoint_now",
+    word: "Checkpoint now",
+    icon: "download",
+    asks: "The job writes a checkpoint at its next chance.",
+    payload: null,
+  },
+  {
+    type: "adjust_lr",
+    word: "Learning rate",
+    icon: "compare",
+    asks: "The job takes this learning rate from its next step.",
+    payload: '{"lr": 0.0001}',
+  },
+  { type: "update_params", word: "Params", icon: "settings", asks: "The job takes these values.", payload: "{}" },
+  {
+    type: "custom",
+    word: "Custom",
+    icon: "more",
+    asks: "The job's own command; what it does is up to the job.",
+    payload: "{}",
+  },
+  {
+    type: "stop",
+    word: "Stop",
+    icon: "stop",
+    asks: "The job ends in good order. It cannot be resumed from here.",
+    payload: null,
+  },
+];
+
+export function ControlView() {
+  const { run } = useRunClock();
+  const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
+  const [asking, setAsking] = useState<Choice | null>(null);
+  return (
+    <div className="scroll">
+      <div className="page stack">
+        <Answer of={commands}>
+          {(data) => {
+            const open = data.accepting.length > 0;
+            return (
+              <>
+                {open ? (
+                  <p>
+                    {data.accepting.length === 1 ? "One worker accepts" : `${data.accepting.length} workers accept`}{" "}
+                    commands: {data.accepting.map((worker) => (worker === "" ? "no worker id" : worker)).join(", ")}.
+                  </p>
+                ) : (
+                  <p className="notice warn">
+                    <Icon name="question" />
+                    <span>{data.how}</span>
+                  </p>
+                )}
+                <div className="row wrap">
+                  {choices.map((choice) => (
+                    <button
+                      key={choice.type}
+                      type="button"
+                      className={`button ${choice.type === "stop" ? "danger" : ""}`}
+                      disabled={!open}
+                      onClick={() => setAsking(choice)}
+                    >
+                      <Icon name={choice.icon} size={14} /> {choice.word}
+                    </button>
+                  ))}
+                </div>
+                <History commands={data.commands} />
+                <Dialog title={asking?.word ?? ""} open={asking !== null} onClose={() => setAsking(null)}>
+                  {asking === null ? null : (
+                    <Ask choice={asking} workers={data.accepting} onDone={() => setAsking(null)} />
+                  )}
+                </Dialog>
+              </>
+            );
+          }}
+        </Answer>
+      </div>
+    </div>
+  );
+}
+
+function Ask({
+  choice,
+  workers,
+  onDone,
+}: {
+  readonly choice: Choice;
+  readonly workers: readonly string[];
+  readonly onDone: () => void;
+}) {
+  const { run } = useRunClock();
+  const send = useChange("sendCommand", ["commands", "run"]);
+  const [payload, setPayload] = useState(choice.payload ?? "");
+  const [worker, setWorker] = useState("");
+  const parsed = choice.payload === null ? {} : parseObject(payload);
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (parsed === null) return;
+        const body: CommandBody = {
+          type: choice.type,
+          ...(choice.payload === null ? {} : { payload: parsed }),
+          ...(worker === "" ? {} : { worker }),
+        };
+        send.mutate({ params: { id: run.id }, body }, { onSuccess: onDone });
+      }}
+    >
+      <p>{choice.asks}</p>
+      {choice.payload === null ? null : (
+        <label className="stack" style={{ gap: 4 }}>
+          payload (JSON object)
+          <textarea
+            className={`field mono ${parsed === null ? "invalid" : ""}`}
+            rows={4}
+            value={payload}
+            spellCheck={false}
+            aria-invalid={parsed === null}
+            onChange={(event) => setPayload(event.target.value)}
+          />
+          {parsed === null ? <span className="status-failed">This is no JSON object.</span> : null}
+        </label>
+      )}
+      {workers.length > 1 ? (
+        <label className="row">
+          to
+          <select className="select" value={worker} onChange={(event) => setWorker(event.target.value)}>
+            <option value="">all {workers.length} workers</option>
+            {workers.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+      {send.error === null ? null : <Problem error={send.error} />}
+      <div className="row">
+        <span className="grow" />
+        <button type="button" className="button" onClick={onDone}>
+          cancel
+        </button>
+        <button type="submit" className="button primary" disabled={parsed === null || send.isPending}>
+          send “{choice.word.toLowerCase()}”
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function History({ commands }: { readonly commands: readonly Command[] }) {
+  const { run } = useRunClock();
+  const cancel = useChange("cancelCommand", ["commands"]);
+  if (commands.length === 0) return <p className="muted">No command was sent to this run.</p>;
+  return (
+    <section className="panel" aria-label="Commands sent">
+      <div className="table-scroll">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>what</th>
+              <th>to</th>
+              <th>by</th>
+              <th>when</th>
+              <th>state</th>
+              <th className="num">took</th>
+              <th>answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...commands].reverse().map((command) => (
+              <tr key={command.id}>
+                <td>
+                  {command.type} {command.payload === "{}" ? null : <code className="muted">{command.payload}</code>}
+                </td>
+                <td>{command.worker ?? "all"}</td>
+                <td>{command.by}</td>
+                <td>
+                  <When ns={command.created_ns} />
+                </td>
+                <td>
+                  <span className="row">
+                    <Status status={command.state} />
+                    {command.state === "queued" ? (
+                      <button
+                        type="button"
+                        className="button quiet small"
+                        onClick={() => cancel.mutate({ params: { id: run.id, command: command.id } })}
+                      >
+                        take back
+                      </button>
+                    ) : null}
+                  </span>
+                </td>
+                <td className="num">
+                  {command.settled_ns === null
+                    ? "–"
+                    : formatDuration(toOffsetNs(command.settled_ns, command.created_ns))}
+                </td>
+                <td>{command.note}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

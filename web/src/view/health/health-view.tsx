@@ -1,0 +1,3 @@
+export function HealthView() {
+  return <p>HealthView</p>;
+}

@@ -1,0 +1,3 @@
+export function LaunchView() {
+  return <p>LaunchView</p>;
+}

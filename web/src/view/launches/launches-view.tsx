@@ -1,0 +1,3 @@
+export function LaunchesView() {
+  return <p>LaunchesView</p>;
+}

@@ -1,0 +1,3 @@
+export function PipelineView() {
+  return <p>PipelineView</p>;
+}

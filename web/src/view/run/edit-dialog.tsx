@@ -1,0 +1,77 @@
+// Names, tags and notes people give; what the client sent stays beside them.
+
+import { useState } from "react";
+import type { Run } from "#api/contract/run.ts";
+import { useChange } from "../../data/use-api.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Problem } from "../../part/notice.tsx";
+
+export function EditDialog({
+  run,
+  open,
+  onClose,
+}: {
+  readonly run: Run;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog title="Edit the run" open={open} onClose={onClose}>
+      <EditForm run={run} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const change = useChange("patchRun", ["run", "runs"]);
+  const [name, setName] = useState(run.name);
+  const [tags, setTags] = useState(run.tags.join(", "));
+  const [notes, setNotes] = useState(run.notes);
+  const save = () =>
+    change.mutate(
+      {
+        params: { id: run.id },
+        body: {
+          name: name.trim() === "" ? null : name.trim(),
+          tags: tags
+            .split(",")
+            .map((tag) => tag.trim())
+            .filter((tag) => tag !== ""),
+          notes,
+        },
+      },
+      { onSuccess: onClose },
+    );
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <label className="stack" style={{ gap: 4 }}>
+        name
+        <input className="field" value={name} onChange={(event) => setName(event.target.value)} />
+        {run.name_sent === "" || run.name_sent === name ? null : (
+          <span className="muted">sent as “{run.name_sent}”</span>
+        )}
+      </label>
+      <label className="stack" style={{ gap: 4 }}>
+        tags, with commas between
+        <input className="field" value={tags} onChange={(event) => setTags(event.target.value)} />
+      </label>
+      <label className="stack" style={{ gap: 4 }}>
+        notes
+        <textarea className="field" rows={5} value={notes} onChange={(event) => setNotes(event.target.value)} />
+      </label>
+      {change.error === null ? null : <Problem error={change.error} />}
+      <div className="row">
+        <span className="grow" />
+        <button type="submit" className="button primary" disabled={change.isPending}>
+          save
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,110 @@
+// Everything the run received, in order of arrival, as it came.
+
+import { useCallback, useState } from "react";
+import type { EventRow } from "#api/contract/record.ts";
+import { defined } from "../../app/search.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { usePages } from "../../data/use-pages.ts";
+import { Icon } from "../../part/icon.tsx";
+import { JsonView } from "../../part/json-view.tsx";
+import { Empty, Problem } from "../../part/notice.tsx";
+import { VirtualList } from "../../part/virtual-list.tsx";
+import { formatCount } from "../../text/format-number.ts";
+import { formatElapsed, toOffsetNs } from "../../text/format-time.ts";
+import "../logs/logs.css";
+
+export function Events() {
+  const { run, query: window, startNs } = useRunClock();
+  const [search, setSearch] = useState("");
+  const [type, setType] = useState("");
+  const query = defined({
+    ...window,
+    q: search === "" ? undefined : search,
+    type: type === "" ? undefined : [type],
+    limit: 300,
+  });
+  const { pages, rows, first } = usePages("events", { params: { id: run.id }, query }, (answer) => answer.events);
+  const onEnd = useCallback(() => {
+    if (!pages.isFetchingNextPage) void pages.fetchNextPage();
+  }, [pages.isFetchingNextPage, pages.fetchNextPage]);
+  return (
+    <>
+      <div className="bar wrap no-print">
+        <input
+          data-search
+          className="field"
+          placeholder="find in the text"
+          aria-label="Find in the text"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          style={{ width: 220 }}
+        />
+        <select className="select" aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
+          <option value="">all types</option>
+          {Object.entries(first?.types ?? {}).map(([each, count]) => (
+            <option key={each} value={each}>
+              {each} ({formatCount(count)})
+            </option>
+          ))}
+        </select>
+      </div>
+      {pages.error === null ? null : (
+        <div style={{ padding: 16 }}>
+          <Problem error={pages.error} retry={() => void pages.refetch()} />
+        </div>
+      )}
+      {first !== undefined && rows.length === 0 ? (
+        <Empty title="No event matches in this window." />
+      ) : (
+        <VirtualList
+          rows={rows}
+          keyOf={(row) => row.id}
+          rowPx={22}
+          label="Events"
+          more={pages.hasNextPage}
+          onEnd={onEnd}
+        >
+          {(row) => <Event row={row} startNs={startNs} />}
+        </VirtualList>
+      )}
+    </>
+  );
+}
+
+function Event({ row, startNs }: { readonly row: EventRow; readonly startNs: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div>
+      <button
+        type="button"
+        className="log-line"
+        style={{ width: "100%", border: 0, background: "none", textAlign: "left", cursor: "pointer" }}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name={open ? "down" : "right"} size={12} />
+        <span className="muted num" style={{ width: 84, flex: "none" }}>
+          {formatElapsed(toOffsetNs(row.ts_ns, startNs), 1e6)}
+        </span>
+        <span style={{ width: 110, flex: "none" }}>{row.type}</span>
+        <span className="muted" style={{ width: 70, flex: "none" }}>
+          {row.seq === null ? row.protocol : `#${row.seq}`}
+        </span>
+        {row.flags.map((flag) => (
+          <span key={flag} className="status-warn">
+            {flag}
+          </span>
+        ))}
+        <span className="clip muted">{row.text}</span>
+      </button>
+      {open ? (
+        <div style={{ padding: "0 16px 8px 44px" }}>
+          <p className="muted">
+            {row.rebuilt ? "rebuilt from its columns, equal in every value" : "the text as it came"}
+          </p>
+          <JsonView text={row.text} />
+        </div>
+      ) : null}
+    </div>
+  );
+}

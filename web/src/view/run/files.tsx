@@ -1,0 +1,133 @@
+// Checkpoints, the best one marked, and every file the run named.
+
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { urlOf } from "../../data/client.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Answer, Empty } from "../../part/notice.tsx";
+import { When } from "../../part/when.tsx";
+import { formatBytes, formatFloat } from "../../text/format-number.ts";
+
+export function Files() {
+  const { run } = useRunClock();
+  const params = { id: run.id };
+  const checkpoints = useApi("checkpoints", { params, query: { limit: 1000 } });
+  const artifacts = useApi("artifacts", { params, query: { limit: 1000 } });
+  if (checkpoints.data?.checkpoints.length === 0 && artifacts.data?.artifacts.length === 0) {
+    return (
+      <Empty title="No files yet.">
+        <p>
+          Artifacts and checkpoints that a client logs are listed here. Paths are text: this server never opens them.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <div className="scroll">
+      <div className="page stack">
+        <section className="panel" aria-label="checkpoints">
+          <header className="panel-head">
+            <h3>checkpoints</h3>
+          </header>
+          <Answer of={checkpoints}>
+            {(data) => {
+              const best = data.checkpoints.findLast((each) => each.is_best);
+              return (
+                <div className="table-scroll">
+                  <table className="table">
+                    <thead>
+                      <tr>
+                        <th className="num">step</th>
+                        <th>path</th>
+                        <th>metrics</th>
+                        <th>when</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {data.checkpoints.map((each) => (
+                        <tr key={`${each.ts_ns} ${each.path} ${each.worker}`}>
+                          <td className="num">{each.step ?? "–"}</td>
+                          <td>
+                            <span className="row">
+                              <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
+                              {each === best ? (
+                                <span className="badge status-completed" title={`best by ${each.best_key}`}>
+                                  <Icon name="star" size={14} /> best
+                                </span>
+                              ) : each.is_best ? (
+                                <span className="muted">was best</span>
+                              ) : null}
+                            </span>
+                          </td>
+                          <td>
+                            {Object.entries(each.metrics)
+                              .map(([name, value]) => `${name} ${formatFloat(value)}`)
+                              .join(", ")}
+                          </td>
+                          <td>
+                            <When ns={each.ts_ns} />
+                          </td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              );
+            }}
+          </Answer>
+        </section>
+        <section className="panel" aria-label="artifacts">
+          <header className="panel-head">
+            <h3>artifacts</h3>
+          </header>
+          <Answer of={artifacts}>
+            {(data) => (
+              <div className="table-scroll">
+                <table className="table">
+                  <thead>
+                    <tr>
+                      <th>name</th>
+                      <th>type</th>
+                      <th>path</th>
+                      <th className="num">size</th>
+                      <th>checksum</th>
+                      <th>when</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {data.artifacts.map((each) => (
+                      <tr key={`${each.ts_ns} ${each.name} ${each.path}`}>
+                        <td>
+                          {each.stored ? (
+                            <a href={urlOf("artifact", { params: { id: run.id, name: each.name } })} download>
+                              <Icon name="download" size={14} /> {each.name}
+                            </a>
+                          ) : (
+                            each.name
+                          )}
+                        </td>
+                        <td className="muted">{each.type}</td>
+                        <td>
+                          <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
+                        </td>
+                        <td className="num">{each.size_bytes === null ? "–" : formatBytes(Number(each.size_bytes))}</td>
+                        <td>
+                          <code className="muted" title={each.checksum}>
+                            {each.checksum.slice(0, 20)}
+                          </code>
+                        </td>
+                        <td>
+                          <When ns={each.ts_ns} />
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )}
+          </Answer>
+        </section>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+// Parameters with where they came from, and the environment.
+
+import { useState } from "react";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { CopyButton } from "../../part/copy.tsx";
+import { Answer } from "../../part/notice.tsx";
+
+export function Params() {
+  const { run } = useRunClock();
+  const params = useApi("params", { params: { id: run.id } });
+  const [search, setSearch] = useState("");
+  const found = (text: string) => text.toLowerCase().includes(search.toLowerCase());
+  const env = Object.entries(run.env).filter(([name, value]) => found(`${name} ${value}`));
+  const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));
+  return (
+    <div className="scroll">
+      <div className="page stack">
+        <input
+          data-search
+          className="field"
+          placeholder="find a parameter or variable"
+          aria-label="Find a parameter or variable"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          style={{ width: 280 }}
+        />
+        <div className="columns">
+          <section className="panel" aria-label="parameters">
+            <header className="panel-head">
+              <h3>parameters</h3>
+              <span className="grow" />
+              <CopyButton text={() => toJson(run.params)} label="copy all as JSON" />
+            </header>
+            <Answer of={params}>
+              {(data) => (
+                <table className="table">
+                  <tbody>
+                    {data.params
+                      .filter((param) => found(`${param.name} ${param.value}`))
+                      .map((param) => (
+                        <tr key={`${param.name} ${param.worker} ${param.origin}`}>
+                          <td className="muted">{param.name}</td>
+                          <td>
+                            <code>{param.value}</code>
+                            {param.earlier.map((each) => (
+                              <code key={each.ts_ns} className="muted" title="an earlier value">
+                                {" "}
+                                ← {each.value}
+                              </code>
+                            ))}
+                          </td>
+                          <td className="muted num">
+                            {param.origin === "param" ? "" : param.origin} {param.worker}
+                          </td>
+                        </tr>
+                      ))}
+                    {data.params.length === 0 ? (
+                      <tr>
+                        <td className="muted">No parameters were sent.</td>
+                      </tr>
+                    ) : null}
+                  </tbody>
+                </table>
+              )}
+            </Answer>
+          </section>
+          <TextTable title="environment" rows={env} none="No environment was sent." />
+          <TextTable title="source" rows={source} none="No source was sent." />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function TextTable({
+  title,
+  rows,
+  none,
+}: {
+  readonly title: string;
+  readonly rows: readonly (readonly [string, string])[];
+  readonly none: string;
+}) {
+  return (
+    <section className="panel" aria-label={title}>
+      <header className="panel-head">
+        <h3>{title}</h3>
+      </header>
+      <table className="table">
+        <tbody>
+          {rows.map(([name, value]) => (
+            <tr key={name}>
+              <td className="muted">{name}</td>
+              <td style={{ overflowWrap: "anywhere" }}>{value}</td>
+            </tr>
+          ))}
+          {rows.length === 0 ? (
+            <tr>
+              <td className="muted">{none}</td>
+            </tr>
+          ) : null}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The values are JSON text already; joining them keeps every digit. */
+function toJson(params: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(params).map(([name, value]) => `  ${JSON.stringify(name)}: ${value}`);
+  return `{\n${rows.join(",\n")}\n}`;
+}

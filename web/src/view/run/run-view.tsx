@@ -1,0 +1,81 @@
+// A run: its head, its tabs, the window bar, and the tab below. Everything below shares one clock.
+
+import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
+import type { Run } from "#api/contract/run.ts";
+import { RunClockProvider } from "../../clock/run-clock.tsx";
+import { WindowBar } from "../../clock/window-bar.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { useFollowRun } from "../../data/use-live.ts";
+import { Answer } from "../../part/notice.tsx";
+import { RunHead } from "./run-head.tsx";
+import "./run.css";
+import { type RunTab, runTabs } from "./tabs.ts";
+
+/** Tabs whose content moves with the clock. */
+const clocked: ReadonlySet<string> = new Set(["charts", "timeline", "tensors", "logs", "events", "pipeline"]);
+
+export function RunView() {
+  const { id } = useParams({ from: "/runs/$id" });
+  const run = useApi("run", { params: { id } });
+  useFollowRun(id);
+  return <Answer of={run}>{(data) => <OpenRun run={data} />}</Answer>;
+}
+
+function OpenRun({ run }: { readonly run: Run }) {
+  const tab = useRouterState({ select: (state) => state.location.pathname.split("/")[3] ?? "" });
+  return (
+    <RunClockProvider run={run}>
+      <RunHead run={run} />
+      <Tabs run={run} tab={tab} />
+      {clocked.has(tab) ? <WindowBar /> : null}
+      <Outlet />
+    </RunClockProvider>
+  );
+}
+
+function Tabs({ run, tab }: { readonly run: Run; readonly tab: string }) {
+  return (
+    <nav className="tabs no-print" aria-label="Parts of the run">
+      {runTabs.map(([path, word]) => {
+        const count = countOf(run, path);
+        return (
+          <Link
+            key={path}
+            to={path === "" ? "/runs/$id" : `/runs/$id/${path}`}
+            params={{ id: run.id }}
+            search={(before: Record<string, unknown>) => pickWindow(before) as never}
+            className={`tab ${tab === path ? "current" : ""} ${count === 0 ? "hollow" : ""}`}
+            aria-current={tab === path ? "page" : undefined}
+          >
+            {word}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+function pickWindow(search: Record<string, unknown>): Record<string, unknown> {
+  return { ...("from" in search ? { from: search["from"] } : {}), ...("to" in search ? { to: search["to"] } : {}) };
+}
+
+/** How much there is behind a tab; null when the tab is never empty. */
+function countOf(run: Run, tab: RunTab): number | null {
+  const { counts } = run;
+  switch (tab) {
+    case "charts":
+      return counts.metrics;
+    case "timeline":
+      return counts.spans + counts.nodes;
+    case "tensors":
+      return counts.snapshots;
+    case "pipeline":
+      return counts.nodes + (run.protocols.includes("semantiva") ? 1 : 0);
+    case "logs":
+      return counts.logs;
+    case "files":
+      return counts.artifacts + counts.checkpoints;
+    default:
+      return null;
+  }
+}

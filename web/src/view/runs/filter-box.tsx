@@ -1,0 +1,123 @@
+// The filter: completion while typing, and an error that points at its character.
+
+import { useEffect, useId, useRef, useState } from "react";
+import type { FieldInfo } from "#api/contract/run.ts";
+import { Refusal } from "../../data/client.ts";
+import { Icon } from "../../part/icon.tsx";
+import { applySuggestion, type Completion, completeFilter } from "./complete.ts";
+
+export function FilterBox({
+  value,
+  fields,
+  error,
+  onChange,
+}: {
+  readonly value: string;
+  readonly fields: readonly FieldInfo[];
+  readonly error: Error | null;
+  readonly onChange: (filter: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  const [completion, setCompletion] = useState<Completion | null>(null);
+  const [picked, setPicked] = useState(-1);
+  const input = useRef<HTMLInputElement>(null);
+  const list = useId();
+  useEffect(() => setText(value), [value]);
+  // Typing settles before the table is asked; Enter asks at once.
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text.trim()), 350);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+
+  const suggest = (next: string) => {
+    const found = completeFilter(next, input.current?.selectionStart ?? next.length, fields);
+    setCompletion(found.suggestions.length === 0 ? null : found);
+    setPicked(-1);
+  };
+  const take = (taken: string) => {
+    if (completion === null) return;
+    const next = applySuggestion(text, completion, taken);
+    setText(next.text);
+    setCompletion(null);
+    requestAnimationFrame(() => {
+      input.current?.focus();
+      input.current?.setSelectionRange(next.caret, next.caret);
+    });
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const count = completion?.suggestions.length ?? 0;
+    if (event.key === "ArrowDown" && count > 0) setPicked((picked + 1) % count);
+    else if (event.key === "ArrowUp" && count > 0) setPicked((picked - 1 + count) % count);
+    else if ((event.key === "Enter" || event.key === "Tab") && picked >= 0)
+      take(completion?.suggestions[picked]?.text ?? "");
+    else if (event.key === "Enter") {
+      setCompletion(null);
+      onChange(text.trim());
+    } else if (event.key === "Escape") setCompletion(null);
+    else return;
+    if (event.key !== "Escape") event.preventDefault();
+  };
+  const at = error instanceof Refusal ? error.answer.at : null;
+  return (
+    <div className="filter grow">
+      <Icon name="search" size={14} />
+      <input
+        ref={input}
+        data-search
+        className={`field mono ${error === null ? "" : "invalid"}`}
+        role="combobox"
+        aria-label="Filter runs"
+        aria-expanded={completion !== null}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-invalid={error !== null}
+        aria-activedescendant={picked >= 0 ? `${list}-${picked}` : undefined}
+        placeholder="filter: status:running AND metrics.val_loss.last<2"
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => {
+          setText(event.target.value);
+          suggest(event.target.value);
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => setTimeout(() => setCompletion(null), 120)}
+      />
+      {completion === null ? null : (
+        <div className="menu filter-menu" id={list} role="listbox" aria-label="Suggestions">
+          {completion.suggestions.map((each, i) => (
+            <div
+              key={each.text}
+              id={`${list}-${i}`}
+              role="option"
+              tabIndex={-1}
+              className="menu-item"
+              aria-selected={i === picked}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                take(each.text);
+              }}
+            >
+              <code className="grow clip">{each.text}</code>
+              <span className="muted">{each.note}</span>
+            </div>
+          ))}
+        </div>
+      )}
+      {error instanceof Refusal ? (
+        <div className="filter-error" role="alert">
+          {at?.offset === undefined ? null : (
+            <code className="clip">
+              {text.slice(Math.max(0, at.offset - 16), at.offset)}
+              <mark>{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1)) || "␣"}</mark>
+              {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 24)}
+            </code>
+          )}
+          <span>{error.answer.message}</span>
+          <span className="muted">{error.answer.hint}</span>
+        </div>
+      ) : null}
+    </div>
+  );
+}

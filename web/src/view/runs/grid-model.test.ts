@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { RunGroup, RunSummary } from "#api/contract/run.ts";
+import { digitsOfColumns, layoutColumns, toGridRows } from "./grid-model.ts";
+
+function run(id: string, group: string, loss: number): RunSummary {
+  return { id, group, cells: { loss: { text: String(loss), num: loss } } } as unknown as RunSummary;
+}
+
+const groups = [{ value: "a" }, { value: "b" }] as RunGroup[];
+const runs = [run("1", "a", 2.066), run("2", "a", 2.067), run("3", "b", 1)];
+
+test("puts runs under the heading of their group and hides those of a closed one", () => {
+  const rows = toGridRows(runs, groups, new Set(["a"]));
+  expect(rows.map((row) => (row.kind === "run" ? row.run.id : `${row.group.value}:${row.open}`))).toEqual([
+    "a:false",
+    "b:true",
+    "3",
+  ]);
+});
+
+test("without grouping every run is a row", () => {
+  expect(toGridRows(runs, undefined, new Set())).toHaveLength(3);
+});
+
+test("gives each column the digits it needs", () => {
+  expect(digitsOfColumns(runs, ["loss"]).get("loss")).toBe(5);
+});
+
+test("pinned columns stay beside the name, at their distance from the edge", () => {
+  const columns = layoutColumns(["x", "y"], ["y"], true);
+  expect(columns.map((column) => column.field)).toEqual([
+    "select",
+    "name",
+    "status",
+    "y",
+    "x",
+    "spark",
+    "start",
+    "duration",
+  ]);
+  expect(columns[3]?.sticky).toBe(36 + 260 + 132);
+  expect(columns[4]?.sticky).toBeNull();
+});

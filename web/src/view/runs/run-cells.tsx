@@ -1,0 +1,148 @@
+// What stands in a cell of the runs table.
+
+import { Link } from "@tanstack/react-router";
+import type { Cell, RunGroup, RunSummary } from "#api/contract/run.ts";
+import { Spark } from "../../chart/spark.tsx";
+import { Icon } from "../../part/icon.tsx";
+import { Status } from "../../part/status.tsx";
+import { Took, When } from "../../part/when.tsx";
+import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+
+export function RunCell({
+  run,
+  field,
+  digits,
+}: {
+  readonly run: RunSummary;
+  readonly field: string;
+  readonly digits: number;
+}) {
+  switch (field) {
+    case "name":
+      return <NameCell run={run} />;
+    case "status":
+      return <StatusCell run={run} />;
+    case "start":
+      return <When ns={run.start_ns} />;
+    case "duration":
+      return <Took start={run.start_ns} end={run.end_ns} running={run.status === "running"} />;
+    case "spark":
+      return run.spark === null || run.spark === undefined ? null : (
+        <Spark
+          last={run.spark.last}
+          min={run.spark.min}
+          max={run.spark.max}
+          label={`${run.spark.key} of ${run.name}`}
+        />
+      );
+    default: {
+      const cell = run.cells[field];
+      return cell === undefined ? null : <ValueCell cell={cell} digits={digits} />;
+    }
+  }
+}
+
+function NameCell({ run }: { readonly run: RunSummary }) {
+  return (
+    <span className="row" style={{ gap: 6 }}>
+      <Link to="/runs/$id/charts" params={{ id: run.id }} className="clip run-name" title={`${run.name}\n${run.id}`}>
+        {run.name}
+      </Link>
+      {run.tags.slice(0, 2).map((tag) => (
+        <span key={tag} className="chip" title={tag} style={{ maxWidth: 80 }}>
+          <span className="clip">{tag}</span>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function StatusCell({ run }: { readonly run: RunSummary }) {
+  const total = toNumber(run.progress?.total);
+  const current = toNumber(run.progress?.current);
+  const share = total === null || current === null || total <= 0 ? null : Math.min(1, current / total);
+  return (
+    <span className="row" style={{ gap: 6 }}>
+      <Status status={run.status} raw={run.status_raw} />
+      {run.status === "running" && share !== null ? (
+        <span className="muted" title={`${current} of ${total} ${run.progress?.unit ?? ""}`}>
+          {Math.floor(share * 100)} %
+        </span>
+      ) : null}
+      <Warning run={run} />
+    </span>
+  );
+}
+
+function Warning({ run }: { readonly run: RunSummary }) {
+  const { faults, missing, nonfinite } = run.integrity;
+  const parts = [
+    faults > 0 ? `${formatCount(faults)} faults` : "",
+    missing > 0 ? `${formatCount(missing)} events missing` : "",
+    nonfinite > 0 ? `${formatCount(nonfinite)} points are NaN or infinite` : "",
+  ].filter((part) => part !== "");
+  if (parts.length === 0) return null;
+  return (
+    <Link
+      to="/runs/$id/integrity"
+      params={{ id: run.id }}
+      className="status-warn badge"
+      title={parts.join(", ")}
+      aria-label={`Integrity: ${parts.join(", ")}`}
+    >
+      <Icon name="warning" size={14} />
+    </Link>
+  );
+}
+
+export function ValueCell({ cell, digits }: { readonly cell: Cell; readonly digits: number }) {
+  const number = toNumber(cell.num);
+  if (number === null) {
+    return (
+      <span className="clip" title={cell.text}>
+        {cell.text}
+      </span>
+    );
+  }
+  const bad = cell.nonfinite ?? 0;
+  return (
+    <span title={bad > 0 ? `${cell.text}; ${bad} points are NaN or infinite` : cell.text}>
+      {Number.isFinite(number) ? (
+        formatNumber(number, digits)
+      ) : (
+        <span className="status-failed">{formatNumber(number)}</span>
+      )}
+      {bad > 0 ? <span className="status-warn"> ✕{formatCount(bad)}</span> : null}
+    </span>
+  );
+}
+
+export function GroupCell({
+  group,
+  field,
+  digits,
+}: {
+  readonly group: RunGroup;
+  readonly field: string;
+  readonly digits: number;
+}) {
+  if (field === "status") {
+    const failed = group.statuses["failed"] ?? 0;
+    const running = group.statuses["running"] ?? 0;
+    return (
+      <span className="muted">
+        {formatCount(group.runs)}
+        {running > 0 ? <span className="status-running"> {running} on</span> : null}
+        {failed > 0 ? <span className="status-failed"> {failed} failed</span> : null}
+      </span>
+    );
+  }
+  const aggregate = group.aggregates[field];
+  if (aggregate === undefined) return null;
+  const text = `mean ${aggregate.mean}, ${aggregate.min} to ${aggregate.max}, ${aggregate.count} runs`;
+  return (
+    <span className="muted" title={text}>
+      ⌀ {formatNumber(aggregate.mean, digits)}
+    </span>
+  );
+}

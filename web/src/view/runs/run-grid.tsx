@@ -1,0 +1,218 @@
+// The virtual table: only the rows on screen exist. Rows keep their place; more are fetched near the end.
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef } from "react";
+import type { RunGroup, RunSummary } from "#api/contract/run.ts";
+import { Icon } from "../../part/icon.tsx";
+import { digitsOfColumns, type GridColumn, type GridRow, layoutColumns, toGridRows } from "./grid-model.ts";
+import { GroupCell, RunCell } from "./run-cells.tsx";
+import { headingOf } from "./runs-search.ts";
+
+const rowPx = 28;
+const words: Record<string, string> = { start: "started", duration: "took", spark: "" };
+
+export interface RunGridProps {
+  readonly runs: readonly RunSummary[];
+  readonly groups: readonly RunGroup[] | undefined;
+  readonly closed: ReadonlySet<string>;
+  readonly columns: readonly string[];
+  readonly pinned: readonly string[];
+  readonly spark: string | undefined;
+  readonly sort: readonly string[] | undefined;
+  readonly selected: ReadonlySet<string>;
+  readonly more: boolean;
+  readonly onSort: (field: string) => void;
+  readonly onToggle: (id: string, range: boolean) => void;
+  readonly onToggleAll: () => void;
+  readonly onGroup: (value: string) => void;
+  readonly onEnd: () => void;
+}
+
+export function RunGrid(props: RunGridProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useMemo(
+    () => toGridRows(props.runs, props.groups, props.closed),
+    [props.runs, props.groups, props.closed],
+  );
+  const layout = useMemo(
+    () => layoutColumns(props.columns, props.pinned, props.spark !== undefined),
+    [props.columns, props.pinned, props.spark],
+  );
+  const digits = useMemo(() => digitsOfColumns(props.runs, props.columns), [props.runs, props.columns]);
+  const numeric = useMemo(
+    () =>
+      new Set(
+        props.columns.filter((column) =>
+          props.runs.some((run) => run.cells[column]?.num !== undefined && run.cells[column]?.num !== null),
+        ),
+      ),
+    [props.runs, props.columns],
+  );
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  const { more, onEnd } = props;
+  useEffect(() => {
+    if (more && last >= rows.length - 20) onEnd();
+  }, [more, onEnd, last, rows.length]);
+  const template = layout
+    .map((column) => (column.field === "name" ? `minmax(${column.width}px, 1fr)` : `${column.width}px`))
+    .join(" ");
+  const width = layout.reduce((sum, column) => sum + column.width, 0);
+  return (
+    <div className="scroll grid-scroll" ref={scroller}>
+      {/* biome-ignore lint/a11y/useSemanticElements: rows are placed by hand, which a table element does not allow. */}
+      <div className="grid" role="table" aria-label="Runs" aria-rowcount={rows.length + 1} style={{ minWidth: width }}>
+        <GridHead {...props} layout={layout} template={template} numeric={numeric} />
+        {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="rowgroup">
+          {items.map((item) => {
+            const row = rows[item.index];
+            return row === undefined ? null : (
+              <GridLine
+                key={row.kind === "run" ? row.run.id : `group ${row.group.value}`}
+                {...props}
+                row={row}
+                layout={layout}
+                template={template}
+                digits={digits}
+                numeric={numeric}
+                index={item.index}
+                top={item.start}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface Placed {
+  readonly layout: readonly GridColumn[];
+  readonly template: string;
+  readonly numeric: ReadonlySet<string>;
+}
+
+function stickyStyle(column: GridColumn) {
+  return column.sticky === null ? undefined : ({ position: "sticky", left: column.sticky, zIndex: 1 } as const);
+}
+
+function GridHead(props: RunGridProps & Placed) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see the grid.
+    // biome-ignore lint/a11y/useFocusableInteractive: the row itself takes no input.
+    <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: props.template }}>
+      {props.layout.map((column) => {
+        const descending = props.sort?.[0] === `-${column.field}`;
+        const sorted = descending || props.sort?.[0] === column.field;
+        const word = words[column.field] ?? headingOf(column.field);
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: see the grid.
+          // biome-ignore lint/a11y/useFocusableInteractive: the button inside is.
+          <div
+            key={column.field}
+            role="columnheader"
+            className={`grid-cell ${props.numeric.has(column.field) ? "num" : ""}`}
+            style={stickyStyle(column)}
+            aria-sort={sorted ? (descending ? "descending" : "ascending") : "none"}
+          >
+            {column.field === "select" ? (
+              <input
+                type="checkbox"
+                aria-label="Select all loaded runs"
+                checked={props.runs.length > 0 && props.selected.size >= props.runs.length}
+                onChange={props.onToggleAll}
+              />
+            ) : column.field === "spark" ? (
+              <span className="clip" title={props.spark}>
+                {props.spark}
+              </span>
+            ) : (
+              <button
+                type="button"
+                className="grid-sort clip"
+                onClick={() => props.onSort(column.field)}
+                title={column.field}
+              >
+                {word}
+                {sorted ? <Icon name={descending ? "down" : "up"} size={12} /> : null}
+              </button>
+            )}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function GridLine(
+  props: RunGridProps & Placed & { row: GridRow; digits: ReadonlyMap<string, number>; index: number; top: number },
+) {
+  const { row } = props;
+  const picked = row.kind === "run" && props.selected.has(row.run.id);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see the grid.
+    // biome-ignore lint/a11y/useFocusableInteractive: links and boxes inside are.
+    <div
+      role="row"
+      aria-rowindex={props.index + 2}
+      aria-selected={picked}
+      className={`grid-row ${row.kind === "group" ? "grid-group" : ""} ${picked ? "picked" : ""}`}
+      style={{
+        gridTemplateColumns: props.template,
+        position: "absolute",
+        transform: `translateY(${props.top}px)`,
+        left: 0,
+        right: 0,
+      }}
+    >
+      {props.layout.map((column) => (
+        // biome-ignore lint/a11y/useSemanticElements: see the grid.
+        <div
+          key={column.field}
+          role="cell"
+          className={`grid-cell ${props.numeric.has(column.field) || column.field === "duration" ? "num" : ""}`}
+          style={stickyStyle(column)}
+        >
+          {row.kind === "group" ? (
+            <GroupLine {...props} row={row} field={column.field} />
+          ) : column.field === "select" ? (
+            <input
+              type="checkbox"
+              aria-label={`Select ${row.run.name}`}
+              checked={picked}
+              onChange={(event) => props.onToggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
+            />
+          ) : (
+            <RunCell run={row.run} field={column.field} digits={props.digits.get(column.field) ?? 4} />
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function GroupLine(
+  props: RunGridProps & {
+    row: Extract<GridRow, { kind: "group" }>;
+    field: string;
+    digits: ReadonlyMap<string, number>;
+  },
+) {
+  const { group, open } = props.row;
+  if (props.field !== "name") {
+    return <GroupCell group={group} field={props.field} digits={props.digits.get(props.field) ?? 4} />;
+  }
+  return (
+    <button type="button" className="grid-sort clip" aria-expanded={open} onClick={() => props.onGroup(group.value)}>
+      <Icon name={open ? "down" : "right"} size={12} />
+      {group.value === "" ? <span className="muted">none</span> : group.value}
+    </button>
+  );
+}

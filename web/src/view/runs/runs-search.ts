@@ -1,0 +1,93 @@
+// What the runs table shows, all of it in the URL: a view is a link.
+
+import type { FieldInfo } from "#api/contract/run.ts";
+import { asList, asText, defined } from "../../app/search.ts";
+
+export interface RunsSearch {
+  readonly filter?: string;
+  /** Fields, with `-` in front for descending. */
+  readonly sort?: string[];
+  readonly columns?: string[];
+  /** How many columns after the name stay in place when scrolling sideways. */
+  readonly pinned?: string[];
+  readonly group?: string;
+  readonly spark?: string;
+  readonly archived?: "show" | "only";
+}
+
+export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
+  const archived = asText(search["archived"]);
+  return defined({
+    filter: asText(search["filter"]),
+    sort: asList(search["sort"]),
+    columns: asList(search["columns"]),
+    pinned: asList(search["pinned"]),
+    group: asText(search["group"]),
+    spark: asText(search["spark"]),
+    archived: archived === "show" || archived === "only" ? archived : undefined,
+  });
+}
+
+/** Columns worth showing before anyone chose: parameters that most runs have, then their losses and scores. */
+export function chooseColumns(fields: readonly FieldInfo[]): string[] {
+  const params = fields
+    .filter((field) => field.kind === "param" && field.examples.length > 1)
+    .sort((a, b) => b.runs - a.runs)
+    .slice(0, 3);
+  const metrics = fields
+    .filter((field) => field.kind === "metric" && field.field.endsWith(".last"))
+    .sort((a, b) => weight(b) - weight(a))
+    .slice(0, 2);
+  return [...params, ...metrics].map((field) => field.field);
+}
+
+/** The series worth a sparkline: the commonest loss, else the commonest metric. */
+export function chooseSpark(fields: readonly FieldInfo[]): string | undefined {
+  const best = fields
+    .filter((field) => field.kind === "metric" && field.field.endsWith(".last"))
+    .sort((a, b) => weight(b) + sparkBonus(b) - weight(a) - sparkBonus(a))[0];
+  return best === undefined ? undefined : metricOf(best.field)?.key;
+}
+
+function weight(field: FieldInfo): number {
+  const key = field.field;
+  const liked = /val.*loss|loss.*val/.test(key) ? 3 : /loss|acc|score|reward|perplexity/.test(key) ? 2 : 1;
+  return field.runs * liked;
+}
+
+function sparkBonus(field: FieldInfo): number {
+  // Training losses have many points, validation losses few; a sparkline wants many.
+  return /loss/.test(field.field) && !/val|test|eval/.test(field.field) ? field.runs * 2 : 0;
+}
+
+export function metricOf(field: string): { key: string; what: string } | null {
+  const found = /^metrics\.(.+)\.(first|last|min|max|count|nonfinite)$/.exec(field);
+  return found?.[1] === undefined || found[2] === undefined ? null : { key: found[1], what: found[2] };
+}
+
+/** A column's heading: the name without its kind. */
+export function headingOf(field: string): string {
+  const metric = metricOf(field);
+  if (metric !== null) return metric.what === "last" ? metric.key : `${metric.key} ${metric.what}`;
+  return field.replace(/^params\./, "");
+}
+
+/** The sort after a click on a heading: ascending, descending, none. */
+export function nextSort(sort: readonly string[] | undefined, field: string): string[] | undefined {
+  if (sort?.[0] === field) return [`-${field}`];
+  if (sort?.[0] === `-${field}`) return undefined;
+  return [field];
+}
+
+/**
+ * Rows must not jump under the mouse: the order that was shown stays, what is gone leaves, and what is new waits
+ * in `added` until asked for.
+ */
+export function keepOrder(shown: readonly string[], fresh: readonly string[]): { order: string[]; added: number } {
+  const now = new Set(fresh);
+  const before = new Set(shown);
+  return {
+    order: shown.filter((id) => now.has(id)),
+    added: fresh.filter((id) => !before.has(id)).length,
+  };
+}

@@ -1,0 +1,149 @@
+// What can be done with the selected runs.
+
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { RunSummary } from "#api/contract/run.ts";
+import { call, urlOf } from "../../data/client.ts";
+import { useChange } from "../../data/use-api.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Icon } from "../../part/icon.tsx";
+import { Menu } from "../../part/menu.tsx";
+import { Problem } from "../../part/notice.tsx";
+
+export function SelectionBar({
+  runs,
+  onClear,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly onClear: () => void;
+}) {
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState<"tag" | "delete" | null>(null);
+  const ids = runs.map((run) => run.id);
+  const exported = (format: "jsonl" | "csv" | "parquet") => {
+    const filter = ids.map((id) => `id:"${id}"`).join(" OR ");
+    window.location.assign(urlOf("exportRuns", { query: { format, filter } }));
+  };
+  return (
+    <section className="selection" aria-label="Selected runs">
+      <strong>{runs.length} selected</strong>
+      <button
+        type="button"
+        className="button primary"
+        disabled={runs.length < 2}
+        onClick={() => void navigate({ to: "/compare", search: { run: ids } })}
+      >
+        Compare
+      </button>
+      <Menu
+        trigger={
+          <button type="button" className="button">
+            Export <Icon name="down" size={12} />
+          </button>
+        }
+        entries={[
+          { label: "JSONL, everything", act: () => exported("jsonl") },
+          { label: "CSV, the table", act: () => exported("csv") },
+          { label: "Parquet, the table", act: () => exported("parquet") },
+        ]}
+      />
+      <button type="button" className="button" onClick={() => setAsking("tag")}>
+        Tag
+      </button>
+      <button type="button" className="button danger" onClick={() => setAsking("delete")}>
+        Delete
+      </button>
+      <button type="button" className="button quiet" onClick={onClear}>
+        clear
+      </button>
+      <TagDialog runs={runs} open={asking === "tag"} onClose={() => setAsking(null)} />
+      <DeleteDialog
+        runs={runs}
+        open={asking === "delete"}
+        onClose={() => setAsking(null)}
+        onDone={() => {
+          setAsking(null);
+          onClear();
+        }}
+      />
+    </section>
+  );
+}
+
+interface AskProps {
+  readonly runs: readonly RunSummary[];
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function TagDialog({ runs, open, onClose }: AskProps) {
+  const [tag, setTag] = useState("");
+  const [error, setError] = useState<Error | null>(null);
+  const add = async () => {
+    try {
+      for (const run of runs) {
+        if (run.tags.includes(tag)) continue;
+        await call("patchRun", { params: { id: run.id }, body: { tags: [...run.tags, tag] } });
+      }
+      onClose();
+    } catch (failure) {
+      setError(failure as Error);
+    }
+  };
+  return (
+    <Dialog
+      title={`Tag ${runs.length} runs`}
+      open={open}
+      onClose={onClose}
+      foot={
+        <button type="button" className="button primary" disabled={tag.trim() === ""} onClick={() => void add()}>
+          add the tag
+        </button>
+      }
+    >
+      <input
+        className="field"
+        aria-label="Tag"
+        placeholder="tag"
+        value={tag}
+        onChange={(event) => setTag(event.target.value)}
+      />
+      {error === null ? null : <Problem error={error} />}
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onDone: () => void }) {
+  const remove = useChange("deleteRuns", ["runs"]);
+  return (
+    <Dialog
+      title={`Delete ${runs.length} runs`}
+      open={open}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            keep them
+          </button>
+          <button
+            type="button"
+            className="button danger"
+            disabled={remove.isPending}
+            onClick={() =>
+              remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
+            }
+          >
+            delete {runs.length} runs
+          </button>
+        </>
+      }
+    >
+      <p>
+        Their rows and blobs are removed from this server and cannot be brought back from here. Files on the machines
+        that made them are not touched; importing those again restores the runs.
+      </p>
+      <p className="clip muted">{runs.map((run) => run.name).join(", ")}</p>
+      {remove.error === null ? null : <Problem error={remove.error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,78 @@
+// The pages of the runs table, kept fresh in place: cells change, rows do not jump, new runs wait to be asked for.
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import type { RunSummary, RunsAnswer, RunsQuery } from "#api/contract/run.ts";
+import { call, Refusal } from "../../data/client.ts";
+import { useLiveStream } from "../../data/use-live.ts";
+import { keepOrder } from "./runs-search.ts";
+
+const pageRows = 200;
+const settleMs = 2_000;
+
+export function useRuns(query: RunsQuery, enabled: boolean) {
+  const key = JSON.stringify(query);
+  const pages = useInfiniteQuery({
+    queryKey: ["runs", query],
+    enabled,
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        "runs",
+        { query: { ...query, limit: pageRows, ...(pageParam === "" ? {} : { cursor: pageParam }) } },
+        signal,
+      ),
+    getNextPageParam: (last: RunsAnswer) => last.next ?? undefined,
+    placeholderData: (previous) => previous,
+    retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
+  });
+  const { refetch } = pages;
+  useRefetchOnLive(refetch);
+  const fresh = useMemo(() => pages.data?.pages.flatMap((page) => page.runs) ?? [], [pages.data]);
+  const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
+  const pageCount = pages.data?.pages.length ?? 0;
+  // Another question, or another page, starts a new order; anything else keeps the one on screen.
+  const restart =
+    !pages.isPlaceholderData && (shown.key !== key || shown.pages !== pageCount || shown.ids.length === 0);
+  useEffect(() => {
+    if (restart && fresh.length > 0) setShown({ key, ids: fresh.map((run) => run.id), pages: pageCount });
+  }, [restart, fresh, key, pageCount]);
+  const kept = useMemo(
+    () =>
+      restart
+        ? { order: fresh.map((run) => run.id), added: 0 }
+        : keepOrder(
+            shown.ids,
+            fresh.map((run) => run.id),
+          ),
+    [restart, shown, fresh],
+  );
+  const runs = useMemo(() => {
+    const byId = new Map(fresh.map((run) => [run.id, run]));
+    return kept.order.map((id) => byId.get(id)).filter((run): run is RunSummary => run !== undefined);
+  }, [kept, fresh]);
+  const showAll = useCallback(
+    () => setShown({ key, ids: fresh.map((run) => run.id), pages: pageCount }),
+    [key, fresh, pageCount],
+  );
+  const first = pages.data?.pages[0];
+  return { pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
+}
+
+function useRefetchOnLive(refetch: () => unknown): void {
+  const stream = useLiveStream();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = stream.listen((event) => {
+      if (timer !== undefined || !["run", "changed", "gone", "skipped"].includes(event.name)) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        void refetch();
+      }, settleMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [stream, refetch]);
+}

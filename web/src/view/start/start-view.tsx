@@ -1,0 +1,3 @@
+export function StartView() {
+  return <p>StartView</p>;
+}

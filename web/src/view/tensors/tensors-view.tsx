@@ -1,0 +1,3 @@
+export function TensorsView() {
+  return <p>TensorsView</p>;
+}

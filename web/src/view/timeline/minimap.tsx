@@ -1,0 +1,163 @@
+// The whole run in a strip: where its time went, with the loss over it, and the part on screen marked.
+
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
+import { inks, useTheme } from "../../app/theme.ts";
+import { colourOf } from "../../chart/colour.ts";
+import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { extentOf } from "../../chart/scale.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import type { TimeWindow } from "../../clock/window.ts";
+import { useApi } from "../../data/use-api.ts";
+import type { Boxes } from "./boxes.ts";
+import { gutterPx } from "./draw.ts";
+
+const heightPx = 44;
+
+export function Minimap({
+  base,
+  extent,
+  view,
+  onMove,
+}: {
+  readonly base: Boxes | null;
+  readonly extent: TimeWindow;
+  readonly view: TimeWindow;
+  readonly onMove: (view: TimeWindow) => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useTheme();
+  const loss = useLossCurve();
+  const [width, setWidth] = useState(800);
+  const drag = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    const element = canvas.current?.parentElement;
+    if (element === null || element === undefined) return;
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    setWidth(element.clientWidth);
+    return () => watch.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    const ctx = canvas.current?.getContext("2d");
+    if (canvas.current === null || ctx === null || ctx === undefined) return;
+    const px = devicePixelRatio;
+    canvas.current.width = width * px;
+    canvas.current.height = heightPx * px;
+    ctx.setTransform(px, 0, 0, px, 0, 0);
+    const x = (t: number) => gutterPx + ((t - extent.from) / (extent.to - extent.from)) * (width - gutterPx);
+    ctx.fillStyle = inks[theme].panel;
+    ctx.fillRect(0, 0, width, heightPx);
+    if (base !== null) drawSpans(ctx, base, x, theme);
+    if (loss !== null) drawLoss(ctx, loss, x, inks[theme].ink);
+    ctx.fillStyle = inks[theme].panel;
+    ctx.fillRect(0, 0, gutterPx, heightPx);
+    ctx.fillStyle = theme === "dark" ? "rgb(13 17 23 / 62%)" : "rgb(255 255 255 / 68%)";
+    ctx.fillRect(gutterPx, 0, x(view.from) - gutterPx, heightPx);
+    ctx.fillRect(x(view.to), 0, width - x(view.to), heightPx);
+    ctx.strokeStyle = inks[theme].accent;
+    ctx.strokeRect(x(view.from) + 0.5, 0.5, Math.max(2, x(view.to) - x(view.from) - 1), heightPx - 1);
+    ctx.fillStyle = inks[theme].muted;
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.fillText("whole run", 10, 18);
+    if (loss !== null) ctx.fillText(`— ${loss.key}`, 10, 34, gutterPx - 16);
+  }, [base, loss, extent, view, width, theme]);
+  const timeAt = (clientX: number) => {
+    const box = canvas.current?.getBoundingClientRect();
+    const x = box === undefined ? 0 : clientX - box.left - gutterPx;
+    return extent.from + (x / (width - gutterPx)) * (extent.to - extent.from);
+  };
+  const centre = (t: number) => {
+    const half = (view.to - view.from) / 2;
+    onMove({ from: t - half, to: t + half });
+  };
+  return (
+    <div className="minimap no-print">
+      <canvas
+        ref={canvas}
+        aria-label="The whole run; drag to move the part on screen"
+        style={{ width, height: heightPx }}
+        onPointerDown={(event) => {
+          const whole = view.to - view.from >= (extent.to - extent.from) * 0.999;
+          drag.current = whole || event.shiftKey ? timeAt(event.clientX) : Number.NaN;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          if (Number.isNaN(drag.current)) centre(timeAt(event.clientX));
+        }}
+        onPointerMove={(event) => {
+          if (drag.current === null) return;
+          const t = timeAt(event.clientX);
+          if (Number.isNaN(drag.current)) centre(t);
+          else if (Math.abs(t - drag.current) > (extent.to - extent.from) / 300) {
+            onMove({ from: Math.min(t, drag.current), to: Math.max(t, drag.current) });
+          }
+        }}
+        onPointerUp={() => {
+          drag.current = null;
+        }}
+      />
+    </div>
+  );
+}
+
+function drawSpans(
+  ctx: CanvasRenderingContext2D,
+  base: Boxes,
+  x: (t: number) => number,
+  theme: "light" | "dark",
+): void {
+  const { spans, names } = base.answer;
+  const deepest = Math.min(5, Math.max(1, ...base.rows.map((row) => row.depth + 1)));
+  const rowPx = (heightPx - 4) / deepest;
+  for (const row of base.rows) {
+    if (row.depth >= deepest) continue;
+    for (let i = row.from; i < row.to; i++) {
+      const left = x(base.start[i] ?? 0);
+      ctx.globalAlpha = (spans.flags[i] ?? 0) & 1 ? 0.15 : 0.55;
+      ctx.fillStyle = colourOf(names[spans.name[i] ?? 0] ?? "", theme);
+      ctx.fillRect(left, 2 + row.depth * rowPx, Math.max(0.7, x(base.end[i] ?? 0) - left), rowPx - 1);
+    }
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawLoss(ctx: CanvasRenderingContext2D, loss: PlotSeries, x: (t: number) => number, ink: string): void {
+  const range = extentOf(loss.last);
+  if (range === null || range.max === range.min) return;
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 1.25;
+  ctx.beginPath();
+  let pen = false;
+  loss.last.forEach((value, i) => {
+    if (value === null) {
+      pen = false;
+      return;
+    }
+    const y = 4 + (heightPx - 8) * (1 - (value - range.min) / (range.max - range.min));
+    if (pen) ctx.lineTo(x(loss.t[i] ?? 0), y);
+    else ctx.moveTo(x(loss.t[i] ?? 0), y);
+    pen = true;
+  });
+  ctx.stroke();
+}
+
+function useLossCurve(): PlotSeries | null {
+  const { run, startNs } = useRunClock();
+  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
+  const liked = useMemo(
+    () =>
+      metrics.data?.metrics
+        .filter((metric) => /loss/.test(metric.key) && metric.count > 1)
+        .sort((a, b) => b.count - a.count)[0],
+    [metrics.data],
+  );
+  const series = useApi(
+    "series",
+    {
+      body: { runs: [run.id], keys: [liked?.key ?? "-"], phase: liked?.phase ?? "", axis: "relative", buckets: 600 },
+    },
+    { enabled: liked !== undefined, staleMs: 30_000 },
+  );
+  return useMemo(() => {
+    const first = series.data?.series[0];
+    return first === undefined ? null : toPlotSeries(first, "relative", startNs);
+  }, [series.data, startNs]);
+}
