@@ -7,6 +7,7 @@ import { useApi } from "../data/use-api.ts";
 import { Icon } from "../part/icon.tsx";
 import { Status } from "../part/status.tsx";
 import { runTabs } from "../view/run/tabs.ts";
+import "./palette.css";
 import { useTheme, useThemeChoice } from "./theme.ts";
 
 const views = [

@@ -14,6 +14,7 @@ import { type PlotChoices, toPlotModel } from "./plot-model.ts";
 import { type PlotLook, toAxes, toColumns, toScale, toSeriesOptions } from "./plot-options.ts";
 import { nearestIndex } from "./scale.ts";
 import "uplot/dist/uPlot.min.css";
+import "./plot.css";
 
 export interface PlotProps {
   readonly id: string;

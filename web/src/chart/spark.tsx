@@ -2,6 +2,7 @@
 
 import type { Float } from "#api/contract/scalar.ts";
 import { extentOf } from "./scale.ts";
+import "./spark.css";
 
 export interface SparkProps {
   readonly last: readonly (Float | null)[];
@@ -24,7 +25,15 @@ export function Spark({ last, min, max, width = 96, height = 20, label }: SparkP
   const band = min === undefined || max === undefined ? "" : bandOf(min, max, stepX, y);
   const bad = last.flatMap((value, i) => (typeof value === "string" ? [i * stepX] : []));
   return (
-    <svg width={width} height={height} role="img" aria-label={label} className="spark">
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+      className="spark"
+    >
       {band === "" ? null : <path d={band} className="spark-band" />}
       <path d={line} className="spark-line" />
       {bad.slice(0, 24).map((x) => (

@@ -26,7 +26,7 @@ test("uses exponents only for the very large and the very small", () => {
     "−2.5e-7",
     "4.941e-324",
     "1e7",
-    "9\u2009999\u2009999",
+    "9\u202f999\u202f999",
   ]);
 });
 
@@ -51,7 +51,7 @@ test("shortens axis labels with SI prefixes", () => {
 
 test("writes bytes, counts and shares", () => {
   expect([512, 2048, 150_109_880_320].map(formatBytes)).toEqual(["512 B", "2 KiB", "140 GiB"]);
-  expect(formatCount(1_234_567)).toBe("1\u2009234\u2009567");
+  expect(formatCount(1_234_567)).toBe("1\u202f234\u202f567");
   expect([1, 0.123, 0.0201, 0.0001, 0].map(formatPercent)).toEqual(["100 %", "12 %", "2.0 %", "<0.1 %", "0.0 %"]);
 });
 

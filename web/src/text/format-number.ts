@@ -80,7 +80,7 @@ function signed(value: number, text: string): string {
 
 function groupThousands(text: string): string {
   const [whole = "", rest] = text.split(".");
-  const grouped = whole.length < 5 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  const grouped = whole.length < 5 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return rest === undefined ? grouped : `${grouped}.${rest}`;
 }
 

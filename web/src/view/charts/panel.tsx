@@ -106,7 +106,9 @@ export function Panel(props: PanelProps) {
       </header>
       {answer.error !== null && series.length === 0 ? (
         <Problem error={answer.error} />
-      ) : series.length === 0 && answer.data !== undefined ? (
+      ) : answer.data === undefined ? (
+        <div style={{ height: props.height }} />
+      ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: props.height }}>
           {clock.window === null ? `no ${props.axis} was sent with these points` : "no points in this window"}
         </p>

@@ -1,3 +1,248 @@
+// How the server is doing: rates, lag, faults by reason, who is connected.
+
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { HealthAnswer } from "#api/contract/admin.ts";
+import { Spark } from "../../chart/spark.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Answer } from "../../part/notice.tsx";
+import { When } from "../../part/when.tsx";
+import { formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
+import { FaultList } from "../integrity/fault-list.tsx";
+import "../integrity/integrity.css";
+import "./health.css";
+
 export function HealthView() {
-  return <p>HealthView</p>;
+  const health = useApi("health", {}, { refetchMs: 2_000 });
+  return (
+    <div className="scroll">
+      <div className="page stack">
+        <Answer of={health}>{(data) => <Health health={data} />}</Answer>
+        <Faults />
+      </div>
+    </div>
+  );
+}
+
+function Health({ health }: { readonly health: HealthAnswer }) {
+  const { history, journal, store } = health;
+  return (
+    <>
+      {health.problems.length === 0 ? (
+        <p className="badge status-completed">
+          <Icon name="check" size={14} /> All is well.
+        </p>
+      ) : (
+        health.problems.map((problem) => (
+          <p key={problem} className="notice warn" role="alert">
+            <Icon name="warning" /> {problem}
+          </p>
+        ))
+      )}
+      <div className="health-tiles">
+        <Tile
+          title="events a second"
+          value={formatSi(history.events_per_s.at(-1) ?? 0)}
+          values={history.events_per_s}
+        />
+        <Tile title="accepted to queryable" value={`${formatNumber(journal.lag_ms, 3)} ms`} values={history.lag_ms} />
+        <Tile
+          title="waiting to be stored"
+          value={formatBytes(history.waiting_bytes.at(-1) ?? 0)}
+          values={history.waiting_bytes}
+        />
+      </div>
+      <Panel title="by protocol">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>protocol</th>
+              <th className="num">now</th>
+              <th className="num">accepted</th>
+              <th className="num">duplicates</th>
+              <th className="num">faults</th>
+              <th className="num">refused</th>
+              <th className="num">missing</th>
+            </tr>
+          </thead>
+          <tbody>
+            {health.protocols.map((row) => (
+              <tr key={row.protocol}>
+                <td>{row.protocol}</td>
+                <td className="num">{formatSi(row.events_per_s)}/s</td>
+                <td className="num">{formatCount(row.accepted)}</td>
+                <td className="num">{formatCount(row.duplicates)}</td>
+                <td className={`num ${row.faults > 0 ? "status-failed" : ""}`}>{formatCount(row.faults)}</td>
+                <td className={`num ${row.refused > 0 ? "status-failed" : ""}`}>{formatCount(row.refused)}</td>
+                <td className={`num ${row.missing > 0 ? "status-warn" : ""}`}>{formatCount(row.missing)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Panel>
+      <div className="columns">
+        <Panel title="journal">
+          <Facts
+            rows={[
+              [
+                "on disk",
+                `${formatBytes(Number(journal.bytes))} of ${formatBytes(Number(journal.budget_bytes))}, ${journal.segments} files`,
+              ],
+              ["waiting", `${formatCount(journal.waiting_events)} events`],
+              ["last sync", `${formatNumber(journal.last_sync_ms, 3)} ms`],
+              ["skipped records", formatCount(journal.skipped_records)],
+            ]}
+          />
+        </Panel>
+        <Panel title="store">
+          <Facts
+            rows={[
+              [
+                "engine",
+                `${store.engine}, ${store.up ? "up" : "down"}${store.restarts > 0 ? `, restarted ${store.restarts} times` : ""}`,
+              ],
+              ["holds", `${formatCount(Number(store.rows))} rows, ${formatBytes(Number(store.bytes))}`],
+              [
+                "insert p50, p95",
+                `${formatNumber(store.insert_p50_ms, 3)}, ${formatNumber(store.insert_p95_ms, 3)} ms`,
+              ],
+              ["query p50, p95", `${formatNumber(store.query_p50_ms, 3)}, ${formatNumber(store.query_p95_ms, 3)} ms`],
+            ]}
+          />
+        </Panel>
+        <Panel title="server">
+          <Facts
+            rows={[
+              ["version", health.version],
+              ["memory", formatBytes(health.memory_bytes)],
+              ["pages watching", formatCount(health.subscribers)],
+            ]}
+          />
+          <p className="muted" style={{ padding: "0 12px 12px" }}>
+            started <When ns={health.started_ns} />; the same for Prometheus at <a href="/metrics">/metrics</a>
+          </p>
+        </Panel>
+      </div>
+      <Connections health={health} />
+    </>
+  );
+}
+
+function Panel({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="panel table-scroll" aria-label={title}>
+      <header className="panel-head">
+        <h3>{title}</h3>
+      </header>
+      {children}
+    </section>
+  );
+}
+
+function Tile({
+  title,
+  value,
+  values,
+}: {
+  readonly title: string;
+  readonly value: string;
+  readonly values: readonly number[];
+}) {
+  return (
+    <section className="panel health-tile" aria-label={title}>
+      <span className="muted">{title}</span>
+      <strong>{value}</strong>
+      <Spark last={values} width={300} height={48} label={`${title}, the last ten minutes`} />
+    </section>
+  );
+}
+
+function Facts({ rows }: { readonly rows: readonly (readonly [string, string])[] }) {
+  return (
+    <dl className="facts panel-body">
+      {rows.map(([name, value]) => (
+        <div key={name} style={{ display: "contents" }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Connections({ health }: { readonly health: HealthAnswer }) {
+  return (
+    <Panel title={`connected workers (${health.connections.length})`}>
+      {health.connections.length === 0 ? (
+        <p className="panel-body muted">Nobody holds a connection. Clients that post over HTTP are not listed.</p>
+      ) : (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>worker</th>
+              <th>run</th>
+              <th>by</th>
+              <th>peer</th>
+              <th>since</th>
+              <th className="num">events</th>
+              <th className="num">bytes</th>
+              <th>commands</th>
+            </tr>
+          </thead>
+          <tbody>
+            {health.connections.map((each) => (
+              <tr key={each.id}>
+                <td>{each.worker === "" ? <span className="muted">no worker id</span> : each.worker}</td>
+                <td>
+                  {each.run === null ? (
+                    "–"
+                  ) : (
+                    <Link to="/runs/$id" params={{ id: each.run }}>
+                      {each.run}
+                    </Link>
+                  )}
+                </td>
+                <td className="muted">{each.transport}</td>
+                <td>
+                  <code>{each.peer}</code>
+                </td>
+                <td>
+                  <When ns={each.since_ns} />
+                </td>
+                <td className="num">{formatCount(each.events)}</td>
+                <td className="num">{formatBytes(each.bytes)}</td>
+                <td>{each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function Faults() {
+  const faults = useApi("faults", { query: { limit: 100 } }, { refetchMs: 5_000 });
+  return (
+    <section className="panel" aria-label="Faults">
+      <header className="panel-head">
+        <h3>faults</h3>
+        {Object.entries(faults.data?.codes ?? {}).map(([code, count]) => (
+          <span key={code} className="chip">
+            {code} {formatCount(count)}
+          </span>
+        ))}
+      </header>
+      <Answer of={faults} rows={2}>
+        {(data) =>
+          data.faults.length === 0 ? (
+            <p className="panel-body muted">Everything that arrived was understood.</p>
+          ) : (
+            <FaultList faults={data.faults} />
+          )
+        }
+      </Answer>
+    </section>
+  );
 }

@@ -1,3 +1,281 @@
+// One launch: a grid over two parameters, a cell a run, and the runs below.
+
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
+import { defined } from "../../app/search.ts";
+import { useTheme } from "../../app/theme.ts";
+import { heatColour, inkOn } from "../../chart/colour.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Answer } from "../../part/notice.tsx";
+import { Status } from "../../part/status.tsx";
+import { Took, When } from "../../part/when.tsx";
+import { formatNumber } from "../../text/format-number.ts";
+import { ValueCell } from "../runs/run-cells.tsx";
+import { headingOf } from "../runs/runs-search.ts";
+import { bestCell, chooseAxes, heatOf, toGrid } from "./grid.ts";
+import { RunsBar } from "./launches-view.tsx";
+import "./launches.css";
+
+const route = getRouteApi("/launches/$id/$attempt");
+
 export function LaunchView() {
-  return <p>LaunchView</p>;
+  const { id, attempt } = route.useParams();
+  const search = route.useSearch();
+  const fields = useApi("fields", {}, { staleMs: 60_000 });
+  const metrics = fields.data?.fields.filter((field) => field.kind === "metric" && field.field.endsWith(".last")) ?? [];
+  const metric = search.metric ?? "duration";
+  const launch = useApi(
+    "launch",
+    { params: { id, attempt: Number(attempt) }, query: { columns: [metric] } },
+    { keep: true },
+  );
+  return (
+    <div className="scroll">
+      <div className="page stack" style={{ maxWidth: "none" }}>
+        <Answer of={launch}>
+          {(data) => (
+            <>
+              <Head launch={data} />
+              <Controls launch={data} metrics={["duration", ...metrics.map((field) => field.field)]} metric={metric} />
+              <CellGrid launch={data} metric={metric} />
+              <CellTable launch={data} metric={metric} />
+            </>
+          )}
+        </Answer>
+      </div>
+    </div>
+  );
+}
+
+function Head({ launch }: { readonly launch: LaunchAnswer }) {
+  const { completeness } = launch;
+  return (
+    <div className="row wrap" style={{ gap: 16 }}>
+      <Status status={launch.status} raw={launch.status_raw} />
+      <RunsBar launch={launch} />
+      <span>
+        started <When ns={launch.start_ns} />
+      </span>
+      <Took start={launch.start_ns} end={launch.end_ns} running={launch.status === "running"} />
+      <span className="muted">{launch.combine_mode.replace("_", " ")}</span>
+      <span className={completeness.status === "complete" ? "status-completed" : "status-warn"}>
+        records {completeness.status}
+        {completeness.problems.length === 0 ? "" : `: ${completeness.problems.join(", ")}`}
+      </span>
+      {launch.attempts.length > 1
+        ? launch.attempts.map((attempt) => (
+            <Link
+              key={attempt}
+              to="/launches/$id/$attempt"
+              params={{ id: launch.id, attempt: String(attempt) }}
+              className={`chip ${attempt === launch.attempt ? "current" : ""}`}
+            >
+              attempt {attempt}
+            </Link>
+          ))
+        : null}
+    </div>
+  );
+}
+
+function useAxes(launch: LaunchAnswer): { x: string | null; y: string | null } {
+  const search = route.useSearch();
+  const chosen = chooseAxes(launch);
+  return { x: search.x ?? chosen.x, y: search.y === "none" ? null : (search.y ?? chosen.y) };
+}
+
+function Controls({
+  launch,
+  metrics,
+  metric,
+}: {
+  readonly launch: LaunchAnswer;
+  readonly metrics: readonly string[];
+  readonly metric: string;
+}) {
+  const navigate = useNavigate({ from: "/launches/$id/$attempt" });
+  const { x, y } = useAxes(launch);
+  const change = (part: { x?: string; y?: string; metric?: string }) =>
+    void navigate({ search: (before) => defined({ ...before, ...part }), replace: true });
+  return (
+    <div className="row wrap">
+      <label className="row">
+        <span className="muted">across</span>
+        <select className="select" value={x ?? ""} onChange={(event) => change({ x: event.target.value })}>
+          {launch.axes.map((axis) => (
+            <option key={axis.name} value={axis.name}>
+              {axis.name} ({axis.values.length})
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="row">
+        <span className="muted">down</span>
+        <select className="select" value={y ?? "none"} onChange={(event) => change({ y: event.target.value })}>
+          <option value="none">nothing</option>
+          {launch.axes.map((axis) => (
+            <option key={axis.name} value={axis.name}>
+              {axis.name} ({axis.values.length})
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="row">
+        <span className="muted">colour</span>
+        <select className="select" value={metric} onChange={(event) => change({ metric: event.target.value })}>
+          {metrics.map((each) => (
+            <option key={each} value={each}>
+              {headingOf(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+function CellGrid({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
+  const { x, y } = useAxes(launch);
+  const grid = toGrid(launch.grid, x, y);
+  const heat = heatOf(launch.grid, metric);
+  const best = bestCell(launch.grid, metric);
+  return (
+    <section className="panel" aria-label="Grid">
+      <div className="table-scroll panel-body">
+        <table className="launch-grid">
+          <thead>
+            <tr>
+              <th scope="col" className="muted">
+                {y === null ? "" : `${y} ↓`} {x} →
+              </th>
+              {grid.columns.map((column) => (
+                <th key={column} scope="col">
+                  <code>{column}</code>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {grid.rows.map((row) => (
+              <tr key={row}>
+                <th scope="row">
+                  <code>{row}</code>
+                </th>
+                {grid.columns.map((column) => (
+                  <td key={column}>
+                    {grid.cellsAt(row, column).map((cell) => (
+                      <CellBox
+                        key={cell.index ?? cell.run}
+                        cell={cell}
+                        heat={heat(cell)}
+                        best={cell === best}
+                        metric={metric}
+                      />
+                    ))}
+                    {grid.cellsAt(row, column).length === 0 ? (
+                      <span className="cell cell-none" title="not in the plan" />
+                    ) : null}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {grid.unplaced.length === 0 ? null : (
+          <p className="row wrap">
+            <span className="muted">planned, nothing arrived:</span>
+            {grid.unplaced.map((cell) => (
+              <CellBox key={cell.index ?? cell.run} cell={cell} heat={heat(cell)} best={false} metric={metric} />
+            ))}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function CellBox({
+  cell,
+  heat,
+  best,
+  metric,
+}: {
+  readonly cell: LaunchCell;
+  readonly heat: { readonly value: number; readonly share: number } | null;
+  readonly best: boolean;
+  readonly metric: string;
+}) {
+  const theme = useTheme();
+  const colour = heat === null || Number.isNaN(heat.share) ? null : heatColour(heat.share, theme);
+  const text =
+    heat === null ? "" : metric === "duration" ? formatNumber(heat.value / 1e9, 3) : formatNumber(heat.value, 4);
+  const title = `${cell.name} #${cell.index ?? "?"}: ${cell.status}${heat === null ? "" : `, ${headingOf(metric)} ${heat.value}`}`;
+  const style = colour === null ? {} : { background: colour, color: inkOn(colour) };
+  const inside = (
+    <>
+      {best ? <Icon name="star" size={12} /> : null}
+      {text === "" ? cell.status : text}
+    </>
+  );
+  if (cell.run === null) {
+    return (
+      <span className="cell cell-missing" title={title}>
+        #{cell.index}
+      </span>
+    );
+  }
+  return (
+    <Link to="/runs/$id" params={{ id: cell.run }} className={`cell cell-${cell.status}`} style={style} title={title}>
+      {inside}
+    </Link>
+  );
+}
+
+function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
+  return (
+    <section className="panel table-scroll" aria-label="Runs of the launch">
+      <table className="table">
+        <thead>
+          <tr>
+            <th className="num">index</th>
+            <th>run</th>
+            <th>status</th>
+            {launch.axes.map((axis) => (
+              <th key={axis.name}>{axis.name}</th>
+            ))}
+            <th className="num">{headingOf(metric)}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {launch.grid.map((cell) => {
+            const value = cell.cells[metric];
+            return (
+              <tr key={cell.index ?? cell.run}>
+                <td className="num">{cell.index ?? "–"}</td>
+                <td>
+                  {cell.run === null ? (
+                    <span className="muted">nothing arrived</span>
+                  ) : (
+                    <Link to="/runs/$id" params={{ id: cell.run }}>
+                      {cell.name}
+                    </Link>
+                  )}
+                </td>
+                <td>
+                  <Status status={cell.status} />
+                </td>
+                {launch.axes.map((axis) => (
+                  <td key={axis.name}>
+                    <code>{cell.context[axis.name] ?? ""}</code>
+                  </td>
+                ))}
+                <td className="num">{value === undefined ? "–" : <ValueCell cell={value} digits={4} />}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
 }

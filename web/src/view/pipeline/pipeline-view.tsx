@@ -1,3 +1,108 @@
+// The pipeline as it was declared and as it ran.
+
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import type { GraphAnswer } from "#api/contract/pipeline.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
+import { layoutGraph, nodeHeight, nodeWidth } from "./layout.ts";
+import { NodeCard } from "./node-card.tsx";
+import { NodeDetails } from "./node-details.tsx";
+import "./pipeline.css";
+
 export function PipelineView() {
-  return <p>PipelineView</p>;
+  const { run } = useRunClock();
+  const graph = useApi("graph", { params: { id: run.id } });
+  return (
+    <Answer of={graph}>
+      {(data) =>
+        data.nodes.length === 0 ? (
+          <Empty title="No pipeline.">
+            <p>Semantiva trace streams bring one:</p>
+            <CommandLine text={`curl --data-binary @trace.ser.jsonl ${window.location.origin}/v1/trace-stream`} />
+          </Empty>
+        ) : (
+          <Graph graph={data} />
+        )
+      }
+    </Answer>
+  );
+}
+
+function Graph({ graph }: { readonly graph: GraphAnswer }) {
+  const [zoom, setZoom] = useState(1);
+  const failed = graph.nodes.find((node) => node.status === "error");
+  const [chosen, setChosen] = useState<string | null>(failed?.id ?? null);
+  // The layout depends on what is connected, not on how the nodes are doing.
+  const shape = useMemo(() => JSON.stringify([graph.nodes.map((node) => node.id), graph.edges]), [graph]);
+  const layout = useQuery({
+    queryKey: ["layout", shape],
+    queryFn: () => layoutGraph(graph),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const longest = Math.max(1, ...graph.nodes.map((node) => node.wall_ms ?? 0));
+  const node = graph.nodes.find((each) => each.id === chosen);
+  if (layout.data === undefined) return layout.error === null ? <Loading /> : <Answer of={layout}>{() => null}</Answer>;
+  const placed = layout.data;
+  return (
+    <div className="pipeline">
+      <div className="pipeline-scroll">
+        <div className="pipeline-zoom no-print">
+          <button
+            type="button"
+            className="button small icon"
+            aria-label="Zoom out"
+            onClick={() => setZoom(Math.max(0.25, zoom / 1.25))}
+          >
+            −
+          </button>
+          <button
+            type="button"
+            className="button small icon"
+            aria-label="Zoom in"
+            onClick={() => setZoom(Math.min(2, zoom * 1.25))}
+          >
+            <Icon name="plus" size={12} />
+          </button>
+        </div>
+        <div style={{ width: placed.width * zoom + 48, height: placed.height * zoom + 48 }}>
+          <div
+            className="pipeline-paper"
+            style={{ width: placed.width, height: placed.height, transform: `scale(${zoom})` }}
+          >
+            <svg width={placed.width} height={placed.height} aria-hidden="true">
+              <defs>
+                <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+                  <path d="M0 0L8 4L0 8z" className="edge-head" />
+                </marker>
+              </defs>
+              {placed.edges.map((edge) => (
+                <path key={edge.id} d={edge.path} className={`edge edge-${edge.kind}`} markerEnd="url(#arrow)" />
+              ))}
+            </svg>
+            {graph.nodes.map((each) => {
+              const at = placed.nodes.get(each.id) ?? { x: 0, y: 0 };
+              return (
+                <div
+                  key={each.id}
+                  className="pipeline-node"
+                  style={{ left: at.x, top: at.y, width: nodeWidth, height: nodeHeight }}
+                >
+                  <NodeCard
+                    node={each}
+                    share={(each.wall_ms ?? 0) / longest}
+                    chosen={each.id === chosen}
+                    onChoose={() => setChosen(each.id === chosen ? null : each.id)}
+                  />
+                </div>
+              );
+            })}
+          </div>
+        </div>
+      </div>
+      {node === undefined ? null : <NodeDetails key={node.id} node={node} onClose={() => setChosen(null)} />}
+    </div>
+  );
 }

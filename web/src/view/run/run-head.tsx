@@ -80,7 +80,7 @@ function Progress({ run }: { readonly run: Run }) {
 function Integrity({ run }: { readonly run: Run }) {
   const { faults, missing, nonfinite } = run.integrity;
   const parts = [
-    faults > 0 ? `${formatCount(faults)} faults` : "",
+    faults > 0 ? `${formatCount(faults)} ${faults === 1 ? "fault" : "faults"}` : "",
     missing > 0 ? `${formatCount(missing)} missing` : "",
     nonfinite > 0 ? `${formatCount(nonfinite)} not finite` : "",
   ].filter((part) => part !== "");

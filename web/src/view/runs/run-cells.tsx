@@ -77,7 +77,7 @@ function StatusCell({ run }: { readonly run: RunSummary }) {
 function Warning({ run }: { readonly run: RunSummary }) {
   const { faults, missing, nonfinite } = run.integrity;
   const parts = [
-    faults > 0 ? `${formatCount(faults)} faults` : "",
+    faults > 0 ? `${formatCount(faults)} ${faults === 1 ? "fault" : "faults"}` : "",
     missing > 0 ? `${formatCount(missing)} events missing` : "",
     nonfinite > 0 ? `${formatCount(nonfinite)} points are NaN or infinite` : "",
   ].filter((part) => part !== "");

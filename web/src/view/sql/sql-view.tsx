@@ -1,3 +1,130 @@
+// Read-only SQL over everything stored.
+
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { SqlAnswer } from "#api/contract/sql.ts";
+import { Refusal } from "../../data/client.ts";
+import { useApi, useChange } from "../../data/use-api.ts";
+import { Choice } from "../../part/choice.tsx";
+import { CopyButton } from "../../part/copy.tsx";
+import { Problem } from "../../part/notice.tsx";
+import { formatCount, formatNumber } from "../../text/format-number.ts";
+import "./sql.css";
+import { SqlEditor } from "./sql-editor.tsx";
+import { SqlChart, SqlTable } from "./sql-result.tsx";
+
+const route = getRouteApi("/sql");
+const examples: readonly (readonly [string, string])[] = [
+  [
+    "the best runs",
+    "SELECT run_id, min(value) AS best\nFROM metrics\nWHERE key = 'val_loss'\nGROUP BY run_id\nORDER BY best\nLIMIT 20",
+  ],
+  [
+    "time by span",
+    "SELECT name, count() AS n, sum(end_ns - start_ns) / 1e9 AS wall_s\nFROM spans\nGROUP BY name\nORDER BY wall_s DESC",
+  ],
+  ["a series", "SELECT step, value\nFROM metrics\nWHERE key = 'loss'\nORDER BY step\nLIMIT 1000"],
+  ["faults by code", "SELECT code, count() AS n\nFROM faults\nGROUP BY code\nORDER BY n DESC"],
+];
+
 export function SqlView() {
-  return <p>SqlView</p>;
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/sql" });
+  const schema = useApi("sqlSchema", {}, { staleMs: 300_000 });
+  const run = useChange("sql", []);
+  const [text, setText] = useState(search.q ?? examples[0]?.[1] ?? "");
+  const [mode, setMode] = useState<"table" | "chart">("table");
+  useEffect(() => {
+    if (search.q !== undefined) setText(search.q);
+  }, [search.q]);
+  const ask = () => {
+    void navigate({ search: { q: text }, replace: true });
+    run.mutate({ body: { query: text } });
+  };
+  const at = run.error instanceof Refusal ? run.error.answer.at : null;
+  return (
+    <div className="sql">
+      <aside className="sql-tables" aria-label="Tables">
+        {schema.data?.tables.map((table) => (
+          <details key={table.name}>
+            <summary title={table.means}>{table.name}</summary>
+            <ul>
+              {table.columns.map((column) => (
+                <li key={column.name} className="row">
+                  <code className="clip grow">{column.name}</code>
+                  <span className="muted clip">{column.type}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        ))}
+        <h3>examples</h3>
+        <ul>
+          {examples.map(([name, query]) => (
+            <li key={name}>
+              <button type="button" className="menu-item" onClick={() => setText(query)}>
+                {name}
+              </button>
+            </li>
+          ))}
+        </ul>
+      </aside>
+      <div className="sql-main">
+        <div className="sql-ask">
+          <SqlEditor value={text} schema={schema.data} invalid={run.error !== null} onChange={setText} onRun={ask} />
+          <div className="row">
+            <button
+              type="button"
+              className="button primary"
+              disabled={run.isPending || text.trim() === ""}
+              onClick={ask}
+            >
+              run <kbd>⌘⏎</kbd>
+            </button>
+            {run.data === undefined ? null : <ResultLine answer={run.data} />}
+            <span className="grow" />
+            {run.data === undefined ? null : (
+              <>
+                <CopyButton text={() => toTsv(run.data)} label="copy as tab-separated text" />
+                <Choice label="Show as" options={["table", "chart"]} value={mode} onChange={setMode} />
+              </>
+            )}
+          </div>
+          {run.error === null ? null : (
+            <>
+              <Problem error={run.error} />
+              {at?.offset === undefined ? null : (
+                <pre className="sql-at">
+                  {text.slice(Math.max(0, at.offset - 40), at.offset)}
+                  <mark>{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1))}</mark>
+                  {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 40)}
+                </pre>
+              )}
+            </>
+          )}
+        </div>
+        {run.data === undefined ? null : mode === "table" ? (
+          <SqlTable answer={run.data} />
+        ) : (
+          <SqlChart answer={run.data} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function ResultLine({ answer }: { readonly answer: SqlAnswer }) {
+  return (
+    <span className="muted" role="status">
+      {formatCount(answer.rows.length)} rows in {formatNumber(answer.elapsed_ms, 3)} ms, {formatCount(answer.rows_read)}{" "}
+      read
+      {answer.truncated ? <span className="status-warn">, cut off at the limit</span> : null}
+    </span>
+  );
+}
+
+function toTsv(answer: SqlAnswer): string {
+  const line = (cells: readonly unknown[]) =>
+    cells.map((cell) => String(cell ?? "").replace(/[\t\n]/g, " ")).join("\t");
+  return [line(answer.columns.map((column) => column.name)), ...answer.rows.map(line)].join("\n");
 }

@@ -1,3 +1,70 @@
+// Getting started: copy a line, run it, and this page turns into the run when its first record arrives.
+
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { useApi } from "../../data/use-api.ts";
+import { useLiveStream } from "../../data/use-live.ts";
+import { CommandLine } from "../../part/notice.tsx";
+import { toRecipes } from "./recipes.ts";
+import "./start.css";
+
 export function StartView() {
-  return <p>StartView</p>;
+  const navigate = useNavigate();
+  const stream = useLiveStream();
+  const session = useApi("session", {});
+  const recipes = toRecipes(session.data, window.location.origin);
+  const [chosen, setChosen] = useState(recipes[0]?.name ?? "");
+  const recipe = recipes.find((each) => each.name === chosen) ?? recipes[0];
+  useEffect(
+    () =>
+      stream.listen((event) => {
+        if (event.name === "run" && event.data.first) {
+          void navigate({ to: "/runs/$id/charts", params: { id: event.data.id } });
+        }
+      }),
+    [stream, navigate],
+  );
+  return (
+    <div className="scroll">
+      <div className="page start stack">
+        <h2>Send the first record</h2>
+        <p>
+          Choose what your job speaks, copy the line, run it. This page turns into the run when its first record
+          arrives.
+        </p>
+        <nav className="row wrap" aria-label="Clients">
+          {recipes.map((each) => (
+            <button
+              key={each.name}
+              type="button"
+              className="button"
+              aria-pressed={each.name === recipe?.name}
+              onClick={() => setChosen(each.name)}
+            >
+              {each.name}
+            </button>
+          ))}
+        </nav>
+        {recipe === undefined ? null : (
+          <section className="panel" aria-label={recipe.name}>
+            <div className="panel-body stack">
+              <p className="muted">{recipe.about}</p>
+              {recipe.steps.map((step) => (
+                <div key={step.line} className="stack" style={{ gap: 4 }}>
+                  <span>{step.says}</span>
+                  <CommandLine text={step.line} />
+                </div>
+              ))}
+            </div>
+          </section>
+        )}
+        <p className="waiting" role="status">
+          <i /> waiting for the first record of a new run
+        </p>
+        <h2>Or look around first</h2>
+        <p>The bundled sample: fourteen trainings on an H200, their spans and tensors, and one run that is live.</p>
+        <CommandLine text="tributary demo" />
+      </div>
+    </div>
+  );
 }

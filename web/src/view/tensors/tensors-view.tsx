@@ -1,3 +1,172 @@
+// Weights and gradients over time: ridgelines, statistics, and values from blobs.
+
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import type { Snapshot, TensorInfo } from "#api/contract/snapshot.ts";
+import { useTheme } from "../../app/theme.ts";
+import { paletteColour } from "../../chart/colour.ts";
+import { Plot } from "../../chart/plot.tsx";
+import type { PlotChoices } from "../../chart/plot-model.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { Choice } from "../../part/choice.tsx";
+import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
+import { toMs, toOffsetNs } from "../../text/format-time.ts";
+import { labelOf, Ridgeline } from "./ridgeline.tsx";
+import { toStatsSeries } from "./stats-series.ts";
+import { TensorList } from "./tensor-list.tsx";
+import "./tensors.css";
+import { ValuesPanel } from "./values-panel.tsx";
+
+const plain: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
+
 export function TensorsView() {
-  return <p>TensorsView</p>;
+  const { run } = useRunClock();
+  const tensors = useApi("snapshots", { params: { id: run.id } });
+  return (
+    <Answer of={tensors}>
+      {(data) =>
+        data.tensors.length === 0 ? (
+          <Empty title="No tensor snapshots yet.">
+            <p>The Cirron SDK sends them at the end of each epoch:</p>
+            <CommandLine text='ci.profile(model, snapshots="stats")' />
+          </Empty>
+        ) : (
+          <Chosen tensors={data.tensors} />
+        )
+      }
+    </Answer>
+  );
+}
+
+function Chosen({ tensors }: { readonly tensors: readonly TensorInfo[] }) {
+  const search = useSearch({ strict: false }) as { tensor?: string };
+  const navigate = useNavigate();
+  const first = [...tensors].sort((a, b) => (b.change ?? -1) - (a.change ?? -1))[0];
+  const chosen = tensors.find((each) => each.tensor === search.tensor) ?? first;
+  if (chosen === undefined) return null;
+  return (
+    <div className="tensors">
+      <TensorList
+        tensors={tensors}
+        chosen={chosen.tensor}
+        onChoose={(tensor) =>
+          void navigate({
+            to: ".",
+            search: (before: Record<string, unknown>) => ({ ...before, tensor }),
+            replace: true,
+          } as never)
+        }
+      />
+      <div className="scroll">
+        <div className="page">
+          <div className={chosen.pair === null ? "" : "tensor-pair"}>
+            {sideBySide(chosen).map((tensor) => (
+              <TensorPanel key={tensor} tensor={tensor} />
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The weight at the left, its gradient beside it. */
+function sideBySide(chosen: TensorInfo): string[] {
+  if (chosen.pair === null) return [chosen.tensor];
+  return chosen.kind === "gradient" ? [chosen.pair, chosen.tensor] : [chosen.tensor, chosen.pair];
+}
+
+function TensorPanel({ tensor }: { readonly tensor: string }) {
+  const { run } = useRunClock();
+  const answer = useApi("tensor", { params: { id: run.id, tensor } });
+  return (
+    <section className="panel" aria-label={tensor}>
+      <Answer of={answer}>
+        {(data) => (
+          <TensorBody
+            name={tensor}
+            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${data.total} snapshots`}
+            rows={data.rows}
+          />
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function TensorBody({
+  name,
+  about,
+  rows,
+}: {
+  readonly name: string;
+  readonly about: string;
+  readonly rows: readonly Snapshot[];
+}) {
+  const clock = useRunClock();
+  const theme = useTheme();
+  const [mode, setMode] = useState<"offset" | "overlay">("offset");
+  const [values, setValues] = useState<string | null>(null);
+  const { spread, norm } = useMemo(() => toStatsSeries(rows, clock.startNs), [rows, clock.startNs]);
+  const colours = useMemo(() => [paletteColour(15, theme), paletteColour(0, theme)], [theme]);
+  const stored = rows.filter((row) => row.blob_stored);
+  const pick = (snapshot: Snapshot) => {
+    const at = toOffsetNs(snapshot.ts_ns, clock.startNs);
+    const before = rows[rows.indexOf(snapshot) - 1];
+    const from = before === undefined ? 0 : toOffsetNs(before.ts_ns, clock.startNs);
+    clock.setWindow({ from, to: at + 1 });
+  };
+  const plot = {
+    axis: "relative",
+    choices: plain,
+    theme,
+    height: 120,
+    startMs: toMs(clock.startNs),
+    onBrush: clock.setWindow,
+  } as const;
+  return (
+    <>
+      <header className="panel-head">
+        <h3 className="clip" title={name}>
+          {name}
+        </h3>
+        <span className="muted clip grow">{about}</span>
+        <Choice label="Ridgeline" options={["offset", "overlay"]} value={mode} onChange={setMode} />
+      </header>
+      <div className="panel-body stack">
+        <Ridgeline
+          snapshots={rows}
+          overlay={mode === "overlay"}
+          startNs={clock.startNs}
+          label={`Histograms of ${name}, ${rows.length} snapshots`}
+          onPick={pick}
+        />
+        <h3>mean, ± std, min–max</h3>
+        <Plot {...plot} id={`${name} spread`} series={spread} colours={colours} label={`Mean and spread of ${name}`} />
+        <h3>norm</h3>
+        <Plot {...plot} id={`${name} norm`} series={norm} colours={colours.slice(1)} label={`Norm of ${name}`} />
+        {stored.length === 0 ? null : (
+          <>
+            <label className="row">
+              <h3>values</h3>
+              <select
+                className="select"
+                value={values ?? ""}
+                onChange={(event) => setValues(event.target.value === "" ? null : event.target.value)}
+              >
+                <option value="">choose a snapshot</option>
+                {stored.map((row) => (
+                  <option key={row.id} value={row.id}>
+                    {labelOf(row) || row.id}
+                  </option>
+                ))}
+              </select>
+            </label>
+            {values === null ? null : <ValuesPanel tensor={name} snapshot={values} />}
+          </>
+        )}
+      </div>
+    </>
+  );
 }

@@ -1,0 +1,128 @@
+// Parameters, environment, source and metrics side by side; only what differs unless asked.
+
+import { useState } from "react";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { formatFloat } from "../../text/format-number.ts";
+
+export function DiffTables({
+  compare,
+  colours,
+}: {
+  readonly compare: CompareAnswer;
+  readonly colours: ReadonlyMap<string, string>;
+}) {
+  const [all, setAll] = useState(false);
+  const sections = [
+    ["parameters", compare.params],
+    ["environment", compare.env],
+    ["source", compare.source],
+  ] as const;
+  return (
+    <div className="stack">
+      <label className="row">
+        <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> also what is the same
+      </label>
+      <div className="table-scroll panel">
+        <table className="table diff">
+          <thead>
+            <tr>
+              <th />
+              {compare.runs.map((run) => (
+                <th key={run.id} title={run.id}>
+                  <span className="row" style={{ gap: 6 }}>
+                    <i className="swatch" style={{ background: colours.get(run.id) }} />
+                    {run.name}
+                  </span>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          {sections.map(([title, rows]) => {
+            const shown = rows.filter((row) => all || row.differs);
+            return (
+              <tbody key={title}>
+                <tr className="diff-section">
+                  <td colSpan={compare.runs.length + 1}>
+                    {title} <span className="muted">{shown.length === 0 ? "the same in all" : ""}</span>
+                  </td>
+                </tr>
+                {shown.map((row) => (
+                  <tr key={row.name}>
+                    <td className="muted">{row.name}</td>
+                    {compare.runs.map((run, i) => (
+                      <td key={run.id} className={row.differs ? "differs" : ""}>
+                        {row.values[i] === null || row.values[i] === undefined ? (
+                          <span className="muted">–</span>
+                        ) : (
+                          <code>{row.values[i]}</code>
+                        )}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            );
+          })}
+          <tbody>
+            <tr className="diff-section">
+              <td colSpan={compare.runs.length + 1}>last metrics</td>
+            </tr>
+            {compare.metrics.map((row) => {
+              const best = /loss|error|perplexity/.test(row.key) ? Math.min(...finite(row.last)) : Number.NaN;
+              return (
+                <tr key={`${row.phase} ${row.key}`}>
+                  <td className="muted">
+                    {row.key} {row.phase}
+                  </td>
+                  {compare.runs.map((run, i) => (
+                    <td
+                      key={run.id}
+                      className={row.last[i] === best ? "best" : ""}
+                      title={`min ${formatFloat(row.min[i])}, max ${formatFloat(row.max[i])}`}
+                    >
+                      {formatFloat(row.last[i], 5)}
+                      {(row.nonfinite[i] ?? 0) > 0 ? <span className="status-warn"> ✕{row.nonfinite[i]}</span> : null}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {compare.divergence.length === 0 ? null : <Divergence compare={compare} />}
+    </div>
+  );
+}
+
+function finite(values: CompareAnswer["metrics"][number]["last"]): number[] {
+  return values.filter((value): value is number => typeof value === "number");
+}
+
+function Divergence({ compare }: { readonly compare: CompareAnswer }) {
+  const names = new Map(compare.runs.map((run) => [run.id, run.name]));
+  return (
+    <section className="panel" aria-label="Point of divergence">
+      <header className="panel-head">
+        <h3>where they leave {compare.runs[0]?.name}</h3>
+      </header>
+      <table className="table">
+        <tbody>
+          {compare.divergence.map((row) => (
+            <tr key={`${row.key} ${row.phase} ${row.run}`}>
+              <td>{names.get(row.run) ?? row.run}</td>
+              <td className="muted">
+                {row.key} {row.phase}
+              </td>
+              <td>
+                {row.step === null
+                  ? "never beyond noise"
+                  : `step ${row.step}: ${formatFloat(row.value)} against ${formatFloat(row.reference)}`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

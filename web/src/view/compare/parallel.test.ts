@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { passBrushes, toAxes } from "./parallel.ts";
+
+const compare = {
+  params: [
+    { name: "lr", values: ["0.0001", "0.01", null], differs: true },
+    { name: "optimizer", values: ['"adam"', '"sgd"', '"adam"'], differs: true },
+    { name: "seed", values: ["0", "0", "0"], differs: false },
+  ],
+  metrics: [{ key: "loss", phase: "train", last: [2, "NaN", 4], min: [], max: [], nonfinite: [] }],
+} as unknown as CompareAnswer;
+
+const axes = toAxes(compare, String);
+
+test("draws only what differs, wide ranges logarithmically, words in order", () => {
+  expect(axes.map((axis) => axis.label)).toEqual(["lr (log)", "optimizer", "train loss"]);
+  expect(axes[0]?.places).toEqual([0, 1, null]);
+  expect(axes[1]?.places).toEqual([0, 1, 0]);
+});
+
+test("a value that is not finite has no place on the axis but keeps its text", () => {
+  expect(axes[2]?.places).toEqual([0, null, 1]);
+  expect(axes[2]?.texts).toEqual(["2", "NaN", "4"]);
+});
+
+test("brushes keep the runs that pass all of them", () => {
+  expect(passBrushes(axes, {}, 3)).toEqual([true, true, true]);
+  expect(passBrushes(axes, { "params.lr": [0, 0.5] }, 3)).toEqual([true, false, false]);
+  expect(passBrushes(axes, { "params.optimizer": [0, 0.2], "metrics.loss@train": [0.9, 1] }, 3)).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});

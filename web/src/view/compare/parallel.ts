@@ -1,0 +1,114 @@
+// Parallel coordinates: every run a line across axes, one axis a parameter or metric. Pure maths.
+
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { extentOf, type Range } from "../../chart/scale.ts";
+import { toNumber } from "../../text/format-number.ts";
+
+export interface ParallelAxis {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: "param" | "metric";
+  /** Position 0…1 of each run on the axis, bottom to top; null where a run has no value. */
+  readonly places: readonly (number | null)[];
+  readonly ticks: readonly { readonly place: number; readonly text: string }[];
+  /** Value of each run as text. */
+  readonly texts: readonly string[];
+}
+
+/** Axes worth drawing: parameters that differ, then the last values of metrics. */
+export function toAxes(compare: CompareAnswer, format: (value: number) => string): ParallelAxis[] {
+  const params = compare.params
+    .filter((row) => row.differs)
+    .map((row) => axisOf(`params.${row.name}`, row.name, "param", row.values.map(parseValue), format));
+  const metrics = compare.metrics
+    .filter((row) => row.last.some((value) => value !== null))
+    .map((row) => {
+      const label = row.phase === "" ? row.key : `${row.phase} ${row.key}`;
+      return axisOf(`metrics.${row.key}@${row.phase}`, label, "metric", row.last.map(toNumber), format);
+    });
+  return [...params, ...metrics];
+}
+
+type Value = number | string | null;
+
+function parseValue(json: string | null): Value {
+  if (json === null) return null;
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "number" ? value : typeof value === "string" ? value : json;
+  } catch {
+    return json;
+  }
+}
+
+function axisOf(
+  name: string,
+  label: string,
+  kind: ParallelAxis["kind"],
+  values: readonly Value[],
+  format: (value: number) => string,
+): ParallelAxis {
+  const texts = values.map((value) => (value === null ? "–" : typeof value === "number" ? format(value) : value));
+  const numbers = values.filter((value): value is number => typeof value === "number" && Number.isFinite(value));
+  if (values.some((value) => typeof value === "string")) return wordAxis(name, label, kind, values, texts);
+  const range = extentOf(numbers) ?? { min: 0, max: 1 };
+  const log = isWide(numbers, range);
+  const place = (value: number) => placeOf(value, range, log);
+  return {
+    name,
+    label: log ? `${label} (log)` : label,
+    kind,
+    texts,
+    places: values.map((value) => (typeof value === "number" && Number.isFinite(value) ? place(value) : null)),
+    ticks: tickValues(range, log).map((value) => ({ place: place(value), text: format(value) })),
+  };
+}
+
+/** Values over more than two orders of magnitude are read on a logarithmic axis: learning rates, mostly. */
+function isWide(numbers: readonly number[], range: Range): boolean {
+  return numbers.length > 1 && range.min > 0 && range.max / range.min >= 50;
+}
+
+function placeOf(value: number, range: Range, log: boolean): number {
+  if (range.max === range.min) return 0.5;
+  if (log) return Math.log(value / range.min) / Math.log(range.max / range.min);
+  return (value - range.min) / (range.max - range.min);
+}
+
+function tickValues(range: Range, log: boolean): number[] {
+  if (range.max === range.min) return [range.min];
+  const middle = log ? Math.sqrt(range.min * range.max) : (range.min + range.max) / 2;
+  return [range.min, middle, range.max];
+}
+
+function wordAxis(
+  name: string,
+  label: string,
+  kind: ParallelAxis["kind"],
+  values: readonly Value[],
+  texts: readonly string[],
+): ParallelAxis {
+  const words = [...new Set(texts.filter((_, i) => values[i] !== null))].sort();
+  const place = (word: string) => (words.length === 1 ? 0.5 : words.indexOf(word) / (words.length - 1));
+  return {
+    name,
+    label,
+    kind,
+    texts,
+    places: values.map((value, i) => (value === null ? null : place(texts[i] ?? ""))),
+    ticks: words.slice(0, 12).map((word) => ({ place: place(word), text: word })),
+  };
+}
+
+export type Brushes = Readonly<Record<string, readonly [number, number]>>;
+
+/** Which runs pass every brush. A run without a value on a brushed axis does not. */
+export function passBrushes(axes: readonly ParallelAxis[], brushes: Brushes, runs: number): boolean[] {
+  return Array.from({ length: runs }, (_, run) =>
+    axes.every((axis) => {
+      const brush = brushes[axis.name];
+      const place = axis.places[run];
+      return brush === undefined || (place !== null && place !== undefined && place >= brush[0] && place <= brush[1]);
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+// One tensor's histograms, run beside run.
+
+import { useState } from "react";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { RunSummary } from "#api/contract/run.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Answer, Empty } from "../../part/notice.tsx";
+import { Ridgeline } from "../tensors/ridgeline.tsx";
+import "../tensors/tensors.css";
+
+export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {
+  const [tensor, setTensor] = useState(compare.tensors[0] ?? "");
+  if (compare.tensors.length === 0) return <Empty title="No tensor is in two of these runs." />;
+  return (
+    <div className="stack">
+      <select
+        className="select"
+        aria-label="Tensor"
+        value={tensor}
+        onChange={(event) => setTensor(event.target.value)}
+        style={{ maxWidth: 360 }}
+      >
+        {compare.tensors.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <div className="tensor-pair">
+        {compare.runs.map((run) => (
+          <OneRun key={run.id} run={run} tensor={tensor} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function OneRun({ run, tensor }: { readonly run: RunSummary; readonly tensor: string }) {
+  const answer = useApi("tensor", { params: { id: run.id, tensor } });
+  if (answer.error !== null) return null;
+  return (
+    <section className="panel" aria-label={run.name}>
+      <header className="panel-head">
+        <h3 className="clip">{run.name}</h3>
+      </header>
+      <div className="panel-body">
+        <Answer of={answer}>
+          {(data) => (
+            <Ridgeline
+              snapshots={data.rows}
+              overlay={false}
+              startNs={run.start_ns ?? "0"}
+              label={`${tensor} of ${run.name}`}
+            />
+          )}
+        </Answer>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+// Where the time went, by span name, run against run.
+
+import { useState } from "react";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { Empty } from "../../part/notice.tsx";
+import { formatDuration } from "../../text/format-time.ts";
+
+type Column = "wall_ns" | "gpu_ns" | "p50_ns";
+
+export function TimeView({
+  compare,
+  colours,
+}: {
+  readonly compare: CompareAnswer;
+  readonly colours: ReadonlyMap<string, string>;
+}) {
+  const [column, setColumn] = useState<Column>("wall_ns");
+  const rows = [...compare.spans].sort((a, b) => largest(b[column]) - largest(a[column]));
+  const widest = Math.max(1, ...rows.map((row) => largest(row[column])));
+  if (rows.length === 0) return <Empty title="None of these runs has spans." />;
+  return (
+    <div className="stack">
+      <label className="row">
+        <span className="muted">show</span>
+        <select className="select" value={column} onChange={(event) => setColumn(event.target.value as Column)}>
+          <option value="wall_ns">wall time</option>
+          <option value="gpu_ns">GPU time</option>
+          <option value="p50_ns">median of one span</option>
+        </select>
+      </label>
+      <table className="table panel">
+        <thead>
+          <tr>
+            <th>span</th>
+            <th style={{ width: "60%" }}>time</th>
+            <th className="num">against {compare.runs[0]?.name}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td>{row.name}</td>
+              <td>
+                {compare.runs.map((run, i) => {
+                  const ns = Number(row[column][i] ?? 0);
+                  return (
+                    <div key={run.id} className="row" title={run.name} style={{ height: 16 }}>
+                      <span
+                        style={{
+                          width: `${(ns / widest) * 70}%`,
+                          minWidth: ns > 0 ? 2 : 0,
+                          height: 8,
+                          background: colours.get(run.id),
+                          borderRadius: 2,
+                        }}
+                      />
+                      <span className="muted" style={{ fontSize: 11 }}>
+                        {row[column][i] === null ? "–" : formatDuration(ns)}
+                      </span>
+                    </div>
+                  );
+                })}
+              </td>
+              <td className="num">
+                {compare.runs.map((run, i) => (
+                  <div key={run.id} style={{ height: 16, fontSize: 11 }}>
+                    {i === 0 ? "" : difference(row[column][0], row[column][i])}
+                  </div>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function largest(values: readonly (string | null)[]): number {
+  return Math.max(0, ...values.map((value) => Number(value ?? 0)));
+}
+
+function difference(reference: string | null | undefined, value: string | null | undefined): string {
+  if (reference === null || reference === undefined || value === null || value === undefined) return "–";
+  const by = Number(value) - Number(reference);
+  const share =
+    Number(reference) === 0 ? "" : ` (${by >= 0 ? "+" : "−"}${Math.abs((by / Number(reference)) * 100).toFixed(0)} %)`;
+  return `${by >= 0 ? "+" : ""}${formatDuration(by)}${share}`;
+}

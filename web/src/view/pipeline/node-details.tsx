@@ -1,0 +1,121 @@
+// One node in full: error, parameters with their sources, checks, context, the record itself.
+
+import { useState } from "react";
+import type { GraphNode } from "#api/contract/pipeline.ts";
+import { CopyButton } from "../../part/copy.tsx";
+import { Icon } from "../../part/icon.tsx";
+import { JsonView } from "../../part/json-view.tsx";
+import { Status } from "../../part/status.tsx";
+
+export function NodeDetails({ node, onClose }: { readonly node: GraphNode; readonly onClose: () => void }) {
+  const [raw, setRaw] = useState(false);
+  return (
+    <aside className="node-details" aria-label={`Node ${node.label}`}>
+      <header className="row">
+        <h2 className="clip grow" title={node.processor}>
+          {node.label}
+        </h2>
+        <button type="button" className="button quiet small icon" aria-label="Close" onClick={onClose}>
+          <Icon name="cross" size={12} />
+        </button>
+      </header>
+      <div className="row wrap">
+        <Status status={node.status} />
+        {node.executions > 1 ? <span className="chip">ran {node.executions} times</span> : null}
+        {node.role === "" ? null : <span className="chip">{node.role}</span>}
+      </div>
+      {node.error === null ? null : (
+        <div className="notice bad">
+          <div>
+            <strong>{node.error.type}</strong>
+            <pre>{node.error.message}</pre>
+          </div>
+        </div>
+      )}
+      {node.status === "missing" ? (
+        <p className="muted">It is part of the pipeline, but no record of it arrived.</p>
+      ) : null}
+      <dl className="facts">
+        <dt>wall, CPU</dt>
+        <dd>
+          {node.wall_ms ?? "–"} ms, {node.cpu_ms ?? "–"} ms
+        </dd>
+        <dt>processor</dt>
+        <dd>
+          <code>{node.processor}</code>
+        </dd>
+        <dt>id</dt>
+        <dd className="row">
+          <code className="clip">{node.id}</code>
+          <CopyButton text={node.id} label="copy the id" />
+        </dd>
+      </dl>
+      {node.parameters.length === 0 ? null : (
+        <>
+          <h3>parameters</h3>
+          <table className="table">
+            <tbody>
+              {node.parameters.map((param) => (
+                <tr key={param.name}>
+                  <td>{param.name}</td>
+                  <td>
+                    <code>{param.value}</code>
+                  </td>
+                  <td className="muted">{param.source}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+      <Keys title="created" keys={node.context.created} />
+      <Keys title="updated" keys={node.context.updated} />
+      <Keys title="read" keys={node.context.read} />
+      {node.checks.length === 0 ? null : (
+        <>
+          <h3>checks</h3>
+          <ul className="stack" style={{ gap: 4 }}>
+            {node.checks.map((check) => (
+              <li key={`${check.when} ${check.code}`}>
+                <span
+                  className={`badge ${check.result === "PASS" ? "status-completed" : check.result === "FAIL" ? "status-failed" : "status-warn"}`}
+                >
+                  <Icon
+                    name={check.result === "PASS" ? "check" : check.result === "FAIL" ? "cross" : "warning"}
+                    size={14}
+                  />
+                  {check.code}
+                </span>{" "}
+                <span className="muted">
+                  {check.when} {check.result === "PASS" ? "" : check.details}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {node.record === "" ? null : (
+        <>
+          <button type="button" className="button small" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+            {raw ? "hide the record" : "show the record"}
+          </button>
+          {raw ? <JsonView text={node.record} /> : null}
+        </>
+      )}
+    </aside>
+  );
+}
+
+function Keys({ title, keys }: { readonly title: string; readonly keys: readonly string[] }) {
+  if (keys.length === 0) return null;
+  return (
+    <div className="row wrap">
+      <span className="muted">{title}</span>
+      {keys.map((key) => (
+        <span key={key} className={`chip chip-${title}`}>
+          <span className="clip">{key}</span>
+        </span>
+      ))}
+    </div>
+  );
+}

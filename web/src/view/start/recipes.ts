@@ -1,0 +1,55 @@
+// Copy-ready lines for each client, with this server's own address in them.
+
+import type { SessionAnswer } from "#api/contract/admin.ts";
+
+export interface Recipe {
+  readonly name: string;
+  readonly about: string;
+  readonly steps: readonly { readonly says: string; readonly line: string }[];
+}
+
+export function toRecipes(session: SessionAnswer | undefined, origin: string): Recipe[] {
+  const http = session?.http ?? origin;
+  const host = session?.xtrack?.host ?? "127.0.0.1";
+  const port = session?.xtrack?.port ?? 9999;
+  return [
+    {
+      name: "any program",
+      about:
+        "Runs it under capture: its output as logs, its exit code as status, and whatever of the three formats it emits.",
+      steps: [{ says: "run it through tributary", line: "tributary run -- python train.py" }],
+    },
+    {
+      name: "XTrack",
+      about: "Metrics, params, logs, checkpoints, control.",
+      steps: [
+        {
+          says: "point the emitter here",
+          line: `XTRACK_TRANSPORT=tcp XTRACK_HOST=${host} XTRACK_PORT=${port} python train.py`,
+        },
+        { says: "or send a recorded file", line: "tributary import xtrack_events.bin" },
+      ],
+    },
+    {
+      name: "Cirron",
+      about: "Spans with GPU time, marks, tensor snapshots.",
+      steps: [
+        { says: "send while it runs", line: `CIRRON_ENDPOINT=${http} CIRRON_API_KEY=any python train.py` },
+        { says: "and take in the spool, which holds what the SDK never posts", line: "tributary import .cirron" },
+      ],
+    },
+    {
+      name: "Semantiva",
+      about: "Pipelines and run spaces: nodes, checks, context, sweeps.",
+      steps: [
+        { says: "follow a trace folder", line: "tributary import --follow ./traces" },
+        { says: "or post a file", line: `curl --data-binary @trace.ser.jsonl ${http}/v1/trace-stream` },
+      ],
+    },
+    {
+      name: "Node",
+      about: "The same three formats from TypeScript.",
+      steps: [{ says: "install the SDK", line: "npm install tributary" }],
+    },
+  ];
+}
