@@ -10,7 +10,8 @@ import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
-import { formatNumber } from "../../text/format-number.ts";
+import { formatNumber, toNumber } from "../../text/format-number.ts";
+import { formatDuration } from "../../text/format-time.ts";
 import { ValueCell } from "../runs/run-cells.tsx";
 import { headingOf } from "../runs/runs-search.ts";
 import { bestCell, chooseAxes, heatOf, toGrid } from "./grid.ts";
@@ -208,8 +209,7 @@ function CellBox({
 }) {
   const theme = useTheme();
   const colour = heat === null || Number.isNaN(heat.share) ? null : heatColour(heat.share, theme);
-  const text =
-    heat === null ? "" : metric === "duration" ? formatNumber(heat.value / 1e9, 3) : formatNumber(heat.value, 4);
+  const text = heat === null ? "" : metric === "duration" ? formatDuration(heat.value) : formatNumber(heat.value, 4);
   const title = `${cell.name} #${cell.index ?? "?"}: ${cell.status}${heat === null ? "" : `, ${headingOf(metric)} ${heat.value}`}`;
   const style = colour === null ? {} : { background: colour, color: inkOn(colour) };
   const inside = (
@@ -270,7 +270,15 @@ function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly
                     <code>{cell.context[axis.name] ?? ""}</code>
                   </td>
                 ))}
-                <td className="num">{value === undefined ? "–" : <ValueCell cell={value} digits={4} />}</td>
+                <td className="num">
+                  {value === undefined ? (
+                    "–"
+                  ) : metric === "duration" ? (
+                    formatDuration(toNumber(value.num) ?? Number.NaN)
+                  ) : (
+                    <ValueCell cell={value} digits={4} />
+                  )}
+                </td>
               </tr>
             );
           })}
