@@ -4,7 +4,7 @@
 // that load when first needed, so that a short command does not pay for S3 or NATS.
 
 import { existsSync } from "node:fs";
-import { chmod, cp, rm } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { type BuildOptions, build } from "esbuild";
 
 const root = new URL("../", import.meta.url).pathname;
@@ -37,6 +37,3 @@ await build(options);
 await chmod(`${root}dist/main.js`, 0o755);
 const buildEmit = `${root}scripts/build-emit.ts`;
 if (existsSync(buildEmit)) await import(buildEmit);
-if (existsSync(`${root}examples/data`)) {
-  await cp(`${root}examples/data`, `${root}dist/examples`, { recursive: true, force: true });
-}

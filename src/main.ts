@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The only place that joins the rooms.
 
+import { fileURLToPath } from "node:url";
 import type { Context } from "#cli/context.ts";
 import { runCli } from "#cli/program.ts";
 
@@ -12,6 +13,8 @@ const context: Context = {
   stdin: process.stdin,
   env: process.env,
   stop: stop.signal,
+  // Beside the sources in a checkout, beside dist/ in a release: the same place from here.
+  examplesDir: fileURLToPath(new URL("../examples", import.meta.url)),
   // The server is half the program, and most commands only talk to one.
   openServer: async (config, log) => {
     const { openApp } = await import("#server/app/app.ts");

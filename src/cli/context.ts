@@ -28,6 +28,8 @@ export interface Context {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly openServer: OpenServer;
+  /** Where the bundled samples and example programs are. */
+  readonly examplesDir: string;
   /** Aborted when the person wants to stop: Ctrl-C, or a polite signal. */
   readonly stop: AbortSignal;
 }

@@ -7,6 +7,7 @@ import { addCheck } from "./commands/check.ts";
 import { addCompare } from "./commands/compare.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addDelete } from "./commands/delete.ts";
+import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
@@ -23,6 +24,7 @@ import { Exit, exitCodes } from "./exit.ts";
 
 const commands = [
   addUp,
+  addDemo,
   addRun,
   addImport,
   addCheck,

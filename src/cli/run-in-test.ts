@@ -29,6 +29,7 @@ export async function runInTest(args: readonly string[], world: World = {}): Pro
     stderr: { write: write(err) },
     stdin,
     env: world.env ?? {},
+    examplesDir: new URL("../../examples", import.meta.url).pathname,
     stop: world.stop ?? new AbortController().signal,
     openServer:
       world.openServer ??

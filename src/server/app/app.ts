@@ -1,7 +1,8 @@
 // The whole server: a collector, its HTTP and XTrack doors, control and the API, opened and closed in order.
 
 import { randomBytes } from "node:crypto";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import { createHandlers } from "#api/handlers.ts";
@@ -172,6 +173,9 @@ async function readSecret(path: string): Promise<Uint8Array> {
   return secret;
 }
 
+/** Where the browser application was built: from a checkout's sources, or beside the bundle of a release. */
 function webDir(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), "../../../dist/web");
+  const places = ["../../../dist/web", "../web", "./web"];
+  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  return paths.find((path) => existsSync(join(path, "index.html"))) ?? (paths[0] as string);
 }
