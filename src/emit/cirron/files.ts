@@ -1,8 +1,9 @@
 // The few file operations the spool needs, behind one interface, so that a test can fail any of them.
 // They are synchronous: they run inside the user's calls, in loops that may never yield, and at exit.
 
-import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "#emit/make-folder.ts";
 
 export interface SpoolFile {
   readonly name: string;
@@ -20,9 +21,7 @@ export interface Files {
 }
 
 export const diskFiles: Files = {
-  makeDirectory: (path) => {
-    mkdirSync(path, { recursive: true });
-  },
+  makeDirectory: makeFolder,
   write: (path, bytes) => {
     const file = openSync(path, "w", 0o644);
     try {

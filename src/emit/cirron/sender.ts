@@ -3,8 +3,8 @@
 // Before a batch goes out, its blobs do, and their new addresses are written into the spool file: what
 // was posted and what lies in the spool are always the same bytes.
 
-import { appendFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { appendFile, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -211,7 +211,6 @@ export class Sender {
   private async note(name: string): Promise<void> {
     const { sentPath } = this.options;
     // When this cannot be written, the batch is sent once more some day, which is harmless.
-    await mkdir(dirname(sentPath), { recursive: true }).catch(() => undefined);
     await appendFile(sentPath, `${name}\n`).catch(() => undefined);
   }
 

@@ -1,9 +1,10 @@
 // Tensors → snapshot records and blobs. Statistics always; whole tensors in mode `full`, and in mode
 // `sampled` when the dice say so, once for all tensors of one capture. One file per span and kind.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { formatFloat, quote } from "#emit/json-text.ts";
+import { makeFolder } from "#emit/make-folder.ts";
 import { formatSnapshot, type SnapshotMode } from "#wire/cirron/encode.ts";
 import { formatNs, nowNs } from "./clock.ts";
 import { spanIds } from "./ids.ts";
@@ -97,7 +98,7 @@ export class Snapshots {
     const folder = `${this.settings.snapshotsPath}/${span.id}`;
     const path = `${folder}/${kind}.safetensors`;
     try {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       writeFileSync(`${path}.tmp`, encodeSafetensors(mergeEarlier(path, tensors)));
       renameSync(`${path}.tmp`, path);
       this.onBlob(path, `snapshots/${span.id}/${kind}.safetensors`);

@@ -14,7 +14,7 @@ export function encodeRecord(record: TraceRecord): Uint8Array {
 }
 
 /** Every UTF-16 unit beyond ASCII as its escape, so that astral characters are two and half a pair is one. */
-function formatAscii(text: string): string {
+export function formatAscii(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -1,0 +1,67 @@
+// One file of lines, appended to in whole lines. What the disk does not take waits, up to a bound.
+
+import { closeSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolder } from "#emit/make-folder.ts";
+
+const bufferBytesMax = 64 * 1024;
+const waitingBytesMax = 16 * 1024 * 1024;
+
+export class LineFile {
+  lost = 0;
+  private readonly path: string;
+  private fd = -1;
+  private waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  // How much of the first waiting line is on disk already, after a write that stopped half-way.
+  private offset = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** `line` ends with LF. */
+  append(line: Uint8Array): void {
+    if (this.waitingBytes + line.length > waitingBytesMax) {
+      this.lost++;
+      return;
+    }
+    this.waiting.push(line);
+    this.waitingBytes += line.length;
+    if (this.waitingBytes >= bufferBytesMax) this.flush();
+  }
+
+  /** Never throws. Lines go out in one write, so that several processes can share a file. */
+  flush(): void {
+    if (this.waitingBytes === 0) return;
+    try {
+      if (this.fd < 0) {
+        makeFolder(dirname(this.path));
+        this.fd = openSync(this.path, "a");
+      }
+      const bytes = Buffer.concat(this.waiting).subarray(this.offset);
+      const written = writeSync(this.fd, bytes);
+      this.forget(written);
+    } catch {
+      // The disk is full or the folder is gone; the next flush tries again.
+    }
+  }
+
+  close(): void {
+    this.flush();
+    if (this.fd >= 0) closeSync(this.fd);
+    this.fd = -1;
+  }
+
+  private forget(written: number): void {
+    let left = written + this.offset;
+    let count = 0;
+    while (count < this.waiting.length && left >= (this.waiting[count] as Uint8Array).length) {
+      left -= (this.waiting[count] as Uint8Array).length;
+      this.waitingBytes -= (this.waiting[count] as Uint8Array).length;
+      count++;
+    }
+    this.waiting.splice(0, count);
+    this.offset = left;
+  }
+}
