@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ServerAddress, StoreAddress } from "./address.ts";
 import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
-import { createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
+import { checkTrailers, createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
 import { formatParam } from "./params.ts";
@@ -166,6 +166,7 @@ class HttpStore implements Store {
 async function* chunksOf(response: IncomingMessage, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+    checkTrailers(response);
   } catch (error) {
     throw toLinkOutage(error, signal);
   } finally {

@@ -74,7 +74,15 @@ export async function readAll(response: IncomingMessage, signal?: AbortSignal): 
   } catch (error) {
     throw toLinkOutage(error, signal);
   }
+  checkTrailers(response);
   return Buffer.concat(chunks);
+}
+
+/** For an answer that has ended: the embedded engine says in its trailers when it ended in the middle. */
+export function checkTrailers(response: IncomingMessage): void {
+  const code = Number(response.trailers["x-clickhouse-exception-code"] ?? 0);
+  if (code === 0) return;
+  throw outageOfAnswer(200, code, decodeURIComponent(response.trailers["x-exception-text"] ?? ""));
 }
 
 /** A connection that fails or is cut in mid-answer is an engine that went away, unless the caller did it. */

@@ -1,6 +1,6 @@
 // The ClickHouse HTTP protocol, as far as our own client speaks it, in front of the embedded engine.
 // One statement a request; its answer streams. An error before the first byte has a status, a code header and a
-// text; after it the connection is cut, so that half an answer is never taken for a whole one.
+// text; after it the code and the text come as trailers, so that half an answer is never taken for a whole one.
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -29,7 +29,7 @@ export function createDoor(engine: Engine, tmp: string): Server {
     });
     const call: Call = { engine, request, response, signal: gone.signal, infile: join(tmp, `insert-${serial++}`) };
     answer(call).catch((error) => {
-      if (response.headersSent) response.destroy();
+      if (response.headersSent) breakOff(response, error);
       else refuse(response, error);
     });
   });
@@ -54,6 +54,14 @@ function refuse(response: ServerResponse, error: unknown): void {
     "Content-Type": "text/plain; charset=UTF-8",
   });
   response.end(`${text}\n`);
+}
+
+function breakOff(response: ServerResponse, error: unknown): void {
+  const { code, text } = toEngineError(error);
+  // A header holds no line breaks and no other alphabets.
+  const message = encodeURIComponent(text.slice(0, 1000).toWellFormed());
+  response.addTrailers({ "X-ClickHouse-Exception-Code": String(code), "X-Exception-Text": message });
+  response.end();
 }
 
 async function answer(call: Call): Promise<void> {
