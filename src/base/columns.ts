@@ -2,17 +2,15 @@
 // A record never becomes an object: each of its fields is pushed onto its column, and all
 // columns of a table have the same length. Columns only grow; whoever drains them drops them.
 
+import { Float64Column, grownSize, Int32Column, UInt8Column, UInt32Column } from "./fixed-columns.ts";
+
+// All columns are to be had from here.
+export { Float64Column, Int32Column, UInt8Column, UInt32Column };
+
 // An empty column owns no memory: a batch has many columns, and often few or no rows for them.
 const noBytes = new Uint8Array(0);
 const noWords = new Uint32Array(0);
-const noDoubles = new Float64Array(0);
-const noIntegers = new Int32Array(0);
 const noView = new DataView(noBytes.buffer);
-
-/** The next capacity: quickly past the small sizes, where most of the copying would happen, then by doubling. */
-function grownSize(size: number, needed: number): number {
-  return Math.max(size < 1024 ? size * 4 : size * 2, needed, 16);
-}
 
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -43,6 +41,24 @@ export class StringColumn {
     for (; from + 4 <= end; from += 4, at += 4) view.setInt32(at, source.getInt32(from, true), true);
     for (; from < end; from++, at++) view.setUint8(at, source.getUint8(from));
     this.finishValue(size);
+  }
+
+  /** Pushes `count` texts of the source: the i-th is `source[from[at]..to[at])` with `at = first + i * step`. */
+  pushViews(source: DataView, from: Int32Array, to: Int32Array, first: number, step: number, count: number): void {
+    let size = 0;
+    for (let i = 0, at = first; i < count; i++, at += step) size += (to[at] as number) - (from[at] as number);
+    this.reserve(this.length + count, this.byteLength + size);
+    const { view, ends } = this;
+    let end = this.byteLength;
+    for (let i = 0, at = first; i < count; i++, at += step) {
+      const stop = to[at] as number;
+      let p = from[at] as number;
+      for (; p + 4 <= stop; p += 4, end += 4) view.setInt32(end, source.getInt32(p, true), true);
+      for (; p < stop; p++, end++) view.setUint8(end, source.getUint8(p));
+      ends[this.length + i] = end;
+    }
+    this.byteLength = end;
+    this.length += count;
   }
 
   pushBytes(source: Uint8Array, start = 0, end: number = source.length): void {
@@ -137,28 +153,32 @@ export class DictColumn {
   }
 
   pushCode(code: number): void {
-    if (this.length === this.codes.length) this.reserve(0);
+    if (this.length === this.codes.length) this.grow(0);
     this.codes[this.length++] = code;
   }
 
-  /** Makes room for at least this many values. */
+  /** Makes room for this many values. */
   reserve(length: number): void {
-    const grown = new Uint32Array(grownSize(this.codes.length, length));
-    grown.set(this.codes);
-    this.codes = grown;
+    if (length > this.codes.length) this.grow(length);
   }
 
   /** Adds one text until the column has this many values. */
   padTo(length: number, text: string): void {
     if (length <= this.length) return;
     const code = this.intern(text);
-    if (length > this.codes.length) this.reserve(length);
+    this.reserve(length);
     this.codes.fill(code, this.length, length);
     this.length = length;
   }
 
   at(row: number): string {
     return this.keys[this.codes[row] as number] as string;
+  }
+
+  private grow(needed: number): void {
+    const grown = new Uint32Array(grownSize(this.codes.length, needed));
+    grown.set(this.codes);
+    this.codes = grown;
   }
 }
 
@@ -171,7 +191,7 @@ export class Int64Column {
 
   /** `low` and `high` are taken modulo 2^32; a negative number is its two's complement. */
   pushWords(low: number, high: number): void {
-    if (this.length * 2 === this.words.length) this.reserve(0);
+    if (this.length * 2 === this.words.length) this.grow(0);
     this.words[this.length * 2] = low;
     this.words[this.length * 2 + 1] = high;
     this.length++;
@@ -193,7 +213,7 @@ export class Int64Column {
 
   padZerosTo(length: number): void {
     if (length <= this.length) return;
-    if (length * 2 > this.words.length) this.reserve(length);
+    this.reserve(length);
     this.words.fill(0, this.length * 2, length * 2);
     this.length = length;
   }
@@ -213,94 +233,15 @@ export class Int64Column {
     return (BigInt(high) << 32n) | BigInt(low);
   }
 
-  /** Makes room for at least this many values. */
+  /** Makes room for this many values. */
   reserve(length: number): void {
-    const grown = new Uint32Array(grownSize(this.words.length, length * 2));
+    if (length * 2 > this.words.length) this.grow(length * 2);
+  }
+
+  private grow(needed: number): void {
+    const grown = new Uint32Array(grownSize(this.words.length, needed));
     grown.set(this.words);
     this.words = grown;
-  }
-}
-
-const makeFloat64 = (size: number) => new Float64Array(size);
-const makeInt32 = (size: number) => new Int32Array(size);
-const makeUint32 = (size: number) => new Uint32Array(size);
-const makeUint8 = (size: number) => new Uint8Array(size);
-
-// Each class below has a `push` of its own: the runtime learns types per function, and one that all shared would see
-// four kinds of arrays and be slow for each.
-abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | Uint8Array> {
-  values: A;
-  length = 0;
-  private readonly make: (size: number) => A;
-
-  constructor(empty: A, make: (size: number) => A) {
-    this.values = empty;
-    this.make = make;
-  }
-
-  abstract push(value: number): void;
-
-  /** Adds one value until the column has this many. */
-  padTo(length: number, value: number): void {
-    if (length <= this.length) return;
-    if (length > this.values.length) this.reserve(length);
-    this.values.fill(value, this.length, length);
-    this.length = length;
-  }
-
-  at(row: number): number {
-    return this.values[row] as number;
-  }
-
-  /** Makes room for at least this many values. */
-  reserve(length: number): void {
-    const grown = this.make(grownSize(this.values.length, length));
-    grown.set(this.values);
-    this.values = grown;
-  }
-}
-
-export class Float64Column extends FixedColumn<Float64Array> {
-  constructor() {
-    super(noDoubles, makeFloat64);
-  }
-
-  push(value: number): void {
-    if (this.length === this.values.length) this.reserve(0);
-    this.values[this.length++] = value;
-  }
-}
-
-export class Int32Column extends FixedColumn<Int32Array> {
-  constructor() {
-    super(noIntegers, makeInt32);
-  }
-
-  push(value: number): void {
-    if (this.length === this.values.length) this.reserve(0);
-    this.values[this.length++] = value;
-  }
-}
-
-export class UInt32Column extends FixedColumn<Uint32Array> {
-  constructor() {
-    super(noWords, makeUint32);
-  }
-
-  push(value: number): void {
-    if (this.length === this.values.length) this.reserve(0);
-    this.values[this.length++] = value;
-  }
-}
-
-export class UInt8Column extends FixedColumn<Uint8Array> {
-  constructor() {
-    super(noBytes, makeUint8);
-  }
-
-  push(value: number): void {
-    if (this.length === this.values.length) this.reserve(0);
-    this.values[this.length++] = value;
   }
 }
 
@@ -341,25 +282,20 @@ export class NullableColumn<C extends { length: number }> {
   }
 }
 
-const padInt64 = (inner: Int64Column, length: number) => inner.padZerosTo(length);
-const padFloat64 = (inner: Float64Column, length: number) => inner.padTo(length, 0);
-const padString = (inner: StringColumn, length: number) => inner.padTo(length);
-const padUInt8 = (inner: UInt8Column, length: number) => inner.padTo(length, 0);
-
 export function nullableInt64(): NullableColumn<Int64Column> {
-  return new NullableColumn(new Int64Column(), padInt64);
+  return new NullableColumn(new Int64Column(), (inner, length) => inner.padZerosTo(length));
 }
 
 export function nullableFloat64(): NullableColumn<Float64Column> {
-  return new NullableColumn(new Float64Column(), padFloat64);
+  return new NullableColumn(new Float64Column(), (inner, length) => inner.padTo(length, 0));
 }
 
 export function nullableString(): NullableColumn<StringColumn> {
-  return new NullableColumn(new StringColumn(), padString);
+  return new NullableColumn(new StringColumn(), (inner, length) => inner.padTo(length));
 }
 
 export function nullableUInt8(): NullableColumn<UInt8Column> {
-  return new NullableColumn(new UInt8Column(), padUInt8);
+  return new NullableColumn(new UInt8Column(), (inner, length) => inner.padTo(length, 0));
 }
 
 /** A list a row: all items back to back, and where each row's items end. */

@@ -10,13 +10,13 @@ import { decodeText } from "#base/json/text.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, toJsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import { padRows } from "./cells.ts";
-import { createMarkScan, pushMark, reserveMarks } from "./mark-rows.ts";
+import { padRows } from "./fill.ts";
+import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
 import { isOtlpProtobuf } from "./otlp.ts";
 import type { RecordTrouble } from "./record.ts";
-import type { RecordScan } from "./record-scan.ts";
-import { createSnapshotScan, pushSnapshot, reserveSnapshots } from "./snapshot-rows.ts";
-import { createSpanScan, pushSpan, reserveSpans } from "./span-rows.ts";
+import type { RecordTable } from "./record-table.ts";
+import { createSnapshotTable, fillSnapshots, pushStats, troubleWithSnapshot } from "./snapshot-rows.ts";
+import { createSpanTable, fillSpans, troubleWithSpan } from "./span-rows.ts";
 import { StatsReader } from "./stats.ts";
 
 /** The only version of the format there is. */
@@ -49,8 +49,17 @@ export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonL
     return new BatchDecoder(bytes, limits).decode();
   } catch (error) {
     return { ok: false, refusal: toMessageFault(toJsonFault(error), bytes) };
+  } finally {
+    for (const table of [spanTable, markTable, snapshotTable]) table.release();
+    statsReader.release();
   }
 }
+
+// Scratch memory of the decoder, made once: it is synchronous, so there is one batch at a time.
+const statsReader = new StatsReader();
+const spanTable = createSpanTable();
+const markTable = createMarkTable();
+const snapshotTable = createSnapshotTable(statsReader);
 
 type Table = "spans" | "marks" | "snapshots";
 
@@ -199,9 +208,7 @@ class BatchDecoder {
     const { cursor } = this;
     if (kind === jsonKind.null) return false;
     if (kind !== jsonKind.array) {
-      const from = cursor.pos;
-      cursor.skipValue();
-      this.faults[table].push(this.toFault(`/${table}`, "must be a list", from, cursor.pos));
+      this.refuseRecord(table, `/${table}`, "must be a list");
       return true;
     }
     // A batch of another version may mean anything by these keys.
@@ -220,73 +227,62 @@ class BatchDecoder {
   }
 
   private readSpans(): void {
-    if (!this.cursor.openArray()) return;
-    const scan = createSpanScan(this.cursor);
     const rows = this.tables.spans;
-    let item = 0;
-    do {
-      if (this.scanRecord("spans", item, scan)) {
-        if (item === 0) reserveSpans(rows, this.guessCount(scan));
-        this.note("spans", item, scan, pushSpan(rows, scan));
-      }
-      item++;
-    } while (this.cursor.nextItem());
+    this.readRecords("spans", spanTable, troubleWithSpan, () => fillSpans(rows, spanTable));
     padRows(rows, rows.span_id.length);
   }
 
   private readMarks(): void {
-    if (!this.cursor.openArray()) return;
-    const scan = createMarkScan(this.cursor);
     const rows = this.tables.marks;
-    let item = 0;
-    do {
-      if (this.scanRecord("marks", item, scan)) {
-        if (item === 0) reserveMarks(rows, this.guessCount(scan));
-        this.note("marks", item, scan, pushMark(rows, scan));
-      }
-      item++;
-    } while (this.cursor.nextItem());
+    this.readRecords("marks", markTable, troubleWithMark, () => fillMarks(rows, markTable));
     padRows(rows, rows.mark_id.length);
   }
 
   private readSnapshots(): void {
-    if (!this.cursor.openArray()) return;
-    const stats = new StatsReader();
-    const scan = createSnapshotScan(this.cursor, stats);
     const rows = this.tables.snapshots;
-    let item = 0;
-    do {
-      if (this.scanRecord("snapshots", item, scan)) {
-        if (item === 0) reserveSnapshots(rows, this.guessCount(scan));
-        this.note("snapshots", item, scan, pushSnapshot(rows, scan, stats));
-      }
-      item++;
-    } while (this.cursor.nextItem());
+    const pushNumbers = (table: RecordTable) => {
+      const trouble = troubleWithSnapshot(table);
+      if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, statsReader);
+      return trouble;
+    };
+    this.readRecords("snapshots", snapshotTable, pushNumbers, () => fillSnapshots(rows, snapshotTable));
     padRows(rows, rows.snapshot_id.length);
   }
 
-  /** How many records like this one fit into the rest of the text; a guess, and never a large one. */
-  private guessCount(scan: RecordScan): number {
-    const rest = this.bytes.length - scan.recordFrom;
-    return Math.min(4096, Math.ceil(rest / (scan.recordTo - scan.recordFrom)));
+  private readRecords(
+    name: Table,
+    table: RecordTable,
+    troubleWith: (table: RecordTable) => RecordTrouble | null,
+    fill: () => void,
+  ): void {
+    const { cursor, bytes } = this;
+    if (!cursor.openArray()) return;
+    table.aim(cursor, new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+    let item = 0;
+    do {
+      const pointer = item++;
+      if (cursor.peek() !== jsonKind.object) {
+        this.refuseRecord(name, `/${name}/${pointer}`, "must be an object");
+        continue;
+      }
+      table.read();
+      const trouble = troubleWith(table);
+      if (trouble !== null) {
+        const [from, to] = [table.recordFrom[table.count] as number, table.recordTo[table.count] as number];
+        this.faults[name].push(this.toFault(`/${name}/${pointer}/${trouble.field}`, trouble.reason, from, to));
+      } else if (table.keep()) {
+        fill();
+        table.clear();
+      }
+    } while (cursor.nextItem());
+    if (table.count > 0) fill();
   }
 
-  private scanRecord(table: Table, item: number, scan: RecordScan): boolean {
-    const { cursor } = this;
-    if (cursor.peek() === jsonKind.object) {
-      scan.read();
-      return true;
-    }
-    const from = cursor.pos;
-    cursor.skipValue();
-    this.faults[table].push(this.toFault(`/${table}/${item}`, "must be an object", from, cursor.pos));
-    return false;
-  }
-
-  private note(table: Table, item: number, scan: RecordScan, trouble: RecordTrouble | null): void {
-    if (trouble === null) return;
-    const pointer = `/${table}/${item}/${trouble.field}`;
-    this.faults[table].push(this.toFault(pointer, trouble.reason, scan.recordFrom, scan.recordTo));
+  /** Passes a value that is no record and keeps it as a fault. */
+  private refuseRecord(name: Table, pointer: string, reason: string): void {
+    const from = this.cursor.pos;
+    this.cursor.skipValue();
+    this.faults[name].push(this.toFault(pointer, reason, from, this.cursor.pos));
   }
 
   private toFault(pointer: string, reason: string, from: number, to: number): Fault {

@@ -1,85 +1,113 @@
-// A mark's fields to the columns of `marks`: of the four value columns exactly that of `value_type` is filled.
+// Marks to the columns of `marks`: of the four value columns exactly that of `value_type` is filled.
 
-import { type JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
-import { type Rows, rowFlags } from "#model/tables.ts";
+import { jsonKind, numberForm } from "#base/json/cursor.ts";
+import { type Int64Words, parseInt64 } from "#base/json/number.ts";
+import type { Rows } from "#model/tables.ts";
 import {
   doubleOf,
+  fillInt64,
+  fillJson,
+  fillTail,
+  fillText,
+  fillWords,
+  flagUnlisted,
   isInt64,
-  pushInt64,
-  pushJson,
-  pushOptionalDouble,
-  pushOptionalInt64,
-  pushOptionalText,
-  pushTail,
   pushText,
-  pushWord,
-} from "./cells.ts";
+  wordOf,
+} from "./fill.ts";
 import { emptyObject, type RecordTrouble, troubleWithId, troubleWithTime } from "./record.ts";
-import { RecordFields, RecordScan } from "./record-scan.ts";
+import { RecordFields, RecordTable } from "./record-table.ts";
 
 const at = { id: 0, span_id: 1, name: 2, value_type: 3, value: 4, attrs: 5, ts_ns: 6, kind: 7 } as const;
 
-const fields = new RecordFields(Object.keys(at));
+const kinds: ReadonlySet<string> = new Set(["point", "summary"]);
+/** '' stands for a mark without type and value. */
+const valueTypes: ReadonlySet<string> = new Set(["float", "int", "string", "bool", ""]);
+const words: Int64Words = { low: 0, high: 0 };
 
-export function createMarkScan(cursor: JsonCursor): RecordScan {
-  return new RecordScan(cursor, fields);
+export function createMarkTable(): RecordTable {
+  return new RecordTable(new RecordFields(Object.keys(at)));
 }
 
-/** Makes room for marks that are like the one just scanned. */
-export function reserveMarks(rows: Rows<"marks">, count: number): void {
-  rows.mark_id.reserve(count, count * 32);
-  rows.span_id.reserve(count, count * 32);
-  for (const column of [rows.name, rows.value_type, rows.kind]) column.reserve(count);
-  rows.attrs.reserve(count, count * 16);
-  rows.ts_ns.reserve(count);
+/** Why the mark that was just read cannot be a row. */
+export function troubleWithMark(table: RecordTable): RecordTrouble | null {
+  return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }
 
-/** Pushes the scanned mark, or says why it cannot be a row and pushes nothing. */
-export function pushMark(rows: Rows<"marks">, scan: RecordScan): RecordTrouble | null {
-  const trouble = troubleWithId(scan, at.id) ?? troubleWithTime(scan, at.ts_ns);
-  if (trouble !== null) return trouble;
-  const row = rows.mark_id.length;
-  pushText(rows.mark_id, scan, at.id);
-  pushText(rows.span_id, scan, at.span_id);
-  pushWord(rows.name, scan, at.name, "");
-  const valueType = pushWord(rows.value_type, scan, at.value_type, scan.isAbsent(at.value_type) ? inferType(scan) : "");
-  const isListed = pushValue(rows, row, scan, valueType) || scan.isAbsent(at.value_type);
-  pushJson(rows.attrs, scan, at.attrs, emptyObject);
-  pushInt64(rows.ts_ns, scan, at.ts_ns);
-  const kind = pushWord(rows.kind, scan, at.kind, "point");
-  pushTail(rows, row, scan, isListed && (kind === "point" || kind === "summary") ? 0 : rowFlags.unlisted_word);
-  return null;
+export function fillMarks(rows: Rows<"marks">, table: RecordTable): void {
+  const start = rows.mark_id.length;
+  fillText(rows.mark_id, table, at.id);
+  fillText(rows.span_id, table, at.span_id);
+  fillWords(rows.name, table, at.name, "");
+  fillTypes(rows, table);
+  flagUnlisted(rows.value_type, start, table, valueTypes);
+  for (let row = 0; row < table.count; row++) fillValue(rows, start, table, row);
+  fillJson(rows.attrs, table, at.attrs, emptyObject);
+  fillInt64(rows.ts_ns, table, at.ts_ns);
+  fillWords(rows.kind, table, at.kind, "point");
+  flagUnlisted(rows.kind, start, table, kinds);
+  fillTail(rows, start, table);
 }
 
-/** Returns whether the type is one of the document's four. */
-function pushValue(rows: Rows<"marks">, row: number, scan: RecordScan, valueType: string): boolean {
-  const isFloat = valueType === "float" && scan.kinds[at.value] === jsonKind.number && isExactDouble(scan);
-  const isInt = valueType === "int" && isInt64(scan, at.value);
-  const isString = valueType === "string" && scan.isText(at.value);
-  const isBool = valueType === "bool" && isBoolean(scan);
-  if (isFloat) pushOptionalDouble(rows.value_float, row, doubleOf(scan, at.value));
-  else if (isInt) pushOptionalInt64(rows.value_int, row, scan, at.value);
-  else if (isString) pushOptionalText(rows.value_string, row, scan, at.value);
-  else if (isBool) {
-    rows.value_bool.padTo(row);
-    rows.value_bool.present().push(scan.kinds[at.value] === jsonKind.true ? 1 : 0);
-  } else if (!scan.isAbsent(at.value)) scan.keepInExtra(at.value);
-  return valueType === "float" || valueType === "int" || valueType === "string" || valueType === "bool";
+/** A mark that does not name its type has the type of its value. */
+function fillTypes(rows: Rows<"marks">, table: RecordTable): void {
+  let areAllNamed = true;
+  for (let row = 0; row < table.count; row++) areAllNamed &&= table.kinds[row * table.width + at.value_type] !== 0;
+  if (areAllNamed) {
+    fillWords(rows.value_type, table, at.value_type, "");
+    return;
+  }
+  for (let row = 0; row < table.count; row++) {
+    const first = row * table.width;
+    const inferred = table.kinds[first + at.value_type] === 0 ? inferType(table, first + at.value) : "";
+    rows.value_type.push(wordOf(table, row, at.value_type, inferred));
+  }
+}
+
+function inferType(table: RecordTable, cell: number): string {
+  if (table.kinds[cell] === jsonKind.string) return "string";
+  if (isBoolean(table, cell)) return "bool";
+  if (table.kinds[cell] !== jsonKind.number) return "";
+  return table.isInteger(cell) ? "int" : "float";
+}
+
+/** `start` is the number of rows before this block. */
+function fillValue(rows: Rows<"marks">, start: number, table: RecordTable, row: number): void {
+  const cell = row * table.width + at.value;
+  switch (rows.value_type.at(start + row)) {
+    case "float":
+      if (!isDouble(table, cell)) break;
+      rows.value_float.padTo(start + row);
+      rows.value_float.present().push(doubleOf(table, cell));
+      return;
+    case "int":
+      if (!isInt64(table, cell)) break;
+      parseInt64(table.cursor.bytes, table.from[cell] as number, table.to[cell] as number, words);
+      rows.value_int.padTo(start + row);
+      rows.value_int.present().pushWords(words.low, words.high);
+      return;
+    case "string":
+      if (table.kinds[cell] !== jsonKind.string) break;
+      rows.value_string.padTo(start + row);
+      pushText(rows.value_string.present(), table, row, cell);
+      return;
+    case "bool":
+      if (!isBoolean(table, cell)) break;
+      rows.value_bool.padTo(start + row);
+      rows.value_bool.present().push(table.kinds[cell] === jsonKind.true ? 1 : 0);
+      return;
+    default:
+      break;
+  }
+  if (table.kinds[cell] !== 0) table.keepInExtra(row, at.value);
 }
 
 /** A float that was written as an integer may have more digits than a double holds. */
-function isExactDouble(scan: RecordScan): boolean {
-  if (scan.bits[at.value] !== numberForm.integer) return true;
-  return Number.isSafeInteger(doubleOf(scan, at.value));
+function isDouble(table: RecordTable, cell: number): boolean {
+  if (table.kinds[cell] !== jsonKind.number) return false;
+  return table.bits[cell] !== numberForm.integer || Number.isSafeInteger(doubleOf(table, cell));
 }
 
-function isBoolean(scan: RecordScan): boolean {
-  return scan.kinds[at.value] === jsonKind.true || scan.kinds[at.value] === jsonKind.false;
-}
-
-function inferType(scan: RecordScan): string {
-  if (scan.isText(at.value)) return "string";
-  if (isBoolean(scan)) return "bool";
-  if (scan.kinds[at.value] !== jsonKind.number) return "";
-  return scan.isInteger(at.value) ? "int" : "float";
+function isBoolean(table: RecordTable, cell: number): boolean {
+  return table.kinds[cell] === jsonKind.true || table.kinds[cell] === jsonKind.false;
 }

@@ -1,7 +1,8 @@
 // What spans, marks and snapshots have in common: an id, a time, and what is wrong with a record that lacks them.
 
-import { isInt64 } from "./cells.ts";
-import type { RecordScan } from "./record-scan.ts";
+import { jsonKind } from "#base/json/cursor.ts";
+import { isInt64 } from "./fill.ts";
+import type { RecordTable } from "./record-table.ts";
 
 /** Why a record cannot become a row. */
 export interface RecordTrouble {
@@ -12,24 +13,23 @@ export interface RecordTrouble {
 export const emptyObject = Uint8Array.of(0x7b, 0x7d);
 export const emptyList = Uint8Array.of(0x5b, 0x5d);
 
-/** The id is a row's identity, so there is no row without it. */
-export function troubleWithId(scan: RecordScan, field: number): RecordTrouble | null {
-  if (scan.isText(field) && scan.to[field] !== scan.from[field]) return null;
-  return { field: nameOf(scan, field), reason: `must be a text that is not empty, ${found(scan, field)}` };
+/** The id is a row's identity, so there is no row without it. Asks about the record that was just read. */
+export function troubleWithId(table: RecordTable, field: number): RecordTrouble | null {
+  const cell = table.count * table.width + field;
+  if (table.kinds[cell] === jsonKind.string && table.to[cell] !== table.from[cell]) return null;
+  return describe(table, field, "must be a text that is not empty");
 }
 
 /** Rows are placed by their time, so there is none without it. */
-export function troubleWithTime(scan: RecordScan, field: number): RecordTrouble | null {
-  if (isInt64(scan, field)) return null;
-  return { field: nameOf(scan, field), reason: `must be an integer of 64 bits, ${found(scan, field)}` };
+export function troubleWithTime(table: RecordTable, field: number): RecordTrouble | null {
+  if (isInt64(table, table.count * table.width + field)) return null;
+  return describe(table, field, "must be an integer of 64 bits");
 }
 
-function nameOf(scan: RecordScan, field: number): string {
-  return scan.names[field] as string;
-}
-
-function found(scan: RecordScan, field: number): string {
-  if (scan.isAbsent(field)) return "it is missing";
-  const text = scan.sent(field);
-  return `found ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
+function describe(table: RecordTable, field: number, rule: string): RecordTrouble {
+  const cell = table.count * table.width + field;
+  const name = table.names[field] as string;
+  if (table.kinds[cell] === 0) return { field: name, reason: `${rule}, it is missing` };
+  const text = table.sent(cell);
+  return { field: name, reason: `${rule}, found ${text.length > 60 ? `${text.slice(0, 60)}…` : text}` };
 }

@@ -1,12 +1,11 @@
-// A snapshot's fields to the columns of `snapshots`. Its statistics are stored twice: as they were sent, and as the
-// numbers that charts read.
+// Snapshots to the columns of `snapshots`. Their statistics are stored twice: as they were sent, and as the numbers
+// that charts read.
 
-import type { ArrayColumn, Float64Column } from "#base/columns.ts";
-import type { JsonCursor } from "#base/json/cursor.ts";
-import { type Rows, rowFlags } from "#model/tables.ts";
-import { pushInt64, pushJson, pushOptionalDouble, pushOptionalText, pushTail, pushText, pushWord } from "./cells.ts";
+import type { ArrayColumn, Float64Column, NullableColumn } from "#base/columns.ts";
+import type { Rows } from "#model/tables.ts";
+import { fillInt64, fillJson, fillOptionalText, fillTail, fillText, fillWords, flagUnlisted } from "./fill.ts";
 import { emptyList, emptyObject, type RecordTrouble, troubleWithId, troubleWithTime } from "./record.ts";
-import { RecordFields, RecordScan } from "./record-scan.ts";
+import { RecordFields, RecordTable } from "./record-table.ts";
 import type { DoubleList, StatsReader } from "./stats.ts";
 
 const at = {
@@ -22,52 +21,53 @@ const at = {
   attrs: 9,
 } as const;
 
+const modes: ReadonlySet<string> = new Set(["stats", "sampled", "full"]);
 const noBytes = new Uint8Array(0);
 
-const fields = new RecordFields(Object.keys(at));
-
-export function createSnapshotScan(cursor: JsonCursor, stats: StatsReader): RecordScan {
-  return new RecordScan(cursor, fields, at.stats, stats);
+export function createSnapshotTable(stats: StatsReader): RecordTable {
+  return new RecordTable(new RecordFields(Object.keys(at)), at.stats, stats);
 }
 
-/** Makes room for snapshots that are like the one just scanned. */
-export function reserveSnapshots(rows: Rows<"snapshots">, count: number): void {
-  rows.snapshot_id.reserve(count, count * 32);
-  rows.span_id.reserve(count, count * 32);
-  rows.stats.reserve(count, count * 640);
-  rows.bins.items.reserve(count * 17);
-  rows.counts.items.reserve(count * 16);
+/** Why the snapshot that was just read cannot be a row. */
+export function troubleWithSnapshot(table: RecordTable): RecordTrouble | null {
+  return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }
 
-/** Pushes the scanned snapshot, or says why it cannot be a row and pushes nothing. */
-export function pushSnapshot(rows: Rows<"snapshots">, scan: RecordScan, stats: StatsReader): RecordTrouble | null {
-  const trouble = troubleWithId(scan, at.id) ?? troubleWithTime(scan, at.ts_ns);
-  if (trouble !== null) return trouble;
-  const row = rows.snapshot_id.length;
-  pushText(rows.snapshot_id, scan, at.id);
-  pushText(rows.span_id, scan, at.span_id);
-  pushWord(rows.tensor_name, scan, at.tensor_name, "");
-  pushJson(rows.shape, scan, at.shape, emptyList);
-  pushWord(rows.dtype, scan, at.dtype, "");
-  const mode = pushWord(rows.mode, scan, at.mode, "stats");
-  pushJson(rows.stats, scan, at.stats, noBytes);
-  pushStats(rows, row, scan, stats);
-  pushOptionalText(rows.blob_uri, row, scan, at.blob_uri);
-  pushInt64(rows.ts_ns, scan, at.ts_ns);
-  pushJson(rows.attrs, scan, at.attrs, emptyObject);
-  pushTail(rows, row, scan, mode === "stats" || mode === "sampled" || mode === "full" ? 0 : rowFlags.unlisted_word);
-  return null;
-}
-
-function pushStats(rows: Rows<"snapshots">, row: number, scan: RecordScan, stats: StatsReader): void {
-  stats.read(scan, at.stats);
-  pushOptionalDouble(rows.mean, row, stats.mean);
-  pushOptionalDouble(rows.std, row, stats.std);
-  pushOptionalDouble(rows.min, row, stats.min);
-  pushOptionalDouble(rows.max, row, stats.max);
-  pushOptionalDouble(rows.norm, row, stats.norm);
+/**
+ * Pushes the numbers of the snapshot that was just read and will be kept, while the reader still has them. `row` counts
+ * all rows of the batch.
+ */
+export function pushStats(rows: Rows<"snapshots">, row: number, table: RecordTable, stats: StatsReader): void {
+  stats.read(table, table.count * table.width + at.stats);
+  pushNumber(rows.mean, row, stats.mean);
+  pushNumber(rows.std, row, stats.std);
+  pushNumber(rows.min, row, stats.min);
+  pushNumber(rows.max, row, stats.max);
+  pushNumber(rows.norm, row, stats.norm);
   pushList(rows.bins, stats.bins);
   pushList(rows.counts, stats.counts);
+}
+
+export function fillSnapshots(rows: Rows<"snapshots">, table: RecordTable): void {
+  const start = rows.snapshot_id.length;
+  fillText(rows.snapshot_id, table, at.id);
+  fillText(rows.span_id, table, at.span_id);
+  fillWords(rows.tensor_name, table, at.tensor_name, "");
+  fillJson(rows.shape, table, at.shape, emptyList);
+  fillWords(rows.dtype, table, at.dtype, "");
+  fillWords(rows.mode, table, at.mode, "stats");
+  flagUnlisted(rows.mode, start, table, modes);
+  fillJson(rows.stats, table, at.stats, noBytes);
+  fillOptionalText(rows.blob_uri, start, table, at.blob_uri);
+  fillInt64(rows.ts_ns, table, at.ts_ns);
+  fillJson(rows.attrs, table, at.attrs, emptyObject);
+  fillTail(rows, start, table);
+}
+
+function pushNumber(column: NullableColumn<Float64Column>, row: number, value: number | null): void {
+  if (value === null) return;
+  column.padTo(row);
+  column.present().push(value);
 }
 
 function pushList(column: ArrayColumn<Float64Column>, list: DoubleList): void {

@@ -1,20 +1,18 @@
-// A span's fields to the columns of `spans`.
+// Spans to the columns of `spans`.
 
-import type { JsonCursor } from "#base/json/cursor.ts";
 import type { Rows } from "#model/tables.ts";
 import {
-  int32Of,
-  pushInt64,
-  pushJson,
-  pushOptionalInt64,
-  pushOptionalText,
-  pushRepeatedInt64,
-  pushTail,
-  pushText,
-  pushWord,
-} from "./cells.ts";
+  doubleOf,
+  fillInt64,
+  fillJson,
+  fillOptionalInt64,
+  fillOptionalText,
+  fillTail,
+  fillText,
+  fillWords,
+} from "./fill.ts";
 import { emptyList, emptyObject, type RecordTrouble, troubleWithId, troubleWithTime } from "./record.ts";
-import { RecordFields, RecordScan } from "./record-scan.ts";
+import { RecordFields, RecordTable } from "./record-table.ts";
 
 const at = {
   id: 0,
@@ -33,53 +31,45 @@ const at = {
   mark_ids: 13,
 } as const;
 
-const fields = new RecordFields(Object.keys(at));
-
-export function createSpanScan(cursor: JsonCursor): RecordScan {
-  return new RecordScan(cursor, fields);
+export function createSpanTable(): RecordTable {
+  return new RecordTable(new RecordFields(Object.keys(at)));
 }
 
-/** Makes room for spans that are like the one just scanned. */
-export function reserveSpans(rows: Rows<"spans">, count: number): void {
-  rows.span_id.reserve(count, count * 32);
-  rows.parent_id.nulls.reserve(count);
-  rows.parent_id.inner.reserve(count, count * 32);
-  rows.name.reserve(count);
-  for (const column of [rows.start_ns, rows.end_ns]) column.reserve(count);
-  for (const column of [rows.thread_id, rows.pid]) {
-    column.nulls.reserve(count);
-    column.inner.reserve(count);
+/** Why the span that was just read cannot be a row. */
+export function troubleWithSpan(table: RecordTable): RecordTrouble | null {
+  return troubleWithId(table, at.id) ?? troubleWithTime(table, at.start_ns) ?? troubleWithTime(table, at.end_ns);
+}
+
+export function fillSpans(rows: Rows<"spans">, table: RecordTable): void {
+  const start = rows.span_id.length;
+  fillText(rows.span_id, table, at.id);
+  fillWords(rows.name, table, at.name, "");
+  fillOptionalText(rows.parent_id, start, table, at.parent_id);
+  fillOptionalInt64(rows.index, start, table, at.index);
+  fillInt64(rows.start_ns, table, at.start_ns);
+  fillInt64(rows.end_ns, table, at.end_ns);
+  fillOptionalInt64(rows.cpu_ns, start, table, at.cpu_ns);
+  fillOptionalInt64(rows.gpu_ns, start, table, at.gpu_ns);
+  fillOptionalInt64(rows.memory_peak_bytes, start, table, at.memory_peak_bytes);
+  fillOptionalInt64(rows.thread_id, start, table, at.thread_id);
+  fillOptionalInt64(rows.pid, start, table, at.pid);
+  fillRanks(rows, table);
+  fillJson(rows.attrs, table, at.attrs, emptyObject);
+  fillJson(rows.mark_ids, table, at.mark_ids, emptyList);
+  fillTail(rows, start, table);
+}
+
+function fillRanks(rows: Rows<"spans">, table: RecordTable): void {
+  for (let row = 0, cell = at.rank as number; row < table.count; row++, cell += table.width) {
+    const rank = rankOf(table, cell);
+    if (rank === null && table.kinds[cell] !== 0) table.keepInExtra(row, at.rank);
+    rows.rank.push(rank ?? 0);
   }
-  rows.rank.reserve(count);
-  rows.attrs.reserve(count, count * 16);
-  rows.mark_ids.reserve(count, count * 8);
 }
 
-/** Pushes the scanned span, or says why it cannot be a row and pushes nothing. */
-export function pushSpan(rows: Rows<"spans">, scan: RecordScan): RecordTrouble | null {
-  const trouble = troubleWithId(scan, at.id) ?? troubleWithTime(scan, at.start_ns) ?? troubleWithTime(scan, at.end_ns);
-  if (trouble !== null) return trouble;
-  const row = rows.span_id.length;
-  pushText(rows.span_id, scan, at.id);
-  pushWord(rows.name, scan, at.name, "");
-  pushOptionalText(rows.parent_id, row, scan, at.parent_id);
-  pushOptionalInt64(rows.index, row, scan, at.index);
-  pushInt64(rows.start_ns, scan, at.start_ns);
-  pushInt64(rows.end_ns, scan, at.end_ns);
-  pushOptionalInt64(rows.cpu_ns, row, scan, at.cpu_ns);
-  pushOptionalInt64(rows.gpu_ns, row, scan, at.gpu_ns);
-  pushOptionalInt64(rows.memory_peak_bytes, row, scan, at.memory_peak_bytes);
-  pushRepeatedInt64(rows.thread_id, row, scan, at.thread_id);
-  pushRepeatedInt64(rows.pid, row, scan, at.pid);
-  pushRank(rows, scan);
-  pushJson(rows.attrs, scan, at.attrs, emptyObject);
-  pushJson(rows.mark_ids, scan, at.mark_ids, emptyList);
-  pushTail(rows, row, scan, 0);
-  return null;
-}
-
-function pushRank(rows: Rows<"spans">, scan: RecordScan): void {
-  const rank = int32Of(scan, at.rank);
-  if (rank === null && !scan.isAbsent(at.rank)) scan.keepInExtra(at.rank);
-  rows.rank.push(rank ?? 0);
+/** An integer of 32 bits, or null. */
+function rankOf(table: RecordTable, cell: number): number | null {
+  if (!table.isInteger(cell) || (table.to[cell] as number) - (table.from[cell] as number) > 11) return null;
+  const value = doubleOf(table, cell);
+  return value === (value | 0) ? value : null;
 }

@@ -6,7 +6,7 @@ import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { DoubleScan } from "#base/json/double.ts";
 import { parseDouble } from "#base/json/number.ts";
 import { WordToken } from "#base/json/words.ts";
-import type { RecordScan } from "./record-scan.ts";
+import type { RecordTable } from "./record-table.ts";
 
 const latin = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const meanKey = latin("mean");
@@ -22,6 +22,8 @@ const countsKey = latin("counts");
 const numberTokens = ['{"mean":', ',"std":', ',"min":', ',"max":', ',"norm":'].map((text) => new WordToken(text));
 const binsToken = new WordToken(',"histogram":{"bins":[');
 const countsToken = new WordToken(',"counts":[');
+
+const noBytes = new Uint8Array(0);
 
 /** A re-used list of doubles. */
 export class DoubleList {
@@ -47,7 +49,7 @@ export class StatsReader {
   norm: number | null = null;
   readonly bins = new DoubleList();
   readonly counts = new DoubleList();
-  private readonly cursor = new JsonCursor(new Uint8Array(0));
+  private readonly cursor = new JsonCursor(noBytes);
   private readonly double = new DoubleScan();
   private readonly numbers = new Float64Array(numberTokens.length);
   /** Where the statistics stand that `tryRead` has read, -1 when it could not. */
@@ -73,9 +75,9 @@ export class StatsReader {
     return isPlain;
   }
 
-  /** Fills in the numbers of the record that was just scanned. */
-  read(scan: RecordScan, field: number): void {
-    if (this.readAt >= 0 && this.readAt === scan.from[field] && scan.kinds[field] === jsonKind.object) {
+  /** Fills in the numbers of the record that was just scanned; `cell` is its `stats`. */
+  read(table: RecordTable, cell: number): void {
+    if (this.readAt >= 0 && this.readAt === table.from[cell] && table.kinds[cell] === jsonKind.object) {
       this.mean = this.numbers[0] as number;
       this.std = this.numbers[1] as number;
       this.min = this.numbers[2] as number;
@@ -90,7 +92,13 @@ export class StatsReader {
     this.norm = null;
     this.bins.length = 0;
     this.counts.length = 0;
-    if (scan.kinds[field] === jsonKind.object) this.readAny(scan, field);
+    if (table.kinds[cell] === jsonKind.object) this.readAny(table, cell);
+  }
+
+  /** Forgets the text it read last, which may be large. */
+  release(): void {
+    this.readAt = -1;
+    this.cursor.reset(noBytes);
   }
 
   private readNumbers(cursor: JsonCursor, view: DataView): boolean {
@@ -132,9 +140,9 @@ export class StatsReader {
     }
   }
 
-  private readAny(scan: RecordScan, field: number): void {
+  private readAny(table: RecordTable, cell: number): void {
     const { cursor } = this;
-    cursor.reset(scan.cursor.bytes, scan.from[field], scan.to[field]);
+    cursor.reset(table.cursor.bytes, table.from[cell], table.to[cell]);
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
       if (cursor.keyIs(meanKey)) this.mean = this.readNumber();
       else if (cursor.keyIs(stdKey)) this.std = this.readNumber();

@@ -1,4 +1,4 @@
-// Rows of one batch repeat their names, words and process ids. A memo knows where a token last stood in the bytes and
+// Rows of one block repeat their names, words and process ids. A memo knows where a token last stood in the bytes and
 // what it became, so that the same bytes are compared instead of being hashed, decoded or parsed again.
 
 import { isSameText } from "#base/json/words.ts";
@@ -7,7 +7,7 @@ const slots = 32;
 
 /** Words of one column: bytes of the token to its code in the column's dictionary. */
 export class WordMemo {
-  /** Per slot: where the token stands, its size, its code. One array, since a memo is made for every batch. */
+  /** Per slot: where the token stands, its size, its code. One array, since a memo is made for every block. */
   private readonly entries = new Int32Array(slots * 3);
 
   /** The code of the token, or -1. Tokens below four bytes are never known. */
@@ -35,10 +35,8 @@ function slotOf(view: DataView, from: number, size: number): number {
   return Math.imul(mixed, 0x9e3779b1) >>> 27;
 }
 
-/** The last integer of one column. */
+/** Where the last integer of one column stands. */
 export class IntegerMemo {
-  low = 0;
-  high = 0;
   private from = 0;
   private size = 0;
 
@@ -47,10 +45,8 @@ export class IntegerMemo {
     return size === this.size && size >= 4 && isSameText(view, this.from, from, size);
   }
 
-  keep(from: number, to: number, low: number, high: number): void {
+  keep(from: number, to: number): void {
     this.from = from;
     this.size = to - from;
-    this.low = low;
-    this.high = high;
   }
 }
