@@ -8,7 +8,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 
 const connections = 4;
@@ -53,6 +53,7 @@ async function flood(port: number, worker: number): Promise<number> {
   return longestMs;
 }
 
+const load = loadavg()[0]?.toFixed(1);
 const dataDir = await mkdtemp(join(tmpdir(), "xtrack-flood-"));
 const child = fork(server, [dataDir], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
 const [{ port }] = (await once(child, "message")) as [{ port: number }];
@@ -82,6 +83,6 @@ const table = `${lines.join("\n")}\n`;
 process.stdout.write(table);
 if (process.argv.includes("--save")) {
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${process.platform}`;
-  const head = `# XTrack flood\n\n\`node bench/xtrack-flood.ts ${eventsEach}\` on ${machine}; senders, collector and engine share it.\n\n`;
+  const head = `# XTrack flood\n\n\`node bench/xtrack-flood.ts ${eventsEach}\` on ${machine}; senders, collector and engine share it, whose load was ${load} before.\n\n`;
   await writeFile(new URL("results/xtrack-flood.md", import.meta.url), head + table);
 }
