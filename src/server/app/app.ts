@@ -24,7 +24,9 @@ import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { EventRate } from "./event-rate.ts";
+import { createPulse } from "./pulse.ts";
 import { createReads } from "./reads.ts";
+import { createStoreTimes } from "./store-times.ts";
 
 export interface App {
   readonly url: string;
@@ -40,7 +42,13 @@ const drainMs = 8000;
 
 export async function openApp(config: Config, log: Log): Promise<App> {
   const commands = createCommandRoom();
-  const collector = await openCollector({ ...toCollectorOptions(config, log), listeners: [commands.listener] });
+  const metrics = createMetrics();
+  const times = createStoreTimes(metrics);
+  const collector = await openCollector({
+    ...toCollectorOptions(config, log),
+    listeners: [commands.listener],
+    wrapStore: times.wrap,
+  });
   const closers: (() => Promise<void>)[] = [() => collector.close(drainMs)];
   try {
     const control = await commands.open(collector, (cause) =>
@@ -49,17 +57,22 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     closers.unshift(async () => control.close());
     const keys = await createKeyStore(collector);
     let doors: XtrackDoors | null = null;
+    const pulse = createPulse({ collector, metrics, times, doors: () => doors });
+    closers.unshift(async () => pulse.close());
     const http = await createHttpServer({
       config,
       log,
-      metrics: createMetrics(),
+      metrics,
       keys,
       loginSecret: await readSecret(join(config.dataDir, "login-secret")),
       intake: createHttpIntake(collector),
       blobs: { putBlob: refuseBlobs, putArtifact: refuseBlobs },
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
-      readiness: { problems: () => [], drained: () => collector.drained() },
-      handlers: createHandlers(createContext(collector, control, config, () => doors)),
+      readiness: { problems: () => pulse.problems(), drained: () => collector.drained() },
+      handlers: {
+        ...createHandlers(createContext(collector, control, config, () => doors)),
+        health: () => pulse.health(),
+      },
       webDir: webDir(),
     });
     closers.unshift(() => http.close(drainMs));

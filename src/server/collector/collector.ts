@@ -34,6 +34,8 @@ import { restoreIntake } from "./restore.ts";
 export interface CollectorOptions {
   readonly dataDir: string;
   readonly store: StoreAddress;
+  /** The store as it is to be used, for someone who measures it. */
+  readonly wrapStore?: (store: Store) => Store;
   readonly sessionGapNs: bigint;
   readonly json: JsonLimits;
   readonly journalBudgetBytes: number;
@@ -74,7 +76,8 @@ export interface Collector {
 export async function openCollector(options: CollectorOptions): Promise<Collector> {
   const { dataDir } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const store = await createStore(options.store);
+  const created = await createStore(options.store);
+  const store = options.wrapStore?.(created) ?? created;
   try {
     await migrate(store);
     return await openWithStore(options, store);

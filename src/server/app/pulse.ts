@@ -1,0 +1,205 @@
+// How the server is doing: what it counts for Prometheus, what it tells the Health page, and what keeps it from being
+// ready. It only listens and looks; nothing waits for it.
+
+import type { HealthAnswer } from "#api/contract/admin.ts";
+import { nowNs } from "#base/clock.ts";
+import { version } from "#base/version.ts";
+import type { Input } from "#intake/input.ts";
+import type { AppliedInput } from "#intake/sequencer.ts";
+import type { Collector } from "#server/collector/collector.ts";
+import type { Metrics } from "#server/metrics.ts";
+import type { XtrackDoors } from "#server/xtrack/doors.ts";
+import { EventRate } from "./event-rate.ts";
+import type { StoreTimes } from "./store-times.ts";
+
+export interface Pulse {
+  /** Sentences about what is not well; empty when all is. */
+  problems(): readonly string[];
+  health(): Promise<HealthAnswer>;
+  eventsPerSecond(): number;
+  close(): void;
+}
+
+export interface PulseOptions {
+  readonly collector: Collector;
+  readonly metrics: Metrics;
+  readonly times: StoreTimes;
+  doors(): XtrackDoors | null;
+}
+
+const stepMs = 5000;
+const historyMax = 120;
+/** A store that takes longer than this to catch up is worth a sentence. */
+const lagProblemMs = 30_000;
+
+interface ProtocolCounts {
+  accepted: number;
+  duplicates: number;
+  faults: number;
+  readonly rate: EventRate;
+}
+
+type Protocol = "cirron" | "semantiva" | "xtrack" | "run";
+
+export function createPulse(options: PulseOptions): Pulse {
+  const { collector, metrics, times } = options;
+  const startedNs = nowNs();
+  const lag = new LagWatch();
+  const rate = new EventRate();
+  const counts = new Map<Protocol, ProtocolCounts>();
+  const history = { events: [] as number[], lagMs: [] as number[], waiting: [] as number[] };
+  let storeUp = true;
+
+  collector.onApplied((entry) => {
+    const protocol = protocolOf(entry.input);
+    lag.note(entry.position);
+    if (protocol === null) return;
+    rate.add(entry.applied.accepted);
+    count(counts, protocol, entry, metrics);
+  });
+  const look = async () => {
+    storeUp = await collector.store.ping();
+    push(history.events, rate.perSecond());
+    push(history.lagMs, lag.lagMs(collector.writer.stored));
+    push(history.waiting, collector.writer.pendingBytes);
+    setGauges(options, lag);
+  };
+  const looking = setInterval(() => void look(), stepMs).unref();
+
+  const problems = () => {
+    const journal = collector.journal.state();
+    const lagMs = lag.lagMs(collector.writer.stored);
+    return [
+      ...(storeUp ? [] : ["The store does not answer; what is accepted waits in the journal."]),
+      ...(journal.isFull ? ["The journal's budget is spent; requests get 429 until the store catches up."] : []),
+      ...(lagMs > lagProblemMs ? [`The store is ${Math.round(lagMs / 1000)} s behind.`] : []),
+    ];
+  };
+
+  return {
+    problems,
+    eventsPerSecond: () => rate.perSecond(),
+    close: () => clearInterval(looking),
+    async health() {
+      const doors = options.doors();
+      const journal = collector.journal.state();
+      const found = problems();
+      return {
+        ok: found.length === 0,
+        problems: [...found],
+        version,
+        started_ns: String(startedNs),
+        protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors)),
+        history: {
+          step_ms: stepMs,
+          events_per_s: [...history.events],
+          lag_ms: [...history.lagMs],
+          waiting_bytes: [...history.waiting],
+        },
+        journal: {
+          segments: journal.segments,
+          bytes: String(journal.bytes),
+          budget_bytes: String(journal.budgetBytes),
+          waiting_events: Math.max(0, collector.sequencer.position.durable - collector.writer.stored),
+          lag_ms: lag.lagMs(collector.writer.stored),
+          last_sync_ms: Math.round(journal.lastFsyncMs * 100) / 100,
+          skipped_records: journal.corruptRecords,
+        },
+        store: await toStoreHealth(collector, times),
+        connections: [],
+        memory_bytes: process.memoryUsage.rss(),
+        subscribers: collector.hub.subscriberCount,
+        as_of: collector.hub.idOf(collector.writer.stored),
+      };
+    },
+  };
+}
+
+async function toStoreHealth({ store }: Collector, times: StoreTimes) {
+  const stats = await store.stats().catch(() => null);
+  const inserts = times.percentiles("insert");
+  const queries = times.percentiles("query");
+  return {
+    engine: store.kind === "embedded" ? "chDB, embedded" : "ClickHouse server",
+    up: stats !== null,
+    restarts: stats?.restarts ?? 0,
+    rows: String(stats?.tables.reduce((sum, { rows }) => sum + rows, 0) ?? 0),
+    bytes: String(stats?.tables.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0),
+    insert_p50_ms: inserts.p50,
+    insert_p95_ms: inserts.p95,
+    query_p50_ms: queries.p50,
+    query_p95_ms: queries.p95,
+  };
+}
+
+function push(list: number[], value: number): void {
+  list.push(value);
+  if (list.length > historyMax) list.shift();
+}
+
+function protocolOf(input: Input): Protocol | null {
+  switch (input.kind) {
+    case "cirron_batch":
+    case "blob":
+      return "cirron";
+    case "semantiva_lines":
+      return "semantiva";
+    case "xtrack_frames":
+      return "xtrack";
+    case "log_lines":
+    case "wrapper_lines":
+      return "run";
+    case "refused":
+      return input.protocol as Protocol;
+    case "change":
+      return null;
+  }
+}
+
+function count(counts: Map<Protocol, ProtocolCounts>, protocol: Protocol, entry: AppliedInput, metrics: Metrics): void {
+  const one = counts.get(protocol) ?? { accepted: 0, duplicates: 0, faults: 0, rate: new EventRate() };
+  counts.set(protocol, one);
+  const { accepted, duplicates, faults } = entry.applied;
+  one.accepted += accepted;
+  one.duplicates += duplicates;
+  one.faults += faults.length;
+  one.rate.add(accepted);
+  if (accepted > 0) metrics.accepted.inc({ protocol }, accepted);
+  if (duplicates > 0) metrics.duplicates.inc({ protocol }, duplicates);
+  for (const { code } of faults) metrics.faults.inc({ protocol, code });
+}
+
+function toProtocolHealth(protocol: Protocol, one: ProtocolCounts, doors: XtrackDoors | null) {
+  const refused =
+    protocol === "xtrack" ? (doors?.connections.unauthorized ?? 0) + (doors?.connections.overLimit ?? 0) : 0;
+  const { accepted, duplicates, faults, rate } = one;
+  return { protocol, accepted, refused, duplicates, faults, missing: 0, events_per_s: rate.perSecond() };
+}
+
+function setGauges({ collector, metrics, doors }: PulseOptions, lag: LagWatch): void {
+  metrics.journalBytes.set(collector.journal.size());
+  metrics.journalLagSeconds.set(lag.lagMs(collector.writer.stored) / 1000);
+  metrics.waitingBytes.set(collector.writer.pendingBytes);
+  metrics.connections.set({ transport: "xtrack" }, doors()?.connections.open ?? 0);
+}
+
+/** When journal positions were applied, a few a second, so that the age of the oldest unstored one is known. */
+class LagWatch {
+  private marks: { position: number; atMs: number }[] = [];
+
+  note(position: number): void {
+    const atMs = performance.now();
+    const last = this.marks.at(-1);
+    if (last === undefined || atMs - last.atMs > 100) this.marks.push({ position, atMs });
+  }
+
+  lagMs(stored: number): number {
+    const first = this.marks.findIndex(({ position }) => position > stored);
+    if (first < 0) {
+      this.marks = [];
+      return 0;
+    }
+    this.marks = this.marks.slice(first);
+    return Math.round(performance.now() - (this.marks[0]?.atMs ?? performance.now()));
+  }
+}

@@ -1,0 +1,53 @@
+// How long the store takes: a store that measures its own calls, for the Health page and for Prometheus.
+
+import type { Metrics } from "#server/metrics.ts";
+import type { Store } from "#store/store.ts";
+
+export interface StoreTimes {
+  /** The same store, measured. */
+  wrap(inner: Store): Store;
+  /** Of the last calls, in milliseconds; 0 when there were none. */
+  percentiles(kind: "insert" | "query"): { readonly p50: number; readonly p95: number };
+}
+
+const keptMax = 500;
+
+export function createStoreTimes(metrics: Metrics): StoreTimes {
+  const kept = { insert: [] as number[], query: [] as number[] };
+  const note = (kind: "insert" | "query", label: string, beganMs: number) => {
+    const ms = performance.now() - beganMs;
+    const list = kept[kind];
+    list.push(ms);
+    if (list.length > keptMax) list.shift();
+    if (kind === "insert") metrics.insertSeconds.observe({ table: label }, ms / 1000);
+    else metrics.querySeconds.observe({ kind: label }, ms / 1000);
+  };
+  const wrap = (inner: Store): Store =>
+    Object.assign(Object.create(inner) as Store, {
+      async insert(...[table, block, options]: Parameters<Store["insert"]>) {
+        const beganMs = performance.now();
+        await inner.insert(table, block, options);
+        note("insert", table, beganMs);
+      },
+      async query<T>(...given: Parameters<Store["query"]>) {
+        const beganMs = performance.now();
+        const answer = await inner.query<T>(...given);
+        note("query", "small", beganMs);
+        return answer;
+      },
+      async answer(...given: Parameters<Store["answer"]>) {
+        const beganMs = performance.now();
+        const answer = await inner.answer(...given);
+        note("query", "stream", beganMs);
+        return answer;
+      },
+    });
+  return {
+    wrap,
+    percentiles(kind) {
+      const sorted = kept[kind].toSorted((a, b) => a - b);
+      const at = (part: number) => Math.round((sorted[Math.floor(part * (sorted.length - 1))] ?? 0) * 100) / 100;
+      return { p50: at(0.5), p95: at(0.95) };
+    },
+  };
+}
