@@ -3,9 +3,9 @@
 // chDB stays outside: it loads a native library from its own package. The other dependencies are bundled, in chunks
 // that load when first needed, so that a short command does not pay for S3 or NATS.
 
-import { existsSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { type BuildOptions, build } from "esbuild";
+import { buildEmit } from "./build-emit.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 
@@ -35,5 +35,4 @@ const options: BuildOptions = {
 await rm(`${root}dist/chunks`, { recursive: true, force: true });
 await build(options);
 await chmod(`${root}dist/main.js`, 0o755);
-const buildEmit = `${root}scripts/build-emit.ts`;
-if (existsSync(buildEmit)) await import(buildEmit);
+await buildEmit(`${root}dist`);

@@ -17,8 +17,10 @@ interface DemoOptions extends SharedOptions {
   readonly live: boolean;
 }
 
-// A small training that can be steered while it runs; in a release it is built JavaScript.
-const livePrograms = ["steerable-job.ts", "steerable-job.js"];
+// A small training that can be steered while it runs. Node does not run TypeScript inside node_modules, so a release
+// has it built, beside the rest of the program.
+const isRelease = !import.meta.url.endsWith(".ts");
+const liveProgram = isRelease ? "../dist/examples/steerable-job.js" : "steerable-job/job.ts";
 
 export function addDemo(program: Command, context: Context): void {
   const command = program
@@ -61,9 +63,9 @@ async function loadSample(context: Context, server: RunningServer): Promise<void
 }
 
 function startLive(context: Context, server: RunningServer): ChildProcess | undefined {
-  const program = livePrograms.map((name) => join(context.examplesDir, name)).find((path) => existsSync(path));
+  const program = join(context.examplesDir, liveProgram);
   const address = server.xtrack[0];
-  if (program === undefined || address === undefined) return undefined;
+  if (!existsSync(program) || address === undefined) return undefined;
   const at = address.lastIndexOf(":");
   const env = {
     ...context.env,
