@@ -4,11 +4,12 @@ import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { HeadContext } from "#query/runs/head.ts";
-import type { Reads, ResolvedRun } from "./reads.ts";
+import type { FileReads, Reads, ResolvedRun } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface ApiContext {
   readonly reads: Reads;
+  readonly files: FileReads;
   /** The journal position that answers include now, `<collector>-<position>`. */
   asOf(): string;
   head(): HeadContext;

@@ -5,6 +5,7 @@ import type { Handlers } from "./handler.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { fieldsRoute } from "./routes/fields.ts";
+import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { liveRoute } from "./routes/live.ts";
 import * as records from "./routes/records.ts";
 import { runRoute } from "./routes/run.ts";
@@ -31,7 +32,10 @@ export function createHandlers(context: ApiContext): Handlers {
     tensor: tensorRoute(context),
     logs: records.logsRoute(context),
     params: records.paramsRoute(context),
-    artifacts: records.artifactsRoute(context),
+    artifacts: artifactsRoute(context),
+    artifact: artifactRoute(context),
+    readBlob: readBlobRoute(context),
+    tensorValues: tensorValuesRoute(context),
     checkpoints: records.checkpointsRoute(context),
     faults: records.faultsRoute(context),
     runFaults: records.runFaultsRoute(context),

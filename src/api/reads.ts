@@ -178,6 +178,10 @@ export interface Reads {
     workspace: string,
     spans: readonly string[],
   ): Promise<{ readonly span_id: string; readonly kind: string; readonly object_key: string }[]>;
+  snapshot(
+    groups: readonly string[],
+    id: string,
+  ): Promise<{ readonly span_id: string; readonly tensor: string } | null>;
   /** Changes whenever a span or node of these groups was added. */
   timelineVersion(groups: readonly string[]): Promise<string>;
   timelineSpans(groups: readonly string[], signal?: AbortSignal): Promise<TimelineSpans>;
@@ -216,4 +220,40 @@ export interface PayloadRecord {
   readonly worker: string;
   readonly ts_ns: string;
   readonly payload: string;
+}
+
+export interface StoredFile {
+  readonly name: string;
+  readonly size: string;
+  readonly sha256: string;
+  readonly contentType: string;
+  readonly receivedNs: string;
+}
+
+export interface TensorValues {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly total: number;
+  readonly values: readonly number[];
+  readonly histogram: {
+    readonly bins: readonly number[];
+    readonly counts: readonly number[];
+    readonly nan: number;
+    readonly infinite: number;
+  } | null;
+}
+
+/** Bytes that lie in the blob store. */
+export interface FileReads {
+  /** A snapshot's tensor out of its span's file; a reason when it cannot be read, null when there is no file. */
+  tensorValues(
+    workspace: string,
+    span: string,
+    tensor: string,
+    wish: { readonly offset: number; readonly limit: number; readonly bins: number | null },
+  ): Promise<TensorValues | { readonly reason: string } | null>;
+  blob(workspace: string, span: string, kind: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Files stored for a run under any of its names. */
+  artifacts(workspace: string, runs: readonly string[]): Promise<StoredFile[]>;
+  artifact(workspace: string, runs: readonly string[], name: string): Promise<AsyncIterable<Uint8Array> | null>;
 }

@@ -123,7 +123,7 @@ export class ProtocolApplier implements Applier {
       case "wrapper_lines":
         return this.applyWrapperLines(position, input, decoded as WrapperLines);
       case "blob":
-        return applyBlob(input);
+        return applyBlob(input, this.groups);
       case "refused":
         return keepRefused(input, position);
       case "change":
@@ -219,41 +219,27 @@ export class ProtocolApplier implements Applier {
 
 /** Groups under a newer version that says when they were deleted, and the audit's line. */
 function toDeletionRows(input: ChangeInput): StateChange[] {
-  const { runIds, groupKeys } = JSON.parse(new TextDecoder().decode(input.body)) as {
-    runIds: string[];
-    groupKeys: string[];
+  const { runs } = JSON.parse(new TextDecoder().decode(input.body)) as {
+    runs: { runId: string; groupKeys: string[] }[];
   };
   const { workspace, receivedNs, author } = input;
   const gone = { session_id: "", root_kind: "", rank: 0, pipeline_id: null, deployment_id: null, model_id: null };
   const flags = { forked: 0, imported: 0, deleted_ns: receivedNs, version: receivedNs };
-  const hidden = groupKeys.map(
-    (group_key): StateChange => ({
-      table: "groups",
-      row: { group_key, workspace, protocol: "deleted", run_id: "", ...gone, ...flags },
-    }),
-  );
-  const audit = runIds.map(
-    (subject, at): StateChange => ({
-      table: "audit",
-      row: {
-        workspace,
-        at_ns: receivedNs + BigInt(at),
-        author,
-        action: "run_deleted",
-        subject,
-        detail: "{}",
-        version: receivedNs,
-      },
-    }),
-  );
-  return [...hidden, ...audit];
+  return runs.flatMap(({ runId, groupKeys }, at): StateChange[] => {
+    const row = { workspace, protocol: "deleted", run_id: runId, ...gone, ...flags };
+    const hidden = groupKeys.map((group_key): StateChange => ({ table: "groups", row: { ...row, group_key } }));
+    const audit = { workspace, at_ns: receivedNs + BigInt(at), author, action: "run_deleted", subject: runId };
+    return [...hidden, { table: "audit", row: { ...audit, detail: "{}", version: receivedNs } }];
+  });
 }
 
 function capturedIdentity(groupKey: string, stream: string, offset: number): string {
   return `${groupKey}\0${stream}\0${offset}`;
 }
 
-function applyBlob(input: BlobInput): Applied {
+const artifactPrefix = "artifact:";
+
+function applyBlob(input: BlobInput, groups: PlainGroups): Applied {
   const row: StateChange = {
     table: "blobs",
     row: {
@@ -269,7 +255,11 @@ function applyBlob(input: BlobInput): Applied {
       version: input.receivedNs,
     },
   };
-  return { ...nothingApplied, state: [row], accepted: 1 };
+  if (!input.blobKind.startsWith(artifactPrefix)) return { ...nothingApplied, state: [row], accepted: 1 };
+  // A file may be all that is known of a run.
+  const groupKey = `${input.workspace}/a/${input.spanId}`;
+  const noted = groups.note(groupKey, { ...input, protocol: "run", ownId: input.spanId });
+  return { ...nothingApplied, state: [row, ...noted], accepted: 1 };
 }
 
 function keepRefused(input: RefusedInput, position: number): Applied {

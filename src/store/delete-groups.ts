@@ -34,12 +34,37 @@ export async function deleteGroups(store: Store, groupKeys: readonly string[]): 
   }
 }
 
+export interface HiddenGroup {
+  readonly workspace: string;
+  readonly run_id: string;
+  readonly group_key: string;
+}
+
 /** Groups that a deletion has hidden and not yet removed. */
-export async function readHiddenGroups(store: Store): Promise<string[]> {
-  const rows = await store.query<{ group_key: string }>({
-    sql: `SELECT group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`,
+export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
+  return store.query({
+    sql: `SELECT workspace, run_id, group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`,
   });
-  return rows.map((row) => row.group_key);
+}
+
+/** Blobs of these groups' spans, and files stored for their runs under any name the runs had. */
+function blobsOf(store: Store, hidden: readonly HiddenGroup[]): string {
+  const { database } = store;
+  const groups = hidden.map(({ group_key }) => quote(group_key)).join(", ");
+  const runs = hidden.map(({ run_id }) => quote(run_id)).join(", ");
+  return `span_id IN (SELECT span_id FROM ${database}.spans WHERE group_key IN (${groups})
+      UNION ALL SELECT span_id FROM ${database}.snapshots WHERE group_key IN (${groups}))
+    OR (startsWith(kind, 'artifact:') AND (span_id IN (${runs})
+      OR span_id IN (SELECT alias FROM ${database}.aliases WHERE group_key IN (${groups}))))`;
+}
+
+export async function readObjectKeys(store: Store, hidden: readonly HiddenGroup[]): Promise<string[]> {
+  const sql = `SELECT DISTINCT object_key FROM ${store.database}.blobs FINAL WHERE ${blobsOf(store, hidden)}`;
+  return (await store.query<{ object_key: string }>({ sql })).map((row) => row.object_key);
+}
+
+export async function deleteBlobRows(store: Store, hidden: readonly HiddenGroup[]): Promise<void> {
+  await store.ddl(`DELETE FROM ${target(store, "blobs")} WHERE ${blobsOf(store, hidden)}`);
 }
 
 function target(store: Store, table: string): string {

@@ -1,6 +1,7 @@
 // A collector with its XTrack doors open, in a process of its own that can be killed. Its parent forks it with a data
 // folder; it says `{port}` when it listens and answers "drain" with what it holds once everything can be queried.
 
+import { join } from "node:path";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
@@ -9,6 +10,7 @@ import { openCollector } from "#server/collector/collector.ts";
 import { createCommandRoom } from "#server/collector/commands.ts";
 import { createAccess } from "#server/http/access.ts";
 import { openXtrackDoors } from "#server/xtrack/doors.ts";
+import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 
 const dataDir = process.argv[2] as string;
 const room = createCommandRoom();
@@ -18,6 +20,7 @@ const fail = (cause: unknown): never => {
 const collector = await openCollector({
   dataDir,
   store: { kind: "embedded", dataDir },
+  openBlobs: () => createFsBlobs(join(dataDir, "blobs")),
   sessionGapNs: 600_000_000_000n,
   json: defaultJsonLimits,
   journalBudgetBytes: 8 * 1024 ** 3,

@@ -8,6 +8,7 @@ import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Input } from "#intake/input.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
+import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 
 export interface TestCollector {
   readonly dataDir: string;
@@ -42,6 +43,7 @@ function open(dataDir: string, listener: Listener): Promise<Collector> {
   return openCollector({
     dataDir,
     store: { kind: "embedded", dataDir },
+    openBlobs: () => createFsBlobs(join(dataDir, "blobs")),
     sessionGapNs: 600_000_000_000n,
     json: defaultJsonLimits,
     journalBudgetBytes: 1024 ** 3,

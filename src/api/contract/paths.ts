@@ -81,6 +81,7 @@ export const paths = {
   blob: route("PUT", "/v1/traces/blobs/*", "ingest", "A tensor blob."),
   blobDefault: route("PUT", "/api/traces/blobs/*", "ingest", "A tensor blob, on the SDK's default path."),
   blobRun: route("PUT", "/v1/runs/:run/traces/blobs/*", "ingest", "A tensor blob of a named run."),
+  readBlob: route("GET", "/v1/traces/blobs/*", "read", "A stored tensor blob, as an attachment."),
   semantiva: route("POST", "/v1/trace-stream", "ingest", "Semantiva trace lines."),
   xtrack: route("POST", "/v1/xtrack", "ingest", "XTrack frames; the same path upgrades to a WebSocket."),
   output: route("POST", "/v1/runs/:run/output", "ingest", "Lines that a program under `tributary run` printed."),

@@ -100,6 +100,7 @@ export const schemas = {
   blob: { ...blob, params: ingest.BlobPath },
   blobDefault: { ...blob, params: ingest.BlobPath },
   blobRun: { ...blob, params: ingest.RunBlobPath },
+  readBlob: { params: ingest.BlobPath, media: octets },
   semantiva: { ...lines, bodyMedia: ["application/x-ndjson", "application/json", "text/plain"] },
   xtrack: { ...lines, bodyMedia: octets },
   output: { ...lines, params: ingest.IngestRunPath, query: ingest.OutputQuery, bodyMedia: ["text/plain"] },

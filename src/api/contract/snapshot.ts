@@ -89,8 +89,7 @@ export const TensorValuesAnswer = Type.Object({
       bins: Type.Array(Type.Number()),
       counts: Type.Array(Count),
       nan: Count,
-      pos_inf: Count,
-      neg_inf: Count,
+      infinite: Count,
     }),
   ),
 });

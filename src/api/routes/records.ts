@@ -54,21 +54,6 @@ export function paramsRoute(context: ApiContext): Handler<"params"> {
   };
 }
 
-export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const limit = request.query.limit ?? limitDefault;
-    const after = decodeTextCursor(request.query.cursor, 2);
-    const rows = await context.reads.artifacts({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
-    return {
-      artifacts: rows.map(({ jpos: _, jrow: __, ...row }) => ({ ...row, stored: row.strategy === "stored" })),
-      next: nextCursor(rows, limit, byArrival),
-      as_of: asOf,
-    };
-  };
-}
-
 export function checkpointsRoute(context: ApiContext): Handler<"checkpoints"> {
   return async (request) => {
     const asOf = context.asOf();
@@ -149,7 +134,7 @@ export function faultRawRoute(context: ApiContext): Handler<"faultRaw"> {
   };
 }
 
-function byArrival(row: Arrival): (string | number)[] {
+export function byArrival(row: Arrival): (string | number)[] {
   return [row.jpos, row.jrow];
 }
 

@@ -37,6 +37,8 @@ export interface CirronOutcome {
   readonly changes: StateChange[];
 }
 
+const textEncoder = new TextEncoder();
+
 interface KnownBatch {
   readonly contentHash: string;
   readonly component: number;
@@ -108,6 +110,12 @@ export class CirronWorkspace {
   /** To be called once after every `restore`: what the stored mapping should say now. */
   finishRestore(receivedNs: bigint): StateChange[] {
     return this.groups.updateAll(receivedNs);
+  }
+
+  /** The run of a span id that has arrived or that other rows name. */
+  runOfSpan(spanId: string): string | undefined {
+    const node = this.forest.find(textEncoder.encode(spanId));
+    return node < 0 ? undefined : this.groups.runOf(firstKey(this.components.get(this.forest.ownerOf(node))));
   }
 
   get map(): GroupMap {

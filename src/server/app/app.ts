@@ -14,6 +14,7 @@ import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { readDurable, writeDurably } from "#journal/durable-file.ts";
 import { nodeFiles } from "#journal/files.ts";
+import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { createCommandRoom } from "#server/collector/commands.ts";
 import { orderDeletion } from "#server/collector/deletion.ts";
@@ -23,7 +24,11 @@ import { createHttpServer, type HttpServer } from "#server/http/create-http-serv
 import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
+import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
+import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
 import { EventRate } from "./event-rate.ts";
+import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
 import { createReads } from "./reads.ts";
 import { createStoreTimes } from "./store-times.ts";
@@ -66,7 +71,9 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       keys,
       loginSecret: await readSecret(join(config.dataDir, "login-secret")),
       intake: createHttpIntake(collector),
-      blobs: { putBlob: refuseBlobs, putArtifact: refuseBlobs },
+      blobs: await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
+        log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
+      ),
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => pulse.problems(), drained: () => collector.drained() },
       handlers: {
@@ -111,6 +118,7 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
             database: config.storeDatabase,
             ...(config.storeCluster === "" ? {} : { cluster: config.storeCluster }),
           },
+    openBlobs: () => openBlobs(config),
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
     journalBudgetBytes: config.journalBudgetBytes,
@@ -142,6 +150,7 @@ function createContext(
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
     reads: createReads(collector.store),
+    files: createFileReads(collector.store, collector.blobs),
     control,
     hub: collector.hub,
     asOf: () => collector.hub.idOf(collector.writer.stored),
@@ -165,16 +174,25 @@ function createContext(
       await collector.queryable(position);
     },
     async deleteRuns(workspace, runs, author) {
-      const groupKeys = runs.flatMap((run) => run.groups.map((group) => group.groupKey));
-      const runIds = runs.map((run) => run.runId);
-      const { position } = await orderDeletion(collector, { workspace, runIds, groupKeys, author });
+      const orders = runs.map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
+      const { position } = await orderDeletion(collector, { workspace, runs: orders, author });
       await collector.queryable(position);
     },
   };
 }
 
-async function refuseBlobs(): Promise<{ refused: true; code: string; message: string }> {
-  return { refused: true, code: "blobs_off", message: "This server keeps no blobs yet." };
+function openBlobs(config: Config): Promise<BlobStore> {
+  if (config.blobsKind === "fs") return createFsBlobs(join(config.dataDir, "blobs"));
+  return createS3Blobs({
+    bucket: config.blobsBucket,
+    prefix: config.blobsPrefix,
+    endpoint: config.blobsEndpoint,
+    region: config.blobsRegion,
+    accessKey: config.blobsAccessKey,
+    secretKey: config.blobsSecretKey,
+    pathStyle: config.blobsPathStyle,
+    tmp: join(config.dataDir, "tmp"),
+  });
 }
 
 /** What logins are signed with: made once, readable by the server's user alone. */

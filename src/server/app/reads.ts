@@ -57,6 +57,12 @@ export function createReads(store: Store): Reads {
     tensors: (window, tensor) => store.query(snapshots.tensorsQuery(database, window, tensor)),
     tensorRows: (window, tensor, limit) => store.query(snapshots.tensorRowsQuery(database, window, tensor, limit)),
     blobsOfSpans: (workspace, spans) => store.query(snapshots.blobsOfSpansQuery(database, workspace, spans)),
+    async snapshot(groups, id) {
+      const rows = await store.query<{ span_id: string; tensor: string }>(
+        snapshots.snapshotQuery(database, groups, id),
+      );
+      return rows[0] ?? null;
+    },
     async timelineVersion(groups) {
       const [row] = await store.query<{ version: string }>(timelineVersionQuery(database, groups));
       return row?.version ?? "";

@@ -18,8 +18,8 @@ import { createOutbox } from "#journal/outbox.ts";
 import { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { StoreAddress } from "#store/address.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
-import { deleteGroups, readHiddenGroups } from "#store/delete-groups.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import { readEventIdentities } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
@@ -28,7 +28,7 @@ import { toBlocks } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
-import { carryOut } from "./deletion.ts";
+import { carryOut, removeHidden } from "./deletion.ts";
 import { restoreIntake } from "./restore.ts";
 
 export interface CollectorOptions {
@@ -36,6 +36,7 @@ export interface CollectorOptions {
   readonly store: StoreAddress;
   /** The store as it is to be used, for someone who measures it. */
   readonly wrapStore?: (store: Store) => Store;
+  openBlobs(): Promise<BlobStore>;
   readonly sessionGapNs: bigint;
   readonly json: JsonLimits;
   readonly journalBudgetBytes: number;
@@ -56,6 +57,7 @@ const identityBytesMax = 512 * 1024 * 1024;
 export interface Collector {
   readonly id: string;
   readonly store: Store;
+  readonly blobs: BlobStore;
   readonly journal: Journal;
   readonly writer: StoreWriter;
   readonly sequencer: Sequencer;
@@ -110,7 +112,8 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     },
   });
   // A deletion that was interrupted is finished before anything is remembered.
-  await deleteGroups(store, await readHiddenGroups(store));
+  const blobs = await options.openBlobs();
+  await removeHidden({ store, blobs });
   const corrections = await restoreIntake(store, applier, nowNs());
   const writer = new StoreWriter(
     outbox,
@@ -121,17 +124,21 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   );
   const hub = new LiveHub(id, storedTo);
   const listeners = [...(options.listeners ?? [])];
+  let closing = false;
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, applied } = entry;
     const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
     for (const listener of listeners) listener(entry);
-    if (input.kind === "change" && input.change === "delete") carryOut(collector, noBlobs).catch(options.onFatal);
+    if (input.kind === "change" && input.change === "delete") carryOut(collector, () => closing).catch(options.onFatal);
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const sequencer = new Sequencer(journal, writer, applier, start, { onApplied, onFatal: options.onFatal });
-  const collector = assemble({ id, store, journal, writer, sequencer, applier, hub, listeners });
+  const onClose = (): void => {
+    closing = true;
+  };
+  const collector = assemble({ onClose, id, store, blobs, journal, writer, sequencer, applier, hub, listeners });
   await sequencer.recover();
   if (corrections.length > 0) await collector.change(corrections, "default", "");
   return collector;
@@ -163,12 +170,14 @@ function writerOptions(
 interface Parts {
   readonly id: string;
   readonly store: Store;
+  readonly blobs: BlobStore;
   readonly journal: Journal;
   readonly writer: StoreWriter;
   readonly sequencer: Sequencer;
   readonly applier: ProtocolApplier;
   readonly hub: LiveHub;
   readonly listeners: ((applied: AppliedInput) => void)[];
+  onClose(): void;
 }
 
 function assemble(parts: Parts): Collector {
@@ -188,9 +197,11 @@ function assemble(parts: Parts): Collector {
       await writer.storedUpTo(position);
     },
     async close(deadlineMs) {
+      parts.onClose();
       await writer.close(deadlineMs);
       await journal.close();
       await store.close();
+      await parts.blobs.close();
     },
   };
 }
@@ -216,8 +227,6 @@ async function submitChange(
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   return submitted.applied;
 }
-
-async function noBlobs(): Promise<void> {}
 
 function toSender(store: Store): BlockSender {
   return {

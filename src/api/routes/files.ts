@@ -1,0 +1,116 @@
+// Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
+
+import { type ApiContext, decodeTextCursor, groupKeys, resolveRun } from "#api/context.ts";
+import type { ArtifactRow } from "#api/contract/record.ts";
+import type { Float } from "#api/contract/scalar.ts";
+import { FileBody, type Handler } from "#api/handler.ts";
+import type { ResolvedRun } from "#api/reads.ts";
+import { Refusal } from "#api/refusal.ts";
+import { byArrival, nextCursor } from "./records.ts";
+import { unknownTensor } from "./snapshots.ts";
+
+const limitDefault = 100;
+const valuesDefault = 1000;
+
+/** Files the run named, then files that were stored for it. */
+export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const run = await resolveRun(context, request);
+    const limit = request.query.limit ?? limitDefault;
+    const after = decodeTextCursor(request.query.cursor, 2);
+    const named = await context.reads.artifacts({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
+    const next = nextCursor(named, limit, byArrival);
+    const stored = await context.files.artifacts(request.caller.workspace, namesOf(run));
+    const storedNames = new Set(stored.map((file) => file.name));
+    const rows: ArtifactRow[] = named.map(({ jpos: _, jrow: __, ...row }) => ({
+      ...row,
+      stored: storedNames.has(row.name),
+    }));
+    const others = stored.filter((file) => !rows.some((row) => row.name === file.name));
+    // Stored files come with the last page, so that each is told once.
+    return { artifacts: next === null ? [...rows, ...others.map(toRow)] : rows, next, as_of: asOf };
+  };
+}
+
+function namesOf(run: ResolvedRun): string[] {
+  return [run.runId, ...run.aliases];
+}
+
+function toRow(file: { name: string; size: string; sha256: string; receivedNs: string }): ArtifactRow {
+  return {
+    name: file.name,
+    type: "other",
+    path: "",
+    strategy: "stored",
+    size_bytes: file.size,
+    checksum: `sha256:${file.sha256}`,
+    worker: "",
+    ts_ns: file.receivedNs,
+    step: null,
+    meta: "",
+    stored: true,
+  };
+}
+
+export function artifactRoute(context: ApiContext): Handler<"artifact"> {
+  return async (request) => {
+    const { params, caller } = request;
+    const run = await resolveRun(context, request);
+    const bytes = await context.files.artifact(caller.workspace, namesOf(run), params.name);
+    if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
+    throw new Refusal(404, "artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
+      hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",
+    });
+  };
+}
+
+export function readBlobRoute(context: ApiContext): Handler<"readBlob"> {
+  return async ({ params, caller }) => {
+    const match = /^snapshots\/([^/]+)\/([^/]+)\.[A-Za-z0-9]+$/.exec(params["*"]);
+    const [, span, kind] = match ?? [];
+    const bytes =
+      span === undefined || kind === undefined ? null : await context.files.blob(caller.workspace, span, kind);
+    if (bytes !== null) return new FileBody("application/octet-stream", bytes, `${span}-${kind}.safetensors`);
+    throw new Refusal(404, "blob_not_found", `There is no blob ${JSON.stringify(params["*"])}.`);
+  };
+}
+
+export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> {
+  return async (request) => {
+    const { params, query, caller } = request;
+    const run = await resolveRun(context, request);
+    const snapshot = await context.reads.snapshot(groupKeys(run), query.snapshot);
+    if (snapshot === null || snapshot.tensor !== params.tensor) throw unknownTensor(params.tensor);
+    const offset = query.offset ?? 0;
+    const wish = { offset, limit: query.limit ?? valuesDefault, bins: query.bins ?? null };
+    const found = await context.files.tensorValues(caller.workspace, snapshot.span_id, params.tensor, wish);
+    if (found === null)
+      throw new Refusal(404, "blob_not_found", "The values of this snapshot are not stored here.", {
+        hint: "Only snapshots in mode sampled or full have a blob; import its folder, or let the SDK upload it.",
+      });
+    if ("reason" in found) throw new Refusal(422, "blob_unreadable", `The blob cannot be read: ${found.reason}.`);
+    const { histogram } = found;
+    return {
+      snapshot: query.snapshot,
+      shape: [...found.shape],
+      dtype: found.dtype,
+      total: found.total,
+      offset,
+      values: found.values.map(toFloat),
+      histogram:
+        histogram === null
+          ? null
+          : {
+              bins: [...histogram.bins],
+              counts: [...histogram.counts],
+              nan: histogram.nan,
+              infinite: histogram.infinite,
+            },
+    };
+  };
+}
+
+function toFloat(value: number): Float {
+  return Number.isFinite(value) ? value : (String(value) as Float);
+}

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const root = join(import.meta.dirname, "../..");
+const recorded = join(root, "tests/fixtures/cirron/http_ok/recorded");
+let walk: TestApp;
+
+beforeAll(async () => {
+  walk = await createTestApp();
+}, 30_000);
+afterAll(() => walk.remove());
+
+interface Recorded {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: [string, string][];
+  readonly body_file: string;
+}
+
+const hop = new Set(["host", "connection", "content-length"]);
+
+test("the requests of the real SDK are taken as they were sent, blobs before their batch [CT-27] [CT-38]", async () => {
+  const lines = readFileSync(join(recorded, "requests.jsonl"), "utf8").trim().split("\n");
+  for (const line of lines) {
+    const { method, path, headers, body_file } = JSON.parse(line) as Recorded;
+    const body = readFileSync(join(recorded, body_file));
+    const sent = Object.fromEntries(headers.filter(([name]) => !hop.has(name.toLowerCase())));
+    const response = await fetch(walk.app.url + path, { method, headers: sent, body });
+    expect(response.status).toBe(method === "PUT" ? 201 : 202);
+    if (method === "PUT") expect(response.headers.get("location")).toMatch(/\/v1\/traces\/blobs\/snapshots\//);
+  }
+  await walk.app.collector.drained();
+  const runs = (await walk.get("/api/v1/runs")).body as { runs: { id: string }[] };
+  const run = runs.runs[0]?.id as string;
+  const span = "c3e314c15660b26b04f7472777f6704c";
+  const rows = await walk.app.collector.store.query<{ object_key: string; kind: string }>({
+    sql: "SELECT object_key, kind FROM tributary.blobs FINAL WHERE span_id = {span:String} ORDER BY kind",
+    params: { span },
+  });
+  expect(rows.map((row) => row.kind)).toEqual(["gradients", "weights"]);
+  for (const row of rows) {
+    // The run in the path is the one that was first known; it stays a name of the run for ever.
+    const [, , named] = row.object_key.split("/");
+    expect(row.object_key).toBe(`traces/default/${named}/${span}/${row.kind}.safetensors`);
+    expect((await walk.get(`/api/v1/runs/${named}`)).body).toMatchObject({ id: run });
+    expect(existsSync(join(walk.dataDir, "blobs", row.object_key))).toBe(true);
+  }
+});
+
+test("values come out of a blob, a gradient's under the name of its parameter [CT-17]", async () => {
+  const { runs } = (await walk.get("/api/v1/runs")).body as { runs: { id: string }[] };
+  const base = `/api/v1/runs/${runs[0]?.id}/snapshots`;
+  const { tensors } = (await walk.get(base)).body as { tensors: { tensor: string; kind: string }[] };
+  for (const kind of ["weight", "gradient"]) {
+    const { tensor } = tensors.find((one) => one.kind === kind) as { tensor: string };
+    const path = `${base}/${encodeURIComponent(tensor)}`;
+    const { rows } = (await walk.get(path)).body as {
+      rows: { id: string; blob_stored: boolean; mean: number; min: number }[];
+    };
+    const row = rows.find((one) => one.blob_stored) as (typeof rows)[number];
+    const answer = await walk.get(`${path}/values?snapshot=${row.id}&bins=8&limit=100000`);
+    const { values, total, histogram } = answer.body as {
+      values: number[];
+      total: number;
+      histogram: { counts: number[] };
+    };
+    expect(values).toHaveLength(total);
+    expect(values.reduce((sum, value) => sum + value, 0) / total).toBeCloseTo(row.mean, 5);
+    expect(Math.min(...values)).toBeCloseTo(row.min, 5);
+    expect(histogram.counts.reduce((sum, count) => sum + count, 0)).toBe(total);
+  }
+});
+
+test("the same key again is a success and leaves the first content", async () => {
+  const key = "snapshots/c3e314c15660b26b04f7472777f6704c/weights.safetensors";
+  const before = await (await fetch(`${walk.app.url}/v1/traces/blobs/${key}`)).arrayBuffer();
+  const again = await fetch(`${walk.app.url}/v1/traces/blobs/${key}`, { method: "PUT", body: "something else" });
+  expect(again.status).toBe(201);
+  const after = await (await fetch(`${walk.app.url}/v1/traces/blobs/${key}`)).arrayBuffer();
+  expect(Buffer.from(after).equals(Buffer.from(before))).toBe(true);
+});
+
+test("a key that names no blob gets an error that says how one looks", async () => {
+  const response = await fetch(`${walk.app.url}/v1/traces/blobs/../../etc/passwd%00`, { method: "PUT", body: "x" });
+  expect([400, 404]).toContain(response.status);
+  const odd = await fetch(`${walk.app.url}/v1/traces/blobs/other/thing.bin`, { method: "PUT", body: "x" });
+  expect(odd.status).toBe(400);
+  expect(await odd.json()).toMatchObject({ code: "blob_key_invalid" });
+});
+
+test("a file stored for a run is listed and downloads as an attachment", async () => {
+  const { runs } = (await walk.get("/api/v1/runs")).body as { runs: { id: string }[] };
+  const run = runs[0]?.id as string;
+  const bytes = Buffer.from("<script>alert(1)</script>");
+  const stored = await fetch(`${walk.app.url}/v1/runs/${run}/artifacts/page.html`, { method: "PUT", body: bytes });
+  expect(stored.status).toBe(201);
+  await walk.app.collector.drained();
+  const { artifacts } = (await walk.get(`/api/v1/runs/${run}/artifacts`)).body as { artifacts: unknown[] };
+  expect(artifacts).toEqual([expect.objectContaining({ name: "page.html", stored: true, size_bytes: "25" })]);
+  const got = await fetch(`${walk.app.url}/api/v1/runs/${run}/artifacts/page.html`);
+  expect(got.headers.get("content-disposition")).toMatch(/^attachment/);
+  expect(got.headers.get("content-security-policy")).toContain("sandbox");
+  expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true);
+  const gone = await fetch(`${walk.app.url}/api/v1/runs/${run}`, { method: "DELETE" });
+  expect(gone.status).toBe(200);
+  await walk.app.collector.drained();
+  await walk.reopen();
+  expect(
+    readdirSync(join(walk.dataDir, "blobs/traces/default"), { recursive: true }).filter((name) =>
+      String(name).endsWith("safetensors"),
+    ),
+  ).toEqual([]);
+  expect(existsSync(join(walk.dataDir, "blobs/artifacts/default", run))).toBe(false);
+});
