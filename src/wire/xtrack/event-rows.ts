@@ -36,7 +36,6 @@ const envelopeNames = ["v", "t", "m", "p"];
 const metaNames = ["seq", "ts", "wid"];
 const paramNames = ["run_id", "key", "nested_key"];
 const logNames = ["run_id", "level", "msg", "logger", "step", "fields"];
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The columns every kind of row ends with. */
 interface Tail {
@@ -69,13 +68,25 @@ export class RowNotes {
     }
   }
 
-  /** Text for a column. Half a surrogate pair stays in its JSON-escaped form. */
+  /**
+   * To be called with all texts of the row before the first is asked for: when one of them has half a surrogate pair,
+   * all of them stand in the row in their JSON-escaped form.
+   */
+  noteTexts(texts: Iterable<string | Field | undefined>): void {
+    for (const text of texts) {
+      if (typeof text === "string" ? text.isWellFormed() : !text?.lone) continue;
+      this.flags |= rowFlags.escaped_text;
+      this.isRaw = true;
+      return;
+    }
+  }
+
   text(field: Field): string {
-    const { bytes } = this.parts;
-    if (!field.lone) return textOf(bytes, field);
-    this.flags |= rowFlags.escaped_text;
-    this.isRaw = true;
-    return utf8.decode(bytes.subarray(field.start + 1, field.end - 1));
+    return this.plainText(textOf(this.parts.bytes, field));
+  }
+
+  plainText(text: string): string {
+    return (this.flags & rowFlags.escaped_text) === 0 ? text : JSON.stringify(text).slice(1, -1);
   }
 
   /** The text of `extra`. After it, `isRaw` is final. */
@@ -112,7 +123,8 @@ export function pushEventRow(columns: EventColumns, parts: EventParts, event: nu
   if (parts.type === "run_end" && isFailureWithoutError(parts)) notes.flags |= rowFlags.missing_error;
   const step = parts.type === "checkpoint" ? parts.p.fields.get("step") : undefined;
   if (step !== undefined && !isInteger64(bytes, step)) notes.flags |= rowFlags.odd_step;
-  rows.type.push(parts.type);
+  notes.noteTexts([parts.type]);
+  rows.type.push(notes.plainText(parts.type));
   rows.payload.pushBytes(strict.of(bytes, parts.payload.start, parts.payload.end));
   notes.finish(rows);
 }
@@ -130,11 +142,12 @@ export function pushParamRow(columns: EventColumns, parts: EventParts, event: nu
   const notes = new RowNotes(parts, true);
   notes.keepUnknown(without(parts.p, "value"), paramNames);
   columns.params.event.push(event);
-  const key = notes.text(fields.get("key") as Field);
   const nested = presentField(fields.get("nested_key"));
   const path = (nested && readPath(bytes, nested)) ?? [];
-  rows.name.push([key, ...path].join("."));
-  rows.key.push(key);
+  const key = textOf(bytes, fields.get("key") as Field);
+  notes.noteTexts([key, ...path]);
+  rows.name.push(notes.plainText([key, ...path].join(".")));
+  rows.key.push(notes.plainText(key));
   if (nested === undefined) rows.nested_key.push("");
   else rows.nested_key.pushBytes(strict.of(bytes, nested.start, nested.end));
   const value = fields.get("value") as Field;
@@ -152,9 +165,10 @@ export function pushLogRow(columns: EventColumns, parts: EventParts, event: numb
   const notes = new RowNotes(parts, true);
   notes.keepUnknown(parts.p, logNames);
   columns.logs.event.push(event);
+  const logger = presentField(fields.get("logger"));
+  notes.noteTexts([fields.get("level"), fields.get("msg"), logger]);
   rows.level.push(notes.text(fields.get("level") as Field));
   rows.msg.push(notes.text(fields.get("msg") as Field));
-  const logger = presentField(fields.get("logger"));
   const loggerText = logger === undefined ? "" : notes.text(logger);
   if (logger !== undefined && loggerText === "") notes.keep(logger);
   rows.logger.push(loggerText);

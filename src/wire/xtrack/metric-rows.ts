@@ -29,7 +29,9 @@ export function pushMetricRows(columns: EventColumns, parts: EventParts, event: 
   const { bytes, p } = parts;
   if (parts.type === "metric") {
     const notes = new RowNotes(parts, true);
-    const key = notes.text(p.fields.get("key") as Field);
+    const field = p.fields.get("key") as Field;
+    notes.noteTexts([field]);
+    const key = notes.text(field);
     const shared = readShared(parts, notes, event, metricNames);
     pushRow(columns, parts, shared, -1, key, p.fields.get("value") as Field);
     return;
@@ -42,21 +44,14 @@ export function pushMetricRows(columns: EventColumns, parts: EventParts, event: 
   }
   const notes = new RowNotes(parts, true);
   if (metrics.duplicates) notes.isRaw = true;
-  const keys = [...metrics.fields.values()].map((entry) => toKey(bytes, entry, notes));
+  notes.noteTexts(metrics.fields.keys());
+  const keys = [...metrics.fields.keys()].map((key) => notes.plainText(key));
   const shared = readShared(parts, notes, event, batchNames);
   let entry = 0;
   for (const value of metrics.fields.values()) {
     pushRow(columns, parts, shared, entry, keys[entry] as string, value);
     entry++;
   }
-}
-
-/** A key with half a surrogate pair stays in its JSON-escaped form. */
-function toKey(bytes: Uint8Array, entry: Field, notes: RowNotes): string {
-  if (entry.name.isWellFormed()) return entry.name;
-  notes.flags |= rowFlags.escaped_text;
-  notes.isRaw = true;
-  return utf8.decode(bytes.subarray(entry.nameStart + 1, entry.nameEnd - 1));
 }
 
 function readShared(parts: EventParts, notes: RowNotes, event: number, known: readonly string[]): Shared {
@@ -100,7 +95,7 @@ function readContext(parts: EventParts, notes: RowNotes): { phase: string; ctx: 
   const hasColumn = phase?.kind === jsonKind.string && !phase.lone && textOf(parts.bytes, phase) !== "";
   const rest = [...context.fields.values()].filter((member) => member !== phase || !hasColumn);
   return {
-    phase: hasColumn ? textOf(parts.bytes, phase) : "",
+    phase: hasColumn ? notes.text(phase) : "",
     ctx: hasColumn && rest.length === 0 ? "" : parts.strict.object(parts.bytes, rest),
   };
 }

@@ -1,0 +1,183 @@
+// What a run's XTrack events say about it: per worker how it started, went on and ended, and for the run as a whole its
+// progress, its best checkpoint, its final metrics and how long it took. From stored events only, and the same for any
+// order in which they came.
+
+import { parseJson } from "#base/json/parse.ts";
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { Incarnations, toWorkerKey } from "./incarnations.ts";
+
+/** A stored run_start, run_end, status or checkpoint. */
+export interface StateEvent {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly type: string;
+  readonly seq: bigint;
+  readonly tsNs: bigint;
+  readonly receivedNs: bigint;
+  /** Strict JSON of `p`. */
+  readonly payload: string;
+}
+
+export interface WorkerState {
+  readonly groupKey: string;
+  readonly worker: string;
+  /** How often it started. */
+  readonly incarnations: number;
+  /** Of the latest incarnation; null when its run_start or run_end did not come. */
+  readonly startNs: bigint | null;
+  readonly endNs: bigint | null;
+  /** The client's own words, '' when there are none. */
+  readonly endStatus: string;
+  readonly lastStatus: string;
+  readonly error: JsonObject | null;
+  readonly finalMetrics: JsonObject;
+  readonly durations: Durations;
+}
+
+export interface Durations {
+  /** run_start to run_end by the worker's clock. */
+  readonly clockNs: bigint | null;
+  /** The same by the times at which they arrived here. */
+  readonly arrivalNs: bigint | null;
+  /** `duration_ms` of run_end. The existing emitter counts it from before its imports, so it may be the longest. */
+  readonly saidMs: number | bigint | null;
+}
+
+export interface Progress {
+  readonly current: JsonValue;
+  readonly total: JsonValue;
+  readonly unit: string;
+  readonly message: string;
+  readonly worker: string;
+}
+
+export interface BestCheckpoint {
+  readonly worker: string;
+  readonly tsNs: bigint;
+  readonly step: JsonValue;
+  readonly path: string;
+  readonly bestKey: string;
+  readonly metrics: JsonObject;
+}
+
+export interface XtrackRunState {
+  readonly workers: readonly WorkerState[];
+  /** Every worker that started has ended its latest incarnation. */
+  readonly isEnded: boolean;
+  readonly progress: Progress | null;
+  readonly best: BestCheckpoint | null;
+  /** By metric and worker; a run with one worker has one entry each. */
+  readonly finalMetrics: ReadonlyMap<string, ReadonlyMap<string, JsonValue>>;
+}
+
+export function toRunState(events: Iterable<StateEvent>): XtrackRunState {
+  const sorted = [...events].sort(byTime);
+  const incarnations = new Incarnations(sorted.filter((event) => event.type === "run_start"));
+  const byWorker = Map.groupBy(sorted, (event) => toWorkerKey(event.groupKey, event.worker));
+  const workers = [...byWorker.values()]
+    .map((own) => toWorkerState(own, incarnations))
+    .sort((a, b) => (toWorkerKey(a.groupKey, a.worker) < toWorkerKey(b.groupKey, b.worker) ? -1 : 1));
+  const concluding = workers.filter((worker) => worker.startNs !== null || worker.endNs !== null);
+  return {
+    workers,
+    isEnded: concluding.length > 0 && concluding.every((worker) => worker.endNs !== null),
+    progress: toProgress(sorted),
+    best: toBest(sorted),
+    finalMetrics: joinFinalMetrics(workers),
+  };
+}
+
+/** By the worker's own clock; between workers that says little, so their names decide where times are equal. */
+function byTime(a: StateEvent, b: StateEvent): number {
+  if (a.tsNs !== b.tsNs) return a.tsNs < b.tsNs ? -1 : 1;
+  if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
+  return a.worker < b.worker ? -1 : a.worker > b.worker ? 1 : 0;
+}
+
+function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations): WorkerState {
+  const { groupKey, worker } = sorted[0] as StateEvent;
+  const latest = incarnations.countOf(groupKey, worker);
+  const own = sorted.filter((event) => incarnations.of(groupKey, worker, event.tsNs) === latest);
+  const start = own.find((event) => event.type === "run_start");
+  // An end is told once; of several the last one counts.
+  const end = own.findLast((event) => event.type === "run_end");
+  const said = end === undefined ? {} : toObject(end.payload);
+  const status = own.findLast((event) => event.type === "status");
+  return {
+    groupKey,
+    worker,
+    incarnations: latest,
+    startNs: start?.tsNs ?? null,
+    endNs: end?.tsNs ?? null,
+    endStatus: textOf(said["status"]),
+    lastStatus: status === undefined ? "" : textOf(toObject(status.payload)["status"]),
+    error: isObject(said["error"]) ? said["error"] : null,
+    finalMetrics: isObject(said["final_metrics"]) ? said["final_metrics"] : {},
+    durations: {
+      clockNs: start !== undefined && end !== undefined ? end.tsNs - start.tsNs : null,
+      arrivalNs: start !== undefined && end !== undefined ? end.receivedNs - start.receivedNs : null,
+      saidMs:
+        typeof said["duration_ms"] === "number" || typeof said["duration_ms"] === "bigint" ? said["duration_ms"] : null,
+    },
+  };
+}
+
+/** The last status that tells a progress. */
+function toProgress(sorted: readonly StateEvent[]): Progress | null {
+  for (const event of sorted.toReversed()) {
+    if (event.type !== "status") continue;
+    const payload = toObject(event.payload);
+    const progress = payload["progress"];
+    if (!isObject(progress) || progress["cur"] === undefined) continue;
+    return {
+      current: progress["cur"],
+      total: progress["total"] ?? null,
+      unit: textOf(progress["unit"]),
+      message: textOf(payload["msg"]),
+      worker: event.worker,
+    };
+  }
+  return null;
+}
+
+/** The client says which checkpoint is best when it writes it, so the last one it said so of is. */
+function toBest(sorted: readonly StateEvent[]): BestCheckpoint | null {
+  for (const event of sorted.toReversed()) {
+    if (event.type !== "checkpoint") continue;
+    const payload = toObject(event.payload);
+    if (payload["is_best"] !== true) continue;
+    return {
+      worker: event.worker,
+      tsNs: event.tsNs,
+      step: payload["step"] ?? null,
+      path: textOf(payload["path"]),
+      bestKey: textOf(payload["best_key"]),
+      metrics: isObject(payload["metrics"]) ? payload["metrics"] : {},
+    };
+  }
+  return null;
+}
+
+function joinFinalMetrics(workers: readonly WorkerState[]): Map<string, Map<string, JsonValue>> {
+  const joined = new Map<string, Map<string, JsonValue>>();
+  for (const { worker, finalMetrics } of workers) {
+    for (const [key, value] of Object.entries(finalMetrics)) {
+      const values = joined.get(key) ?? new Map<string, JsonValue>();
+      joined.set(key, values.set(worker, value));
+    }
+  }
+  return joined;
+}
+
+function toObject(payload: string): JsonObject {
+  const parsed = parseJson(payload);
+  return parsed.ok && isObject(parsed.value) ? parsed.value : {};
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
