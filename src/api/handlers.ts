@@ -6,7 +6,9 @@ import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/co
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
+import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
+import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
 import * as records from "./routes/records.ts";
 import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
@@ -40,6 +42,11 @@ export function createHandlers(context: ApiContext): Handlers {
     faults: records.faultsRoute(context),
     runFaults: records.runFaultsRoute(context),
     faultRaw: records.faultRawRoute(context),
+    graph: graphRoute(context),
+    completeness: completenessRoute(context),
+    completenessAll: completenessAllRoute(context),
+    launches: launchesRoute(context),
+    launch: launchRoute(context),
     commands: commandsRoute(context),
     sendCommand: sendCommandRoute(context),
     cancelCommand: cancelCommandRoute(context),

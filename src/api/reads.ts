@@ -9,6 +9,7 @@ import type { Float } from "./contract/scalar.ts";
 import type { MetricInfo } from "./contract/series.ts";
 import type { Snapshot } from "./contract/snapshot.ts";
 import type { SpanSummaryRow } from "./contract/span.ts";
+import type { PipelineReads } from "./pipeline-reads.ts";
 
 export interface RunGroup {
   readonly groupKey: string;
@@ -133,6 +134,7 @@ export interface TensorRecord {
 }
 
 export interface Reads {
+  readonly pipelines: PipelineReads;
   resolve(workspace: string, id: string): Promise<ResolvedRun | null>;
   groupsOf(workspace: string, runs: readonly string[]): Promise<RunGroup[]>;
   runFacts(workspace: string, groups: readonly string[] | null, signal?: AbortSignal): Promise<RunFacts[]>;

@@ -1,7 +1,7 @@
 // Launches: run-space sweeps, keyed (id, attempt).
 
 import Type, { type Static } from "typebox";
-import { LaunchCompleteness } from "./pipeline.ts";
+import { LaunchCompleteness, PipelineOutcome } from "./pipeline.ts";
 import { Cell, RunStatus } from "./run.ts";
 import { AsOf, Count, JsonText, NextCursor, nullable, PageQuery, repeated, TimeNs } from "./scalar.ts";
 
@@ -19,6 +19,12 @@ export const LaunchSummary = Type.Object({
   runs: Count,
   statuses: Type.Record(Type.String(), Count),
   completeness: LaunchCompleteness,
+  success: Type.Object({
+    outcome: PipelineOutcome,
+    runs: Type.Record(PipelineOutcome, Count),
+    /** Planned runs that never started; null when the plan is not known. */
+    missing_runs: nullable(Count),
+  }),
 });
 export type LaunchSummary = Static<typeof LaunchSummary>;
 
@@ -30,6 +36,11 @@ export const LaunchPath = Type.Object({ id: Type.String({ minLength: 1 }), attem
 export const LaunchQuery = Type.Object({
   columns: Type.Optional(
     repeated(Type.String({ description: "Fields to return per cell, e.g. metrics.loss.last." }), 16),
+  ),
+  best: Type.Optional(
+    Type.String({
+      description: "A field; the answer names the run with the least of it, with `-` before it the greatest.",
+    }),
   ),
 });
 
@@ -53,6 +64,21 @@ export const LaunchAnswer = Type.Object({
   /** Context names with their distinct values, the most varied first. */
   axes: Type.Array(Type.Object({ name: Type.String(), values: Type.Array(JsonText), numeric: Type.Boolean() })),
   grid: Type.Array(LaunchCell),
+  /** Runs that share their whole context with another run. */
+  duplicates: Type.Array(
+    Type.Object({ context: Type.Record(Type.String(), JsonText), runs: Type.Array(Type.String()) }),
+  ),
+  /** Only when asked for; null when no run has a finite value. */
+  best: Type.Optional(nullable(Type.Object({ run: Type.String(), value: Cell }))),
+  /** Runs of the same meaning, and of the same configuration; the ids of pipelines differ within one launch. */
+  pipelines: Type.Array(
+    Type.Object({
+      semantic_id: Type.String(),
+      pipeline_ids: Type.Array(Type.String()),
+      configs: Type.Array(Type.Object({ config_id: Type.String(), runs: Type.Array(Type.String()) })),
+      runs: Count,
+    }),
+  ),
   as_of: AsOf,
 });
 export type LaunchAnswer = Static<typeof LaunchAnswer>;

@@ -56,6 +56,7 @@ export const paths = {
   cancelCommand: route("DELETE", `${run}/commands/:command`, "control", "Take back a command that is still queued."),
   exportRun: route("GET", `${run}/export`, "read", "The run as JSONL, CSV, Parquet or a Chrome trace."),
   exportRuns: route("GET", `${v1}/export`, "read", "The runs of a filter as JSONL, CSV or Parquet."),
+  completenessAll: route("GET", `${v1}/completeness`, "read", "The verdicts on every pipeline run and launch."),
   launches: route("GET", `${v1}/launches`, "read", "Launches (sweeps) with their completeness."),
   launch: route("GET", `${v1}/launches/:id/:attempt`, "read", "One launch: plan, axes and a cell for each run."),
   compare: route("GET", `${v1}/compare`, "read", "Params, environment, source, metrics and spans of several runs."),

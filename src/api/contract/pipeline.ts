@@ -22,6 +22,8 @@ export const GraphNode = Type.Object({
   /** Executed, but not in the declared pipeline. */
   orphan: Type.Boolean(),
   executions: Count,
+  /** Executions by status. */
+  counts: Type.Record(Type.String(), Count),
   start_ns: nullable(TimeNs),
   end_ns: nullable(TimeNs),
   wall_ms: nullable(Type.Number()),
@@ -42,6 +44,9 @@ export type GraphNode = Static<typeof GraphNode>;
 
 export const GraphAnswer = Type.Object({
   pipeline_id: Type.String(),
+  /** Equal for runs that mean the same, and that are also configured the same; '' when the run does not say. */
+  semantic_id: Type.String(),
+  config_id: Type.String(),
   nodes: Type.Array(GraphNode),
   edges: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), kind: word(["declared", "observed"]) })),
   as_of: AsOf,
@@ -49,6 +54,21 @@ export const GraphAnswer = Type.Object({
 export type GraphAnswer = Static<typeof GraphAnswer>;
 
 export const Verdict = word(["complete", "partial", "invalid"]);
+
+export const PipelineOutcome = word(["succeeded", "failed", "interrupted", "unfinished"]);
+
+/** Did it work? A different question from completeness: a failed run is complete once its end has arrived. */
+export const RunSuccess = Type.Object({
+  outcome: PipelineOutcome,
+  status_raw: Type.String({ description: "The end's own word, '' when it says none." }),
+  failed_nodes: Type.Array(Type.String()),
+});
+
+export const ClockNote = Type.Object({
+  kind: word(["ahead", "behind"]),
+  shift_minutes: Type.Integer(),
+  message: Type.String(),
+});
 
 export const RunCompleteness = Type.Object({
   run_id: Type.String(),
@@ -64,6 +84,8 @@ export const RunCompleteness = Type.Object({
     has_start: Type.Boolean(),
     has_end: Type.Boolean(),
   }),
+  success: Type.Optional(RunSuccess),
+  clock: Type.Optional(nullable(ClockNote)),
   as_of: Type.Optional(AsOf),
 });
 export type RunCompleteness = Static<typeof RunCompleteness>;
@@ -80,3 +102,10 @@ export const LaunchCompleteness = Type.Object({
   }),
 });
 export type LaunchCompleteness = Static<typeof LaunchCompleteness>;
+
+/** The verdicts on everything in the workspace. */
+export const CompletenessAnswer = Type.Object({
+  runs: Type.Array(RunCompleteness),
+  launches: Type.Array(LaunchCompleteness),
+  as_of: AsOf,
+});

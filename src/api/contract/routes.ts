@@ -75,6 +75,7 @@ export const schemas = {
   cancelCommand: { params: command.CommandPath, answer: command.Command },
   exportRun: { params: RunPath, query: RunExportQuery, media: files },
   exportRuns: { query: ExportQuery, media: files },
+  completenessAll: { answer: pipeline.CompletenessAnswer },
   launches: { query: launch.LaunchesQuery, answer: launch.LaunchesAnswer },
   launch: { params: launch.LaunchPath, query: launch.LaunchQuery, answer: launch.LaunchAnswer },
   compare: { query: compare.CompareQuery, answer: compare.CompareAnswer },

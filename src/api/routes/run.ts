@@ -9,6 +9,7 @@ import type { RunFacts } from "#model/run-facts.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { toEntries } from "#query/runs/list.ts";
 import type { RunEntry } from "#query/runs/values.ts";
+import { readClockNote } from "./pipeline.ts";
 import { toSummary } from "./runs.ts";
 
 export function runRoute(context: ApiContext): Handler<"run"> {
@@ -37,6 +38,7 @@ export async function readRun(
   const mine = facts.find((run) => run.runId === resolved.runId);
   if (mine === undefined) throw new Refusal(404, "run_not_found", `The run ${resolved.runId} was deleted.`);
   const head = context.head();
+  const clock = await readClockNote(context, [mine]);
   const [entry] = toEntries([mine], params, [], metricCounts, head) as [RunEntry];
   const start = firstPayload(payloads, "run_start");
   const end = lastPayload(payloads, "run_end");
@@ -53,7 +55,7 @@ export async function readRun(
     error_detail: toError(entry, end),
     worker_list: toWorkers(mine, head),
     children: [],
-    notes_on_data: notesOnData(mine),
+    notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(counts, mine, metricCounts),
     final_metrics: objectOf(end["final_metrics"]) as Run["final_metrics"],
     edits: toEdits(mine),

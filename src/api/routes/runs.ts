@@ -65,7 +65,7 @@ function readSort(text: string): RunsQuestion["sort"][number] {
   return { field: readField(descending ? text.slice(1) : text, "sort"), descending };
 }
 
-function readField(text: string, name: string): FieldRef {
+export function readField(text: string, name: string): FieldRef {
   const field = parseField(text);
   if (!("mistake" in field)) return field;
   throw new Refusal(400, "field_unknown", field.mistake, { at: { part: "query", name } });
@@ -106,8 +106,13 @@ export function toSummary(entry: RunEntry, columns: readonly FieldRef[]): RunSum
       duplicates: facts.groups.reduce((sum, group) => sum + group.duplicates, 0),
       nonfinite: entry.counts.reduce((sum, cell) => sum + cell.nonfinite, 0),
     },
-    cells: Object.fromEntries(columns.flatMap((field) => toCell(entry, field))),
+    cells: toCells(entry, columns),
   };
+}
+
+/** By field; a field this run does not have is left out. */
+export function toCells(entry: RunEntry, columns: readonly FieldRef[]): Record<string, Cell> {
+  return Object.fromEntries(columns.flatMap((field) => toCell(entry, field)));
 }
 
 function toCell(entry: RunEntry, field: FieldRef): [string, Cell][] {

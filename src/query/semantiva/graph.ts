@@ -28,20 +28,20 @@ export interface GraphNode {
   readonly orphan: boolean;
   readonly executions: number;
   /** Executions by status. */
-  readonly counts: Readonly<Record<string, number>>;
+  readonly counts: Record<string, number>;
   /** Of the last execution; decimal nanoseconds, null when the written time is none. */
   readonly start_ns: string | null;
   readonly end_ns: string | null;
   readonly wall_ms: number | null;
   readonly cpu_ms: number | null;
-  readonly parameters: readonly { readonly name: string; readonly value: string; readonly source: string }[];
+  readonly parameters: { readonly name: string; readonly value: string; readonly source: string }[];
   readonly context: {
     readonly read: string[];
     readonly created: string[];
     readonly updated: string[];
     readonly summaries: string;
   };
-  readonly checks: readonly NodeCheck[];
+  readonly checks: NodeCheck[];
   readonly error: { readonly type: string; readonly message: string } | null;
   /** Strict JSON text of the last SER line, '' when the node never ran. */
   readonly record: string;

@@ -12,10 +12,12 @@ import * as snapshots from "#store/reader/snapshots.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
 import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
+import { createPipelineReads } from "./pipeline-reads.ts";
 
 export function createReads(store: Store): Reads {
   const { database } = store;
   return {
+    pipelines: createPipelineReads(store),
     resolve: (workspace, id) => resolve(store, workspace, id),
     groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
     runFacts: (workspace, groups, signal) =>

@@ -105,6 +105,17 @@ export async function readLaunches(
   }));
 }
 
+/** Stored start lines by launch key. */
+export async function readLaunchStarts(
+  store: Store,
+  launchKeys: readonly string[],
+  options: ReadOptions = {},
+): Promise<Map<string, string>> {
+  const query = sql.launchStartsQuery(store.database, launchKeys);
+  const rows = await store.query<{ launch_key: string; payload: string }>(query, options);
+  return new Map(rows.map(({ launch_key, payload }) => [launch_key, payload]));
+}
+
 /** Attempts by launch id, ascending. */
 export async function readAttempts(
   store: Store,

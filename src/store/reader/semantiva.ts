@@ -181,6 +181,15 @@ GROUP BY launch_key, has_end, outcome, failed_nodes`,
   };
 }
 
+/** The start line of each launch, the last when there are several. */
+export function launchStartsQuery(database: string, launchKeys: readonly string[]): Query {
+  return {
+    sql: `SELECT toString(group_key) AS launch_key, argMax(payload, (ts_ns, jpos, jrow)) AS payload
+FROM ${database}.events WHERE group_key IN {launches:Array(String)} AND type = 'run_space_start' GROUP BY group_key`,
+    params: { launches: [...launchKeys] },
+  };
+}
+
 /** The attempts that are known of a launch id. */
 export function attemptsQuery(database: string, workspace: string, launchIds: readonly string[]): Query {
   return {

@@ -1,0 +1,237 @@
+// GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
+
+import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
+import type { LaunchAnswer, LaunchCell, LaunchSummary } from "#api/contract/launch.ts";
+import type { Cell, RunStatus } from "#api/contract/run.ts";
+import type { Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { LaunchHead } from "#model/pipeline-facts.ts";
+import type { FieldRef } from "#query/runs/field.ts";
+import { toRunHead } from "#query/runs/head.ts";
+import { readEntries } from "#query/runs/list.ts";
+import { type Grid, type GridCell, pickBest, toGrid } from "#query/semantiva/grid.ts";
+import { judgeLaunchHead, readLaunchStart } from "#query/semantiva/launch.ts";
+import { groupPipelines } from "#query/semantiva/pipeline-groups.ts";
+import type { Outcome } from "#query/semantiva/success.ts";
+import { readField, toCells } from "./runs.ts";
+
+const limitDefault = 100;
+
+const statusOfOutcome: Readonly<Record<Outcome, RunStatus>> = {
+  succeeded: "completed",
+  failed: "failed",
+  interrupted: "killed",
+  unfinished: "lost",
+};
+
+export function launchesRoute(context: ApiContext): Handler<"launches"> {
+  return async ({ query, caller, signal }) => {
+    const asOf = context.asOf();
+    const limit = query.limit ?? limitDefault;
+    const { workspace } = caller;
+    const heads = await context.reads.pipelines.launches({ workspace, limit, after: readAfter(query.cursor) }, signal);
+    const last = heads.length === limit ? heads.at(-1) : undefined;
+    return {
+      launches: await toSummaries(context, workspace, heads),
+      next: last === undefined ? null : encodeCursor([last.start_ns.toString(), last.launch_key]),
+      as_of: asOf,
+    };
+  };
+}
+
+function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: string } | null {
+  const values = decodeCursor(cursor);
+  if (values === null) return null;
+  const [startNs, launchKey] = values;
+  if (typeof launchKey === "string" && /^-?\d{1,20}$/.test(String(startNs))) {
+    return { startNs: BigInt(String(startNs)), launchKey };
+  }
+  throw new Refusal(400, "cursor_invalid", "This is not a cursor of an earlier page.");
+}
+
+export function launchRoute(context: ApiContext): Handler<"launch"> {
+  return async ({ params, query, caller, signal }): Promise<LaunchAnswer> => {
+    const asOf = context.asOf();
+    const { workspace } = caller;
+    const { pipelines } = context.reads;
+    const launchKey = `${workspace}/l/${params.id}/${params.attempt}`;
+    const [heads, members, starts, ids] = await Promise.all([
+      pipelines.launches({ launchKeys: [launchKey] }, signal),
+      pipelines.members(launchKey, signal),
+      pipelines.launchStarts([launchKey]),
+      pipelines.pipelineIds({ launchKey }),
+    ]);
+    const [head] = heads;
+    if (head === undefined) throw unknownLaunch(params.id, params.attempt);
+    const [summary] = (await toSummaries(context, workspace, [head])) as [LaunchSummary];
+    const grid = toGrid(members, summary.planned);
+    const { spec_id, inputs_id, constants, inputs } = readLaunchStart(starts.get(launchKey) ?? "");
+    const columns = (query.columns ?? []).map((text) => readField(text, "columns"));
+    const best = query.best === undefined ? null : readBest(query.best);
+    const rows = await readRows(context, workspace, grid, [...columns, ...(best === null ? [] : [best.field])]);
+    const cells = toLaunchCells(grid, rows, columns);
+    return {
+      ...summary,
+      // What the cells say, so that the two never differ.
+      statuses: countBy(cells.map(({ status }) => status)),
+      spec_id,
+      inputs_id,
+      constants,
+      inputs,
+      axes: grid.axes.map(({ name, values, numeric }) => ({ name, values: [...values], numeric })),
+      grid: cells,
+      duplicates: grid.duplicates.map(({ context: shared, runs }) => ({ context: { ...shared }, runs: [...runs] })),
+      ...(best === null ? {} : { best: toBest(grid, rows, best) }),
+      pipelines: groupPipelines(ids).map(({ configs, pipeline_ids, ...group }) => ({
+        ...group,
+        pipeline_ids: [...pipeline_ids],
+        configs: configs.map(({ config_id, runs }) => ({ config_id, runs: [...runs] })),
+      })),
+      as_of: asOf,
+    };
+  };
+}
+
+function unknownLaunch(id: string, attempt: number): Refusal {
+  return new Refusal(404, "launch_not_found", `There is no launch ${JSON.stringify(id)} with attempt ${attempt}.`, {
+    hint: "List launches with GET /api/v1/launches; a retry of a launch is another attempt.",
+    at: { part: "path", name: "id" },
+  });
+}
+
+async function toSummaries(
+  context: ApiContext,
+  workspace: string,
+  heads: readonly LaunchHead[],
+): Promise<LaunchSummary[]> {
+  if (heads.length === 0) return [];
+  const { pipelines } = context.reads;
+  const [starts, attempts] = await Promise.all([
+    pipelines.launchStarts(heads.map((head) => head.launch_key)),
+    pipelines.attempts(workspace, [...new Set(heads.map((head) => head.launch_id))]),
+  ]);
+  const { nowNs, silenceNs } = context.head();
+  return heads.map((head) => {
+    const { planned, runs, completeness, success } = judgeLaunchHead(head);
+    const isLive = nowNs - head.last_received_ns < silenceNs;
+    const statusOf = (outcome: Outcome) => (outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome]);
+    const counts = Object.entries(success.runs) as [Outcome, number][];
+    return {
+      id: head.launch_id,
+      attempt: head.attempt,
+      attempts: attempts.get(head.launch_id) ?? [head.attempt],
+      // An end that has arrived ends the launch, whatever its runs left open.
+      status: head.has_end && success.outcome === "unfinished" ? "lost" : statusOf(success.outcome),
+      status_raw: success.status_raw,
+      combine_mode: readLaunchStart(starts.get(head.launch_key) ?? "").combine_mode,
+      start_ns: head.start_ns === 0n ? null : head.start_ns.toString(),
+      end_ns: head.has_end && head.end_ns !== 0n ? head.end_ns.toString() : null,
+      planned,
+      runs,
+      statuses: {
+        ...Object.fromEntries(
+          counts.filter(([, count]) => count > 0).map(([outcome, count]) => [statusOf(outcome), count]),
+        ),
+        ...(success.missing_runs ? { missing: success.missing_runs } : {}),
+      },
+      completeness,
+      success: { outcome: success.outcome, runs: { ...success.runs }, missing_runs: success.missing_runs },
+    };
+  });
+}
+
+/** What the table of runs knows of a launch's runs. */
+interface RunRow {
+  readonly name: string;
+  readonly status: RunStatus;
+  readonly cells: Record<string, Cell>;
+}
+
+/** Of a large launch only the runs that have not ended are looked at one by one, and of those only so many. */
+const openRunsMax = 1000;
+
+async function readRows(
+  context: ApiContext,
+  workspace: string,
+  grid: Grid,
+  fields: readonly FieldRef[],
+): Promise<Map<string, RunRow>> {
+  const wanted = fields.length > 0 ? grid.cells : grid.cells.filter(({ status }) => status === "unfinished");
+  const runs = wanted.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]));
+  if (runs.length === 0 || (fields.length === 0 && runs.length > openRunsMax)) return new Map();
+  const { reads } = context;
+  const groups = (await reads.groupsOf(workspace, runs)).map((group) => group.groupKey);
+  const head = context.head();
+  if (fields.length === 0) {
+    const facts = await reads.runFacts(workspace, groups);
+    return new Map(
+      facts.map((run) => [run.runId, { name: run.runId, status: toRunHead(run, head).status, cells: {} }]),
+    );
+  }
+  const source = {
+    runFacts: () => reads.runFacts(workspace, groups),
+    paramCells: (_: string, names: readonly string[]) => reads.paramCells(workspace, names, groups),
+    metricCells: (_: string, keys: readonly string[]) => reads.metricCells(workspace, keys, groups),
+    metricCounts: (_: string, keys: readonly string[], of: readonly string[] | null) =>
+      reads.metricCounts(workspace, keys, of ?? groups),
+  };
+  const question = { workspace, filter: null, sort: [], columns: fields, group: null };
+  const entries = await readEntries(source, question, head);
+  return new Map(
+    entries.map((entry) => [
+      entry.facts.runId,
+      { name: entry.name, status: entry.head.status, cells: toCells(entry, fields) },
+    ]),
+  );
+}
+
+function toLaunchCells(grid: Grid, rows: ReadonlyMap<string, RunRow>, columns: readonly FieldRef[]): LaunchCell[] {
+  const names = new Set(columns.map((field) => field.text));
+  return grid.cells.map((cell) => {
+    const row = cell.run_id === null ? undefined : rows.get(cell.run_id);
+    const shown = Object.entries(row?.cells ?? {}).filter(([name]) => names.has(name));
+    return {
+      index: cell.index,
+      run: cell.run_id,
+      name: row?.name ?? cell.run_id ?? "",
+      status: toCellStatus(cell, row),
+      context: cell.context as Record<string, string>,
+      cells: Object.fromEntries(shown),
+    };
+  });
+}
+
+function toCellStatus({ status }: GridCell, row: RunRow | undefined): LaunchCell["status"] {
+  if (status === "missing") return status;
+  return status === "unfinished" && row !== undefined ? row.status : statusOfOutcome[status];
+}
+
+interface BestQuestion {
+  readonly field: FieldRef;
+  readonly direction: "min" | "max";
+}
+
+function readBest(text: string): BestQuestion {
+  const isMax = text.startsWith("-");
+  return { field: readField(isMax ? text.slice(1) : text, "best"), direction: isMax ? "max" : "min" };
+}
+
+function toBest(
+  grid: Grid,
+  rows: ReadonlyMap<string, RunRow>,
+  { field, direction }: BestQuestion,
+): NonNullable<LaunchAnswer["best"]> | null {
+  const toValue = (run: string) => {
+    const num = rows.get(run)?.cells[field.text]?.num;
+    return typeof num === "number" ? num : undefined;
+  };
+  const best = pickBest(grid.cells, toValue, direction);
+  const value = best?.run_id ? rows.get(best.run_id)?.cells[field.text] : undefined;
+  return best?.run_id && value !== undefined ? { run: best.run_id, value } : null;
+}
+
+function countBy(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
