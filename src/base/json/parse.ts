@@ -40,8 +40,8 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = defau
   }
 }
 
-/** Reads values where a cursor stands, for decoders that meet a part they want as a value. Throws JsonTrouble. */
-export class ValueReader {
+/** Reads values where a cursor stands. Throws JsonTrouble. */
+class ValueReader {
   readonly cursor: JsonCursor;
   oddities = 0;
 

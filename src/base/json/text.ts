@@ -30,7 +30,7 @@ export function decodeAscii(bytes: Uint8Array, start: number, stop: number): str
  * Short ASCII text that comes again and again (keys, names, words), from a small table of those seen last. The same
  * bytes then give the same string object, which property look-ups like.
  */
-export function internText(bytes: Uint8Array, start: number, stop: number): string {
+function internText(bytes: Uint8Array, start: number, stop: number): string {
   let hash = stop - start;
   for (let i = start; i < stop; i++) hash = (Math.imul(hash, 31) + (bytes[i] as number)) | 0;
   const slot = (hash ^ (hash >>> 11)) & (internedSlots - 1);

@@ -10,6 +10,7 @@ import { decodeText } from "#base/json/text.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, toJsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
+import { cirronSchemaVersion } from "./encode.ts";
 import { padRows } from "./fill.ts";
 import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
 import { isOtlpProtobuf } from "./otlp.ts";
@@ -18,9 +19,6 @@ import type { RecordTable } from "./record-table.ts";
 import { createSnapshotTable, fillSnapshots, pushStats, troubleWithSnapshot } from "./snapshot-rows.ts";
 import { createSpanTable, fillSpans, troubleWithSpan } from "./span-rows.ts";
 import { StatsReader } from "./stats.ts";
-
-/** The only version of the format there is. */
-export const schemaVersion = 1;
 
 export interface CirronBatch {
   readonly batchId: string;
@@ -119,9 +117,9 @@ class BatchDecoder {
         );
       return this.refuse("cirron_not_batch", "`batch_id` must be a text that is not empty");
     }
-    if (this.version !== String(schemaVersion)) {
+    if (this.version !== String(cirronSchemaVersion)) {
       const found = this.version === null ? "it is missing" : `found ${this.version}`;
-      return this.refuse("cirron_schema_version", `\`schema_version\` must be ${schemaVersion}, ${found}`);
+      return this.refuse("cirron_schema_version", `\`schema_version\` must be ${cirronSchemaVersion}, ${found}`);
     }
     if (!this.hasRows) return this.refuse("cirron_not_batch", "it has none of `spans`, `marks` and `snapshots`");
     const { spans, marks, snapshots } = this.faults;
@@ -212,7 +210,7 @@ class BatchDecoder {
       return true;
     }
     // A batch of another version may mean anything by these keys.
-    if (this.version !== null && this.version !== String(schemaVersion)) cursor.skipValue();
+    if (this.version !== null && this.version !== String(cirronSchemaVersion)) cursor.skipValue();
     else if (table === "spans") this.readSpans();
     else if (table === "marks") this.readMarks();
     else this.readSnapshots();

@@ -111,7 +111,7 @@ export function formatSnapshot(cells: SnapshotCells, style: JsonStyle): string {
 }
 
 /** A double as Python writes it: with a point or an exponent, so that it is read back as a float. */
-export function formatFloat(value: number, style: JsonStyle): string {
+function formatFloat(value: number, style: JsonStyle): string {
   if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
   const text = Object.is(value, -0) ? "-0" : String(value);
   return /[.e]/.test(text) ? text : `${text}.0`;

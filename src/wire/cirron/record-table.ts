@@ -16,7 +16,6 @@ export const strictBit = 1;
 /** The letters `null` as a word. */
 const nullWord = 0x6c6c756e;
 
-const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 interface UnknownField {
@@ -46,7 +45,7 @@ export interface FieldReader {
 }
 
 /** How many records a block holds; its scratch memory stays in the processor's cache. */
-export const blockRows = 256;
+const blockRows = 256;
 
 /** Bits of `rowBits`. */
 export const rowBits = {
@@ -331,9 +330,4 @@ export class RecordTable {
     const { bytes, start, stop } = this.cursor;
     return stop - start === 2 && bytes[start] === 0x2d && bytes[start + 1] === 0x30;
   }
-}
-
-/** The JSON-escaped form of a text, without quotes: what a column holds when the text has half a surrogate pair. */
-export function escapeText(text: string): Uint8Array {
-  return textEncoder.encode(JSON.stringify(text).slice(1, -1));
 }

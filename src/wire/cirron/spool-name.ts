@@ -11,7 +11,7 @@ export interface SpoolName {
   readonly batchId: string;
 }
 
-export type BlobKind = "weights" | "gradients";
+type BlobKind = "weights" | "gradients";
 
 export interface BlobKey {
   readonly spanId: string;
