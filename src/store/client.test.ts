@@ -72,6 +72,16 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     );
   });
 
+  it("takes a list of any length as a parameter", async () => {
+    const list = Array.from({ length: 60_000 }, (_, i) => `default/x/it's \\ run ${i}`);
+    const [row] = await store.query({
+      sql: `SELECT length({list:Array(String)}) AS n, {list:Array(String)}[-1] AS last, count() AS found
+        FROM numbers(100) WHERE concat('default/x/it\\'s \\\\ run ', toString(number)) IN {list:Array(String)}`,
+      params: { list },
+    });
+    expect(row).toEqual({ n: "60000", last: list.at(-1), found: "100" });
+  });
+
   it("passes numbers, big integers, booleans and lists of them as parameters", async () => {
     const [row] = await store.query({
       sql: "SELECT {a:Int64} AS a, {b:Float64} AS b, {c:Float64} AS c, {d:Bool} AS d, {e:Array(Int64)} AS e",

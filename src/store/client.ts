@@ -7,7 +7,7 @@ import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
 import { checkTrailers, createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
-import { formatParam } from "./params.ts";
+import { placeParams } from "./params.ts";
 import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats, TableStats } from "./store.ts";
 import { type RowShape, RowWords } from "./words/row-words.ts";
 
@@ -19,6 +19,9 @@ const outputSettings = {
   output_format_json_quote_denormals: "1",
   output_format_json_escape_forward_slashes: "0",
 };
+
+/** A server takes a query of 256 KiB unless told otherwise. */
+const queryCharsUsual = 60_000;
 
 interface Account {
   readonly user: string;
@@ -148,8 +151,10 @@ class HttpStore implements Store {
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
     if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));
-    for (const [name, value] of Object.entries(query.params ?? {})) search.set(`param_${name}`, formatParam(value));
-    return this.send(options.asGuest ? (guest as Account) : owner, search, query.sql, options.signal);
+    const { sql, beside } = placeParams(query.sql, query.params ?? {});
+    for (const [name, text] of beside) search.set(`param_${name}`, text);
+    if (this.kind === "server" && sql.length > queryCharsUsual) search.set("max_query_size", String(sql.length * 4));
+    return this.send(options.asGuest ? (guest as Account) : owner, search, sql, options.signal);
   }
 
   private async send(

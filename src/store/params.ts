@@ -10,6 +10,28 @@ export function formatParam(value: ParamValue): string {
   return formatScalar(value);
 }
 
+/** Longer lists go into the text of the query: an address has a limit of about a megabyte. */
+const addressCharsMax = 16_384;
+
+/** The text of a query and what is left to be sent beside it. A long list is written as a literal of its type. */
+export function placeParams(
+  sql: string,
+  params: Readonly<Record<string, ParamValue>>,
+): { readonly sql: string; readonly beside: ReadonlyMap<string, string> } {
+  const beside = new Map<string, string>();
+  let text = sql;
+  for (const [name, value] of Object.entries(params)) {
+    const formatted = formatParam(value);
+    if (typeof value !== "object" || value === null || formatted.length <= addressCharsMax) beside.set(name, formatted);
+    else
+      text = text.replace(
+        new RegExp(`\\{\\s*${name}\\s*:([^}]+)\\}`, "g"),
+        (_, type) => `CAST(${formatted}, '${type}')`,
+      );
+  }
+  return { sql: text, beside };
+}
+
 function formatItem(value: ParamValue): string {
   if (value === null) return "NULL";
   if (typeof value === "string") return `'${escapeText(value)}'`;

@@ -70,6 +70,7 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
     ["output_format_json_quote_denormals", "1"],
     ["output_format_json_escape_forward_slashes", "0"],
     ["async_insert", "0"],
+    ["max_query_size", String(64 << 20)],
     ["max_memory_usage", String(Math.floor(memoryBytesMax / 2))],
     ["max_execution_time", purpose === "read" ? "60" : "0"],
   ]);

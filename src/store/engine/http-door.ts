@@ -16,7 +16,7 @@ import { parseRequest } from "./request.ts";
 import { firstWord, formatLiteral, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
 
 const headerBytesMax = 4 << 20;
-const queryBytesMax = 16 << 20;
+const queryBytesMax = 64 << 20;
 /** A reader that takes nothing for so long loses its answer, because it holds a lane that others wait for. */
 const stallMs = 60_000;
 

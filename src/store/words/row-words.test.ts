@@ -1,0 +1,138 @@
+import { array, assert, constantFrom, integer, oneof, property, string, tuple } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type RowShape, RowWords } from "./row-words.ts";
+import { toShape } from "./type-shape.ts";
+
+/** What the engine writes for a column type and what it must become. */
+type Cell = readonly [engine: string, words: string];
+
+const floatCell = oneof(
+  constantFrom<Cell>(
+    ["1.5", "1.5"],
+    ['"nan"', '"NaN"'],
+    ['"-nan"', '"NaN"'],
+    ['"inf"', '"Infinity"'],
+    ['"-inf"', '"-Infinity"'],
+    ["null", "null"],
+    ["-0", "-0"],
+    ["1e-7", "1e-7"],
+  ),
+);
+const textCell = oneof(
+  string(),
+  constantFrom("nan", "inf", "-inf", '"nan"', "a,b", "]", "[", "\\", 'x\\"', "\n", "{}", "é"),
+).map((text): Cell => {
+  const json = JSON.stringify(text);
+  return [json, json];
+});
+const list = (cell: typeof floatCell) =>
+  array(cell, { maxLength: 3 }).map(
+    (cells): Cell => [`[${cells.map(([e]) => e).join(",")}]`, `[${cells.map(([, w]) => w).join(",")}]`],
+  );
+const mapCell = array(tuple(textCell, floatCell), { maxLength: 3 }).map(
+  (pairs): Cell => [
+    `{${pairs.map(([[k], [e]]) => `${k}:${e}`).join(",")}}`,
+    `{${pairs.map(([[k], [, w]]) => `${k}:${w}`).join(",")}}`,
+  ],
+);
+const pairCell = tuple(floatCell, textCell).map(
+  ([[fe, fw], [te, tw]]): Cell => [`{"a":${fe},"b":${te}}`, `{"a":${fw},"b":${tw}}`],
+);
+
+const columns: readonly { readonly type: string; readonly cell: typeof floatCell }[] = [
+  { type: "Float64", cell: floatCell },
+  { type: "String", cell: textCell },
+  { type: "Nullable(Float32)", cell: floatCell },
+  { type: "Array(Float64)", cell: list(floatCell) },
+  { type: "Array(String)", cell: list(textCell) },
+  { type: "Map(String, Float64)", cell: mapCell },
+  { type: "Tuple(a Float64, b String)", cell: pairCell },
+  { type: "LowCardinality(String)", cell: textCell },
+  { type: "Array(Array(Nullable(Float64)))", cell: list(list(floatCell)) },
+];
+
+const rowCells = array(tuple(...columns.map(({ cell }) => cell)), { maxLength: 6 });
+
+/** The bytes in pieces of these sizes, over and over. */
+function pass(shape: RowShape, bytes: Buffer, sizes: readonly number[]): string {
+  const words = new RowWords(shape);
+  const out: Buffer[] = [];
+  let at = 0;
+  for (let i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] as number;
+    out.push(Buffer.from(words.push(bytes.subarray(at, at + size))));
+    at += size;
+  }
+  return Buffer.concat(out).toString();
+}
+
+const names = columns.map((_, i) => `c"${i}`);
+const header = `${JSON.stringify(names)}\n${JSON.stringify(columns.map(({ type }) => type))}\n`;
+
+describe("RowWords", () => {
+  it("gives floats their words and leaves texts alone, however the answer is cut", () => {
+    assert(
+      property(rowCells, array(integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }), (rows, sizes) => {
+        const input = header + rows.map((cells) => `[${cells.map(([e]) => e).join(", ")}]\n`).join("");
+        const expected = rows.map((cells) => JSON.parse(`[${cells.map(([, w]) => w).join(",")}]`) as unknown[]);
+        const parse = (text: string): unknown[] =>
+          text
+            .split("\n")
+            .slice(0, -1)
+            .map((line) => JSON.parse(line) as unknown);
+        const asRows = pass("rows", Buffer.from(input), sizes);
+        expect(parse(asRows)).toEqual(expected);
+        const asObjects = pass("objects", Buffer.from(input), sizes);
+        expect(parse(asObjects)).toEqual(
+          expected.map((row) => Object.fromEntries(row.map((value, i) => [names[i], value]))),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("passes rows without such floats through untouched", () => {
+    const words = new RowWords("rows");
+    words.push(Buffer.from('["a"]\n["Float64"]\n'));
+    const rows = Buffer.from("[1.5]\n[ 2 ]\n");
+    expect(Buffer.from(words.push(rows)).toString()).toBe("[1.5]\n[ 2 ]\n");
+    expect(words.header).toEqual({ names: ["a"], types: ["Float64"] });
+  });
+
+  it("keeps bytes that are no UTF-8", () => {
+    const words = new RowWords("objects");
+    words.push(Buffer.from('["a", "b"]\n["String", "Float64"]\n'));
+    const row = Buffer.concat([Buffer.from('["'), Buffer.from([0xff, 0xfe]), Buffer.from('", "nan"]\n')]);
+    const expected = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('","b":"NaN"}\n')]);
+    expect(Buffer.from(words.push(row)).equals(expected)).toBe(true);
+  });
+
+  it("stays fast when every row has a word", () => {
+    const words = new RowWords("rows");
+    words.push(Buffer.from('["a"]\n["Float64"]\n'));
+    const rows = Buffer.from('["inf"]\n'.repeat(200_000));
+    const from = performance.now();
+    expect(words.push(rows).length).toBe(13 * 200_000);
+    expect(performance.now() - from).toBeLessThan(3000);
+  });
+});
+
+describe("toShape", () => {
+  it.each([
+    ["Float64", "float"],
+    ["LowCardinality(Nullable(Float32))", "float"],
+    ["SimpleAggregateFunction(max, Nullable(Float64))", "float"],
+    ["String", "plain"],
+    ["Array(String)", "plain"],
+    ["Array(Float64)", "list"],
+    ["Tuple(Float64, String)", "list"],
+    ["Tuple(`odd, name)` Float64, b String)", "object"],
+    ["Map(String, Array(Float64))", "object"],
+    ["Nested(a Float64, b String)", "list"],
+    ["Enum8('Float64' = 1)", "plain"],
+    ["DateTime64(9, 'UTC')", "plain"],
+    ["AggregateFunction(argMax, Float64, Int64)", "plain"],
+  ])("finds the floats in %s", (type, kind) => {
+    expect(toShape(type).kind).toBe(kind);
+  });
+});
