@@ -1,17 +1,16 @@
 // Cirron batches: a spool file, or the sentinel lines in captured output.
 
+import { basename } from "node:path";
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { locatePointer } from "#base/json/pointer.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
+import { parseSpoolName } from "#wire/cirron/spool-name.ts";
 import { columnOf, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
 import { type Problem, type Tally, toProblem } from "./finding.ts";
 
 const protocol = "cirron";
 const marker = Buffer.from('{"__cirron_event__"');
-
-/** The name of a spool file says when the batch was made and which it is. */
-const spoolName = /(?:^|\/)(\d{20})-([0-9a-f]{32})\.json$/;
 
 export function* checkBatch(file: string, bytes: Uint8Array, tally: Tally): Generator<Problem> {
   const decoded = decodeBatch(bytes);
@@ -34,9 +33,10 @@ export function* checkBatch(file: string, bytes: Uint8Array, tally: Tally): Gene
     const where = { ...toLinePlace(bytes, place.offset ?? 0), ...pointer };
     yield toProblem("error", protocol, file, { code, detail, place: where });
   }
-  const named = spoolName.exec(file);
-  if (named !== null && (named[2] !== batch.batchId || BigInt(named[1] as string) !== batch.createdNs)) {
-    const detail = `the name says batch ${named[2]} made at ${BigInt(named[1] as string)}, the content ${batch.batchId} at ${batch.createdNs}`;
+  // The name of a spool file says when the batch was made and which it is.
+  const named = parseSpoolName(basename(file));
+  if (named !== null && (named.batchId !== batch.batchId || named.createdNs !== batch.createdNs)) {
+    const detail = `the name says batch ${named.batchId} made at ${named.createdNs}, the content ${batch.batchId} at ${batch.createdNs}`;
     yield toProblem("warning", protocol, file, { code: "name_mismatch", detail, place: { line: 1, column: 1 } });
   }
 }

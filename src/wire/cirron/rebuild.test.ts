@@ -47,6 +47,26 @@ describe("the recorded batches of a real SDK", () => {
   });
 });
 
+/** The same JSON with blanks between all tokens, which leaves the decoder none of its short cuts. */
+function spread(text: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^"{}[\],:\s]+/g, (token) => ` ${token}\n\t`);
+}
+
+test.each(spoolFiles)("%s gives the same rows whether its JSON is compact or not", (file) => {
+  const text = readFileSync(file, "utf8");
+  const [compact, loose] = [decoded(text), decoded(spread(text))];
+  for (const table of ["spans", "marks", "snapshots"] as const) {
+    const [left, right] = [compact[table], loose[table]];
+    expect(right.flags.length).toBe(left.flags.length);
+    for (let row = 0; row < left.flags.length; row++) {
+      const [a, b] = [toCells(left, row), toCells(right, row)];
+      // The exact text is kept where strict JSON cannot say it, and there blanks count.
+      expect(b["raw"] === "").toBe(a["raw"] === "");
+      expect({ ...b, raw: "" }).toStrictEqual({ ...a, raw: "" });
+    }
+  }
+});
+
 function expectStats(cells: Record<string, Cell>, tree: Tree): void {
   const stats = sameNumbers(tree["stats"]) as Tree;
   for (const name of ["mean", "std", "min", "max", "norm"]) expect(cells[name], name).toBe(stats[name]);
