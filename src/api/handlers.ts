@@ -6,6 +6,7 @@ import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/co
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
+import { gapsRoute } from "./routes/gaps.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
@@ -39,6 +40,7 @@ export function createHandlers(context: ApiContext): Handlers {
     readBlob: readBlobRoute(context),
     tensorValues: tensorValuesRoute(context),
     checkpoints: records.checkpointsRoute(context),
+    gaps: gapsRoute(context),
     faults: records.faultsRoute(context),
     runFaults: records.runFaultsRoute(context),
     faultRaw: records.faultRawRoute(context),

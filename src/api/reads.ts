@@ -10,6 +10,7 @@ import type { MetricInfo } from "./contract/series.ts";
 import type { Snapshot } from "./contract/snapshot.ts";
 import type { SpanSummaryRow } from "./contract/span.ts";
 import type { PipelineReads } from "./pipeline-reads.ts";
+import type { RecordReads } from "./record-reads.ts";
 
 export interface RunGroup {
   readonly groupKey: string;
@@ -135,6 +136,7 @@ export interface TensorRecord {
 
 export interface Reads {
   readonly pipelines: PipelineReads;
+  readonly records: RecordReads;
   resolve(workspace: string, id: string): Promise<ResolvedRun | null>;
   groupsOf(workspace: string, runs: readonly string[]): Promise<RunGroup[]>;
   runFacts(workspace: string, groups: readonly string[] | null, signal?: AbortSignal): Promise<RunFacts[]>;

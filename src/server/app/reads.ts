@@ -13,11 +13,13 @@ import { spanSummaryQuery } from "#store/reader/span-summary.ts";
 import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
 import { createPipelineReads } from "./pipeline-reads.ts";
+import { createRecordReads } from "./record-reads.ts";
 
 export function createReads(store: Store): Reads {
   const { database } = store;
   return {
     pipelines: createPipelineReads(store),
+    records: createRecordReads(store),
     resolve: (workspace, id) => resolve(store, workspace, id),
     groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
     runFacts: (workspace, groups, signal) =>

@@ -1,0 +1,33 @@
+// GET /runs/<id>/gaps: XTrack's sequence numbers per worker and incarnation, and which of them never came.
+
+import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import type { Handler } from "#api/handler.ts";
+import { Incarnations } from "#query/xtrack/incarnations.ts";
+import { toSequences } from "#query/xtrack/sequences.ts";
+
+export function gapsRoute(context: ApiContext): Handler<"gaps"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const run = await resolveRun(context, request);
+    const { ranges, starts } = await context.reads.records.sequences(groupKeys(run));
+    const sequences = toSequences(ranges, new Incarnations(starts)).map((one) => ({
+      worker: one.worker,
+      incarnation: one.incarnation,
+      first_seq: one.firstSeq.toString(),
+      last_seq: one.lastSeq.toString(),
+      received: one.received,
+      duplicates: one.duplicates,
+      conflicts: one.conflicts,
+      missing: Number(one.missing),
+      first_ns: one.firstNs.toString(),
+      last_ns: one.lastNs.toString(),
+      gaps: one.gaps.map(({ fromSeq, toSeq }) => ({ from_seq: fromSeq.toString(), to_seq: toSeq.toString() })),
+    }));
+    return {
+      sequences,
+      missing: sequences.reduce((sum, one) => sum + one.missing, 0),
+      duplicates: sequences.reduce((sum, one) => sum + one.duplicates, 0),
+      as_of: asOf,
+    };
+  };
+}

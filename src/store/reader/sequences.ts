@@ -1,0 +1,60 @@
+// XTrack's sequence numbers of some groups: the ranges that came, and the run_starts that begin to count anew.
+
+import type { Store } from "#store/store.ts";
+
+export interface RangeRow {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly firstSeq: bigint;
+  readonly lastSeq: bigint;
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+  readonly events: number;
+  readonly duplicates: number;
+}
+
+export interface StartRow {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly tsNs: bigint;
+}
+
+export interface Sequences {
+  readonly ranges: readonly RangeRow[];
+  readonly starts: readonly StartRow[];
+}
+
+interface RangeText extends Omit<RangeRow, "firstSeq" | "lastSeq" | "firstNs" | "lastNs"> {
+  readonly firstSeq: string;
+  readonly lastSeq: string;
+  readonly firstNs: string;
+  readonly lastNs: string;
+}
+
+export async function readSequences(store: Store, groups: readonly string[]): Promise<Sequences> {
+  const { database } = store;
+  const params = { groups: [...groups] };
+  const [ranges, starts] = await Promise.all([
+    store.query<RangeText>({
+      sql: `SELECT group_key AS groupKey, worker, first_seq AS firstSeq, last_seq AS lastSeq, first_ts_ns AS firstNs,
+          last_ts_ns AS lastNs, events, duplicates
+        FROM ${database}.seq_ranges FINAL WHERE group_key IN {groups:Array(String)}`,
+      params,
+    }),
+    store.query<{ groupKey: string; worker: string; tsNs: string }>({
+      sql: `SELECT DISTINCT group_key AS groupKey, worker, ts_ns AS tsNs FROM ${database}.events
+        WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND type = 'run_start'`,
+      params,
+    }),
+  ]);
+  return {
+    ranges: ranges.map((row) => ({
+      ...row,
+      firstSeq: BigInt(row.firstSeq),
+      lastSeq: BigInt(row.lastSeq),
+      firstNs: BigInt(row.firstNs),
+      lastNs: BigInt(row.lastNs),
+    })),
+    starts: starts.map((row) => ({ ...row, tsNs: BigInt(row.tsNs) })),
+  };
+}

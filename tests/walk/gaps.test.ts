@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { GapsAnswer } from "#api/contract/record.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
+
+let walk: TestApp;
+beforeAll(async () => {
+  walk = await createTestApp();
+}, 60_000);
+afterAll(() => walk.remove());
+
+const octets = { "content-type": "application/octet-stream" };
+
+async function send(frames: readonly Buffer[]): Promise<void> {
+  const answer = await walk.post("/v1/xtrack?wait=1", Buffer.concat(frames), octets);
+  expect(answer.status).toBe(202);
+}
+
+function start(run: string, ts: number, wid?: string): Buffer {
+  return toFrame({ type: "run_start", seq: 1, ts, ...(wid === undefined ? {} : { wid }), payload: { run_id: run } });
+}
+
+function metric(run: string, seq: number, ts: number, wid?: string): Buffer {
+  const payload = { run_id: run, key: "loss", value: seq, step: seq };
+  return toFrame({ type: "metric", seq, ts, ...(wid === undefined ? {} : { wid }), payload });
+}
+
+async function gaps(run: string): Promise<GapsAnswer> {
+  const { status, body } = await walk.get(`/api/v1/runs/${run}/gaps`);
+  expect(status).toBe(200);
+  return body as GapsAnswer;
+}
+
+describe("GET /runs/<id>/gaps", () => {
+  test("counts forty workers apart, each with its own numbers [XT-07]", async () => {
+    const frames: Buffer[] = [];
+    for (let worker = 0; worker < 40; worker++) {
+      const wid = `w${worker}`;
+      frames.push(start("forty", 1000, wid));
+      // Every worker loses the number that is its own.
+      for (let seq = 2; seq <= 60; seq++) if (seq !== worker + 2) frames.push(metric("forty", seq, 1000 + seq, wid));
+    }
+    await send(frames);
+    const { sequences, missing } = await gaps("forty");
+    expect(sequences).toHaveLength(40);
+    expect(missing).toBe(40);
+    expect(sequences.find((one) => one.worker === "w7")).toEqual({
+      worker: "w7",
+      incarnation: 1,
+      first_seq: "1",
+      last_seq: "60",
+      received: 59,
+      duplicates: 0,
+      conflicts: 0,
+      missing: 1,
+      first_ns: "1000000",
+      last_ns: "1060000",
+      gaps: [{ from_seq: "9", to_seq: "9" }],
+    });
+  });
+
+  test("closes a gap when the late events come, and counts what came twice [XT-07]", async () => {
+    const all = Array.from({ length: 19 }, (_, at) => metric("late", at + 2, 2000 + at));
+    await send([start("late", 1999), ...all.slice(0, 4), ...all.slice(12)]);
+    expect(await gaps("late")).toMatchObject({
+      missing: 8,
+      sequences: [{ gaps: [{ from_seq: "6", to_seq: "13" }], last_seq: "20" }],
+    });
+    await send([...all.slice(6, 14)]);
+    expect(await gaps("late")).toMatchObject({
+      missing: 2,
+      duplicates: 2,
+      sequences: [{ gaps: [{ from_seq: "6", to_seq: "7" }] }],
+    });
+    await send(all);
+    expect(await gaps("late")).toMatchObject({ missing: 0, sequences: [{ received: 20, gaps: [], conflicts: 0 }] });
+  });
+
+  test("starts over where a run id is used again, and tells two events with one number", async () => {
+    await send([start("again", 5000), metric("again", 2, 5001), metric("again", 5, 5004)]);
+    await send([start("again", 9000), metric("again", 2, 9001), metric("again", 3, 9002), metric("again", 3, 9003)]);
+    const { sequences } = await gaps("again");
+    expect(
+      sequences.map(({ incarnation, received, missing, conflicts }) => [incarnation, received, missing, conflicts]),
+    ).toEqual([
+      [1, 3, 2, 0],
+      [2, 4, 0, 1],
+    ]);
+  });
+
+  test("is 404 for a run that is not there", async () => {
+    expect((await walk.get("/api/v1/runs/nobody/gaps")).status).toBe(404);
+  });
+});
