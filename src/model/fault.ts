@@ -121,7 +121,7 @@ export const faultKinds = {
   xtrack_frame_too_large: {
     blast: "message",
     means: "A frame is larger than the limit and was skipped.",
-    hint: "Send smaller events, or raise `xtrack.frame_bytes_max`.",
+    hint: "Send smaller events, or raise `limits.frame`.",
   },
   xtrack_events_lost: {
     blast: "record",
