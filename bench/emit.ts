@@ -1,0 +1,170 @@
+// What one mark, scope or event costs the program that makes it, in a tight loop, next to an empty function.
+// The figures include everything: taking the time, keeping the record, encoding it, and writing the batch or frame.
+// Usage: node bench/emit.ts [--save]   (--save rewrites bench/results/emit.md)
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { health, mark, markInt, profile, scope, shutdown, span, steps } from "#emit/cirron.ts";
+import { createTraceWriter } from "#emit/semantiva.ts";
+import { startRun } from "#emit/xtrack.ts";
+
+interface Result {
+  readonly what: string;
+  readonly medianNs: number;
+  readonly bestNs: number;
+}
+
+const rounds = 7;
+let sink = 0;
+
+/** This thread's own time on a processor: what other programs on the machine do does not count. */
+function readCpuNs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) * 1000;
+}
+
+/** Time per turn of `loop(count)`: the median and the best of several rounds, after one to warm up. */
+function measure(what: string, count: number, loop: (count: number) => void): Result {
+  loop(count);
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const beganNs = readCpuNs();
+    loop(count);
+    times.push((readCpuNs() - beganNs) / count);
+  }
+  times.sort((a, b) => a - b);
+  return { what, medianNs: times[rounds >> 1] as number, bestNs: times[0] as number };
+}
+
+function turn(i: number): void {
+  sink += i;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "emit-bench-"));
+const results: Result[] = [];
+try {
+  profile({ path: join(folder, "cirron"), spoolBytesMax: 200e6 });
+  const loops: [string, number, (count: number) => void][] = [
+    [
+      "an empty function",
+      1e6,
+      (n) => {
+        for (let i = 0; i < n; i++) turn(i);
+      },
+    ],
+    [
+      "mark(name, value)",
+      50_000,
+      (n) => {
+        for (let i = 0; i < n; i++) mark("loss", 1 / (i + 1));
+      },
+    ],
+    [
+      "mark(name, value, { step })",
+      50_000,
+      (n) => {
+        for (let i = 0; i < n; i++) mark("loss", 1 / (i + 1), { step: i });
+      },
+    ],
+    [
+      "markInt(name, value)",
+      50_000,
+      (n) => {
+        for (let i = 0; i < n; i++) markInt("correct", i);
+      },
+    ],
+    [
+      "scope(name, fn)",
+      25_000,
+      (n) => {
+        for (let i = 0; i < n; i++) scope("step", () => turn(i));
+      },
+    ],
+    [
+      "scope(name, fn, { index, attrs })",
+      25_000,
+      (n) => {
+        for (let i = 0; i < n; i++) scope("step", () => turn(i), { index: i, attrs: { lr: 0.1 } });
+      },
+    ],
+    [
+      "using span(name)",
+      25_000,
+      (n) => {
+        for (let i = 0; i < n; i++) {
+          using _ = span("step");
+          turn(i);
+        }
+      },
+    ],
+    [
+      "a turn of steps()",
+      25_000,
+      (n) => {
+        for (const i of steps(n)) turn(i);
+      },
+    ],
+    [
+      "scope with one mark inside",
+      25_000,
+      (n) => {
+        for (let i = 0; i < n; i++) scope("step", () => mark("loss", 1 / (i + 1)));
+      },
+    ],
+  ];
+  for (const [what, count, loop] of loops) results.push(measure(what, count, loop));
+  const { overheadMs, marks, spans } = health();
+  await shutdown();
+  profile({ enabled: false });
+  results.push(
+    measure("mark, when profile({ enabled: false })", 500_000, (n) => {
+      for (let i = 0; i < n; i++) mark("loss", i);
+    }),
+  );
+  await shutdown();
+
+  const run = startRun({ transport: { kind: "file", path: join(folder, "events.bin") }, source: false, env: false });
+  results.push(
+    measure("XTrack metric(key, value, { step }) to a file", 25_000, (n) => {
+      for (let i = 0; i < n; i++) run.metric("loss", 1 / (i + 1), { step: i });
+    }),
+  );
+  await run.end();
+  const trace = createTraceWriter({ path: join(folder, "trace.jsonl") });
+  const pipeline = trace.pipelineStart({ plan: { nodes: [{ processor: "p" }] } });
+  results.push(
+    measure("Semantiva node() to a file", 2000, (n) => {
+      for (let i = 0; i < n; i++) trace.node(pipeline, 0, { input: i }, () => i);
+    }),
+  );
+  trace.close();
+  report(`The SDK itself estimates ${Math.round(overheadMs)} ms for the ${marks + spans} records of the Cirron rows.`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function report(note: string): void {
+  const rows = results.map(
+    ({ what, medianNs, bestNs }) => `| ${what} | ${medianNs.toFixed(0)} | ${bestNs.toFixed(0)} |`,
+  );
+  const text = [
+    "# What the SDK costs",
+    "",
+    "Nanoseconds of processor time per call in a tight loop, encoding and writing to disk included; median and best of 7 rounds.",
+    "`node bench/emit.ts --save` measures again.",
+    "",
+    "| call | median ns | best ns |",
+    "| --- | ---: | ---: |",
+    ...rows,
+    "",
+    note,
+    "",
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, shared with other work. ${new Date().toISOString().slice(0, 10)}.`,
+    "",
+  ].join("\n");
+  console.log(text);
+  if (process.argv.includes("--save")) writeFileSync(new URL("results/emit.md", import.meta.url), text);
+}
+
+if (sink < 0) console.log(sink);
