@@ -6,10 +6,12 @@ import type { StateChange } from "#model/state-tables.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { FileReads, Reads, ResolvedRun } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
+import type { SqlPort } from "./sql-port.ts";
 
 export interface ApiContext {
   readonly reads: Reads;
   readonly files: FileReads;
+  readonly sql: SqlPort;
   /** The journal position that answers include now, `<collector>-<position>`. */
   asOf(): string;
   head(): HeadContext;

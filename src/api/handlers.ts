@@ -3,6 +3,7 @@
 import type { ApiContext } from "./context.ts";
 import type { Handlers } from "./handler.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
+import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
@@ -15,8 +16,10 @@ import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
 import { snapshotsRoute, tensorRoute } from "./routes/snapshots.ts";
+import { spanRoute } from "./routes/span.ts";
 import { spanSummaryRoute } from "./routes/span-summary.ts";
 import { spansRoute } from "./routes/spans.ts";
+import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
 
 export function createHandlers(context: ApiContext): Handlers {
   return {
@@ -31,6 +34,7 @@ export function createHandlers(context: ApiContext): Handlers {
     series: seriesRoute(context),
     spans: spansRoute(context),
     spanSummary: spanSummaryRoute(context),
+    span: spanRoute(context),
     snapshots: snapshotsRoute(context),
     tensor: tensorRoute(context),
     logs: records.logsRoute(context),
@@ -49,6 +53,9 @@ export function createHandlers(context: ApiContext): Handlers {
     completenessAll: completenessAllRoute(context),
     launches: launchesRoute(context),
     launch: launchRoute(context),
+    compare: compareRoute(context),
+    sql: sqlRoute(context),
+    sqlSchema: sqlSchemaRoute(context),
     commands: commandsRoute(context),
     sendCommand: sendCommandRoute(context),
     cancelCommand: cancelCommandRoute(context),

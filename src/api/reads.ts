@@ -186,6 +186,10 @@ export interface Reads {
     groups: readonly string[],
     id: string,
   ): Promise<{ readonly span_id: string; readonly tensor: string } | null>;
+  span(groups: readonly string[], id: string): Promise<SpanRecord | null>;
+  /** Ids, names and parents of these spans, those that have arrived. */
+  spanRefs(groups: readonly string[], ids: readonly string[]): Promise<SpanRefRecord[]>;
+  marksOfSpan(groups: readonly string[], id: string): Promise<MarkRecord[]>;
   /** Changes whenever a span or node of these groups was added. */
   timelineVersion(groups: readonly string[]): Promise<string>;
   timelineSpans(groups: readonly string[], signal?: AbortSignal): Promise<TimelineSpans>;
@@ -201,6 +205,38 @@ export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share" | "self_
   readonly gpu_count: number;
   readonly first_ns: string;
   readonly last_ns: string;
+}
+
+export interface SpanRefRecord {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly name: string;
+  readonly index: string | null;
+}
+
+export interface SpanRecord extends SpanRefRecord {
+  readonly flags: number;
+  readonly start_ns: string;
+  readonly end_ns: string;
+  readonly cpu_ns: string | null;
+  readonly gpu_ns: string | null;
+  readonly memory_peak_bytes: string | null;
+  readonly rank: number | null;
+  readonly pid: string | null;
+  readonly thread: string | null;
+  readonly attrs: string;
+  readonly children: number;
+  readonly snapshots: number;
+}
+
+export interface MarkRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly value: Float | null;
+  readonly text: string;
+  readonly ts_ns: string;
+  readonly attrs: string;
 }
 
 export interface CheckpointParts {

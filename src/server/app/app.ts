@@ -32,6 +32,7 @@ import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
 import { createReads } from "./reads.ts";
 import { createStoreTimes } from "./store-times.ts";
+import { createSqlPort } from "./user-sql.ts";
 
 export interface App {
   readonly url: string;
@@ -151,6 +152,7 @@ function createContext(
   return {
     reads: createReads(collector.store),
     files: createFileReads(collector.store, collector.blobs),
+    sql: createSqlPort(collector.store),
     control,
     hub: collector.hub,
     asOf: () => collector.hub.idOf(collector.writer.stored),

@@ -1,6 +1,6 @@
 // The routes' reads, bound to the store's readers.
 
-import type { Reads, ResolvedRun, RunGroup } from "#api/reads.ts";
+import type { Reads, ResolvedRun, RunGroup, SpanRecord } from "#api/reads.ts";
 import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { groupsOfRunsQuery, resolveQuery } from "#store/reader/heads.ts";
 import { metricsQuery } from "#store/reader/metrics.ts";
@@ -9,6 +9,7 @@ import * as details from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 import { seriesQuery } from "#store/reader/series.ts";
 import * as snapshots from "#store/reader/snapshots.ts";
+import * as spans from "#store/reader/span.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
 import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
@@ -67,6 +68,13 @@ export function createReads(store: Store): Reads {
       );
       return rows[0] ?? null;
     },
+    async span(groups, id) {
+      const node = id.startsWith("node:") ? id.slice(5) : null;
+      const query = node === null ? spans.spanQuery(database, groups, id) : spans.nodeQuery(database, groups, node);
+      return (await store.query<SpanRecord>(query))[0] ?? null;
+    },
+    spanRefs: (groups, ids) => store.query(spans.spanRefsQuery(database, groups, ids)),
+    marksOfSpan: (groups, id) => store.query(spans.marksOfSpanQuery(database, groups, id)),
     async timelineVersion(groups) {
       const [row] = await store.query<{ version: string }>(timelineVersionQuery(database, groups));
       return row?.version ?? "";

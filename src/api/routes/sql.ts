@@ -1,0 +1,79 @@
+// SQL that people write: guarded, then answered row by row in the shape of the contract.
+
+import type { ApiContext } from "#api/context.ts";
+import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import type { SqlAnswerStream, SqlMistake } from "#api/sql-port.ts";
+
+const rowsDefault = 10_000;
+
+const mediaOf = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
+
+export function sqlRoute(context: ApiContext): Handler<"sql"> {
+  return async ({ body, signal }) => {
+    if (body.format === "csv" || body.format === "parquet") {
+      const file = context.sql.file(body.query, body.format, signal);
+      if ("message" in file) throw toRefusal(file);
+      return new FileBody(mediaOf[body.format], file, `query.${body.format}`);
+    }
+    const startedMs = performance.now();
+    const answer = await context.sql.answer(body.query, signal);
+    if ("message" in answer) throw toRefusal(answer);
+    return new JsonBody(stream(answer, body.limit ?? rowsDefault, startedMs));
+  };
+}
+
+export function sqlSchemaRoute(context: ApiContext): Handler<"sqlSchema"> {
+  return () => context.sql.schema();
+}
+
+function toRefusal({ message, offset }: SqlMistake): Refusal {
+  return new Refusal(400, "sql_refused", message, {
+    hint: "One SELECT over the tables of GET /api/v1/sql/schema; docs/sql.md says what is allowed.",
+    at: offset === null ? { part: "sql" } : { part: "sql", offset, length: 1 },
+  });
+}
+
+const newline = 0x0a;
+const textEncoder = new TextEncoder();
+
+/** `{"columns":[…],"rows":[…], …}`; rows beyond the limit are left out, and that is said. */
+async function* stream(answer: SqlAnswerStream, limit: number, startedMs: number): AsyncGenerator<Uint8Array> {
+  yield textEncoder.encode(`{"columns":${JSON.stringify(answer.columns)},"rows":[`);
+  let rows = 0;
+  let truncated = false;
+  for await (const chunk of answer.rows) {
+    const { bytes, count, isCut } = takeRows(chunk, rows, limit);
+    rows += count;
+    if (bytes.length > 0) yield bytes;
+    if (isCut) {
+      truncated = true;
+      break;
+    }
+  }
+  const elapsed = Math.round((performance.now() - startedMs) * 10) / 10;
+  yield textEncoder.encode(`],"truncated":${truncated},"rows_read":${rows},"elapsed_ms":${elapsed}}`);
+}
+
+/** Chunks hold whole rows; commas go between them. */
+function takeRows(
+  chunk: Uint8Array,
+  before: number,
+  limit: number,
+): { bytes: Uint8Array; count: number; isCut: boolean } {
+  const parts: Uint8Array[] = [];
+  let count = 0;
+  let start = 0;
+  while (start < chunk.length) {
+    if (before + count >= limit) return { bytes: Buffer.concat(parts), count, isCut: true };
+    const found = chunk.indexOf(newline, start);
+    const end = found < 0 ? chunk.length : found;
+    if (before + count > 0) parts.push(comma);
+    parts.push(chunk.subarray(start, end));
+    count++;
+    start = end + 1;
+  }
+  return { bytes: Buffer.concat(parts), count, isCut: false };
+}
+
+const comma = textEncoder.encode(",");

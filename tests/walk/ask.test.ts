@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const root = join(import.meta.dirname, "../..");
+const spool = join(root, "examples/data/h200/cirron-full/.cirron/spool");
+let walk: TestApp;
+
+beforeAll(async () => {
+  walk = await createTestApp();
+  for (const name of readdirSync(spool)) await walk.post("/v1/runs/gpu/traces", readFileSync(join(spool, name)));
+  const sweep = readFileSync(join(root, "examples/data/h200/sweep.xtrack.bin"));
+  await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
+  await walk.app.collector.drained();
+}, 60_000);
+afterAll(() => walk.remove());
+
+async function sql(
+  query: string,
+): Promise<{ status: number; body: { columns: { name: string; type: string }[]; rows: unknown[][]; code?: string } }> {
+  return (await walk.post("/api/v1/sql", JSON.stringify({ query }))) as never;
+}
+
+describe("SQL by people", () => {
+  test("answers in columns and rows, 64-bit integers as text and NaN as a word", async () => {
+    const { body } = await sql("SELECT run_id, count() AS n FROM metrics WHERE isNaN(value) GROUP BY run_id");
+    expect(body.columns).toEqual([
+      { name: "run_id", type: "String" },
+      { name: "n", type: "UInt64" },
+    ]);
+    expect(body.rows).toHaveLength(1);
+    expect(typeof body.rows[0]?.[1]).toBe("string");
+    const spans = await sql("SELECT id, startNs, gpuNs FROM TraceSpan WHERE name = 'forward' ORDER BY startNs LIMIT 1");
+    expect(spans.body.rows[0]?.[1]).toMatch(/^\d{19}$/);
+  });
+
+  test("every documented table can be asked for its run_id", async () => {
+    const names =
+      "runs launches spans marks snapshots metrics params logs artifacts checkpoints nodes events faults gaps".split(
+        " ",
+      );
+    for (const name of names) expect(await sql(`SELECT run_id FROM ${name} LIMIT 1`)).toMatchObject({ status: 200 });
+  });
+
+  test("what is not a plain question is refused with its place", async () => {
+    for (const query of [
+      "DROP TABLE runs",
+      "SELECT * FROM file('/etc/passwd')",
+      "SELECT 1; SELECT 2",
+      "SELECT * FROM system.tables",
+    ]) {
+      const answer = await sql(query);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ code: "sql_refused", at: { part: "sql" } });
+    }
+    expect(await sql("SELECT nonsense FROM runs")).toMatchObject({ status: 400 });
+  });
+});
+
+describe("comparing the sweep", () => {
+  test("shows what differs between runs, and where the one that diverges leaves the others", async () => {
+    const { body } = await walk.get("/api/v1/runs?filter=protocol:xtrack&columns=params.lr&sort=name&limit=100");
+    const { runs } = body as { runs: { id: string; name: string }[] };
+    expect(runs).toHaveLength(14);
+    const good = runs.find((run) => run.name.includes("w256-lr0.003"))?.id as string;
+    const bad = runs.find((run) => run.name.includes("nan"))?.id as string;
+    const answer = await walk.get(`/api/v1/compare?run=${good}&run=${bad}`);
+    expect(answer.status).toBe(200);
+    const compared = answer.body as {
+      params: { name: string; differs: boolean }[];
+      divergence: { key: string; step: string | null }[];
+    };
+    expect(compared.params.filter((row) => row.differs).map((row) => row.name)).toContain("lr");
+    expect(compared.divergence.some((row) => row.step !== null)).toBe(true);
+  });
+});
+
+test("a span is told with its way to the root, an ancestor that never arrived among it", async () => {
+  const { rows } = (await sql("SELECT id FROM TraceSpan WHERE name = 'forward' ORDER BY startNs LIMIT 1")).body;
+  const { status, body } = await walk.get(`/api/v1/runs/gpu/spans/by-id/${rows[0]?.[0]}`);
+  expect(status).toBe(200);
+  const { ancestors, gpu_ns } = body as { ancestors: { name: string; arrived: boolean }[]; gpu_ns: string };
+  expect(ancestors.map((one) => [one.name, one.arrived])).toEqual([
+    ["", false],
+    ["epoch", true],
+    ["step", true],
+  ]);
+  expect(Number(gpu_ns)).toBeGreaterThan(0);
+  expect((await walk.get("/api/v1/runs/gpu/spans/by-id/nope")).body).toMatchObject({ code: "span_not_found" });
+});
