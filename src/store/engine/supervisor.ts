@@ -12,15 +12,18 @@ import { findLiveOwner } from "./owner.ts";
 export interface SupervisorOptions extends EngineOptions {
   /** How long a starting server waits for a folder that another one still has. */
   readonly folderWaitMs: number;
+  /** How often the engine must show that it answers. Default 1000. */
+  readonly pingEveryMs?: number;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
   /** The engine ended without being asked to. */
   onCrash?(reason: string): void;
 }
 
-const pingEveryMs = 1000;
-/** Silence longer than this is a hang. A long query does not count: the probe has a session of its own. */
-const silenceMsMax = 8000;
+const pingEveryMsDefault = 1000;
+/** So many unanswered pings are a hang. A long query does not count: the probe has a session of its own. They are
+ * counted rather than timed, or a server that itself stood still would find its engine silent. */
+const unansweredMax = 10;
 const backOffMsMax = 2000;
 const readyWaitMs = 10_000;
 const stopMsMax = 3000;
@@ -128,15 +131,15 @@ export class EngineSupervisor {
   }
 
   private watch(child: ChildProcess): void {
-    let heardAt = performance.now();
+    let unanswered = 0;
     let serial = 0;
     const timer = setInterval(() => {
-      if (performance.now() - heardAt > silenceMsMax) child.kill("SIGKILL");
+      if (unanswered++ >= unansweredMax) child.kill("SIGKILL");
       else tell(child, { kind: "ping", serial: serial++ });
-    }, pingEveryMs);
+    }, this.options.pingEveryMs ?? pingEveryMsDefault);
     timer.unref();
     child.on("message", (message: FromEngine) => {
-      heardAt = performance.now();
+      unanswered = 0;
       if (message.kind === "pong") this.load = message.load;
     });
     child.once("exit", (code, signal) => {
