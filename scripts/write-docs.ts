@@ -4,10 +4,14 @@
 //   node scripts/write-docs.ts --check    exits 1 when one differs
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { toApiPage } from "./docs/api.ts";
+import { toCliPage } from "./docs/cli.ts";
 import { toConfigurationPage } from "./docs/configuration.ts";
 import { toErrorsPage } from "./docs/errors.ts";
 
 export const pages: Readonly<Record<string, () => string>> = {
+  "docs/api.md": toApiPage,
+  "docs/cli.md": toCliPage,
   "docs/configuration.md": toConfigurationPage,
   "docs/errors.md": toErrorsPage,
 };

@@ -28,9 +28,9 @@ export function addConnectOptions(command: Command): Command {
 }
 
 /** For commands that are a server. */
-export function addServeOptions(command: Command): Command {
+export function addServeOptions(command: Command, folder = ".tributary"): Command {
   return command
-    .option("--data <dir>", "where everything is kept (default: .tributary)")
+    .option("--data <dir>", `where everything is kept (default: ${folder})`)
     .option("--http <host:port>", "where HTTP listens (default: 127.0.0.1:7077)")
     .option("--xtrack <host:port|off>", "where XTrack listens (default: 127.0.0.1:9999)")
     .option("--unix <path>", "a Unix socket for XTrack")

@@ -17,6 +17,8 @@ interface DemoOptions extends SharedOptions {
   readonly live: boolean;
 }
 
+const demoFolder = ".tributary-demo";
+
 // A small training that can be steered while it runs. Node does not run TypeScript inside node_modules, so a release
 // has it built, beside the rest of the program.
 const isRelease = !import.meta.url.endsWith(".ts");
@@ -32,8 +34,8 @@ export function addDemo(program: Command, context: Context): void {
     )
     .option("--no-live", "without the training that runs now")
     .addHelpText("after", "\nExample:\n  tributary demo\n");
-  addServeOptions(command).action(async (options: DemoOptions) => {
-    const config = toConfig(context, { data: ".tributary-demo", ...options });
+  addServeOptions(command, demoFolder).action(async (options: DemoOptions) => {
+    const config = toConfig(context, { data: demoFolder, ...options });
     const level = options.verbose ? "debug" : options.quiet ? "error" : "warn";
     const server = await context.openServer(config, createLog({ level, format: config.logFormat }));
     let live: ChildProcess | undefined;
