@@ -7,9 +7,9 @@ import { fail, type InferenceOptions, isThenable, wrapInference } from "./cirron
 import { iterate, iterateAsync, type LoopOptions, upTo } from "./cirron/loops.ts";
 import { type Health, Profiler } from "./cirron/profiler.ts";
 import type { ProfileOptions } from "./cirron/settings.ts";
-import type { Model, TensorKind } from "./cirron/snapshots.ts";
+import type { Model, Parameter, TensorKind } from "./cirron/snapshots.ts";
 import { currentSpan, enter, type MarkValue, runInside, type Span, type SpanOptions } from "./cirron/span.ts";
-import type { TensorLike } from "./cirron/tensor.ts";
+import type { Tensor, TensorData, TensorLike } from "./cirron/tensor.ts";
 
 export type {
   Attributes,
@@ -19,9 +19,12 @@ export type {
   MarkKind,
   MarkValue,
   Model,
+  Parameter,
   ProfileOptions,
   Span,
   SpanOptions,
+  Tensor,
+  TensorData,
   TensorKind,
   TensorLike,
 };

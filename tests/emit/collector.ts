@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { FrameReader, type ReadEvent } from "./read-frames.ts";
 
-export interface Peer {
+interface Peer {
   readonly events: ReadEvent[];
   send(type: string, payload: object): void;
   drop(): void;

@@ -42,7 +42,7 @@ const context = objectOf({
   extra: may(isAny),
 });
 
-export const tables: Record<string, Table> = {
+const tables: Record<string, Table> = {
   run_start: {
     run_id: must(objectOf({ id: must(isText), exp_id: may(isText), parent_id: may(isText) })),
     name: may(isString),

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export interface ReadSpan {
+interface ReadSpan {
   id: string;
   name: string;
   parent_id: string | null;
@@ -23,7 +23,7 @@ export interface ReadSpan {
   mark_ids: string[];
 }
 
-export interface ReadMark {
+interface ReadMark {
   id: string;
   span_id: string;
   name: string;
@@ -36,7 +36,7 @@ export interface ReadMark {
   kind: "point" | "summary";
 }
 
-export interface ReadSnapshot {
+interface ReadSnapshot {
   id: string;
   span_id: string;
   tensor_name: string;

@@ -19,7 +19,7 @@ export function moduleUrl(path: string): string {
   return pathToFileURL(resolve(import.meta.dirname, "../..", path)).href;
 }
 
-export interface ChildResult {
+interface ChildResult {
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;

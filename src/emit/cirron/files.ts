@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSy
 import { join } from "node:path";
 import { makeFolder } from "#emit/make-folder.ts";
 
-export interface SpoolFile {
+interface SpoolFile {
   readonly name: string;
   readonly bytes: number;
 }

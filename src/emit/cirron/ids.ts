@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { toAscii } from "#base/byte-writer.ts";
 import type { IdPrefix } from "#wire/cirron/encode.ts";
 
-export class IdSpace {
+class IdSpace {
   readonly prefix: IdPrefix;
   private readonly prefixText = randomBytes(10).toString("hex");
   private last = 0;
@@ -24,8 +24,8 @@ export class IdSpace {
   }
 }
 
-export const spanIds = new IdSpace();
-export const markIds = new IdSpace();
+export const spanIds: IdSpace = new IdSpace();
+export const markIds: IdSpace = new IdSpace();
 
 /** A UUID4 without dashes, as the document wants for batches. */
 export function createBatchId(): string {

@@ -6,7 +6,7 @@
 import { nowNs } from "./clock.ts";
 import { currentSpan, enter, type Span } from "./span.ts";
 
-export interface LoopOwner {
+interface LoopOwner {
   readonly session: Span | null;
   open(name: string, parent: Span | null, options: { index: number }): Span;
   discard(span: Span): void;

@@ -1,7 +1,7 @@
 // The profiled process: its session span, where batches go, and how it ends. One per thread.
 
+import { version } from "#base/version.ts";
 import { watchProcessEnd } from "#emit/process-end.ts";
-import { sdkVersion } from "#emit/version.ts";
 import { writeDescriptor } from "#emit/write-descriptor.ts";
 import { formatSentinelHead, formatSpoolName, type SentinelType, sentinelEnd } from "#wire/cirron/encode.ts";
 import { formatNs, nowNs } from "./clock.ts";
@@ -19,7 +19,7 @@ export interface Health extends RecorderCounts {
   readonly http: SenderCounts;
 }
 
-export const cirronSdkVersion = `${sdkVersion}+tributary`;
+const cirronSdkVersion = `${version}+tributary`;
 const sendTimeoutMs = 10_000;
 const overheadEveryNs = 60e9;
 const nothingSpooled: SpoolCounts = { written: 0, evicted: 0, lost: 0, waitingBytes: 0 };

@@ -37,7 +37,7 @@ export interface ProfileOptions {
   readonly signals?: readonly NodeJS.Signals[];
 }
 
-export type Delivery =
+type Delivery =
   | { readonly kind: "spool" }
   | { readonly kind: "stdout" }
   | { readonly kind: "http"; readonly url: string; readonly apiKey: string };

@@ -43,7 +43,7 @@ export interface TensorStats {
   readonly nonFinite: number;
 }
 
-export const histogramBins = 16;
+const histogramBins = 16;
 
 // Our name of a type, and its name inside a safetensors file.
 const typesByArray: ReadonlyMap<string, readonly [string, string]> = new Map([

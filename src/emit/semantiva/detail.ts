@@ -50,7 +50,7 @@ export function summarizeContext(context: Readonly<Record<string, unknown>>, det
 }
 
 /** `sha256-` and the digest of the value as compact JSON with sorted keys. */
-export function hashOf(value: unknown): string {
+function hashOf(value: unknown): string {
   return `sha256-${sha256(formatCompact(value))}`;
 }
 
@@ -62,7 +62,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }
 
-export function typeNameOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (typeof value !== "object") return typeof value;
   try {

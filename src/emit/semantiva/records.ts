@@ -1,7 +1,7 @@
 // What a program says about a pipeline → the records of the trace.
 
 import { arch, platform, release } from "node:os";
-import { sdkVersion } from "#emit/version.ts";
+import { version } from "#base/version.ts";
 import type { TraceRecord } from "#wire/semantiva/encode.ts";
 import type { PythonValue } from "#wire/semantiva/python-json.ts";
 import { type Detail, formatCompact, type Summary, sha256, summarize, summarizeContext } from "./detail.ts";
@@ -70,7 +70,7 @@ const environment = {
   platform: `${platform()}-${release()}-${arch()}`,
   semantiva: null,
   node: process.versions.node,
-  tributary: sdkVersion,
+  tributary: version,
 };
 
 /** Canonical form, ids and the pipeline's identity: SHA-256 over the canonical spec, as Semantiva computes it. */

@@ -9,7 +9,7 @@ export function openSocket(address: SocketAddress, events: TransportEvents): Tra
   return new SocketTransport(connect({ ...address, noDelay: true } as NetConnectOpts), events);
 }
 
-export class SocketTransport implements Transport {
+class SocketTransport implements Transport {
   readonly isReady = false;
   readonly accepts = ["ack", "command"] as const;
   private readonly socket: Socket;
