@@ -153,6 +153,22 @@ export const Worker = Type.Object({
 });
 export type Worker = Static<typeof Worker>;
 
+export const BestCheckpoint = Type.Object({
+  step: nullable(Int64),
+  path: Type.String({ description: "The client's path: text, never opened." }),
+  best_key: Type.String(),
+  metrics: Type.Record(Type.String(), Float),
+  worker: Type.String(),
+  ts_ns: TimeNs,
+});
+
+export const WorkerDuration = Type.Object({
+  worker: Type.String(),
+  clock_ns: nullable(Int64),
+  arrival_ns: nullable(Int64),
+  said_ms: nullable(Int64),
+});
+
 export const RunError = Type.Object({ type: Type.String(), message: Type.String(), traceback: Type.String() });
 
 export const Run = Type.Object({
@@ -188,7 +204,13 @@ export const Run = Type.Object({
     duplicates: Count,
     commands: Count,
   }),
-  final_metrics: Type.Record(Type.String(), Float),
+  final_metrics: Type.Record(Type.String(), Float, {
+    description: "Of the latest end of each worker; of workers that differ, the first by name.",
+  }),
+  /** XTrack: the checkpoint that was last called best. */
+  best_checkpoint: nullable(BestCheckpoint),
+  /** XTrack: how long each worker took, three ways that may differ. */
+  durations: Type.Array(WorkerDuration),
   edits: Type.Array(Type.Object({ field: Type.String(), value: JsonText, by: Type.String(), at_ns: TimeNs })),
   as_of: AsOf,
 });

@@ -11,6 +11,7 @@ import { toEntries } from "#query/runs/list.ts";
 import type { RunEntry } from "#query/runs/values.ts";
 import { readClockNote } from "./pipeline.ts";
 import { toSummary } from "./runs.ts";
+import { toXtrackState } from "./xtrack-state.ts";
 
 export function runRoute(context: ApiContext): Handler<"run"> {
   return async (request) => {
@@ -28,12 +29,13 @@ export async function readRun(
 ): Promise<Run> {
   const { reads } = context;
   const keys = groupKeys(resolved);
-  const [facts, params, metricCounts, payloads, counts] = await Promise.all([
+  const [facts, params, metricCounts, payloads, counts, stateEvents] = await Promise.all([
     reads.runFacts(workspace, keys),
     reads.paramCells(workspace, null, keys),
     reads.metricCounts(workspace, null, keys),
     reads.runPayloads(keys),
     reads.counts(keys),
+    reads.records.stateEvents(keys),
   ]);
   const mine = facts.find((run) => run.runId === resolved.runId);
   if (mine === undefined) throw new Refusal(404, "run_not_found", `The run ${resolved.runId} was deleted.`);
@@ -57,7 +59,7 @@ export async function readRun(
     children: [],
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(counts, mine, metricCounts),
-    final_metrics: objectOf(end["final_metrics"]) as Run["final_metrics"],
+    ...toXtrackState(stateEvents),
     edits: toEdits(mine),
     as_of: asOf,
   };

@@ -18,7 +18,7 @@ export interface StateEvent {
   readonly payload: string;
 }
 
-export interface WorkerState {
+interface WorkerState {
   readonly groupKey: string;
   readonly worker: string;
   /** How often it started. */
@@ -34,7 +34,7 @@ export interface WorkerState {
   readonly durations: Durations;
 }
 
-export interface Durations {
+interface Durations {
   /** run_start to run_end by the worker's clock. */
   readonly clockNs: bigint | null;
   /** The same by the times at which they arrived here. */
@@ -43,7 +43,7 @@ export interface Durations {
   readonly saidMs: number | bigint | null;
 }
 
-export interface Progress {
+interface Progress {
   readonly current: JsonValue;
   readonly total: JsonValue;
   readonly unit: string;
@@ -51,7 +51,7 @@ export interface Progress {
   readonly worker: string;
 }
 
-export interface BestCheckpoint {
+interface BestCheckpoint {
   readonly worker: string;
   readonly tsNs: bigint;
   readonly step: JsonValue;

@@ -17,7 +17,7 @@ export interface SeqRangeFact {
   readonly duplicates: number;
 }
 
-export interface Gap {
+interface Gap {
   readonly fromSeq: bigint;
   readonly toSeq: bigint;
 }

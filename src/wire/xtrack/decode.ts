@@ -268,7 +268,7 @@ function readIdText(bytes: Uint8Array, field: Field): OddText | undefined {
 }
 
 /** `x-` and 16 hex digits of the frame's SHA-256, so that the same frame gives the same run wherever it is read. */
-export function generateRunId(bytes: Uint8Array, start: number, end: number): string {
+function generateRunId(bytes: Uint8Array, start: number, end: number): string {
   const prefix = new Uint8Array(prefixBytes);
   new DataView(prefix.buffer).setUint32(0, end - start);
   const digest = createHash("sha256").update(prefix).update(bytes.subarray(start, end)).digest("hex");

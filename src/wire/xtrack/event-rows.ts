@@ -185,7 +185,7 @@ export function presentField(field: Field | undefined): Field | undefined {
 }
 
 /** A whole number into its column; anything else leaves null there and is kept in `extra`. */
-export function pushWhole(
+function pushWhole(
   column: NullableColumn<Int64Column>,
   bytes: Uint8Array,
   field: Field | undefined,

@@ -57,7 +57,7 @@ export function textOf(bytes: Uint8Array, field: Field): string {
   return decodeText(bytes, field.start + 1, field.end - 1, field.escaped, field.wide);
 }
 
-export function numberOf(bytes: Uint8Array, field: Field): number | bigint | NumberText {
+function numberOf(bytes: Uint8Array, field: Field): number | bigint | NumberText {
   return parseNumber(bytes, field.start, field.end, field.form);
 }
 

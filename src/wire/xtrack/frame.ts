@@ -35,7 +35,7 @@ export interface FramerOptions {
   readonly offset?: number;
 }
 
-export const frameBytesMaxDefault: number = 64 * 1024 * 1024;
+const frameBytesMaxDefault: number = 64 * 1024 * 1024;
 const skippedBytesMaxDefault = 64 * 1024;
 
 export type Step = "frame" | "skipped" | "text" | "wait" | "end";

@@ -50,13 +50,13 @@ export interface EventMeta {
   readonly wid?: string;
 }
 
-export interface RunIdentity {
+interface RunIdentity {
   readonly id?: string;
   readonly exp_id?: string | null;
   readonly parent_id?: string | null;
 }
 
-export interface MetricContext {
+interface MetricContext {
   readonly phase?: string;
   readonly batch_size?: number;
   readonly dataset_size?: number;
@@ -64,13 +64,13 @@ export interface MetricContext {
   readonly [field: string]: JsonValue | undefined;
 }
 
-export interface RunError {
+interface RunError {
   readonly type?: string;
   readonly message?: string;
   readonly traceback?: string;
 }
 
-export interface Progress {
+interface Progress {
   readonly cur: number;
   readonly total?: number | null;
   readonly unit?: string;
