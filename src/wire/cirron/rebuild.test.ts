@@ -67,6 +67,15 @@ test.each(spoolFiles)("%s gives the same rows whether its JSON is compact or not
   }
 });
 
+test("a batch may stand anywhere in a larger buffer, and its rows do not change when that buffer does", () => {
+  const bytes = readFileSync(spoolFiles.toSorted()[3] as string);
+  const buffer = new Uint8Array(bytes.length + 20).fill(0x22);
+  buffer.set(bytes, 7);
+  const batch = decoded(buffer.subarray(7, 7 + bytes.length));
+  buffer.fill(0);
+  expect(sameNumbers(rebuilt(batch))).toStrictEqual(sameNumbers(rebuilt(decoded(bytes))));
+});
+
 function expectStats(cells: Record<string, Cell>, tree: Tree): void {
   const stats = sameNumbers(tree["stats"]) as Tree;
   for (const name of ["mean", "std", "min", "max", "norm"]) expect(cells[name], name).toBe(stats[name]);
