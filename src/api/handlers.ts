@@ -5,6 +5,7 @@ import type { Handlers } from "./handler.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
 import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
+import { eventsRoute } from "./routes/events.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { gapsRoute } from "./routes/gaps.ts";
@@ -44,6 +45,7 @@ export function createHandlers(context: ApiContext): Handlers {
     readBlob: readBlobRoute(context),
     tensorValues: tensorValuesRoute(context),
     checkpoints: records.checkpointsRoute(context),
+    events: eventsRoute(context),
     gaps: gapsRoute(context),
     faults: records.faultsRoute(context),
     runFaults: records.runFaultsRoute(context),

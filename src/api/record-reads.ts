@@ -3,6 +3,27 @@
 import type { WorkerStart } from "#query/xtrack/incarnations.ts";
 import type { StateEvent } from "#query/xtrack/run-state.ts";
 import type { SeqRangeFact } from "#query/xtrack/sequences.ts";
+import type { EventRow } from "./contract/record.ts";
+
+export interface EventRequest {
+  readonly groups: readonly string[];
+  readonly types: readonly string[];
+  readonly protocol: string;
+  readonly worker: string | null;
+  readonly text: string;
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+  /** The place of the last record of the page before. */
+  readonly after: readonly string[] | null;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
+export interface EventRecord extends Omit<EventRow, "id" | "flags"> {
+  readonly jpos: string;
+  readonly jrow: number;
+  readonly flags: number;
+}
 
 export interface RecordReads {
   /** XTrack's sequence numbers as they came, and the starts that cut them into incarnations. */
@@ -11,4 +32,7 @@ export interface RecordReads {
   ): Promise<{ readonly ranges: readonly SeqRangeFact[]; readonly starts: readonly WorkerStart[] }>;
   /** XTrack's starts and ends, best checkpoints and progress. */
   stateEvents(groups: readonly string[]): Promise<readonly StateEvent[]>;
+  events(request: EventRequest): Promise<EventRecord[]>;
+  /** Counts of what matches without the filter of types. */
+  eventTypes(request: EventRequest): Promise<{ readonly type: string; readonly count: number }[]>;
 }

@@ -104,7 +104,7 @@ export const EventsQuery = Type.Object({
   ...PageQuery,
   ...WindowQuery,
   type: Type.Optional(repeated(Type.String(), 32)),
-  protocol: Type.Optional(word(["cirron", "semantiva", "xtrack"])),
+  protocol: Type.Optional(word(["cirron", "semantiva", "xtrack", "run"])),
   worker: Type.Optional(Type.String()),
   q: Type.Optional(Type.String({ maxLength: 1024 })),
   order: Type.Optional(word(["asc", "desc"])),

@@ -1,13 +1,40 @@
 // The reads of a run's records, bound to the store.
 
-import type { RecordReads } from "#api/record-reads.ts";
+import type { EventRecord, EventRequest, RecordReads } from "#api/record-reads.ts";
+import {
+  type Place,
+  pageBoundsQuery,
+  type RecordRow,
+  recordRowsQuery,
+  recordTypesQuery,
+} from "#store/reader/record-rows.ts";
 import { readSequences } from "#store/reader/sequences.ts";
 import { readStateEvents } from "#store/reader/xtrack-state.ts";
 import type { Store } from "#store/store.ts";
+import { groupRows, toRecordText } from "./record-text.ts";
 
 export function createRecordReads(store: Store): RecordReads {
   return {
     sequences: (groups) => readSequences(store, groups),
     stateEvents: (groups) => readStateEvents(store, groups),
+    events: (request) => readEvents(store, request),
+    eventTypes: (request) => store.query(recordTypesQuery(store.database, request)),
   };
+}
+
+/** The places of a page first, from narrow columns; then the rows that lie there. */
+async function readEvents(store: Store, request: EventRequest): Promise<EventRecord[]> {
+  const { descending, limit, after } = request;
+  const page = { descending, limit, after: after === null ? null : ([after[0], after[1]] as unknown as Place) };
+  const places = await store.query<{ jpos: string; jrow: number }>(pageBoundsQuery(store.database, request, page));
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const ends = [first, last].map(({ jpos, jrow }): Place => [jpos, jrow]) as [Place, Place];
+  if (descending) ends.reverse();
+  const rows = await store.query<RecordRow>(recordRowsQuery(store.database, request, ends, descending));
+  return groupRows(rows).map((record) => {
+    const { protocol, type, worker, seq, ts_ns, received_ns, flags, jpos, jrow } = record[0];
+    const all = record.reduce((bits, row) => bits | row.flags, flags);
+    return { protocol, type, worker, seq, ts_ns, received_ns, ...toRecordText(record), flags: all, jpos, jrow };
+  });
 }

@@ -1,0 +1,290 @@
+// Everything a run received, whatever table it lies in, as rows of one shape in the order of arrival. The cells of a
+// row are the texts of its table's columns; what they mean is for whoever rebuilds the record.
+
+import type { ParamValue } from "#store/params.ts";
+import type { Query } from "#store/store.ts";
+
+interface KindSource {
+  readonly table: string;
+  readonly where?: string;
+  readonly protocol: string;
+  readonly type: string;
+  readonly worker: string;
+  readonly seq: string;
+  readonly ts: string;
+  /** Place among the rows of one record. */
+  readonly entry?: string;
+  readonly columns: readonly string[];
+  /** Where a text is looked for. */
+  readonly search: readonly string[];
+}
+
+const cirron = { protocol: "'cirron'", worker: "''", seq: "NULL" } as const;
+const xtrack = { protocol: "'xtrack'", worker: "worker", seq: "seq", ts: "ts_ns" } as const;
+
+/** Columns are named once, here; rows carry their cells in this order. */
+export const recordKinds = {
+  span: {
+    ...cirron,
+    table: "spans",
+    type: "'span'",
+    worker: "toString(rank)",
+    ts: "start_ns",
+    columns: [
+      "span_id",
+      "parent_id",
+      "name",
+      "index",
+      "start_ns",
+      "end_ns",
+      "cpu_ns",
+      "gpu_ns",
+      "memory_peak_bytes",
+      "thread_id",
+      "pid",
+      "rank",
+      "attrs",
+      "mark_ids",
+    ],
+    search: ["name", "span_id", "attrs"],
+  },
+  mark: {
+    ...cirron,
+    table: "marks",
+    type: "'mark'",
+    ts: "ts_ns",
+    columns: [
+      "mark_id",
+      "span_id",
+      "name",
+      "value_type",
+      "value_float",
+      "value_int",
+      "value_string",
+      "value_bool",
+      "attrs",
+      "ts_ns",
+      "kind",
+    ],
+    search: ["name", "mark_id", "value_string", "attrs"],
+  },
+  snapshot: {
+    ...cirron,
+    table: "snapshots",
+    type: "'snapshot'",
+    ts: "ts_ns",
+    columns: ["snapshot_id", "span_id", "tensor_name", "shape", "dtype", "mode", "stats", "blob_uri", "ts_ns", "attrs"],
+    search: ["tensor_name", "snapshot_id", "attrs"],
+  },
+  metric: {
+    ...xtrack,
+    table: "metrics",
+    where: "source = 'xtrack'",
+    type: "if(entry < 0, 'metric', 'metric_batch')",
+    entry: "entry",
+    columns: ["key", "phase", "step", "step_text", "epoch", "value", "value_text", "ctx"],
+    search: ["key", "phase", "ctx", "value_text"],
+  },
+  sample: {
+    ...xtrack,
+    table: "metrics",
+    where: "source = 'system'",
+    protocol: "'run'",
+    type: "'sample'",
+    entry: "entry",
+    columns: ["key", "value"],
+    search: ["key"],
+  },
+  param: {
+    ...xtrack,
+    table: "params",
+    type: "'param'",
+    columns: ["key", "nested_key", "value"],
+    search: ["name", "value"],
+  },
+  log: {
+    ...xtrack,
+    table: "logs",
+    where: "stream = ''",
+    type: "'log'",
+    columns: ["level", "msg", "logger", "step", "fields"],
+    search: ["msg", "logger", "fields"],
+  },
+  output: {
+    ...xtrack,
+    table: "logs",
+    where: "stream != ''",
+    protocol: "'run'",
+    type: "'output'",
+    seq: "NULL",
+    columns: ["msg", "stream", "offset", "base64Encode(raw)"],
+    search: ["msg"],
+  },
+  event: {
+    ...xtrack,
+    table: "events",
+    protocol: "protocol",
+    type: "type",
+    columns: ["payload"],
+    search: ["payload", "raw"],
+  },
+  node: {
+    table: "nodes",
+    protocol: "'semantiva'",
+    type: "'ser'",
+    worker: "''",
+    seq: "seq",
+    ts: "start_ns",
+    columns: ["payload"],
+    search: ["payload", "raw"],
+  },
+} as const satisfies Record<string, KindSource>;
+
+export type RecordKind = keyof typeof recordKinds;
+
+/** 64-bit integers are decimal text. Of a record that lies in several rows, only the first has `extra` and `raw`. */
+export interface RecordRow {
+  readonly kind: RecordKind;
+  readonly group_key: string;
+  readonly protocol: string;
+  readonly type: string;
+  readonly worker: string;
+  readonly seq: string | null;
+  readonly ts_ns: string;
+  readonly received_ns: string;
+  readonly jpos: string;
+  readonly jrow: number;
+  readonly flags: number;
+  readonly extra: string;
+  readonly raw: string;
+  readonly cells: readonly (string | null)[];
+}
+
+export interface RecordFilter {
+  readonly groups: readonly string[];
+  readonly types: readonly string[];
+  readonly protocol: string;
+  readonly worker: string | null;
+  readonly text: string;
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+}
+
+export const everyRecord: Omit<RecordFilter, "groups"> = {
+  types: [],
+  protocol: "",
+  worker: null,
+  text: "",
+  fromNs: null,
+  toNs: null,
+};
+
+/** Where a record stands: its journal record and its place in it. */
+export type Place = readonly [jpos: string, jrow: string | number];
+
+interface PageOf {
+  readonly after: Place | null;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
+const kindNames = Object.keys(recordKinds) as RecordKind[];
+
+/** The first and the last place of a page, and how many records lie on it: no wide column is read. */
+export function pageBoundsQuery(database: string, filter: RecordFilter, page: PageOf): Query {
+  const order = page.descending ? "DESC" : "ASC";
+  const behind = page.after === null ? "" : `AND (jpos, jrow) ${page.descending ? "<" : ">"} ({a1:Int64}, {a2:UInt32})`;
+  const of = (kind: RecordKind): string => {
+    const { table } = recordKinds[kind];
+    return `SELECT DISTINCT jpos, jrow FROM ${database}.${table} WHERE ${conditions(kind, filter, true)} ${behind}
+      ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`;
+  };
+  return {
+    sql: `SELECT jpos, jrow FROM (${kindNames.map((kind) => `SELECT * FROM (${of(kind)})`).join(" UNION ALL ")})
+      ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
+    params: {
+      ...paramsOf(filter),
+      limit: page.limit,
+      ...(page.after === null ? {} : { a1: page.after[0], a2: page.after[1] }),
+    },
+  };
+}
+
+/** The rows between two places, both included; of the whole run without them. */
+export function recordRowsQuery(
+  database: string,
+  filter: RecordFilter,
+  between: readonly [low: Place, high: Place] | null,
+  descending: boolean,
+): Query {
+  const within = "AND (jpos, jrow) >= ({l1:Int64}, {l2:UInt32}) AND (jpos, jrow) <= ({h1:Int64}, {h2:UInt32})";
+  const of = (kind: RecordKind): string => {
+    const source: KindSource = recordKinds[kind];
+    const cells = source.columns.map((column) => `CAST(${quoteName(column)} AS Nullable(String))`).join(", ");
+    // An alias would hide the column of its name from the cells.
+    return `SELECT '${kind}' AS r_kind, toString(group_key) AS r_group, toString(${source.protocol}) AS r_protocol,
+        toString(${source.type}) AS r_type, toString(${source.worker}) AS r_worker,
+        CAST(${source.seq} AS Nullable(Int64)) AS r_seq, toInt64(${source.ts}) AS r_ts, received_ns, jpos, jrow, flags,
+        extra, ${kind === "output" ? "''" : "raw"} AS r_raw, [${cells}] AS r_cells, toInt32(${source.entry ?? "0"}) AS r_place
+      FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} ${between === null ? "" : within}`;
+  };
+  const order = descending ? "DESC" : "ASC";
+  return {
+    sql: `SELECT r_kind AS kind, r_group AS group_key, r_protocol AS protocol, r_type AS type, r_worker AS worker,
+        r_seq AS seq, r_ts AS ts_ns, received_ns, jpos, jrow, flags, extra, r_raw AS raw, r_cells AS cells
+      FROM (${kindNames.map(of).join(" UNION ALL ")}) ORDER BY jpos ${order}, jrow ${order}, r_place`,
+    params: {
+      ...paramsOf(filter),
+      ...(between === null ? {} : { l1: between[0][0], l2: between[0][1], h1: between[1][0], h2: between[1][1] }),
+    },
+  };
+}
+
+/** Records by type, whatever types are asked for. */
+export function recordTypesQuery(database: string, filter: RecordFilter): Query {
+  const of = (kind: RecordKind): string => {
+    const source: KindSource = recordKinds[kind];
+    // A batch of metrics and a sample are one record each; the first entry stands for it.
+    const count = source.entry === undefined ? "count()" : "uniqExact(jpos, jrow)";
+    return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${database}.${source.table}
+      WHERE ${conditions(kind, filter, false)} GROUP BY name`;
+  };
+  return {
+    sql: `SELECT name AS type, toUInt32(sum(records)) AS count FROM (${kindNames.map(of).join(" UNION ALL ")})
+      GROUP BY name HAVING count > 0`,
+    params: paramsOf(filter),
+  };
+}
+
+function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): string {
+  const source: KindSource = recordKinds[kind];
+  const found = source.search.map((column) => `positionCaseInsensitiveUTF8(ifNull(${column}, ''), {text:String}) > 0`);
+  return [
+    "group_key IN {groups:Array(String)}",
+    source.where ?? "",
+    withType && filter.types.length > 0 ? `${source.type} IN {types:Array(String)}` : "",
+    filter.protocol === "" ? "" : `${source.protocol} = {protocol:String}`,
+    filter.worker === null ? "" : `${source.worker} = {worker:String}`,
+    filter.text === "" ? "" : `(${found.join(" OR ")})`,
+    filter.fromNs === null ? "" : `${source.ts} >= {from_ns:Int64}`,
+    filter.toNs === null ? "" : `${source.ts} < {to_ns:Int64}`,
+  ]
+    .filter((condition) => condition !== "")
+    .join(" AND ");
+}
+
+function paramsOf(filter: RecordFilter): Record<string, ParamValue> {
+  return {
+    groups: [...filter.groups],
+    types: [...filter.types],
+    protocol: filter.protocol,
+    text: filter.text,
+    ...(filter.worker === null ? {} : { worker: filter.worker }),
+    ...(filter.fromNs === null ? {} : { from_ns: filter.fromNs }),
+    ...(filter.toNs === null ? {} : { to_ns: filter.toNs }),
+  };
+}
+
+function quoteName(column: string): string {
+  return /^\w+$/.test(column) ? `\`${column}\`` : column;
+}
