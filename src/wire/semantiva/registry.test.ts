@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
+import { atPointer } from "#base/json/pointer.ts";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
 import { bundledSchemas } from "./bundled.ts";
 import { createRegistry, type Judgement, RegistryError, type Strictness, violationsMax } from "./registry.ts";
@@ -93,6 +94,9 @@ describe("the bundled schemas", () => {
   it("take a SER's run id from its identity when the header has none [ST-03]", () => {
     expect(registry.judge(ser, "driver")).toMatchObject({ ok: true, runId: "run-0681617ce3c740e09ad71e89e7e702e4" });
     const nameless = registry.judge(change(ser, "identity/run_id", undefined), "driver");
+    expect(registry.judge(ser, "document")).toMatchObject({
+      violations: [{ message: "must have required property 'run_id'" }],
+    });
     expect(nameless).toMatchObject({
       stage: "header",
       violations: [{ message: "must have required property 'run_id', in the header or at /identity/run_id" }],
@@ -232,6 +236,20 @@ describe("the bundled schemas", () => {
     ["summaries", undefined, ""],
   ])("judge a SER's %s %j [ST-15]", (path, value, expected) => {
     expect(broken(change(ser, path, value))).toBe(expected);
+  });
+
+  it("take the words and prefixes that lines have and the page has otherwise (S13)", () => {
+    const records = realRecords("plain_file/trace.ser.jsonl").filter((record) => record["record_type"] === "ser");
+    const evidence = atPointer(records[1] as JsonObject, "/assertions/upstream_evidence/0/state");
+    expect(evidence).toBe("completed");
+    expect(atPointer(records[1] as JsonObject, "/summaries/input_data/sha256")).toMatch(/^sha256-[0-9a-f]{64}$/);
+    expect(broken(change(records[1] as JsonObject, "assertions/upstream_evidence", [{ state: "succeeded" }]))).toBe("");
+    expect(broken({ ...start, meta: { pipeline_config_id: "x" } })).toBe("");
+  });
+
+  it("take every detail level: no summaries, only repr, an empty repr (S15)", () => {
+    expect(broken(change(ser, "summaries", undefined))).toBe("");
+    expect(broken(change(ser, "summaries", { pre_context: { repr: "" }, output_data: { repr: "x" } }))).toBe("");
   });
 
   it("allow additional properties everywhere [ST-16]", () => {

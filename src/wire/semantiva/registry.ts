@@ -95,10 +95,11 @@ export function createRegistry(...sets: readonly SchemaSet[]): Registry {
         head = runId === undefined ? plain : { ...plain, run_id: runId };
       }
       const headerJudge = schemaOf(headerName);
-      if (!headerJudge(head)) return refuse("header", headerJudge, entry?.runIdAt ?? "", hasHeader);
+      const elsewhere = strictness === "driver" && !hasHeader ? (entry?.runIdAt ?? "") : "";
+      if (!headerJudge(head)) return refuse("header", headerJudge, elsewhere);
       if (entry === undefined) return { ok: true, known: false, runId: runId as string, hasHeader };
       const recordJudge = schemaOf(entry.schema);
-      if (!recordJudge(plain)) return refuse("record", recordJudge, "", hasHeader);
+      if (!recordJudge(plain)) return refuse("record", recordJudge, "");
       return { ok: true, known: true, runId: runId as string, hasHeader };
     },
   };
@@ -156,15 +157,15 @@ function compileOne(ajv: Ajv2020, name: string): ValidateFunction {
   return judge;
 }
 
-function refuse(stage: "header" | "record", judge: ValidateFunction, runIdAt: string, hasHeader: boolean): Judgement {
+/** `runIdAt`: where else the run id may stand, '' for nowhere. */
+function refuse(stage: "header" | "record", judge: ValidateFunction, runIdAt: string): Judgement {
   const violations = (judge.errors ?? []).slice(0, violationsMax).map((error) => toViolation(error));
-  if (stage === "header" && runIdAt !== "" && !hasHeader) {
-    for (const [i, { rule, message }] of violations.entries()) {
-      if (rule !== "required" || !message.includes("'run_id'")) continue;
-      violations[i] = { pointer: "", rule, message: `${message}, in the header or at ${runIdAt}` };
-    }
-  }
-  return { ok: false, stage, violations };
+  if (runIdAt === "") return { ok: false, stage, violations };
+  const told = violations.map((violation) => {
+    const isRunId = violation.rule === "required" && violation.message.includes("'run_id'");
+    return isRunId ? { ...violation, message: `${violation.message}, in the header or at ${runIdAt}` } : violation;
+  });
+  return { ok: false, stage, violations: told };
 }
 
 function toViolation(error: ErrorObject): Violation {
