@@ -70,6 +70,20 @@ test("a run of two workers, one of which started over, says how it ended, after 
   expect(await runOf("two")).toMatchObject({ ...expected, integrity: { missing: 6, duplicates: 16 } });
 }, 60_000);
 
+test("a fault that was stored is known after a restart", async () => {
+  const bad = encodeFrame("metric", { seq: 1, ts: 5 }, { run_id: "faulty", value: 1 } as never);
+  const faults = async () =>
+    ((await walk.get("/api/v1/faults?code=xtrack_missing_field")).body as { faults: unknown[] }).faults;
+  for (let round = 0; round < 2; round++) {
+    expect(await post(bad)).toMatchObject({
+      status: 202,
+      body: { faults: [{ code: "xtrack_missing_field", offset: 0 }] },
+    });
+    expect(await faults()).toHaveLength(1);
+    await walk.reopen();
+  }
+}, 60_000);
+
 test("the recorded sweep has fourteen runs with their ends and best checkpoints", async () => {
   const file = new URL("../../examples/data/h200/sweep.xtrack.bin", import.meta.url);
   expect(await post(await readFile(file))).toMatchObject({ status: 202, body: { accepted: 6487, faults: [] } });

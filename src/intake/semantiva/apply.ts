@@ -1,11 +1,11 @@
 // A decoded chunk → rows. The only state is which lines were seen before and which run a group belongs to: a line that
 // comes again, in whatever chunk, file or order, is counted and not stored.
 
-import { createHash } from "node:crypto";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { PlainGroups } from "#intake/groups.ts";
-import { type IdMap, idWords } from "#intake/id-map.ts";
+import type { IdMap } from "#intake/id-map.ts";
+import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
@@ -41,13 +41,6 @@ export function applySemantiva(state: SemantivaState, chunk: SemantivaChunk, met
     // The sender is told of a bad line every time it sends it, though its fault is stored once.
     faults: chunk.faulty.map(({ fault }) => fault),
   };
-}
-
-/** Puts the identity of a line or fault into the scratch that `seen` reads; one line in two workspaces is two records. */
-export function loadIdentity(digest: Uint8Array, workspace: string): void {
-  const salt = workspaceSalt(workspace);
-  const view = new DataView(digest.buffer, digest.byteOffset, digest.length);
-  for (let word = 0; word < 4; word++) idWords[word] = view.getUint32(word * 4) ^ (salt[word] as number);
 }
 
 export function toEventId(digest: Uint8Array): string {
@@ -137,16 +130,4 @@ class SemantivaBatch {
     };
     this.changes.push(...this.state.groups.note(groupKey, cause));
   }
-}
-
-const salts = new Map<string, Uint32Array>();
-
-function workspaceSalt(workspace: string): Uint32Array {
-  let salt = salts.get(workspace);
-  if (salt === undefined) {
-    const digest = createHash("sha256").update("workspace\0").update(workspace).digest();
-    salt = Uint32Array.from({ length: 4 }, (_, word) => digest.readUInt32BE(word * 4));
-    salts.set(workspace, salt);
-  }
-  return salt;
 }

@@ -4,12 +4,12 @@
 // A group is `<workspace>/x/<run id as the client sent it>`. A run named by a path or a wrapper does not change the
 // group, only the run it belongs to, so that the same events are recognised with and without that name.
 
-import { createHash } from "node:crypto";
 import type { DictColumn, Int64Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { PlainGroups } from "#intake/groups.ts";
-import { type IdMap, idWords } from "#intake/id-map.ts";
+import type { IdMap } from "#intake/id-map.ts";
+import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -257,8 +257,7 @@ interface WorkerStream {
 }
 
 function isNewFault(seen: IdMap, workspace: string, id: string): boolean {
-  const digest = createHash("sha256").update(workspace).update("\0").update(id).digest();
-  for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
+  loadIdentity(Buffer.from(id, "hex"), workspace);
   if (seen.get() >= 0) return false;
   seen.set(0);
   return true;

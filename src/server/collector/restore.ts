@@ -3,7 +3,7 @@
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
 import type { StoredBatch } from "#intake/cirron/workspace.ts";
-import { loadIdentity } from "#intake/semantiva/apply.ts";
+import { loadIdentity } from "#intake/record-identity.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import {

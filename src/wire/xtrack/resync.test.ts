@@ -140,14 +140,10 @@ describe("resync", () => {
       for (let i = 0; i < size; i++) bytes[i] = unit[i % unit.length] as number;
       return bytes;
     };
-    const time = (stream: Uint8Array) => {
-      const start = performance.now();
-      expect(gather(join(stream, frameOf(event(1)))).frames).toEqual([event(1)]);
-      return performance.now() - start;
-    };
-    time(hostile(1 << 18));
-    const small = Math.max(2, time(hostile(1 << 20)));
-    expect(time(hostile(1 << 23))).toBeLessThan(small * 8 * 6);
+    // More than a million false prefixes of 128 KiB each: to follow every claim would be to look at 150 GB.
+    const start = performance.now();
+    expect(gather(join(hostile(1 << 23), frameOf(event(1)))).frames).toEqual([event(1)]);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it("keeps only the first bytes of a long skipped range", () => {

@@ -1,0 +1,23 @@
+// The identity of a record that is known by a digest of its own: a line, a fault.
+
+import { createHash } from "node:crypto";
+import { idWords } from "./id-map.ts";
+
+const salts = new Map<string, Uint32Array>();
+
+/** Puts the identity of a line or fault into the scratch that an IdMap reads; one in two workspaces is two records. */
+export function loadIdentity(digest: Uint8Array, workspace: string): void {
+  const salt = workspaceSalt(workspace);
+  const view = new DataView(digest.buffer, digest.byteOffset, digest.length);
+  for (let word = 0; word < 4; word++) idWords[word] = view.getUint32(word * 4) ^ (salt[word] as number);
+}
+
+function workspaceSalt(workspace: string): Uint32Array {
+  let salt = salts.get(workspace);
+  if (salt === undefined) {
+    const digest = createHash("sha256").update("workspace\0").update(workspace).digest();
+    salt = Uint32Array.from({ length: 4 }, (_, word) => digest.readUInt32BE(word * 4));
+    salts.set(workspace, salt);
+  }
+  return salt;
+}
