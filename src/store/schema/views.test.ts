@@ -326,15 +326,24 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
 
   it("lists runs with their times and names, and faults of no run", async () => {
     const runs = await ask(
-      "SELECT run_id, protocols, sent_name, experiment, start_ns, last_ns FROM @runs ORDER BY run_id",
+      "SELECT run_id, protocols, name, status, experiment, start_ns, last_ns FROM @runs WHERE run_id IN ('gone', 'run-1', 'run-2') ORDER BY run_id",
     );
     expect(runs).toEqual([
-      { run_id: "gone", protocols: ["xtrack"], sent_name: "", experiment: "", start_ns: "1", last_ns: "2" },
-      { run_id: "run-1", protocols: ["cirron"], sent_name: "", experiment: "", start_ns: "10", last_ns: "20" },
+      { run_id: "gone", protocols: ["xtrack"], name: "", status: "lost", experiment: "", start_ns: "1", last_ns: "2" },
+      {
+        run_id: "run-1",
+        protocols: ["cirron"],
+        name: "",
+        status: "completed",
+        experiment: "",
+        start_ns: "10",
+        last_ns: "20",
+      },
       {
         run_id: "run-2",
         protocols: ["xtrack"],
-        sent_name: "trial",
+        name: "trial",
+        status: "lost",
         experiment: "exp",
         start_ns: "100",
         last_ns: "200",

@@ -2,8 +2,9 @@
 // which a row itself does not know. A view that joins may scan; `<name>_of(run = '…')` first finds the run's
 // groups and reads only those.
 
+import { gapsView, launchesView } from "./derived-views.ts";
 import type { Dialect } from "./dialect.ts";
-import { gapsView, launchesView, runsView } from "./run-views.ts";
+import { runsView } from "./runs-view.ts";
 import { traceViews } from "./trace-views.ts";
 
 /** Fact views: table, filter of its rows, and the columns people see after `run_id` (an expression where it differs). */
@@ -154,7 +155,7 @@ WHERE f.received_ns > g.deleted_ns`;
 /** Every view by name, with its SELECT. */
 export function viewSelects(database: string): Readonly<Record<string, string>> {
   const groups = `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
-    pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL`;
+    CAST(root_kind, 'String') AS root_kind, imported, pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL`;
   const views: Record<string, string> = {
     ...traceViews(database, groups),
     runs: runsView(database, groups),

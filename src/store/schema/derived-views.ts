@@ -1,38 +1,4 @@
-// Views that are derived rather than stored: runs, launches and gaps.
-
-/** Living groups with the times of their rows, one row a run. */
-export function runsView(database: string, groups: string): string {
-  const times = (table: string): string => `SELECT toString(group_key) AS group_key, toNullable(min_ns) AS min_ns,
-    toNullable(max_ns) AS max_ns, toInt64(max_received_ns) AS max_received_ns FROM ${database}.${table}`;
-  return `SELECT
-  g.workspace AS workspace,
-  g.run_id AS run_id,
-  arraySort(groupUniqArray(g.protocol)) AS protocols,
-  any(e.name) AS name,
-  any(s.experiment) AS experiment,
-  any(s.started_name) AS sent_name,
-  min(t.min_ns) AS start_ns,
-  max(t.max_ns) AS last_ns,
-  max(t.max_received_ns) AS last_received_ns,
-  arraySort(groupUniqArrayIf(g.session_id, g.session_id != '')) AS sessions,
-  anyIf(g.pipeline_id, isNotNull(g.pipeline_id)) AS pipeline_id,
-  anyIf(g.deployment_id, isNotNull(g.deployment_id)) AS deployment_id,
-  anyIf(g.model_id, isNotNull(g.model_id)) AS model_id,
-  any(e.archived) AS archived
-FROM (${groups}) AS g
-INNER JOIN (SELECT group_key, min(min_ns) AS min_ns, max(max_ns) AS max_ns, max(max_received_ns) AS max_received_ns
-  FROM (${times("group_times")} UNION ALL ${times("metric_summary")}) GROUP BY group_key) AS t
-  ON t.group_key = g.group_key
-LEFT JOIN (SELECT toString(group_key) AS group_key,
-    argMin(JSONExtractString(payload, 'run_id', 'exp_id'), ts_ns) AS experiment,
-    argMin(JSONExtractString(payload, 'name'), ts_ns) AS started_name
-  FROM ${database}.events WHERE protocol = 'xtrack' AND type = 'run_start' GROUP BY group_key) AS s
-  ON s.group_key = g.group_key
-LEFT JOIN (SELECT workspace, run_id, name, archived FROM ${database}.run_edits FINAL) AS e
-  ON e.workspace = g.workspace AND e.run_id = g.run_id
-WHERE g.protocol != 'launch' AND t.max_received_ns > g.deleted_ns
-GROUP BY workspace, run_id`;
-}
+// Views that are derived rather than stored: launches and gaps.
 
 /** One row for each run of a launch; a launch without runs has one with run_id ''. */
 export function launchesView(database: string): string {

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Store } from "#store/store.ts";
+import { blockOf } from "../../../tests/fact-rows.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/store-under-test.ts";
+import { migrate } from "./migrate.ts";
+import { guestDatabaseOf } from "./views.ts";
+
+describe.each(storesUnderTest)("the view of runs on $name", ({ open }) => {
+  let under: StoreUnderTest;
+  let store: Store;
+
+  beforeAll(async () => {
+    under = await open();
+    ({ store } = under);
+    await migrate(store);
+  });
+
+  afterAll(() => under.close());
+
+  it("tells how each run stands, by the evidence there is", async () => {
+    const nowNs = BigInt(Date.now()) * 1_000_000n;
+    const cases: Record<string, { said: readonly Record<string, unknown>[]; receivedNs?: bigint; imported?: number }> =
+      {
+        completed: {
+          said: [
+            { type: "run_start", ts_ns: 1n },
+            { type: "run_end", ts_ns: 2n, payload: '{"status":"completed"}' },
+          ],
+        },
+        failed: {
+          said: [
+            { type: "run_start", ts_ns: 1n, worker: "a" },
+            { type: "run_start", ts_ns: 1n, worker: "b" },
+            { type: "run_end", ts_ns: 2n, worker: "a", payload: '{"status":"completed"}' },
+            { type: "run_end", ts_ns: 3n, worker: "b", payload: '{"status":"failed"}' },
+          ],
+        },
+        // One of two workers still runs, and was heard of just now.
+        running: {
+          said: [
+            { type: "run_start", ts_ns: 1n, worker: "a" },
+            { type: "run_start", ts_ns: 1n, worker: "b" },
+            { type: "run_end", ts_ns: 2n, worker: "a", payload: '{"status":"completed"}' },
+          ],
+          receivedNs: nowNs,
+        },
+        // A run that started over after its end, long ago.
+        lost: {
+          said: [
+            { type: "run_end", ts_ns: 2n, payload: '{"status":"completed"}' },
+            { type: "run_start", ts_ns: 5n },
+          ],
+        },
+        killed: {
+          said: [
+            { type: "run_start", ts_ns: 1n },
+            { type: "wrapper_start", protocol: "run", ts_ns: 1n },
+            { type: "wrapper_exit", protocol: "run", ts_ns: 9n, payload: '{"code":null,"signal":"SIGKILL"}' },
+          ],
+        },
+        unknown: {
+          said: [
+            { type: "run_start", ts_ns: 1n },
+            { type: "run_end", ts_ns: 2n, payload: '{"status":"weird"}' },
+          ],
+        },
+      };
+    for (const [status, { said, receivedNs = 5n }] of Object.entries(cases)) {
+      const key = `lab/x/is-${status}`;
+      const group = { group_key: key, workspace: "lab", protocol: "xtrack", run_id: `is-${status}`, version: 1n };
+      await store.insert("groups", blockOf("groups", [group]), { token: `g-${status}` });
+      const rows = said.map((event) => ({ group_key: key, protocol: "xtrack", received_ns: receivedNs, ...event }));
+      await store.insert("events", blockOf("events", rows as never), { token: `e-${status}` });
+    }
+    const pipe = { group_key: "lab/s/pipe", workspace: "lab", protocol: "semantiva", run_id: "is-pipe", version: 1n };
+    await store.insert("groups", blockOf("groups", [pipe]), { token: "g-pipe" });
+    const line = { group_key: "lab/s/pipe", run_id: "is-pipe", received_ns: 5n };
+    const lines = [
+      { ...line, type: "pipeline_start", ts_ns: 1n },
+      { ...line, type: "pipeline_end", ts_ns: 2n, outcome: "error" },
+    ];
+    await store.insert("lifecycle", blockOf("lifecycle", lines), { token: "l-pipe" });
+    await store.insert(
+      "events",
+      blockOf("events", [{ group_key: "lab/s/pipe", protocol: "semantiva", received_ns: 5n, ts_ns: 1n }]),
+      { token: "e-pipe" },
+    );
+    const rows = await store.query({
+      sql: `SELECT run_id, status FROM ${guestDatabaseOf(store.database)}.runs WHERE startsWith(run_id, 'is-') ORDER BY run_id`,
+    });
+    const expected = [
+      ...Object.keys(cases).map((status) => ({ run_id: `is-${status}`, status })),
+      { run_id: "is-pipe", status: "failed" },
+    ];
+    expect(rows).toEqual(expected.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1)));
+  });
+});
