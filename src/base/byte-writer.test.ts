@@ -30,6 +30,15 @@ it("writes nine decimal and twelve hexadecimal digits", () => {
   );
 });
 
+it("repeats what it wrote and changes digits in it", () => {
+  const writer = new ByteWriter(1);
+  writer.text("id ");
+  writer.twelveHexDigits(255);
+  writer.repeat(0, 15);
+  writer.setTwelveHexDigits(18, 4096);
+  expect(textOf(writer)).toBe("id 0000000000ffid 000000001000");
+});
+
 it("starts again after clear", () => {
   const writer = new ByteWriter(8);
   writer.raw(toAscii("x".repeat(200)));

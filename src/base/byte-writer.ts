@@ -68,6 +68,13 @@ export class ByteWriter {
     this.length = at;
   }
 
+  /** Writes again what stands at `from`. */
+  repeat(from: number, size: number): void {
+    this.reserve(size);
+    this.bytes.copyWithin(this.length, from, from + size);
+    this.length += size;
+  }
+
   /** Nine decimal digits, with leading zeros, of an integer below 10^9. */
   nineDigits(value: number): void {
     this.reserve(9);
@@ -84,11 +91,15 @@ export class ByteWriter {
   /** Twelve hexadecimal digits of a non-negative integer below 2^48. */
   twelveHexDigits(value: number): void {
     this.reserve(12);
-    const { bytes, length } = this;
+    this.setTwelveHexDigits(this.length, value);
+    this.length += 12;
+  }
+
+  /** The same over bytes that are written already. */
+  setTwelveHexDigits(at: number, value: number): void {
     const high = Math.floor(value / 0x100_0000);
-    putSixHexDigits(bytes, length, high);
-    putSixHexDigits(bytes, length + 6, value - high * 0x100_0000);
-    this.length = length + 12;
+    putSixHexDigits(this.bytes, at, high);
+    putSixHexDigits(this.bytes, at + 6, value - high * 0x100_0000);
   }
 }
 

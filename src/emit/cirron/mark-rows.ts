@@ -3,7 +3,7 @@
 import type { ByteWriter } from "#base/byte-writer.ts";
 import { formatFloat, quote } from "#emit/json-text.ts";
 import type { MarkKind, MarkType } from "#wire/cirron/encode.ts";
-import { encodeMarkHead, encodeMarkTail } from "#wire/cirron/encode.ts";
+import { encodeMarkHead, encodeMarkTail, markCounterOffset } from "#wire/cirron/encode.ts";
 import { noAttributes } from "./attributes.ts";
 import { toNanos, toSeconds } from "./clock.ts";
 import { markIds, spanIds } from "./ids.ts";
@@ -66,20 +66,23 @@ export class MarkRows {
 
   /** Appends the encoded rows, joined by commas; the rows are gone afterwards. */
   drain(out: ByteWriter): void {
+    let lastHead = 0;
+    let headBytes = 0;
     for (let row = 0; row < this.count; row++) {
-      const flags = this.flags[row] as number;
-      const time = this.times[row] as number;
       if (row > 0) out.byte(commaByte);
-      encodeMarkHead(
-        out,
-        markIds.prefix,
-        this.ids[row] as number,
-        spanIds.prefix,
-        this.spans[row] as number,
-        quote(this.names[row] as string),
-        types[flags & 3] as MarkType,
-      );
+      const head = out.length;
+      // Marks of a loop differ in little: the head of the last one is copied and its number changed.
+      if (row > 0 && this.isLikeLast(row)) {
+        out.repeat(lastHead, headBytes);
+        out.setTwelveHexDigits(head + markCounterOffset, this.ids[row] as number);
+      } else {
+        this.encodeHead(out, row);
+        headBytes = out.length - head;
+      }
+      lastHead = head;
+      const flags = this.flags[row] as number;
       out.text(this.valueText(row, flags & 3));
+      const time = this.times[row] as number;
       const kind = (flags & summaryBit) === 0 ? "point" : "summary";
       encodeMarkTail(out, this.attrs[row] as string, toSeconds(time), toNanos(time), kind);
     }
@@ -88,6 +91,26 @@ export class MarkRows {
 
   clear(): void {
     this.count = 0;
+  }
+
+  private isLikeLast(row: number): boolean {
+    return (
+      this.spans[row] === this.spans[row - 1] &&
+      this.flags[row] === this.flags[row - 1] &&
+      this.names[row] === this.names[row - 1]
+    );
+  }
+
+  private encodeHead(out: ByteWriter, row: number): void {
+    encodeMarkHead(
+      out,
+      markIds.prefix,
+      this.ids[row] as number,
+      spanIds.prefix,
+      this.spans[row] as number,
+      quote(this.names[row] as string),
+      types[(this.flags[row] as number) & 3] as MarkType,
+    );
   }
 
   private valueText(row: number, type: number): string {

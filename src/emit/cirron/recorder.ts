@@ -54,7 +54,7 @@ export class Recorder implements SpanOwner {
   sdkVersion = "";
   flushIntervalNs = 1e9;
   private sink: BatchSink | null = null;
-  private originJson: Uint8Array = encodeSpanOrigin(threadIdentity, process.pid, 0);
+  private origin = encodeSpanOrigin(threadIdentity, process.pid, 0);
   private readonly marks = new MarkRows(marksMax);
   private out = new ByteWriter(65_536);
   private spans: Span[] = [];
@@ -75,7 +75,7 @@ export class Recorder implements SpanOwner {
   /** Until a sink is set, records wait in bounded buffers and the oldest are dropped. */
   setSink(sink: BatchSink | null, rank: number): void {
     this.sink = sink;
-    this.originJson = encodeSpanOrigin(threadIdentity, process.pid, rank);
+    this.origin = encodeSpanOrigin(threadIdentity, process.pid, rank);
     this.flushAtNs = sink === null ? Number.POSITIVE_INFINITY : nowNs() + this.flushIntervalNs;
   }
 
@@ -242,7 +242,7 @@ export class Recorder implements SpanOwner {
     for (let i = 0; i < spans.length; i++) {
       const span = spans[i] as Span;
       if (i > 0) out.byte(commaByte);
-      encodeSpan(out, spanIds.prefix, markIds.prefix, this.originJson, {
+      encodeSpan(out, spanIds.prefix, markIds.prefix, this.origin, {
         counter: span.counter,
         nameJson: quote(span.name),
         parentCounter: span.parent === null ? 0 : span.parent.counter,

@@ -64,16 +64,25 @@ export interface SpanRow {
   readonly markRanges: readonly number[] | null;
 }
 
-/** `,"thread_id":…,"pid":…,"rank":…`, the same for every span of a thread. */
-export function encodeSpanOrigin(threadId: number, pid: number, rank: number): Uint8Array {
-  return toAscii(`,"thread_id":${threadId},"pid":${pid},"rank":${rank}`);
+/** What every span of a thread has in common, encoded once. */
+export interface SpanOrigin {
+  /** `,"thread_id":…,"pid":…,"rank":…` */
+  readonly fields: Uint8Array;
+  /** The same from `cpu_ns` to `"attrs":`, for spans without accelerator time and memory peak: nearly all. */
+  readonly plain: Uint8Array;
+}
+
+export function encodeSpanOrigin(threadId: number, pid: number, rank: number): SpanOrigin {
+  const fields = `,"thread_id":${threadId},"pid":${pid},"rank":${rank}`;
+  const plain = `,"cpu_ns":null,"gpu_ns":null,"memory_peak_bytes":null${fields},"attrs":`;
+  return { fields: toAscii(fields), plain: toAscii(plain) };
 }
 
 export function encodeSpan(
   out: ByteWriter,
   spanPrefix: IdPrefix,
   markPrefix: IdPrefix,
-  origin: Uint8Array,
+  origin: SpanOrigin,
   row: SpanRow,
 ): void {
   const [start, name, parent, index, startNs, endNs, gpuNs, memory, attrs, markIds, end] = spanParts;
@@ -94,17 +103,23 @@ export function encodeSpan(
   encodeTime(out, row.startSeconds, row.startNanos);
   out.raw(endNs as Uint8Array);
   encodeTime(out, row.endSeconds, row.endNanos);
-  out.raw(gpuNs as Uint8Array);
-  encodeNumber(out, row.gpuNs);
-  out.raw(memory as Uint8Array);
-  encodeNumber(out, row.memoryPeakBytes);
-  out.raw(origin);
-  out.raw(attrs as Uint8Array);
+  if (row.gpuNs === null && row.memoryPeakBytes === null) out.raw(origin.plain);
+  else {
+    out.raw(gpuNs as Uint8Array);
+    encodeNumber(out, row.gpuNs);
+    out.raw(memory as Uint8Array);
+    encodeNumber(out, row.memoryPeakBytes);
+    out.raw(origin.fields);
+    out.raw(attrs as Uint8Array);
+  }
   out.text(row.attrsJson);
   out.raw(markIds as Uint8Array);
   if (row.markRanges !== null) encodeIdRanges(out, markPrefix, row.markRanges);
   out.raw(end as Uint8Array);
 }
+
+/** Where, from its start, a mark's head has the twelve digits that differ from mark to mark. */
+export const markCounterOffset: number = markStart.length + 20;
 
 /** Everything up to the value; `spanCounter` 0 is the document's "root". */
 export function encodeMarkHead(
