@@ -7,6 +7,7 @@ import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
+import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import type { Registry } from "#wire/semantiva/registry.ts";
 import { type Applied, nothingApplied } from "./applied.ts";
 import { decodeChanges } from "./changes.ts";
@@ -18,7 +19,7 @@ import { IdMap, idWords } from "./id-map.ts";
 import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput, WrapperLinesInput } from "./input.ts";
 import { splitLines, toLogRows } from "./log-rows.ts";
 import { applySemantiva } from "./semantiva/apply.ts";
-import { decodeLines, type SemantivaChunk } from "./semantiva/decode-lines.ts";
+import { decodeLines, type LineLimits, type SemantivaChunk } from "./semantiva/decode-lines.ts";
 import type { Applier } from "./sequencer.ts";
 import { decodeWrapperLines, toSampleRows, toWrapperEvents, type WrapperLines } from "./wrapper-lines.ts";
 import { applyXtrack, groupsToLoad, type XtrackState } from "./xtrack/apply.ts";
@@ -34,6 +35,8 @@ export type LoadIdentities = (
 export interface ApplierOptions {
   readonly sessionGapNs: bigint;
   readonly json: JsonLimits;
+  /** The longest line of a trace stream. */
+  readonly lineBytesMax?: number;
   readonly registry: Registry;
   readonly loadIdentities: LoadIdentities;
 }
@@ -47,9 +50,12 @@ export class ProtocolApplier implements Applier {
   /** Set while a deletion is carried out: nothing after it is applied until then. */
   private held: PromiseWithResolvers<void> | null = null;
   private readonly options: ApplierOptions;
+  private readonly lineLimits: LineLimits;
 
   constructor(options: ApplierOptions) {
     this.options = options;
+    const { lineBytesMax = defaultSplitLimits.lineBytesMax, json } = options;
+    this.lineLimits = { lineBytesMax, json };
   }
 
   cirronOf(workspace: string): CirronWorkspace {
@@ -86,7 +92,7 @@ export class ProtocolApplier implements Applier {
       case "cirron_batch":
         return decodeBatch(input.body, this.options.json);
       case "semantiva_lines":
-        return decodeLines(input, this.options.registry);
+        return decodeLines(input, this.options.registry, this.lineLimits);
       case "xtrack_frames":
         return decodeXtrack(input);
       case "wrapper_lines":

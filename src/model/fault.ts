@@ -66,7 +66,7 @@ export const faultKinds = {
   line_too_long: {
     blast: "record",
     means: "A line of a trace stream is longer than the limit; its head is kept.",
-    hint: "Keep large values out of the trace, or raise `limits.line_bytes`.",
+    hint: "Keep large values out of the trace, or raise `limits.line`.",
   },
   line_torn: {
     blast: "record",

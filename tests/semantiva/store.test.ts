@@ -204,7 +204,7 @@ describe.each(storesUnderTest)("pipelines in $name", ({ open }) => {
     const [group] = fed.applied.flatMap(({ state }) =>
       state.flatMap((change) => (change.table === "groups" ? [change.row] : [])),
     );
-    await storeGroups(target, [{ ...(group as StateRow<"groups">), deleted_ns: 5n, version: 6n }]);
+    await storeGroups(target, [{ ...(group as StateRow<"groups">), protocol: "deleted", deleted_ns: 5n, version: 6n }]);
     expect(await judgeAll(workspace)).toEqual({});
     await store(target, feed(readLines("plain_file/trace.ser.jsonl"), { workspace, receivedNs: 7n }));
     expect(Object.keys(await judgeAll(workspace))).toHaveLength(1);

@@ -8,7 +8,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await createTestApp();
+  app = await createTestApp({ lineBytesMax: "1 MiB", jsonDepthMax: "100" });
 }, 30_000);
 afterAll(() => app.remove());
 
@@ -54,6 +54,31 @@ describe("a trace stream", () => {
         { line: 3, code: "semantiva_schema" },
       ],
     });
+  });
+
+  it("has hostile lines answered by line and its neighbours unharmed", async () => {
+    const good = '{"record_type": "pipeline_end", "run_id": "r-hostile", "schema_version": 1}';
+    const body = Buffer.concat([
+      Buffer.from(`${good}\n{"a": "${"x".repeat(2 << 20)}"}\n{"a": ${"[".repeat(101)}\n{"a": "`),
+      Buffer.of(0xff, 0xfe),
+      Buffer.from(`"}\n\0\0\n${good.replace("1}", '1, "seq": 3}')}\n${good.slice(0, 30)}`),
+    ]);
+    const answer = await app.post("/v1/trace-stream?wait=1", body, headers);
+    expect(answer).toMatchObject({
+      status: 202,
+      body: {
+        accepted: 2,
+        faults: [
+          { line: 2, code: "line_too_long" },
+          { line: 3, code: "line_too_deep" },
+          { line: 4, code: "line_not_json", message: expect.stringContaining("invalid UTF-8") },
+          { line: 5, code: "line_not_json" },
+          { line: 7, code: "line_torn" },
+        ],
+      },
+    });
+    const { body: run } = await app.get("/api/v1/runs/r-hostile/completeness");
+    expect(run).toMatchObject({ status: "partial", problems: ["missing_pipeline_start"] });
   });
 
   it.each(["plain_file", "error_midway", "edge_values"])(

@@ -122,6 +122,7 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
     openBlobs: () => openBlobs(config),
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
+    lineBytesMax: config.lineBytesMax,
     journalBudgetBytes: config.journalBudgetBytes,
     pendingBytesMax: config.memoryBudgetBytes,
     onTrouble: (message, cause) => log.warn({ err: cause }, message),

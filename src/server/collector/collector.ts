@@ -39,6 +39,8 @@ export interface CollectorOptions {
   openBlobs(): Promise<BlobStore>;
   readonly sessionGapNs: bigint;
   readonly json: JsonLimits;
+  /** The longest line of a trace stream. */
+  readonly lineBytesMax?: number;
   readonly journalBudgetBytes: number;
   readonly pendingBytesMax: number;
   /** Called for every input after it was applied, in order, those of the recovery included. */
@@ -105,6 +107,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const applier = new ProtocolApplier({
     sessionGapNs: options.sessionGapNs,
     json: options.json,
+    ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
     registry: createRegistry(bundledSchemas),
     async loadIdentities(groupKey, take) {
       for await (const row of readEventIdentities(store, groupKey))

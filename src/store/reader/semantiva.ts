@@ -32,9 +32,9 @@ function inScope(database: string, scope: PipelineScope): string {
  * rows are deleted. Both are rare, so most runs have no row here and nothing has to be joined.
  */
 function namesSql(database: string): string {
-  return `SELECT group_key, argMaxIf(run_id, version, run_id != ${ownId("group_key")}) AS name, max(deleted_ns) AS deleted
-    FROM ${database}.groups
-    WHERE protocol = 'semantiva' AND (deleted_ns != 0 OR run_id != ${ownId("group_key")}) GROUP BY group_key`;
+  const isNamed = `protocol = 'semantiva' AND run_id != ${ownId("group_key")}`;
+  return `SELECT group_key, argMaxIf(run_id, version, ${isNamed}) AS name, max(deleted_ns) AS deleted
+    FROM ${database}.groups WHERE deleted_ns != 0 OR (${isNamed}) GROUP BY group_key`;
 }
 
 function ownId(key: string): string {
