@@ -13,8 +13,9 @@ const read = (text: string) => {
 function check(text: string): boolean {
   const found = read(text);
   if (found === undefined) return false;
-  expect(found.end).toBe(text.length);
-  if (!Object.is(found.value, Number(text))) throw new Error(`${text} read as ${found.value}`);
+  // No `expect` here: it would take most of the time of half a million checks.
+  if (found.end !== text.length || !Object.is(found.value, Number(text)))
+    throw new Error(`${text} read as ${found.value}`);
   return true;
 }
 
@@ -83,6 +84,9 @@ describe("ShortDecimal", () => {
       "7",
       "-12",
       "123456789012",
+      "123456789012345",
+      "-123456789012345e-3",
+      "123456789012.5",
       "1e-05",
       "5.5e-7",
       "1e5",
@@ -109,6 +113,7 @@ describe("ShortDecimal", () => {
       "1e400",
       "1e-400",
       "1234567890123456",
+      "1234567890123.5",
       "12345678901234567890",
       "9007199254740993",
       "0.12345678901234567890123",

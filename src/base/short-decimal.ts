@@ -36,7 +36,8 @@ export class ShortDecimal {
       const from = i;
       for (; c >= 0x30 && c <= 0x39; c = bytes[++i] as number) upper = upper * 10 + (c - 0x30);
       digits = i - from;
-      if (digits > 12) return -1;
+      // Longer whole parts leave no room for the exact halves below.
+      if (digits > (c === 0x2e ? 12 : digitsExact)) return -1;
     }
     let lower = 0;
     let lowerDigits = 0;

@@ -100,7 +100,7 @@ describe("fast path", () => {
     const known =
       '{"v":1,"t":"metric_batch","m":{"seq":14,"ts":1794710321102255,"wid":"w"},"p":{"run_id":"59a8","step":0,"epoch":0,"metrics":{"loss":4.808555603027344,"lr":1e-05},"ctx":{"phase":"train"}}}';
     for (let at = 0; at < known.length; at++) {
-      for (const byte of ['"', "0", "9", "-", ".", "e", "{", "}", ",", " ", "\\", "a", "N"]) {
+      for (const byte of ['"', "0", "-", ".", "e", "}", "\\", "N"]) {
         decodeBoth([
           known,
           known.slice(0, at) + byte + known.slice(at + 1),
@@ -117,6 +117,10 @@ describe("fast path", () => {
     const metrics = lines.filter((line) => line.includes('"t":"metric'));
     expect(metrics).toHaveLength(259);
     expect(decodeBoth(metrics).slow).toBeLessThan(60);
+    const frames = ["1", "NaN", "Infinity", "-Infinity", "123456789012345"].map(
+      (value) => `{"v":1,"t":"metric","m":{"seq":1,"ts":5},"p":{"run_id":"r","key":"k","value":${value}}}`,
+    );
+    expect(decodeBoth(frames).slow).toBe(1);
   });
 
   it("takes every frame of a shape after the first, for any run, worker and key", () => {

@@ -101,7 +101,12 @@ export class FastDecoder {
     const c = bytes[at] as number;
     if (c === 0x4e) {
       this.values[index] = Number.NaN;
-      return bytes[at + 1] === 0x61 && bytes[at + 2] === 0x4e ? at + 3 : -1;
+      return passWord(bytes, at, nanWord);
+    }
+    const isNegative = c === 0x2d;
+    if (bytes[isNegative ? at + 1 : at] === 0x49) {
+      this.values[index] = isNegative ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      return passWord(bytes, isNegative ? at + 1 : at, infinityWord);
     }
     const { number } = this;
     const stop = number.read(bytes, this.view, at);
@@ -215,6 +220,14 @@ export class FastDecoder {
 }
 
 const two32 = 4294967296;
+const nanWord = new TextEncoder().encode("NaN");
+const infinityWord = new TextEncoder().encode("Infinity");
+
+/** Where the word ends that stands at `at`, or -1. */
+function passWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return -1;
+  return at + word.length;
+}
 
 function setLength({ rows, event }: OwnedRows<"metrics">, length: number): void {
   event.length = length;
