@@ -17,10 +17,10 @@ export function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; rea
           <div className="stack">
             <p className="muted">
               {formatCount(data.total)} values, {data.dtype}, {data.shape.join("×")}
-              {histogram !== null && histogram.nan + histogram.pos_inf + histogram.neg_inf > 0 ? (
+              {histogram !== null && histogram.nan + histogram.infinite > 0 ? (
                 <span className="status-warn">
                   {" "}
-                  {histogram.nan} NaN, {histogram.pos_inf} +Inf, {histogram.neg_inf} −Inf
+                  {histogram.nan} NaN, {histogram.infinite} ±Inf
                 </span>
               ) : null}
             </p>
