@@ -85,10 +85,10 @@ export function RunClockProvider({ run, children }: { readonly run: Run; readonl
   return <ClockContext value={clock}>{children}</ClockContext>;
 }
 
+/** Arrival times say nothing about a run that was imported later, so they only count when nothing better is known. */
 function limitsOf(run: Run, startNs: string, nowMs: number): TimeWindow {
-  const ends = [run.end_ns, run.updated_ns]
-    .filter((ns): ns is string => ns !== null)
-    .map((ns) => toOffsetNs(ns, startNs));
+  const known = [run.end_ns, ...run.worker_list.map((worker) => worker.last_ns)].filter((ns) => ns !== null);
+  const ends = (known.length > 0 ? known : [run.updated_ns]).map((ns) => toOffsetNs(ns, startNs));
   if (run.status === "running") ends.push(nowMs * 1e6 - Number(BigInt(startNs)));
   return { from: 0, to: Math.max(1e6, ...ends) };
 }
