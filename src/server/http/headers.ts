@@ -1,22 +1,26 @@
 // Headers that every answer carries. The application loads nothing from elsewhere and is shown in no frame; what a user
 // stored is handed out as a download that a browser will not run.
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "worker-src 'self' blob:",
-  "manifest-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+import { createHash } from "node:crypto";
+
+function toPolicy(styles: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    ["style-src 'self'", ...styles.map((hash) => `'sha256-${hash}'`)].join(" "),
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 export const commonHeaders: Readonly<Record<string, string>> = {
-  "content-security-policy": policy,
+  "content-security-policy": toPolicy([]),
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -24,6 +28,13 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };
+
+/** For a page of ours that brings its own style: exactly that text is allowed, nothing else inline. */
+export function toPageHeaders(html: string): Record<string, string> {
+  const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((found) => found[1] ?? "");
+  const hashes = styles.map((text) => createHash("sha256").update(text).digest("base64"));
+  return { "content-security-policy": toPolicy(hashes) };
+}
 
 /** For bytes that came from a user: never shown, never run. */
 export function toAttachmentHeaders(name: string): Record<string, string> {

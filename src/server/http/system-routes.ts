@@ -6,6 +6,7 @@ import { toOpenApi } from "#api/openapi.ts";
 import { toReferencePage } from "#api/reference.ts";
 import type { Metrics } from "#server/metrics.ts";
 import { addRoute } from "./add-route.ts";
+import { toPageHeaders } from "./headers.ts";
 import type { Readiness } from "./ports.ts";
 
 export interface SystemOptions {
@@ -39,7 +40,7 @@ export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, drai
   });
 
   addRoute(app, "reference", (_request, reply) => {
-    reply.type("text/html; charset=utf-8");
+    reply.type("text/html; charset=utf-8").headers(toPageHeaders(page));
     return page;
   });
 }

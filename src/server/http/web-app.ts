@@ -3,9 +3,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { Refusal } from "#api/refusal.ts";
 import { sendRefusal } from "./errors.ts";
+import { toPageHeaders } from "./headers.ts";
 
 // Files under assets/ have a hash of their content in their name and never change.
 const hashed = /\/assets\//;
@@ -31,6 +32,14 @@ export async function addWebApp(app: FastifyInstance, folder: string): Promise<v
   const built = existsSync(join(folder, "index.html"));
   const readPage = () => (built ? readFileSync(join(folder, "index.html"), "utf8") : notBuilt);
 
+  const sendPage = (reply: FastifyReply) => {
+    const page = readPage();
+    return reply
+      .type("text/html; charset=utf-8")
+      .headers({ ...toPageHeaders(page), "cache-control": "no-cache" })
+      .send(page);
+  };
+
   if (built) {
     await app.register(async (files) => {
       // The library declares its own routes; like all others they need a scope to be answered.
@@ -40,6 +49,8 @@ export async function addWebApp(app: FastifyInstance, folder: string): Promise<v
       await files.register(fastifyStatic, {
         root: folder,
         index: false,
+        // The build writes .br and .gz beside each text file.
+        preCompressed: true,
         setHeaders: (reply, path) => {
           reply.header("cache-control", hashed.test(path) ? "public, max-age=31536000, immutable" : "no-cache");
         },
@@ -48,12 +59,12 @@ export async function addWebApp(app: FastifyInstance, folder: string): Promise<v
   }
 
   app.get("/", { config: { scope: "open" } }, (_request, reply) => {
-    return reply.type("text/html; charset=utf-8").header("cache-control", "no-cache").send(readPage());
+    return sendPage(reply);
   });
 
   app.setNotFoundHandler((request, reply) => {
     const isView = request.method === "GET" && !/^\/(api|v1)\//.test(request.url) && wantsPage(request.headers.accept);
-    if (isView) return reply.type("text/html; charset=utf-8").header("cache-control", "no-cache").send(readPage());
+    if (isView) return sendPage(reply);
     const what = `${request.method} ${request.url.split("?")[0]}`;
     return sendRefusal(
       reply,

@@ -36,13 +36,15 @@ export function VirtualList<T>({
     overscan: 16,
   });
   const items = virtual.getVirtualItems();
+  const totalPx = virtual.getTotalSize();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (more && last >= rows.length - 30) onEnd();
   }, [more, last, rows.length, onEnd]);
   useEffect(() => {
-    if (follow && rows.length > 0) virtual.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [follow, rows.length, virtual]);
+    const element = scroller.current;
+    if (follow && element !== null) element.scrollTop = totalPx;
+  }, [follow, totalPx]);
   return (
     <section
       ref={scroller}
@@ -52,7 +54,7 @@ export function VirtualList<T>({
       tabIndex={0}
       onWheel={(event) => event.deltaY < 0 && onLeaveEnd?.()}
     >
-      <ol style={{ height: virtual.getTotalSize(), position: "relative" }}>
+      <ol style={{ height: totalPx, position: "relative" }}>
         {items.map((item) => {
           const row = rows[item.index];
           return row === undefined ? null : (

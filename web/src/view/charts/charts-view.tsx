@@ -118,32 +118,41 @@ function Panels({
   const events = useChartEvents();
   const [expanded, setExpanded] = useState<string | null>(null);
   if (groups.length === 0) return <Empty title="No metric is called that." />;
-  return groups.map((group) => (
-    <section key={group.name} className="chart-group" aria-label={group.name === "" ? "other" : group.name}>
-      <h2>
-        {group.name === "" ? "other" : group.name} <span className="muted">{group.panels.length}</span>
-      </h2>
-      <div className="chart-grid">
-        {group.panels.map((panel) => {
-          const id = `${panel.key}\n${panel.phase}`;
-          const open = expanded === id;
-          return (
-            <Panel
-              key={id}
-              panel={panel}
-              axis={axis}
-              choices={choices}
-              byWorker={byWorker}
-              events={events}
-              tail={tail}
-              version={version}
-              height={open ? 460 : 180}
-              expanded={open}
-              onExpand={() => setExpanded(open ? null : id)}
-            />
-          );
-        })}
-      </div>
-    </section>
-  ));
+  return (
+    <div className="chart-groups">
+      {groups.map((group) => (
+        <section
+          key={group.name}
+          className="chart-group"
+          aria-label={group.name === "" ? "other" : group.name}
+          style={{ "--panels": expanded === null ? group.panels.length : 99 } as React.CSSProperties}
+        >
+          <h2>
+            {group.name === "" ? "other" : group.name} <span className="muted">{group.panels.length}</span>
+          </h2>
+          <div className="chart-grid">
+            {group.panels.map((panel) => {
+              const id = `${panel.key}\n${panel.phase}`;
+              const open = expanded === id;
+              return (
+                <Panel
+                  key={id}
+                  panel={panel}
+                  axis={axis}
+                  choices={choices}
+                  byWorker={byWorker}
+                  events={events}
+                  tail={tail}
+                  version={version}
+                  height={open ? 460 : 180}
+                  expanded={open}
+                  onExpand={() => setExpanded(open ? null : id)}
+                />
+              );
+            })}
+          </div>
+        </section>
+      ))}
+    </div>
+  );
 }

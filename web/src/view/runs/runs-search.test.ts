@@ -32,6 +32,10 @@ test("a heading click goes ascending, descending, none", () => {
 });
 
 test("headings leave out the kind and say which value it is unless it is the last", () => {
+  expect(["metrics.loss@train.last", "metrics.val_loss@val.min"].map(headingOf)).toEqual([
+    "train loss",
+    "val_loss min",
+  ]);
   expect(["params.lr", "metrics.a.b.last", "metrics.a.min", "experiment"].map(headingOf)).toEqual([
     "lr",
     "a.b",

@@ -68,7 +68,11 @@ export function metricOf(field: string): { key: string; what: string } | null {
 /** A column's heading: the name without its kind. */
 export function headingOf(field: string): string {
   const metric = metricOf(field);
-  if (metric !== null) return metric.what === "last" ? metric.key : `${metric.key} ${metric.what}`;
+  if (metric !== null) {
+    const [key = "", phase] = metric.key.split(/@(?=[^@]*$)/);
+    const name = phase === undefined || key.includes(phase) ? key : `${phase} ${key}`;
+    return metric.what === "last" ? name : `${name} ${metric.what}`;
+  }
   return field.replace(/^params\./, "");
 }
 
