@@ -6,6 +6,9 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
 
+/** A busy machine may need a while for what a person sees at once. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 15_000, interval: 100 });
+
 let server: TestApp;
 let browser: TestBrowser;
 
@@ -30,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   }
 
   const rows = (page: Page) => page.getByRole("table", { name: "Runs" }).getByRole("row");
-  const names = (page: Page) => page.locator(".grid-row .run-name").allInnerTexts();
+  const names = (page: Page) => page.locator(".grid-row .run-name").allTextContents();
 
   test("the runs table filters, sorts and groups, and its state is in the address", async () => {
     await walk("/runs", async (page) => {
@@ -46,21 +49,21 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       expect((await names(page))[0]).toBe("gpt-w256-lr0.003");
       await page.getByRole("columnheader", { name: "val_loss" }).getByRole("button").click();
       await page.waitForURL(/sort=-metrics/);
-      await expect.poll(async () => (await names(page))[0]).not.toBe("gpt-w256-lr0.003");
+      await soon(async () => (await names(page))[0]).not.toBe("gpt-w256-lr0.003");
     });
     await walk("/runs?group=experiment&filter=experiment%3Ah200-gpt-sweep", async (page) => {
       const group = page.getByRole("button", { name: "h200-gpt-sweep" });
       await group.waitFor();
       const before = await rows(page).count();
       await group.click();
-      await expect.poll(() => rows(page).count()).toBeLessThan(before);
+      await soon(() => rows(page).count()).toBeLessThan(before);
     });
   });
 
   test("a filter that cannot be read says where", async () => {
     const visit = await browser.visit(`${server.app.url}/runs?filter=${encodeURIComponent("status: AND")}`);
     await visit.page.locator(".filter-error").waitFor();
-    expect(await visit.page.locator(".filter-error").innerText()).not.toBe("");
+    expect(await visit.page.locator(".filter-error").textContent()).not.toBe("");
     await visit.close();
   });
 
@@ -79,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 6 });
       await page.mouse.up();
       await page.waitForURL(/from=\d+&to=\d+/);
-      await expect.poll(() => label(other)).not.toBe(whole);
+      await soon(() => label(other)).not.toBe(whole);
       await page.getByRole("link", { name: "Timeline" }).click();
       await page.getByRole("application").waitFor();
       expect(page.url()).toMatch(/timeline\?from=\d+&to=\d+/);
@@ -94,12 +97,12 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       const panel = page.getByRole("region", { name: "train · loss" });
       await panel.locator("canvas").waitFor();
       await page.getByRole("region", { name: "train · grad_norm" }).locator("canvas").waitFor();
-      const before = await other.innerText();
+      const before = await other.textContent();
       const box = await panel.locator(".u-over").boundingBox();
       if (box === null) throw new Error("the plot has no box");
       await page.mouse.move(box.x + box.width * 0.1, box.y + 40);
       await page.mouse.move(box.x + box.width * 0.12, box.y + 40);
-      await expect.poll(() => other.innerText()).not.toBe(before);
+      await soon(() => other.textContent()).not.toBe(before);
     });
   });
 
@@ -141,13 +144,13 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     expect(all).toHaveLength(14);
     const query = all.map((run) => `run=${run.id}`).join("&");
     await walk(`/compare?${query}`, async (page) => {
-      await expect.poll(() => page.locator(".legend-item").count()).toBe(14);
+      await soon(() => page.locator(".legend-item").count()).toBe(14);
       await page.getByText("✕ NaN in 1").first().waitFor();
       await page.getByRole("link", { name: "Parameters" }).click();
       await page.getByRole("cell", { name: "lr", exact: true }).waitFor();
-      expect(await page.locator(".diff").innerText()).toMatch(/NaN\s*✕\d+/);
+      expect(await page.locator(".diff").textContent()).toMatch(/NaN\s*✕\d+/);
       await page.getByRole("link", { name: "Parallel coordinates" }).click();
-      await expect.poll(() => page.locator(".parallel path").count()).toBe(14);
+      await soon(() => page.locator(".parallel path").count()).toBe(14);
       await page.getByRole("link", { name: "Scatter" }).click();
       await page.getByText(/not drawn.*gpt-diverges-nan/).waitFor();
     });

@@ -23,7 +23,10 @@ const views = [
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector("input")?.focus();
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.
     <dialog
@@ -36,7 +39,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       }}
     >
       <Command label="Command palette" shouldFilter>
-        <Command.Input value={text} onValueChange={setText} placeholder="go to a run, a view, an action…" autoFocus />
+        <Command.Input value={text} onValueChange={setText} placeholder="go to a run, a view, an action…" />
         <Command.List>
           <Command.Empty>Nothing is called that.</Command.Empty>
           <OfRun onDone={onClose} />

@@ -131,7 +131,7 @@ function GridHead(props: RunGridProps & Placed) {
               />
             ) : column.field === "spark" ? (
               <span className="clip" title={props.spark}>
-                {props.spark}
+                {headingOf(`metrics.${props.spark}.last`)}
               </span>
             ) : (
               <button

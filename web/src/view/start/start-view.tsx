@@ -1,29 +1,20 @@
 // Getting started: copy a line, run it, and this page turns into the run when its first record arrives.
 
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useApi } from "../../data/use-api.ts";
-import { useLiveStream } from "../../data/use-live.ts";
 import { CommandLine } from "../../part/notice.tsx";
 import { toRecipes } from "./recipes.ts";
 import "./start.css";
+import { useFirstRecord } from "./use-first-record.ts";
 
 export function StartView() {
   const navigate = useNavigate();
-  const stream = useLiveStream();
   const session = useApi("session", {});
   const recipes = toRecipes(session.data, window.location.origin);
   const [chosen, setChosen] = useState(recipes[0]?.name ?? "");
   const recipe = recipes.find((each) => each.name === chosen) ?? recipes[0];
-  useEffect(
-    () =>
-      stream.listen((event) => {
-        if (event.name === "run" && event.data.first) {
-          void navigate({ to: "/runs/$id/charts", params: { id: event.data.id } });
-        }
-      }),
-    [stream, navigate],
-  );
+  useFirstRecord((id) => void navigate({ to: "/runs/$id/charts", params: { id } }));
   return (
     <div className="scroll">
       <div className="page start stack">

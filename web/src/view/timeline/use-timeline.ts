@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
+import { useSettled } from "../../data/use-settled.ts";
 import { fromOffsetNs, toOffsetNs } from "../../text/format-time.ts";
 import { type Boxes, toBoxes } from "./boxes.ts";
 import { tileOf } from "./tile.ts";
@@ -30,7 +31,7 @@ export function useTimeline(view: TimeWindow, viewPx: number): TimelineData {
     const from = toOffsetNs(found.from_ns, startNs);
     return { from, to: Math.max(from + 1, toOffsetNs(found.to_ns, startNs)) };
   }, [whole.data, startNs]);
-  const tile = extent === null ? null : tileOf(view, viewPx, extent);
+  const tile = useSettled(extent === null ? null : tileOf(view, viewPx, extent), 80);
   const query =
     tile === null
       ? {}

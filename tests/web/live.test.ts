@@ -1,0 +1,116 @@
+// From an empty server to a job that is watched and steered.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Run, startRun } from "#emit/xtrack.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { sendXtrack, toFrames } from "./sample.ts";
+
+/** A busy machine may need a while for what a person sees at once. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 100 });
+
+let server: TestApp;
+let browser: TestBrowser;
+let job: Run | undefined;
+
+describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await job?.end({ timeoutMs: 2000 });
+    await browser?.close();
+    await server?.remove();
+  });
+
+  test("an empty table says how to fill it, and Getting started turns into the run with its first record", async () => {
+    const empty = await browser.visit(`${server.app.url}/`);
+    await empty.page.getByText("No runs yet.").waitFor();
+    expect(await empty.page.getByText("tributary import").count()).toBe(1);
+    await empty.page.getByRole("link", { name: "copy-ready lines for each client" }).click();
+    await empty.page.getByText("waiting for the first record").waitFor();
+    await empty.page.getByRole("button", { name: "XTrack" }).click();
+    await empty.page.getByText(/XTRACK_PORT=\d+/).waitFor();
+    await sendXtrack(
+      server,
+      toFrames([
+        ["run_start", { run_id: { id: "first" }, name: "the first run" }],
+        ["metric", { run_id: "first", key: "loss", value: 2, step: 1 }],
+      ]),
+    );
+    await empty.page.waitForURL(/\/runs\/first\/charts/);
+    await empty.page.getByRole("heading", { name: "the first run" }).waitFor();
+    expect(empty.problems).toEqual([]);
+    await empty.close();
+  }, 90_000);
+
+  test("a chart grows while the job runs, and a new run announces itself in the table", async () => {
+    const table = await browser.visit(`${server.app.url}/runs`);
+    await table.page.getByText("the first run").waitFor();
+    const port = Number(server.app.xtrack[0]?.split(":").at(-1));
+    job = startRun({
+      id: "live-job",
+      name: "live job",
+      workerId: "w0",
+      transport: { kind: "tcp", host: "127.0.0.1", port },
+      source: false,
+      env: false,
+    });
+    for (let step = 1; step <= 20; step++) job.metric("loss", 2 / step, { step, phase: "train" });
+    await table.page.getByRole("button", { name: /1 new run — show/ }).click();
+    await table.page.getByText("live job").waitFor();
+    expect(table.problems).toEqual([]);
+    await table.close();
+
+    const chart = await browser.visit(`${server.app.url}/runs/live-job/charts`);
+    const plot = chart.page.locator(".plot").first();
+    const points = async () => Number(/(\d+) points/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
+    await soon(points).toBeGreaterThanOrEqual(20);
+    for (let step = 21; step <= 60; step++) job.metric("loss", 2 / step, { step, phase: "train" });
+    await soon(points).toBe(60);
+    expect(chart.problems).toEqual([]);
+    await chart.close();
+  }, 90_000);
+
+  test("a command is asked about, sent, and seen to be confirmed by the worker", async () => {
+    let rate = 0.1;
+    job?.on("adjust_lr", ({ payload }) => {
+      rate = payload["lr"] as number;
+    });
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job/control`);
+    await page.getByText("One worker accepts commands").waitFor();
+    await page.getByRole("button", { name: "Learning rate" }).click();
+    await page.getByLabel("payload (JSON object)").fill("{ no json");
+    await page.getByText("This is no JSON object.").waitFor();
+    await page.getByLabel("payload (JSON object)").fill('{"lr": 0.0005}');
+    await page.getByRole("button", { name: "send “learning rate”" }).click();
+    await page.getByRole("cell", { name: "confirmed" }).waitFor();
+    await soon(() => rate).toBe(0.0005);
+    expect(problems).toEqual([]);
+    await close();
+  }, 90_000);
+
+  test("the page says so when the server goes away, and comes back by itself", async () => {
+    const { page, close } = await browser.visit(`${server.app.url}/runs`);
+    await page.getByText("the first run").waitFor();
+    const dot = page.getByRole("status", { name: "Live stream" });
+    await dot.getByText(/^live /).waitFor();
+    const address = new URL(server.app.url);
+    await server.app.close();
+    await page.getByText("reconnecting; what you see may be old").waitFor();
+    expect(await page.getByText("the first run").count()).toBe(1);
+    const again = await createTestApp({ dataDir: server.dataDir, httpAddress: address.host });
+    await dot.getByText(/^live /).waitFor({ timeout: 30_000 });
+    server.app = again.app;
+    await close();
+  }, 120_000);
+
+  test("no command can be sent to a run that nobody listens for, and the page says how to change that", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/control`);
+    await page.locator(".notice").first().waitFor();
+    expect((await page.locator(".notice").first().textContent())?.length).toBeGreaterThan(20);
+    expect(await page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
+    expect(problems).toEqual([]);
+    await close();
+  }, 60_000);
+});
