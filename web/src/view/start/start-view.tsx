@@ -14,7 +14,7 @@ export function StartView() {
   const recipes = toRecipes(session.data, window.location.origin);
   const [chosen, setChosen] = useState(recipes[0]?.name ?? "");
   const recipe = recipes.find((each) => each.name === chosen) ?? recipes[0];
-  useFirstRecord((id) => void navigate({ to: "/runs/$id/charts", params: { id } }));
+  const watching = useFirstRecord((id) => void navigate({ to: "/runs/$id/charts", params: { id } }));
   return (
     <div className="scroll">
       <div className="page start stack">
@@ -50,7 +50,7 @@ export function StartView() {
           </section>
         )}
         <p className="waiting" role="status">
-          <i /> waiting for the first record of a new run
+          <i /> {watching ? "waiting for the first record of a new run" : "looking what is there already"}
         </p>
         <h2>Or look around first</h2>
         <p>The bundled sample: fourteen trainings on an H200, their spans and tensors, and one run that is live.</p>

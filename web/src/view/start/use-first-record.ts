@@ -8,8 +8,8 @@ import { useLiveStream } from "../../data/use-live.ts";
 const askMs = 300;
 const asksMax = 30;
 
-/** Calls `found` once, when the new run can be asked for. */
-export function useFirstRecord(found: (run: string) => void): void {
+/** Calls `found` once, when the new run can be asked for. True as soon as it watches. */
+export function useFirstRecord(found: (run: string) => void): boolean {
   const stream = useLiveStream();
   const before = useApi("runs", { query: { limit: 1000, archived: "show" } });
   const latest = useRef(found);
@@ -31,6 +31,7 @@ export function useFirstRecord(found: (run: string) => void): void {
       stop.abort();
     };
   }, [stream, known]);
+  return known !== undefined;
 }
 
 async function whenQueryable(run: string, signal: AbortSignal): Promise<boolean> {
