@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "#base/version.ts";
 import { ApiError } from "./client.ts";
+import { addBackup, addRestore } from "./commands/backup.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCompare } from "./commands/compare.ts";
 import { addCompletion } from "./commands/completion.ts";
@@ -38,6 +39,8 @@ const commands = [
   addSql,
   addKeys,
   addDoctor,
+  addBackup,
+  addRestore,
   addCompletion,
 ];
 

@@ -74,6 +74,7 @@ export const paths = {
   deleteKey: route("DELETE", `${v1}/keys/:key`, "admin", "Revoke an API key."),
   retention: route("GET", `${v1}/retention`, "read", "How long runs are kept."),
   setRetention: route("PUT", `${v1}/retention`, "admin", "Change how long runs are kept."),
+  backup: route("GET", `${v1}/backup`, "admin", "Everything in the data folder, as one archive with checksums."),
   audit: route("GET", `${v1}/audit`, "admin", "Edits, deletions, commands and keys: who did what."),
 
   cirron: route("POST", "/v1/traces", "ingest", "A Cirron batch."),

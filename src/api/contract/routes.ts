@@ -93,6 +93,7 @@ export const schemas = {
   deleteKey: { params: admin.KeyPath, answer: Done },
   retention: { answer: admin.Retention },
   setRetention: { body: admin.Retention, answer: admin.Retention },
+  backup: { media: ["application/x-tar"] },
   audit: { query: admin.AuditQuery, answer: admin.AuditAnswer },
 
   cirron: batch,

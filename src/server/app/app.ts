@@ -27,6 +27,7 @@ import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#ser
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
+import { createBackup } from "./backup.ts";
 import { EventRate } from "./event-rate.ts";
 import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
@@ -80,6 +81,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       handlers: {
         ...createHandlers(createContext(collector, control, config, () => doors)),
         health: () => pulse.health(),
+        backup: () => createBackup(collector, config.dataDir),
       },
       webDir: webDir(),
     });

@@ -1,0 +1,98 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runInTest } from "#cli/run-in-test.ts";
+import { readConfig } from "#config/read-config.ts";
+import { openApp } from "#server/app/app.ts";
+import { createLog } from "#server/log.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const fixtures = new URL("../fixtures/", import.meta.url).pathname;
+let app: TestApp;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-backup-"));
+  app = await createTestApp();
+});
+afterAll(async () => {
+  await app.remove();
+  rmSync(folder, { recursive: true });
+});
+
+async function ask(url: string, path: string): Promise<unknown> {
+  const body = (await (await fetch(url + path)).json()) as Record<string, unknown>;
+  // An answer says up to where it knows; that a restored folder may say differently.
+  return { ...body, as_of: null };
+}
+
+/** The keys of every blob; folders that only wait for one do not count. */
+function listBlobs(dataDir: string): string[] {
+  const names = readdirSync(join(dataDir, "blobs"), { recursive: true }) as string[];
+  return names.filter((name) => name.endsWith(".safetensors")).sort();
+}
+
+describe("backup and restore", () => {
+  it("bring back the same answers, blobs and keys, from a server that was running", async () => {
+    const paths = ["cirron/torch_full", "xtrack/file_full/events.bin", "semantiva/plain_file"];
+    const server = ["--server", app.app.url];
+    const imported = await runInTest(["import", ...paths.map((path) => join(fixtures, path)), ...server]);
+    expect([imported.code, imported.err]).toEqual([0, ""]);
+    await runInTest(["keys", "create", "--name", "kept", ...server]);
+    const file = join(folder, "all.tar");
+    expect(await runInTest(["backup", file, ...server])).toMatchObject({ code: 0, err: "" });
+    expect((await runInTest(["backup", file, ...server])).code).toBe(2);
+
+    const dataDir = join(folder, "restored");
+    const restored = await runInTest(["restore", file, "--data", dataDir]);
+    expect([restored.code, restored.err, restored.out]).toEqual([
+      0,
+      "",
+      expect.stringMatching(/^Restored [\d,]+ rows and \d+ blobs/),
+    ]);
+    const flags = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
+    const again = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
+    try {
+      const { runs } = (await ask(app.app.url, "/api/v1/runs?sort=id")) as { runs: { id: string }[] };
+      expect(runs.length).toBeGreaterThan(5);
+      for (const path of [
+        "/api/v1/runs?sort=id",
+        "/api/v1/keys",
+        ...runs.map(({ id }) => `/api/v1/runs/${encodeURIComponent(id)}/metrics`),
+      ]) {
+        expect(await ask(again.url, path)).toEqual(await ask(app.app.url, path));
+      }
+      expect(listBlobs(dataDir).length).toBeGreaterThan(0);
+      expect(listBlobs(dataDir)).toEqual(listBlobs(app.dataDir));
+      // What is known is still known: importing again adds nothing.
+      const repeated = await runInTest([
+        "import",
+        join(fixtures, "xtrack/file_full/events.bin"),
+        "--server",
+        again.url,
+      ]);
+      expect(repeated.out).toMatch(/already known/);
+      expect(repeated.out).not.toMatch(/: \d+ records,/);
+    } finally {
+      await again.close();
+    }
+  }, 120_000);
+
+  it("refuse a damaged archive and a folder that is in use, and leave nothing behind", async () => {
+    const file = join(folder, "all.tar");
+    const bytes = readFileSync(file);
+    const damaged = join(folder, "damaged.tar");
+    const changed = Buffer.from(bytes);
+    changed[5000] = (changed[5000] ?? 0) ^ 0xff;
+    writeFileSync(damaged, changed);
+    const target = join(folder, "target");
+    const first = await runInTest(["restore", damaged, "--data", target]);
+    expect([first.code, first.err]).toEqual([3, expect.stringContaining("is damaged")]);
+    writeFileSync(damaged, bytes.subarray(0, bytes.length - 100_000));
+    expect((await runInTest(["restore", damaged, "--data", target])).err).toMatch(/ends too early|no manifest|damaged/);
+    writeFileSync(damaged, "not an archive".repeat(100));
+    expect((await runInTest(["restore", damaged, "--data", target])).err).toContain("no backup");
+    expect(readdirSync(folder).filter((name) => name.startsWith("target"))).toEqual([]);
+    expect((await runInTest(["restore", file, "--data", app.dataDir])).err).toContain("is not empty");
+  });
+});
