@@ -134,6 +134,7 @@ export const factTables = {
     value: "String",
     value_num: "Nullable(Float64)",
     ts_ns: "Int64",
+    /** XTrack's sequence number; -1 for a value out of a Semantiva run's context, which is no record of its own. */
     seq: "Int64",
     ...arrival,
   },

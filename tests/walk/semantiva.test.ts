@@ -170,6 +170,27 @@ describe("a trace stream", () => {
     expect((await app.get(`/api/v1/launches/${launchId}/2`)).status).toBe(404);
   });
 
+  it("finds runs by their context like by any param [ST-13]", async () => {
+    const filter = encodeURIComponent("params.seed=1 AND params.value=3");
+    const { body } = await app.get(`/api/v1/runs?filter=${filter}&columns=params.factor`);
+    const { runs } = body as { runs: { id: string; cells: object }[] };
+    expect(runs.map(({ id }) => id)).toContain("run-3fd25422cb434e74b7662e7f06038793");
+    expect(runs.length).toBeLessThan(8);
+    expect(runs[0]?.cells).toMatchObject({ "params.factor": { text: "2" } });
+    const { body: listed } = await app.get(`/api/v1/runs/${runs[0]?.id}/params`);
+    expect((listed as { params: { origin: string }[] }).params.map(({ origin }) => origin)).toEqual(
+      Array(5).fill("run_space"),
+    );
+    const { body: received } = await app.get(`/api/v1/runs/${runs[0]?.id}/events?limit=100`);
+    expect((received as { events: { type: string }[] }).events.map(({ type }) => type)).not.toContain("param");
+  });
+
+  it("shows launches with their runs' outcomes to SQL", async () => {
+    const query = `SELECT run_index, run_outcome FROM launches WHERE launch_id = '${launchId}' ORDER BY run_index`;
+    const { body } = await app.post("/api/v1/sql", JSON.stringify({ query }));
+    expect((body as { rows: unknown[][] }).rows).toEqual(Array.from({ length: 8 }, (_, i) => [String(i), "ok"]));
+  });
+
   it("lists launches in pages, and judges everything at once [ST-18]", async () => {
     const first = await app.get("/api/v1/launches?limit=1");
     const { launches, next } = first.body as { launches: { id: string }[]; next: string };

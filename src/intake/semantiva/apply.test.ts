@@ -168,6 +168,26 @@ describe("applySemantiva", () => {
     expect(rowsOf(apply(odd), "lifecycle")[0]?.["context"]).toBe('{"a":123456789012345678901234567890,"z":"NaN"}');
   });
 
+  it("puts each run's context among the params, so that runs are found by it [ST-13]", () => {
+    const params = rowsOf(apply(combinatorial), "params");
+    expect(params).toHaveLength(40);
+    expect(params.slice(0, 5).map(({ name, value, value_num, seq }) => [name, value, value_num, seq])).toEqual([
+      ["addend", "1", 1, -1n],
+      ["batch_size", "16", 16, -1n],
+      ["factor", "2", 2, -1n],
+      ["seed", "1", 1, -1n],
+      ["value", "3", 3, -1n],
+    ]);
+    const odd =
+      '{"record_type":"pipeline_start","schema_version":1,"run_id":"r","pipeline_id":"p","pipeline_spec_canonical":{},"run_space_context":{"z":NaN,"a":123456789012345678901234567890,"s":"x","o":{"b":1,"a":2}}}';
+    expect(rowsOf(apply(odd), "params").map(({ name, value, value_num }) => [name, value, value_num])).toEqual([
+      ["z", '"NaN"', Number.NaN],
+      ["a", "123456789012345678901234567890", null],
+      ["s", '"x"', null],
+      ["o", '{"a":2,"b":1}', null],
+    ]);
+  });
+
   it("never makes a run of a launch's own lines, which carry the launch id as run_id (S4)", () => {
     const applied = apply(combinatorial);
     const launchRows = rowsOf(applied, "events").filter((row) => String(row["type"]).startsWith("run_space_"));

@@ -11,7 +11,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { FaultyLine, SemantivaChunk, TakenLine } from "./decode-lines.ts";
 import { isLifecycleType, type Keys, toKeys, toRunKey } from "./keys.ts";
-import { pushEvent, pushLifecycle, pushNode } from "./rows.ts";
+import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
 
 export interface SemantivaState {
   /** Identities of the lines and faults that were applied; changed here. */
@@ -56,6 +56,7 @@ class SemantivaBatch {
   private readonly events = createRows("events");
   private readonly nodes = createRows("nodes");
   private readonly lifecycle = createRows("lifecycle");
+  private readonly params = createRows("params");
   private readonly faults = createRows("faults");
   private readonly notedGroups = new Set<string>();
 
@@ -80,7 +81,9 @@ class SemantivaBatch {
       return;
     }
     pushEvent(this.events, line, keys, eventId, this.meta);
-    if (message.known && isLifecycleType(message.type)) pushLifecycle(this.lifecycle, line, keys, eventId, this.meta);
+    if (!message.known || !isLifecycleType(message.type)) return;
+    pushLifecycle(this.lifecycle, line, keys, eventId, this.meta);
+    if (message.type === "pipeline_start") pushContext(this.params, line, keys, this.meta);
   }
 
   keepFault({ fault, runId, at }: FaultyLine): void {
@@ -99,10 +102,11 @@ class SemantivaBatch {
 
   parts(): AnyTablePart[] {
     const parts: AnyTablePart[] = [];
-    const { events, nodes, lifecycle, faults } = this;
+    const { events, nodes, lifecycle, params, faults } = this;
     if (events.group_key.length > 0) parts.push({ table: "events", rows: events, dropped: null });
     if (nodes.group_key.length > 0) parts.push({ table: "nodes", rows: nodes, dropped: null });
     if (lifecycle.group_key.length > 0) parts.push({ table: "lifecycle", rows: lifecycle, dropped: null });
+    if (params.group_key.length > 0) parts.push({ table: "params", rows: params, dropped: null });
     if (faults.group_key.length > 0) parts.push({ table: "faults", rows: faults as Rows<"faults">, dropped: null });
     return parts;
   }

@@ -1,5 +1,5 @@
-// One record → its rows: SER lines become `nodes`, all others `events`, and what aggregation needs of the lifecycle
-// lines also stands in the narrow `lifecycle` table.
+// One record → its rows: SER lines become `nodes`, all others `events`; what aggregation needs of the lifecycle lines
+// also stands in the narrow `lifecycle` table, and the context of a run among the `params`.
 
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
 import { compareText } from "#base/compare-text.ts";
@@ -111,6 +111,30 @@ export function pushLifecycle(
   pushArrival(rows, line, arrival);
 }
 
+/** What a run of a launch runs with, so that runs are found, sorted and compared by it like by any other param. */
+export function pushContext(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: RowArrival): void {
+  const { record } = line.message;
+  const context = objectAt(record, "run_space_context");
+  for (const [name, value] of Object.entries(context ?? {})) {
+    const stored = new StoredText();
+    rows.group_key.push(stored.of(keys.groupKey));
+    rows.name.push(stored.of(name));
+    rows.worker.push("");
+    rows.key.push(stored.of(name));
+    rows.nested_key.push("");
+    rows.value.push(formatJson(toSorted(value), "strict"));
+    const isNumber = typeof value === "number" || typeof value === "bigint";
+    if (isNumber) rows.value_num.present().push(Number(value));
+    else rows.value_num.pushNull();
+    rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
+    rows.seq.pushNumber(-1);
+    pushArrival(rows, line, arrival);
+    rows.flags.push(stored.flags);
+    rows.extra.push("");
+    rows.raw.push("");
+  }
+}
+
 /** The line is its own payload. Only when strict JSON cannot say it does `raw` hold the line and `payload` a copy. */
 function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: TakenLine): void {
   const lossy = (message.oddities & lossyOddities) !== 0;
@@ -120,7 +144,7 @@ function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: Take
 }
 
 function pushArrival(
-  rows: Rows<"events"> | Rows<"nodes"> | Rows<"lifecycle">,
+  rows: Rows<"events"> | Rows<"nodes"> | Rows<"lifecycle"> | Rows<"params">,
   line: TakenLine,
   { receivedNs, position }: RowArrival,
 ): void {

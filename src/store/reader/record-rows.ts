@@ -98,6 +98,8 @@ export const recordKinds = {
   param: {
     ...xtrack,
     table: "params",
+    // Values out of a Semantiva run's context are part of its pipeline_start.
+    where: "seq != -1",
     type: "'param'",
     columns: ["key", "nested_key", "value"],
     search: ["name", "value"],

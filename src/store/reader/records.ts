@@ -74,7 +74,7 @@ function logParams(filter: LogFilter): Record<string, ParamValue> {
 
 export function paramsQuery(database: string, groups: readonly string[]): Query {
   return {
-    sql: `SELECT name, value, value_num, worker, 'param' AS origin, ts_ns FROM ${database}.params
+    sql: `SELECT name, value, value_num, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns FROM ${database}.params
       WHERE ${inGroups} ORDER BY name, ts_ns, seq`,
     params: { groups: [...groups] },
   };

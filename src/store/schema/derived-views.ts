@@ -21,10 +21,14 @@ FROM (SELECT toString(launch_key) AS launch_key, toString(any(launch_id)) AS lau
     toString(anyIf(outcome, type = 'run_space_end')) AS outcome,
     minIf(ts_ns, type = 'run_space_start') AS start_ns, maxIf(ts_ns, type = 'run_space_end') AS end_ns
   FROM ${database}.lifecycle WHERE launch_key != '' GROUP BY launch_key) AS l
-LEFT JOIN (SELECT toString(launch_key) AS launch_key, run_id, max(run_index) AS run_index,
-    anyIf(context, context != '') AS context, toString(anyIf(outcome, type = 'pipeline_end')) AS outcome
-  FROM ${database}.lifecycle WHERE launch_key != '' AND type IN ('pipeline_start', 'pipeline_end')
-  GROUP BY launch_key, run_id) AS r ON r.launch_key = l.launch_key`;
+LEFT JOIN (SELECT s.launch_key AS launch_key, s.run_id AS run_id, s.run_index AS run_index, s.context AS context,
+    e.outcome AS outcome
+  FROM (SELECT toString(launch_key) AS launch_key, toString(group_key) AS group_key, any(run_id) AS run_id,
+      max(run_index) AS run_index, anyIf(context, context != '') AS context
+    FROM ${database}.lifecycle WHERE launch_key != '' AND type = 'pipeline_start' GROUP BY launch_key, group_key) AS s
+  LEFT JOIN (SELECT toString(group_key) AS group_key, argMax(toString(outcome), (timestamp, jpos, jrow)) AS outcome
+    FROM ${database}.lifecycle WHERE launch_key = '' AND type = 'pipeline_end' GROUP BY group_key) AS e
+    ON e.group_key = s.group_key) AS r ON r.launch_key = l.launch_key`;
 }
 
 /**
