@@ -1,12 +1,15 @@
 // Folds the store's rows into intake's state at start. The journal's part follows by ordinary replay.
 
+import type { StringColumn } from "#base/columns.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
 import type { StoredBatch } from "#intake/cirron/workspace.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
+import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import {
+  absentNumber,
   readCapturedLines,
   readStateRows,
   readStoredBatches,
@@ -14,8 +17,6 @@ import {
   readStoredMarks,
   readStoredSnapshots,
   readStoredSpans,
-  type StoredLeaf,
-  type StoredSpan,
 } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 
@@ -74,42 +75,79 @@ async function restoreCirron(store: Store, applier: ProtocolApplier): Promise<vo
       contentHash: batch.content_hash,
       runOverride: batch.run_override,
     });
-  for await (const span of readStoredSpans(store)) pushSpan(groupOf(span.group_key).rows.spans, span);
-  for await (const mark of readStoredMarks(store)) {
-    const { marks } = groupOf(mark.group_key).rows;
-    marks.mark_id.push(mark.id);
-    pushLeaf(marks, mark);
-  }
-  for await (const snapshot of readStoredSnapshots(store)) {
-    const { snapshots } = groupOf(snapshot.group_key).rows;
-    snapshots.snapshot_id.push(snapshot.id);
-    pushLeaf(snapshots, snapshot);
-  }
+  for (const block of await readStoredSpans(store)) pushSpans(block, (key) => groupOf(key).rows.spans);
+  for (const block of await readStoredMarks(store))
+    pushLeaves(block, (key) => {
+      const { marks } = groupOf(key).rows;
+      return { ids: marks.mark_id, rows: marks };
+    });
+  for (const block of await readStoredSnapshots(store))
+    pushLeaves(block, (key) => {
+      const { snapshots } = groupOf(key).rows;
+      return { ids: snapshots.snapshot_id, rows: snapshots };
+    });
   for (const [key, { rows, batches }] of groups) {
     const workspace = key.slice(0, key.lastIndexOf("/c/"));
     applier.cirronOf(workspace).restore(key, rows, batches);
   }
 }
 
-function pushSpan(spans: CirronRows["spans"], span: StoredSpan): void {
-  spans.span_id.push(span.span_id);
-  if (span.parent_id === null) spans.parent_id.pushNull();
-  else spans.parent_id.present().push(span.parent_id);
-  spans.name.push(span.name);
-  spans.start_ns.pushBigInt(BigInt(span.start_ns));
-  spans.end_ns.pushBigInt(BigInt(span.end_ns));
-  for (const name of ["pid", "thread_id"] as const) {
-    const value = span[name];
-    if (value === null) spans[name].pushNull();
-    else spans[name].present().pushBigInt(BigInt(value));
+type Spans = CirronRows["spans"];
+
+function pushSpans(block: DecodedBlock, spansOf: (groupKey: string) => Spans): void {
+  const groups = columnOf(block, "group_key", "dict");
+  const names = columnOf(block, "name", "dict");
+  const ids = columnOf(block, "span_id", "string");
+  const parents = columnOf(block, "parent_id", "string");
+  const attrs = columnOf(block, "attrs", "string");
+  const noParent = columnOf(block, "no_parent", "uint8").values;
+  const start = columnOf(block, "start_ns", "int64").values;
+  const end = columnOf(block, "end_ns", "int64").values;
+  const pid = columnOf(block, "pid", "int64").values;
+  const thread = columnOf(block, "thread_id", "int64").values;
+  const rank = columnOf(block, "rank", "int32").values;
+  const hash = columnOf(block, "content_hash", "uint32").values;
+  for (let row = 0; row < block.rows; row++) {
+    const spans = spansOf(groups.keys[groups.codes[row] as number] as string);
+    pushText(spans.span_id, ids, row);
+    if (noParent[row] === 1) spans.parent_id.pushNull();
+    else pushText(spans.parent_id.present(), parents, row);
+    spans.name.push(names.keys[names.codes[row] as number] as string);
+    spans.start_ns.pushBigInt(start[row] as bigint);
+    spans.end_ns.pushBigInt(end[row] as bigint);
+    pushNullable(spans.pid, pid[row] as bigint);
+    pushNullable(spans.thread_id, thread[row] as bigint);
+    spans.rank.push(rank[row] as number);
+    pushText(spans.attrs, attrs, row);
+    spans.content_hash.push(hash[row] as number);
   }
-  spans.rank.push(span.rank);
-  spans.attrs.push(span.attrs);
-  spans.content_hash.push(span.content_hash);
 }
 
-function pushLeaf(rows: CirronRows["marks"] | CirronRows["snapshots"], leaf: StoredLeaf): void {
-  rows.span_id.push(leaf.span_id);
-  rows.ts_ns.pushBigInt(BigInt(leaf.ts_ns));
-  rows.content_hash.push(leaf.content_hash);
+interface Leaves {
+  readonly ids: StringColumn;
+  readonly rows: CirronRows["marks"] | CirronRows["snapshots"];
+}
+
+function pushLeaves(block: DecodedBlock, leavesOf: (groupKey: string) => Leaves): void {
+  const groups = columnOf(block, "group_key", "dict");
+  const ids = columnOf(block, "id", "string");
+  const spans = columnOf(block, "span_id", "string");
+  const times = columnOf(block, "ts_ns", "int64").values;
+  const hash = columnOf(block, "content_hash", "uint32").values;
+  for (let row = 0; row < block.rows; row++) {
+    const leaves = leavesOf(groups.keys[groups.codes[row] as number] as string);
+    pushText(leaves.ids, ids, row);
+    pushText(leaves.rows.span_id, spans, row);
+    leaves.rows.ts_ns.pushBigInt(times[row] as bigint);
+    leaves.rows.content_hash.push(hash[row] as number);
+  }
+}
+
+function pushText(target: StringColumn, source: { bytes: Uint8Array; ends: Uint32Array }, row: number): void {
+  target.pushBytes(source.bytes, row === 0 ? 0 : (source.ends[row - 1] as number), source.ends[row] as number);
+}
+
+function pushNullable(column: Spans["pid"], value: bigint): void {
+  if (value === absentNumber) column.pushNull();
+  else column.present().pushBigInt(value);
 }

@@ -5,6 +5,8 @@ export type DecodedColumn =
   | { readonly kind: "int64"; readonly values: BigInt64Array }
   | { readonly kind: "uint32"; readonly values: Uint32Array }
   | { readonly kind: "uint8"; readonly values: Uint8Array }
+  | { readonly kind: "string"; readonly bytes: Uint8Array; readonly ends: Uint32Array }
+  | { readonly kind: "int32"; readonly values: Int32Array }
   | { readonly kind: "fixed"; readonly width: number; readonly bytes: Uint8Array }
   | { readonly kind: "dict"; readonly keys: readonly string[]; readonly codes: Uint32Array };
 
@@ -14,6 +16,15 @@ export interface DecodedBlock {
 }
 
 const textDecoder = new TextDecoder();
+
+type OfKind<K extends DecodedColumn["kind"]> = Extract<DecodedColumn, { kind: K }>;
+
+/** A column of the kind that the query made it. */
+export function columnOf<K extends DecodedColumn["kind"]>(block: DecodedBlock, name: string, kind: K): OfKind<K> {
+  const column = block.columns.get(name);
+  if (column?.kind !== kind) throw new Error(`the column ${name} is ${column?.kind}, not ${kind}`);
+  return column as OfKind<K>;
+}
 
 export function decodeBlocks(bytes: Uint8Array): DecodedBlock[] {
   const reader = new BlockReader(bytes);
@@ -52,6 +63,8 @@ class BlockReader {
   private readColumn(type: string, rows: number): DecodedColumn {
     if (type === "Int64") return { kind: "int64", values: new BigInt64Array(this.take(rows * 8).buffer) };
     if (type === "UInt32") return { kind: "uint32", values: new Uint32Array(this.take(rows * 4).buffer) };
+    if (type === "Int32") return { kind: "int32", values: new Int32Array(this.take(rows * 4).buffer) };
+    if (type === "String") return this.readStrings(rows);
     if (type === "UInt8") return { kind: "uint8", values: this.take(rows) };
     const fixed = /^FixedString\((\d+)\)$/.exec(type);
     if (fixed !== null) {
@@ -60,6 +73,29 @@ class BlockReader {
     }
     if (type === "LowCardinality(String)") return this.readDict(rows);
     throw new Error(`the reader of native blocks does not know the type ${type}`);
+  }
+
+  /** Each value is `varint length; bytes`; here they lie back to back. */
+  private readStrings(rows: number): DecodedColumn {
+    const ends = new Uint32Array(rows);
+    const starts = new Uint32Array(rows);
+    let size = 0;
+    for (let row = 0; row < rows; row++) {
+      const length = this.readVarint();
+      starts[row] = this.at;
+      this.at += length;
+      size += length;
+      ends[row] = size;
+    }
+    const bytes = new Uint8Array(size);
+    let at = 0;
+    for (let row = 0; row < rows; row++) {
+      const start = starts[row] as number;
+      const end = ends[row] as number;
+      bytes.set(this.bytes.subarray(start, start + end - at), at);
+      at = end;
+    }
+    return { kind: "string", bytes, ends };
   }
 
   /** `u64 version; u64 flags and index width; u64 keys; keys; u64 rows; codes`. */

@@ -1,29 +1,7 @@
 // What intake must know again when it starts: which rows, lines and batches are stored, and under which keys.
 
+import { type DecodedBlock, decodeBlocks } from "#store/native/decode-block.ts";
 import type { Query, Store } from "#store/store.ts";
-
-export interface StoredSpan {
-  readonly group_key: string;
-  readonly span_id: string;
-  readonly parent_id: string | null;
-  readonly name: string;
-  readonly start_ns: string;
-  readonly end_ns: string;
-  readonly pid: string | null;
-  readonly thread_id: string | null;
-  readonly rank: number;
-  /** Only of session spans; '' for the others. */
-  readonly attrs: string;
-  readonly content_hash: number;
-}
-
-export interface StoredLeaf {
-  readonly group_key: string;
-  readonly id: string;
-  readonly span_id: string;
-  readonly ts_ns: string;
-  readonly content_hash: number;
-}
 
 export interface StoredBatchRow {
   readonly workspace: string;
@@ -34,26 +12,35 @@ export interface StoredBatchRow {
   readonly run_override: string;
 }
 
-/** Rows of one Cirron group come together, since every answer is sorted by the group's key. */
-export function readStoredSpans(store: Store): AsyncIterable<StoredSpan> {
-  return readObjects(store, {
-    sql: `SELECT group_key, span_id, parent_id, name, start_ns, end_ns, pid, thread_id, rank,
+/** What stands for an absent number in the blocks below. */
+export const absentNumber: bigint = -(2n ** 63n);
+
+/** Every stored span, as blocks: a store may hold millions of them. Only the names that grouping looks at are told. */
+export function readStoredSpans(store: Store): Promise<DecodedBlock[]> {
+  return readBlocks(
+    store,
+    `SELECT group_key, span_id, toUInt8(isNull(parent_id)) AS no_parent, ifNull(parent_id, '') AS parent_id,
+        toLowCardinality(if(name IN ('epoch', 'cirron.session'), toString(name), '')) AS name, start_ns, end_ns,
+        ifNull(pid, toInt64(${absentNumber})) AS pid, ifNull(thread_id, toInt64(${absentNumber})) AS thread_id, rank,
         if(name = 'cirron.session', attrs, '') AS attrs, content_hash
-      FROM ${store.database}.spans ORDER BY group_key`,
-  });
+      FROM ${store.database}.spans`,
+  );
 }
 
-export function readStoredMarks(store: Store): AsyncIterable<StoredLeaf> {
-  return readObjects(store, {
-    sql: `SELECT group_key, mark_id AS id, span_id, ts_ns, content_hash FROM ${store.database}.marks ORDER BY group_key`,
-  });
+export function readStoredMarks(store: Store): Promise<DecodedBlock[]> {
+  const columns = "group_key, mark_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.marks`);
 }
 
-export function readStoredSnapshots(store: Store): AsyncIterable<StoredLeaf> {
-  return readObjects(store, {
-    sql: `SELECT group_key, snapshot_id AS id, span_id, ts_ns, content_hash
-      FROM ${store.database}.snapshots ORDER BY group_key`,
-  });
+export function readStoredSnapshots(store: Store): Promise<DecodedBlock[]> {
+  const columns = "group_key, snapshot_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.snapshots`);
+}
+
+async function readBlocks(store: Store, sql: string): Promise<DecodedBlock[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.stream({ sql }, { format: "Native" })) chunks.push(chunk);
+  return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
 }
 
 export function readStoredBatches(store: Store): Promise<StoredBatchRow[]> {
