@@ -129,6 +129,13 @@ export const settings = {
   storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
   storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
   storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),
+  storeGuestUser: setting(
+    text,
+    "store.guest_user",
+    "",
+    "The read-only user at the ClickHouse server for SQL that people write; such SQL is refused when empty.",
+  ),
+  storeGuestPassword: setting(secret, "store.guest_password", "", "The password of `store.guest_user`."),
   storeCluster: setting(
     text,
     "store.cluster",

@@ -99,13 +99,14 @@ class HttpStore implements Store {
     const { format, signal } = options;
     const isJson = format === "rows" || format === "objects";
     const response = await this.read(query, options, isJson ? typedRows : format);
-    yield* isJson ? toWords(chunksOf(response, signal), new RowWords(format)) : chunksOf(response, signal);
+    const chunks = chunksOf(response, signal, options.asGuest === true);
+    yield* isJson ? toWords(chunks, new RowWords(format)) : chunks;
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
     const words = new RowWords("rows" satisfies RowShape);
-    const chunks = toWords(chunksOf(response, options.signal), words)[Symbol.asyncIterator]();
+    const chunks = toWords(chunksOf(response, options.signal, options.asGuest === true), words)[Symbol.asyncIterator]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
     let first = await chunks.next();
     while (!first.done && words.header === null) first = await chunks.next();
@@ -154,7 +155,10 @@ class HttpStore implements Store {
     const { sql, beside } = placeParams(query.sql, query.params ?? {});
     for (const [name, text] of beside) search.set(`param_${name}`, text);
     if (this.kind === "server" && sql.length > queryCharsUsual) search.set("max_query_size", String(sql.length * 4));
-    return this.send(options.asGuest ? (guest as Account) : owner, search, sql, options.signal);
+    if (!options.asGuest) return this.send(owner, search, sql, options.signal);
+    return this.send(guest as Account, search, sql, options.signal).catch((error) => {
+      throw toGuestOutage(error);
+    });
   }
 
   private async send(
@@ -168,12 +172,25 @@ class HttpStore implements Store {
   }
 }
 
-async function* chunksOf(response: IncomingMessage, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+const memoryLimit = 241;
+
+/** A guest's query has a memory of its own to fill; repeating it would only fill it again. */
+function toGuestOutage(error: unknown): unknown {
+  if (!(error instanceof StoreOutage) || error.code !== memoryLimit) return error;
+  return new StoreOutage("too_large", error.message, { code: error.code, cause: error });
+}
+
+async function* chunksOf(
+  response: IncomingMessage,
+  signal: AbortSignal | undefined,
+  isGuest: boolean,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
     checkTrailers(response);
   } catch (error) {
-    throw toLinkOutage(error, signal);
+    const outage = toLinkOutage(error, signal);
+    throw isGuest ? toGuestOutage(outage) : outage;
   } finally {
     // A reader that stops early ends the query: the engine sees its connection close.
     if (!response.complete) response.destroy();

@@ -10,7 +10,7 @@ export interface LinkOptions {
   readonly socketPath?: string;
 }
 
-export interface LinkRequest {
+interface LinkRequest {
   readonly user: string;
   readonly password: string;
   /** `query`, settings and `param_…`. */

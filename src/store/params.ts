@@ -3,7 +3,7 @@
 
 export type ParamValue = string | number | bigint | boolean | null | readonly ParamValue[];
 
-export function formatParam(value: ParamValue): string {
+function formatParam(value: ParamValue): string {
   if (value === null) return "\\N";
   if (typeof value === "string") return escapeText(value);
   if (typeof value === "object") return `[${value.map(formatItem).join(",")}]`;

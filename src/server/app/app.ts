@@ -119,6 +119,9 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
             user: config.storeUser,
             password: config.storePassword,
             database: config.storeDatabase,
+            ...(config.storeGuestUser === ""
+              ? {}
+              : { guestUser: config.storeGuestUser, guestPassword: config.storeGuestPassword }),
             ...(config.storeCluster === "" ? {} : { cluster: config.storeCluster }),
           },
     openBlobs: () => openBlobs(config),

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 const segmentBytesMax = 120;
 
 /** Ids of letters, digits, `_`, `-` and inner dots stay as they are, so ordinary paths read as documented. */
-export function toSegment(id: string): string {
+function toSegment(id: string): string {
   const bytes = Buffer.from(id.toWellFormed());
   let encoded = "";
   for (const byte of bytes) {

@@ -20,7 +20,7 @@ export interface EngineFolders {
 }
 
 export const guestUser = "guest";
-export const guestDatabase = "tributary_sql";
+const guestDatabase = "tributary_sql";
 
 const usersConfig = `<clickhouse>
   <profiles><default/></profiles>

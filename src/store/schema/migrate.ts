@@ -56,7 +56,7 @@ export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
 }
 
-export function dialectOf(store: Store): Dialect {
+function dialectOf(store: Store): Dialect {
   return { database: store.database, cluster: store.cluster, embedded: store.kind === "embedded" };
 }
 

@@ -61,7 +61,7 @@ export function runsView(database: string, groups: string): string {
   g.workspace AS workspace,
   g.run_id AS run_id,
   coalesce(any(e.name), any(s.sent_name)) AS name,
-  ${statusSql} AS status,
+  ifNull(${statusSql}, 'unknown') AS status,
   arraySort(groupUniqArray(g.protocol)) AS protocols,
   any(s.experiment) AS experiment,
   min(t.min_ns) AS start_ns,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { assert, property, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
@@ -285,6 +286,16 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
       { id: "p", stats: null, blobUri: null },
       { id: "w", stats: '{"mean":0}', blobUri: "file:///elsewhere" },
     ]);
+  });
+
+  it("has the tables and columns that the page on SQL names", async () => {
+    const page = readFileSync(new URL("../../../docs/sql.md", import.meta.url), "utf8");
+    const rows = Array.from(page.matchAll(/^\| `(\w+)` \| .* \| ([^|]+) \|$/gm));
+    const shown = Object.fromEntries(rows.map(([, name, list]) => [name, (list ?? "").replaceAll("`", "").split(" ")]));
+    const names = Object.keys(viewSelects("x")).filter((name) => !name.endsWith("_of"));
+    expect(Object.keys(shown).toSorted()).toEqual(names.toSorted());
+    for (const name of names) expect(shown[name]).toEqual(Object.keys(await typesOf(name)));
+    for (const name of Object.keys(viewSelects("x"))) expect(page).toContain(`\`${name}\``);
   });
 
   it("has a run_id in every view", async () => {

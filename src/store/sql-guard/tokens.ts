@@ -2,7 +2,7 @@
 // could be read in two ways (heredocs, typographic quotes, hexadecimal strings, escapes in names), the text is
 // refused instead: nothing may mean one thing here and another there.
 
-export type TokenKind = "word" | "quoted" | "string" | "number" | "symbol";
+type TokenKind = "word" | "quoted" | "string" | "number" | "symbol";
 
 export interface Token {
   readonly kind: TokenKind;
