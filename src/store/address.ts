@@ -1,10 +1,14 @@
 // Where the store is: the embedded engine in a data folder, or a ClickHouse server.
 
+import type { GuestLimits } from "./engine/engine-config.ts";
+
 export interface EmbeddedAddress {
   readonly kind: "embedded";
   readonly dataDir: string;
   /** What the engine may take in all; a query may take half of it. Default 2 GB. */
   readonly memoryBytesMax?: number;
+  /** Limits of SQL that people write. Default 30 s, 1 GiB, a million rows. */
+  readonly guest?: GuestLimits;
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
   onEngineText?(text: string): void;

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { EmbeddedAddress } from "./address.ts";
+import type { GuestLimits } from "./engine/engine-config.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
 import type { StoreStats } from "./store.ts";
 
@@ -17,6 +18,7 @@ export interface EmbeddedEngine {
 }
 
 const memoryBytesDefault = 2_000_000_000;
+const guestDefault: GuestLimits = { timeoutMs: 30_000, memoryBytesMax: 1 << 30, rowsMax: 1_000_000 };
 const folderWaitMsDefault = 5000;
 /** The system's limit for the path of a socket, less a reserve. */
 const socketPathMax = 100;
@@ -30,6 +32,7 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EmbeddedE
     dataDir,
     socketPath,
     memoryBytesMax: address.memoryBytesMax ?? memoryBytesDefault,
+    guest: address.guest ?? guestDefault,
     folderWaitMs: address.folderWaitMs ?? folderWaitMsDefault,
     ...(onEngineText === undefined ? {} : { onEngineText: (text) => onEngineText(text) }),
     ...(onCrash === undefined ? {} : { onCrash: (reason) => onCrash(reason) }),

@@ -111,6 +111,11 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
         ? {
             kind: "embedded",
             dataDir,
+            guest: {
+              timeoutMs: config.sqlTimeoutMs,
+              memoryBytesMax: config.sqlMemoryBytesMax,
+              rowsMax: config.sqlRowsMax,
+            },
             onCrash: (reason) => log.error({ reason }, "the engine ended and is started again"),
           }
         : {

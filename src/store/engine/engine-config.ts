@@ -76,17 +76,24 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
   ]);
 }
 
-/** Limits of user SQL. `readonly` comes last: after it, nothing can be set on the lane. */
-const guestOpening: readonly string[] = [
+/** What a query of a person may take. */
+export interface GuestLimits {
+  readonly timeoutMs: number;
+  readonly memoryBytesMax: number;
+  readonly rowsMax: number;
+}
+
+/** `readonly` comes last: after it, nothing can be set on the lane. */
+const guestOpening = (limits: GuestLimits): readonly string[] => [
   `CREATE DATABASE IF NOT EXISTS ${guestDatabase} ENGINE = Atomic`,
   `USE ${guestDatabase}`,
   "SET ROLE guest",
   `SET ${[
-    "max_execution_time = 20",
-    "max_memory_usage = 700000000",
+    `max_execution_time = ${limits.timeoutMs / 1000}`,
+    `max_memory_usage = ${limits.memoryBytesMax}`,
     "max_rows_to_read = 1000000000",
-    "max_result_rows = 1000000",
-    "max_result_bytes = 500000000",
+    `max_result_rows = ${limits.rowsMax}`,
+    "max_result_bytes = 1000000000",
     "result_overflow_mode = 'throw'",
     "max_ast_depth = 500",
     "max_ast_elements = 20000",
@@ -97,6 +104,6 @@ const guestOpening: readonly string[] = [
   ].join(", ")}`,
 ];
 
-export function laneOpening(purpose: Purpose): readonly string[] {
-  return purpose === "guest" ? guestOpening : [];
+export function laneOpening(purpose: Purpose, limits: GuestLimits): readonly string[] {
+  return purpose === "guest" ? guestOpening(limits) : [];
 }

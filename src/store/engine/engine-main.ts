@@ -27,7 +27,7 @@ async function tell(message: FromEngine): Promise<void> {
 async function openEngine(options: EngineOptions, folders: EngineFolders): Promise<Engine> {
   const serverPid = process.ppid;
   try {
-    const engine = await Engine.open(folders, options.memoryBytesMax);
+    const engine = await Engine.open(folders, options.memoryBytesMax, options.guest);
     const owner = findLiveOwner(options.dataDir, serverPid);
     if (owner !== null) {
       await tell({ kind: "taken", pid: owner });

@@ -2,7 +2,14 @@
 // more. chDB's own abort only rejects a promise while the engine computes on; a KILL from another session ends it.
 
 import { drainPending } from "chdb";
-import { type EngineFolders, laneArgs, laneOpening, laneSettings, type Purpose } from "./engine-config.ts";
+import {
+  type EngineFolders,
+  type GuestLimits,
+  laneArgs,
+  laneOpening,
+  laneSettings,
+  type Purpose,
+} from "./engine-config.ts";
 import { LanePool } from "./lane-pool.ts";
 import { SessionLane, type Settings } from "./session-lane.ts";
 import { firstWord, formatLiteral } from "./sql-text.ts";
@@ -32,7 +39,7 @@ export class Engine {
   }
 
   /** Throws when another process holds the folder: the first session takes the engine's own lock on it. */
-  static async open(folders: EngineFolders, memoryBytesMax: number): Promise<Engine> {
+  static async open(folders: EngineFolders, memoryBytesMax: number, guest: GuestLimits): Promise<Engine> {
     const pools = new Map<Purpose, LanePool>();
     for (const [purpose, count] of Object.entries(laneCounts) as [Purpose, number][]) {
       const lanes: SessionLane[] = [];
@@ -42,7 +49,7 @@ export class Engine {
           folder: folders.store,
           connectionArgs: laneArgs(folders, memoryBytesMax),
           settings: laneSettings(purpose, memoryBytesMax),
-          opening: laneOpening(purpose),
+          opening: laneOpening(purpose, guest),
         });
         lanes.push(lane);
       }

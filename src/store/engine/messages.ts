@@ -1,9 +1,12 @@
 // What the server and its engine process tell each other over their channel.
 
+import type { GuestLimits } from "./engine-config.ts";
+
 export interface EngineOptions {
   readonly dataDir: string;
   readonly socketPath: string;
   readonly memoryBytesMax: number;
+  readonly guest: GuestLimits;
 }
 
 export type ToEngine =

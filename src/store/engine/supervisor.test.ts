@@ -72,7 +72,14 @@ describe("the engine process", () => {
 
   it("is started anew when it stands still", async () => {
     const folder = makeDataDir();
-    const options = { dataDir: folder, socketPath: join(folder, "engine.sock"), memoryBytesMax: 1e9, folderWaitMs: 0 };
+    const guest = { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 };
+    const options = {
+      dataDir: folder,
+      socketPath: join(folder, "engine.sock"),
+      memoryBytesMax: 1e9,
+      guest,
+      folderWaitMs: 0,
+    };
     const supervisor = await EngineSupervisor.start({ ...options, pingEveryMs: 100 });
     const { pid } = supervisor;
     process.kill(pid as number, "SIGSTOP");
