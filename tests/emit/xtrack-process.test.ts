@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { openSync, readFileSync, writeFileSync } from "node:fs";
+import type { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { startCollector, startWebCollector } from "./collector.ts";
 import { FrameReader, type ReadEvent, readFrames } from "./read-frames.ts";
@@ -109,7 +110,10 @@ describe("stdio", () => {
     expect(types(readFrames(out))).toEqual(whole);
   });
 
-  it("hears commands on stdin when the parent says so [XT-18]", async () => {
+  it.each([
+    ["stdin", 0],
+    ["the socket at descriptor 3, when stdin has ended", 3],
+  ])("hears commands on %s when the parent says so [XT-18]", async (_, channel) => {
     const steered = `${sdk}
       const run = startRun({ id: "r" });
       const stopped = new Promise((done) => run.on("stop", ({ payload }) => { run.log("info", "stopping " + payload.why); done(); }));
@@ -130,7 +134,8 @@ describe("stdio", () => {
     );
     const length = Buffer.alloc(4);
     length.writeUInt32BE(json.length);
-    child.stdin?.write(Buffer.concat([length, json]));
+    if (channel === 3) child.stdin?.end();
+    (child.stdio[channel] as Writable).write(Buffer.concat([length, json]));
     expect((await ended).code).toBe(0);
     const events = readFrames(Buffer.concat(chunks[3] as Buffer[]));
     expect(events.find((event) => event.t === "ack")?.p).toMatchObject({ cmd_id: "c9", status: "ok" });

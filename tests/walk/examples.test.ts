@@ -131,6 +131,30 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
   expect(rates.map(({ value }) => value)).toEqual([0.02, 0.3]);
 }, 60_000);
 
+test("the job under capture is steered too, though its standard input has ended", async () => {
+  const program = resolve(import.meta.dirname, "../../examples/steerable-job/job.ts");
+  const main = resolve(import.meta.dirname, "../../src/main.ts");
+  const args = ["run", "--server", walk.app.url, "--data", join(folder, "captured"), "--run-id", "captured", "--"];
+  const child = spawn(process.execPath, [main, ...args, process.execPath, program, "100000", "2"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  const output: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+  const ended = new Promise<number | null>((done) => child.on("close", (code) => done(code)));
+  const path = "/api/v1/runs/captured/commands";
+  const isAccepting = async () => {
+    const { body } = await walk.get(path);
+    return ((body as { accepting?: readonly string[] }).accepting?.length ?? 0) > 0;
+  };
+  await eventually(isAccepting, "a worker that takes commands");
+  await walk.post(path, JSON.stringify({ type: "stop" }));
+  expect(await ended).toBe(0);
+  expect(Buffer.concat(output).toString()).toMatch(/^stopped after \d+ steps/);
+}, 60_000);
+
 test("the pipeline's launch is complete, and its runs have all their nodes", async () => {
   const { code } = await start("pipeline/pipeline.ts", [], {});
   expect(code).toBe(0);

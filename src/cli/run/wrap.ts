@@ -60,7 +60,7 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   const outbox = createOutbox({ client, folder: join(toSpoolRoot(dataDir), `${Date.now()}-${wrapperId}`) });
   const capture = new Capture(options, outbox, wrapperId);
   const child = spawnChild(options);
-  const link = createCommandLink({ url: client.url, key, runId, onBytes: (bytes) => writeInput(child, bytes) });
+  const link = createCommandLink({ url: client.url, key, runId, onBytes: (bytes) => writeCommand(child, bytes) });
   capture.listen(child, link);
   const stopForwarding = forwardSignals(child);
   const ended = waitForEnd(child);
@@ -97,6 +97,13 @@ function spawnChild({ context, command, runId, client }: WrapOptions): ChildProc
   if (!context.stdin.isTTY) context.stdin.on("data", (chunk: Buffer) => writeInput(child, chunk));
   if (!context.stdin.isTTY) context.stdin.once("end", () => child.stdin?.end());
   return child;
+}
+
+/** To standard input, or, when that has ended (as with /dev/null), back through the socket that frames come from. */
+function writeCommand(child: ChildProcess, bytes: Uint8Array): void {
+  const frames = child.stdio[3] as Writable | undefined;
+  if (child.stdin?.writable) child.stdin.write(bytes);
+  else if (frames?.writable) frames.write(bytes);
 }
 
 function writeInput(child: ChildProcess, bytes: Uint8Array): void {

@@ -2,6 +2,7 @@
 // that never yields and while the process exits, and a frame is always whole.
 
 import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
+import { Socket } from "node:net";
 import { writeDescriptor } from "#emit/write-descriptor.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -18,9 +19,7 @@ export function openFile(path: string, events: TransportEvents): Transport {
 export function openStdio(fd: number | undefined, readsStdin: boolean, events: TransportEvents): Transport {
   const target = fd ?? (isGivenByParent(3) ? 3 : 1);
   const accepts = readsStdin ? (["command"] as const) : [];
-  const transport = new DescriptorTransport(target, false, accepts, events);
-  if (readsStdin) readStdin(events);
-  return transport;
+  return new DescriptorTransport(target, false, accepts, events);
 }
 
 export function openNull(): Transport {
@@ -51,6 +50,7 @@ class DescriptorTransport implements Transport {
   private readonly isOwn: boolean;
   private readonly events: TransportEvents;
   private isClosed = false;
+  private isListening = false;
 
   constructor(fd: number, isOwn: boolean, accepts: readonly "command"[], events: TransportEvents) {
     this.fd = fd;
@@ -65,6 +65,12 @@ class DescriptorTransport implements Transport {
   }
 
   hold(): void {}
+
+  listen(): void {
+    if (this.accepts.length === 0 || this.isListening) return;
+    this.isListening = true;
+    readCommands(this.fd, this.events);
+  }
 
   end(): void {
     this.close();
@@ -91,9 +97,23 @@ function isGivenByParent(fd: number): boolean {
   }
 }
 
-function readStdin(events: TransportEvents): void {
+/** Commands come on standard input, or, once that has ended, back through the socket at descriptor 3. */
+function readCommands(fd: number, events: TransportEvents): void {
   process.stdin.on("data", (chunk: Buffer) => events.onBytes(chunk));
   process.stdin.on("error", () => undefined);
   // Files have no unref, but they end.
   (process.stdin as { unref?: () => void }).unref?.();
+  if (fd <= 2 || !isSocket(fd)) return;
+  const socket = new Socket({ fd, readable: true, writable: false, allowHalfOpen: true });
+  socket.on("data", (chunk: Buffer) => events.onBytes(chunk));
+  socket.on("error", () => undefined);
+  socket.unref();
+}
+
+function isSocket(fd: number): boolean {
+  try {
+    return fstatSync(fd).isSocket();
+  } catch {
+    return false;
+  }
 }

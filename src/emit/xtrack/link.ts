@@ -35,6 +35,7 @@ export class Link {
   private isFull = false;
   private isDone = false;
   private isHeld = false;
+  private isListening = false;
   private wasOpen = false;
   private hasHeard = false;
   private failures = 0;
@@ -67,6 +68,12 @@ export class Link {
         this.immediate = null;
         this.flush();
       });
+  }
+
+  /** The program wants to hear commands. */
+  listen(): void {
+    this.isListening = true;
+    this.transport?.listen?.();
   }
 
   sendControl(frame: Uint8Array): void {
@@ -144,6 +151,7 @@ export class Link {
     });
     transport.hold(this.isHeld);
     this.transport = transport;
+    if (this.isListening) transport.listen?.();
     if (transport.isReady) this.greet();
   }
 

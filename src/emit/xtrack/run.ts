@@ -181,6 +181,7 @@ export class Run {
   /** Obeys commands of one type. Needs a transport that hears: tcp, unix, ws, or stdio with XTRACK_COMMANDS=stdin. */
   on(type: CommandType, handler: CommandHandler): this {
     this.steering.on(type, handler);
+    this.parts.link.listen();
     return this;
   }
 

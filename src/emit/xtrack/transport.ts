@@ -22,6 +22,8 @@ export interface Transport {
   readonly pendingBytes: number;
   /** Whether waiting for this transport keeps the process alive. Off at first. */
   hold(isHeld: boolean): void;
+  /** The program handles commands: only now is anything read that may be the program's own. */
+  listen?(): void;
   /** Lets what was written leave, then closes. */
   end(): void;
 }
