@@ -99,7 +99,11 @@ class LineCheck {
     if ((message.oddities & oddity.duplicateKeys) !== 0) {
       yield this.problem("warning", line, "duplicate_key", "a key stands twice in one object; the last counts", 0, "");
     }
-    const { timestamp } = message.record;
+    const { timestamp, run_id: headerRun } = message.record;
+    if (message.hasHeader && headerRun !== message.runId) {
+      const detail = `the header says run ${JSON.stringify(headerRun)}, the record ${JSON.stringify(message.runId)}`;
+      yield this.problem("warning", line, "run_id_mismatch", detail, 0, "/run_id");
+    }
     if (typeof timestamp === "string" && parseRfc3339Ns(timestamp) === undefined) {
       const detail = `timestamp ${JSON.stringify(timestamp)} is no RFC 3339 time`;
       yield this.problem("warning", line, "bad_time", detail, 0, "/timestamp");

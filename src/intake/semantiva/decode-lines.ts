@@ -1,7 +1,7 @@
 // Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same chunk, so the answer to the
 // sender and the rows after a replay come from one reading.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { decodeLine, type LineFault, type Message } from "#wire/semantiva/decode.ts";
@@ -62,7 +62,7 @@ export function decodeLines(
       if (isBlank(line.bytes)) continue;
       const decoded = decodeLine(line.bytes, registry, limits.json === undefined ? {} : { limits: limits.json });
       if (decoded.ok) {
-        const digest = createHash("sha256").update(line.bytes).digest();
+        const digest = hash("sha256", line.bytes, "buffer");
         taken.push({ message: decoded.message, bytes: line.bytes, digest, at: at++ });
       } else {
         const [first] = decoded.faults;

@@ -22,7 +22,8 @@ const zoneMinutesMax = 14 * 60;
 export function noteClock(facts: ClockFacts): ClockNote | null {
   if (facts.last_ts_ns <= 0n) return null;
   const ahead = toMinutes(facts.most_ahead_ns);
-  if (ahead > toleranceMinutes) return toNote("ahead", ahead);
+  // What was read later than written can only have been further ahead.
+  if (ahead > toleranceMinutes) return facts.imported ? toLeastNote(ahead) : toNote("ahead", ahead);
   if (facts.imported) return null;
   const lagAtStart = toMinutes(facts.first_received_ns - facts.first_ts_ns);
   const lagAtEnd = toMinutes(facts.last_received_ns - facts.last_ts_ns);
@@ -33,10 +34,23 @@ export function noteClock(facts: ClockFacts): ClockNote | null {
   return isSteady && isZone ? toNote("behind", lag) : null;
 }
 
+function toLeastNote(minutes: number): ClockNote {
+  const least = Math.round(minutes);
+  return {
+    kind: "ahead",
+    shift_minutes: least,
+    message: `The written times are ${toHours(least)} h or more ahead of UTC: local time marked as UTC. They are shown as written.`,
+  };
+}
+
+function toHours(minutes: number): string {
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
+}
+
 function toNote(kind: ClockNote["kind"], minutes: number): ClockNote {
   const rounded = Math.abs(minutes - toQuarter(minutes)) < toleranceMinutes ? toQuarter(minutes) : Math.round(minutes);
   const shift = kind === "ahead" ? rounded : -rounded;
-  const hours = `${shift < 0 ? "−" : "+"}${Math.floor(rounded / 60)}:${String(rounded % 60).padStart(2, "0")}`;
+  const hours = `${shift < 0 ? "−" : "+"}${toHours(rounded)}`;
   return {
     kind,
     shift_minutes: shift,

@@ -87,8 +87,14 @@ describe("the bundled schemas", () => {
   });
 
   it("take a SER with the whole header to the letter [ST-03, ST-15]", () => {
-    const conforming = { ...ser, run_id: "r", timestamp: "2026-11-15T02:49:30.154Z", seq: 3 };
-    expect(registry.judge(conforming, "document")).toMatchObject({ ok: true, runId: "r", hasHeader: true });
+    const run_id = "run-0681617ce3c740e09ad71e89e7e702e4";
+    const conforming = { ...ser, run_id, timestamp: "2026-11-15T02:49:30.154Z", seq: 3 };
+    expect(registry.judge(conforming, "document")).toMatchObject({ ok: true, runId: run_id, hasHeader: true });
+  });
+
+  it("take a SER for the run that its identity names, whatever its header says", () => {
+    const torn = { ...ser, run_id: "other" };
+    expect(registry.judge(torn, "document")).toMatchObject({ ok: true, runId: "run-0681617ce3c740e09ad71e89e7e702e4" });
   });
 
   it("take a SER's run id from its identity when the header has none [ST-03]", () => {

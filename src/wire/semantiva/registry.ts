@@ -7,7 +7,7 @@
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { atPointer } from "#base/json/pointer.ts";
-import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import type { JsonObject } from "#base/json/value.ts";
 import { toPlain } from "./plain.ts";
 
 /** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
@@ -88,12 +88,11 @@ export function createRegistry(...sets: readonly SchemaSet[]): Registry {
       const { record_type: type } = record;
       const entry = typeof type === "string" ? entries.get(type) : undefined;
       const hasHeader = Object.hasOwn(plain, "run_id");
-      let runId = plain["run_id"];
-      let head = plain;
-      if (!hasHeader && strictness === "driver" && entry !== undefined && entry.runIdAt !== "") {
-        runId = atPointer(plain, entry.runIdAt) as JsonValue;
-        head = runId === undefined ? plain : { ...plain, run_id: runId };
-      }
+      // Where the type keeps its run id itself, that is whose the record is, as for the format's own aggregator.
+      const own = entry === undefined || entry.runIdAt === "" ? undefined : atPointer(plain, entry.runIdAt);
+      const runId = typeof own === "string" ? own : plain["run_id"];
+      const borrows = !hasHeader && strictness === "driver" && own !== undefined;
+      const head = borrows ? { ...plain, run_id: own } : plain;
       const headerJudge = schemaOf(headerName);
       const elsewhere = strictness === "driver" && !hasHeader ? (entry?.runIdAt ?? "") : "";
       if (!headerJudge(head)) return refuse("header", headerJudge, elsewhere);
