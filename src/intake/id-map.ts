@@ -56,15 +56,15 @@ export class IdMap {
 
   /** The value of the id in `idWords`, or -1. */
   get(): number {
-    return (this.values[this.slotOf(idWords)] as number) - 1;
+    return (this.values[this.slotOf(idWords, 0)] as number) - 1;
   }
 
   /** Sets the value of the id in `idWords`. */
   set(value: number): void {
     if (this.size + 1 > this.capacity * loadMax) this.grow();
-    const slot = this.slotOf(idWords);
+    const slot = this.slotOf(idWords, 0);
     if (this.values[slot] === 0) {
-      this.words.set(idWords, slot * 4);
+      this.copyWords(idWords, 0, slot);
       this.size++;
     }
     this.values[slot] = value + 1;
@@ -75,10 +75,14 @@ export class IdMap {
     return this.capacity * 20;
   }
 
-  private slotOf(id: Uint32Array): number {
+  /** The slot of the id whose four words begin at `from`. Destructuring them would go through an iterator. */
+  private slotOf(id: Uint32Array, from: number): number {
     const { words, values } = this;
     const mask = this.capacity - 1;
-    const [a, b, c, d] = id as unknown as [number, number, number, number];
+    const a = id[from] as number;
+    const b = id[from + 1] as number;
+    const c = id[from + 2] as number;
+    const d = id[from + 3] as number;
     let hash = Math.imul(a ^ seed, 0x9e3779b1) ^ Math.imul(b + seed, 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 15) ^ c, 0xc2b2ae35) ^ d;
     let slot = (hash ^ (hash >>> 13)) & mask;
@@ -98,10 +102,14 @@ export class IdMap {
     for (let slot = 0; slot < old.capacity; slot++) {
       const value = old.values[slot] as number;
       if (value === 0) continue;
-      const id = old.words.subarray(slot * 4, slot * 4 + 4);
-      const target = this.slotOf(id);
-      this.words.set(id, target * 4);
+      const target = this.slotOf(old.words, slot * 4);
+      this.copyWords(old.words, slot * 4, target);
       this.values[target] = value;
     }
+  }
+
+  private copyWords(from: Uint32Array, at: number, slot: number): void {
+    const { words } = this;
+    for (let word = 0; word < 4; word++) words[slot * 4 + word] = from[at + word] as number;
   }
 }

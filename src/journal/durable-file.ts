@@ -9,16 +9,16 @@ import { crc32 } from "node:zlib";
 import { type Files, readWhole, writeWhole } from "./files.ts";
 import { toOutage } from "./outage.ts";
 
-/** Writes beside the file, syncs, renames over it, syncs the folder. */
-export async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+/** Writes the parts beside the file, one after the other, syncs, renames over it, syncs the folder. */
+export async function writeDurably(files: Files, path: string, parts: readonly Uint8Array[]): Promise<void> {
   const beside = `${path}.tmp`;
   try {
     await files.unlink(beside).catch(() => undefined);
     const checksum = Buffer.alloc(4);
-    checksum.writeUInt32LE(crc32(bytes));
+    checksum.writeUInt32LE(parts.reduce((crc, part) => crc32(part, crc), 0));
     const file = await files.open(beside, "create");
     try {
-      await writeWhole(file, [checksum, bytes], 0);
+      await writeWhole(file, [checksum, ...parts], 0);
       await file.fdatasync();
     } finally {
       await file.close();

@@ -102,9 +102,9 @@ describe.each(faultKinds)("when a file operation fails with %s", (kind) => {
   it("keeps the old or the new bytes of a durable file, and the new ones once it said so", async () => {
     for (let failAt = 1; ; failAt++) {
       const disk = createMemoryFiles();
-      await writeDurably(disk, "/j/cursor", Buffer.from("old"));
+      await writeDurably(disk, "/j/cursor", [Buffer.from("old")]);
       const faulty = createFaultyFiles(disk, failAt, kind);
-      const isWritten = await writeDurably(faulty, "/j/cursor", Buffer.from("new")).then(
+      const isWritten = await writeDurably(faulty, "/j/cursor", [Buffer.from("new")]).then(
         () => true,
         () => false,
       );

@@ -12,9 +12,9 @@ afterEach(() => rm(dir, { recursive: true }));
 
 test("finds the plans that were not finished, in the order of their records", async () => {
   const outbox = await createOutbox(dir);
-  await outbox.save(120, new Uint8Array([3]));
-  await outbox.save(9, new Uint8Array([1]));
-  await outbox.save(100, new Uint8Array([2]));
+  await outbox.save(120, [new Uint8Array([3])]);
+  await outbox.save(9, [new Uint8Array([1])]);
+  await outbox.save(100, [new Uint8Array([2])]);
   await outbox.finish(9);
   const again = await createOutbox(dir);
   expect((await again.open()).map((plan) => [plan.to, [...plan.bytes]])).toEqual([

@@ -13,7 +13,8 @@ export interface OpenPlan {
 }
 
 export interface PlanOutbox {
-  save(to: number, bytes: Uint8Array): Promise<void>;
+  /** Writes the parts one after the other. */
+  save(to: number, parts: readonly Uint8Array[]): Promise<void>;
   /** Plans that were not finished, in order. */
   open(): Promise<OpenPlan[]>;
   /** Makes `to` the position, then removes its plan. */
@@ -29,7 +30,7 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
   const planPath = (to: number): string => join(dir, `${String(to).padStart(16, "0")}.plan`);
   const positionPath = join(dir, "position");
   return {
-    save: (to, bytes) => writeDurably(files, planPath(to), bytes),
+    save: (to, parts) => writeDurably(files, planPath(to), parts),
     async open() {
       const numbers = (await files.list(dir)).flatMap((name) => {
         const match = planName.exec(name);
@@ -44,7 +45,7 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       return plans;
     },
     async finish(to) {
-      await writeDurably(files, positionPath, new TextEncoder().encode(String(to)));
+      await writeDurably(files, positionPath, [new TextEncoder().encode(String(to))]);
       await files.unlink(planPath(to)).catch(ignoreMissing);
     },
     async position() {

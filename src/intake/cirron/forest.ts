@@ -6,6 +6,8 @@ import { IdMap, toIdWords } from "#intake/id-map.ts";
 
 const arrivedFlag = 1;
 const epochChildFlag = 2;
+/** Somebody names it as a parent and it has not arrived: its text is in `names`. */
+const awaitedFlag = 4;
 
 export class SpanForest {
   private readonly nodes = new IdMap();
@@ -26,9 +28,9 @@ export class SpanForest {
     return this.nodes.get();
   }
 
-  /** The node of an id, made when it is new. */
-  node(bytes: Uint8Array, owner: number): number {
-    toIdWords(bytes);
+  /** The node of the id that these bytes are, made when it is new. */
+  node(bytes: Uint8Array, start: number, end: number, owner: number): number {
+    toIdWords(bytes, start, end);
     const known = this.nodes.get();
     if (known >= 0) return known;
     if (this.count === this.parents.length) this.grow();
@@ -59,16 +61,19 @@ export class SpanForest {
     return this.names.get(node) ?? "";
   }
 
-  /** A span arrived; its parent, when it has one, is named afterwards with `link`. */
-  arrive(node: number): void {
-    this.flags[node] = (this.flags[node] as number) | arrivedFlag;
-    this.names.delete(node);
+  /** A span arrived; its parent, when it has one, is named afterwards with `link`. Returns whether it was awaited. */
+  arrive(node: number): boolean {
+    const flags = this.flags[node] as number;
+    const isAwaited = (flags & awaitedFlag) !== 0;
+    this.flags[node] = (flags | arrivedFlag) & ~awaitedFlag;
+    if (isAwaited) this.names.delete(node);
     const root = this.rootOf(node);
     this.leads[root] = (this.leads[root] as number) + 1;
+    return isAwaited;
   }
 
-  /** `child` has just arrived and names `parent`. Returns whether `parent` is still to come. */
-  link(child: number, parent: number, parentId: string, childIsEpoch: boolean): boolean {
+  /** `child` has just arrived and names `parent`. Returns whether `parent` is to come and is awaited from now on. */
+  link(child: number, parent: number, childIsEpoch: boolean): boolean {
     if (childIsEpoch) this.flags[parent] = (this.flags[parent] as number) | epochChildFlag;
     const root = this.rootOf(parent);
     // Two spans that name each other as parent would make a circle: the second link is left out.
@@ -76,9 +81,13 @@ export class SpanForest {
       this.parents[child] = root;
       this.leads[root] = (this.leads[root] as number) + (this.leads[child] as number);
     }
-    if (this.isArrived(parent)) return false;
-    this.names.set(parent, parentId);
-    return true;
+    return ((this.flags[parent] as number) & (arrivedFlag | awaitedFlag)) === 0;
+  }
+
+  /** The text of a node that is to come. */
+  await(node: number, id: string): void {
+    this.flags[node] = (this.flags[node] as number) | awaitedFlag;
+    this.names.set(node, id);
   }
 
   private rootOf(node: number): number {

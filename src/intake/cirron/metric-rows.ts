@@ -1,5 +1,6 @@
 // Numeric and bool marks are also points of a series, of the same kind as XTrack's metrics.
 
+import type { StringColumn } from "#base/columns.ts";
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
@@ -12,12 +13,27 @@ const int64Min = -(2n ** 63n);
 /** Metric rows of all marks that are kept; group_key and arrival are copied from the mark rows. */
 export function toMetricRows(marks: Rows<"marks">, dropped: Uint8Array | null): Rows<"metrics"> {
   const metrics = createRows("metrics");
-  for (let row = 0; row < marks.mark_id.length; row++) {
+  const count = marks.mark_id.length;
+  if (count === 0) return metrics;
+  const source = { marks, kinds: marks.value_type.keys, ids: viewOf(marks.mark_id), spanIds: viewOf(marks.span_id) };
+  for (let row = 0; row < count; row++) {
     if (dropped !== null && dropped[row] === 1) continue;
-    const value = numberOf(marks, row);
-    if (value !== null) pushMetric(metrics, marks, row, value);
+    const value = numberOf(marks, source.kinds[marks.value_type.codes[row] as number] as string, row);
+    if (value !== null) pushMetric(metrics, source, row, value);
   }
+  padShared(metrics, marks);
   return metrics;
+}
+
+interface Source {
+  readonly marks: Rows<"marks">;
+  readonly kinds: readonly string[];
+  readonly ids: DataView;
+  readonly spanIds: DataView;
+}
+
+function viewOf({ bytes }: StringColumn): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 interface MarkNumber {
@@ -26,19 +42,19 @@ interface MarkNumber {
   readonly text: string;
 }
 
-function numberOf(marks: Rows<"marks">, row: number): MarkNumber | null {
-  switch (marks.value_type.at(row)) {
+/** A number is the usual case and is told by itself; only what needs its literal is told with it. */
+function numberOf(marks: Rows<"marks">, kind: string, row: number): number | MarkNumber | null {
+  switch (kind) {
     case "float":
-      if (!marks.value_float.isNull(row)) return { value: marks.value_float.inner.at(row), text: "" };
-      return oddNumber(marks, row);
+      return marks.value_float.isNull(row) ? oddNumber(marks, row) : marks.value_float.inner.at(row);
     case "int": {
       if (marks.value_int.isNull(row)) return oddNumber(marks, row);
       const exact = marks.value_int.inner.at(row);
       const value = Number(exact);
-      return { value, text: BigInt(value) === exact ? "" : exact.toString() };
+      return BigInt(value) === exact ? value : { value, text: exact.toString() };
     }
     case "bool":
-      return marks.value_bool.isNull(row) ? null : { value: marks.value_bool.inner.at(row), text: "" };
+      return marks.value_bool.isNull(row) ? null : marks.value_bool.inner.at(row);
     default:
       return null;
   }
@@ -57,31 +73,90 @@ function oddNumber(marks: Rows<"marks">, row: number): MarkNumber | null {
   return null;
 }
 
-function pushMetric(metrics: Rows<"metrics">, marks: Rows<"marks">, row: number, number: MarkNumber): void {
-  metrics.group_key.push(marks.group_key.at(row));
+function pushMetric(metrics: Rows<"metrics">, source: Source, row: number, number: number | MarkNumber): void {
+  const { marks, ids, spanIds } = source;
+  const at = metrics.key.length;
   metrics.key.push(marks.name.at(row));
-  metrics.worker.push("");
-  metrics.phase.push("");
-  const place = placeOf(marks, row);
-  pushInteger(metrics.step, place.step);
-  metrics.step_text.push(place.stepText);
-  pushInteger(metrics.epoch, place.epoch);
   copyWords(metrics.ts_ns, marks.ts_ns, row);
-  if (number.value === null) metrics.value.pushNull();
-  else metrics.value.present().push(number.value);
-  metrics.value_text.push(number.text);
-  metrics.source.push("cirron");
-  metrics.seq.pushWords(0, 0);
-  metrics.entry.push(-1);
-  metrics.mark_id.pushBytes(marks.mark_id.bytesAt(row));
-  metrics.span_id.pushBytes(marks.span_id.bytesAt(row));
-  metrics.ctx.push("");
-  copyWords(metrics.received_ns, marks.received_ns, row);
-  copyWords(metrics.jpos, marks.jpos, row);
+  pushText(metrics.mark_id, marks.mark_id, ids, row);
+  pushText(metrics.span_id, marks.span_id, spanIds, row);
   metrics.jrow.push(marks.jrow.at(row));
-  metrics.flags.push((number.text === "" ? 0 : rowFlags.odd_value) | (place.stepText === "" ? 0 : rowFlags.odd_step));
-  metrics.extra.push("");
-  metrics.raw.push("");
+  let flags = 0;
+  if (typeof number === "number") metrics.value.present().push(number);
+  else {
+    if (number.value === null) metrics.value.pushNull();
+    else metrics.value.present().push(number.value);
+    metrics.value_text.padTo(at);
+    metrics.value_text.push(number.text);
+    if (number.text !== "") flags |= rowFlags.odd_value;
+  }
+  const plainStep = plainStepOf(marks.attrs, row);
+  if (plainStep >= 0) {
+    metrics.step.padTo(at);
+    metrics.step.present().pushNumber(plainStep);
+  } else if (plainStep === notPlain && pushPlace(metrics, marks, row, at)) flags |= rowFlags.odd_step;
+  metrics.flags.push(flags);
+}
+
+/** What is the same in every row, and the cells that were left empty. */
+function padShared(metrics: Rows<"metrics">, marks: Rows<"marks">): void {
+  const count = metrics.key.length;
+  metrics.group_key.padTo(count, marks.group_key.at(0));
+  metrics.worker.padTo(count, "");
+  metrics.phase.padTo(count, "");
+  metrics.step.padTo(count);
+  metrics.step_text.padTo(count);
+  metrics.epoch.padTo(count);
+  metrics.value_text.padTo(count);
+  metrics.source.padTo(count, "cirron");
+  metrics.seq.padZerosTo(count);
+  metrics.entry.padTo(count, -1);
+  metrics.ctx.padTo(count, "");
+  metrics.received_ns.padTo(count, marks.received_ns.at(0));
+  metrics.jpos.padTo(count, marks.jpos.at(0));
+  metrics.extra.padTo(count);
+  metrics.raw.padTo(count);
+}
+
+function pushText(target: StringColumn, source: StringColumn, view: DataView, row: number): void {
+  target.pushView(view, row === 0 ? 0 : (source.ends[row - 1] as number), source.ends[row] as number);
+}
+
+const stepHead = new TextEncoder().encode('{"step":');
+const [digitZero, closingBrace] = [0x30, 0x7d];
+const noAttrs = -1;
+const notPlain = -2;
+
+/** The step of attrs that are just `{"step":12}`, as most are; else whether there are none, or they must be parsed. */
+function plainStepOf({ bytes, ends }: StringColumn, row: number): number {
+  const start = row === 0 ? 0 : (ends[row - 1] as number);
+  const last = (ends[row] as number) - 1;
+  if (last - start < 2) return noAttrs;
+  let at = start;
+  for (const byte of stepHead) if (bytes[at++] !== byte) return notPlain;
+  // Fifteen digits are exact in a double, and a leading zero is no number.
+  if (bytes[last] !== closingBrace || last === at || last - at > 15) return notPlain;
+  if (bytes[at] === digitZero && last - at > 1) return notPlain;
+  let step = 0;
+  for (; at < last; at++) {
+    const digit = (bytes[at] as number) - digitZero;
+    if (digit < 0 || digit > 9) return notPlain;
+    step = step * 10 + digit;
+  }
+  return step;
+}
+
+/** Step and epoch of other attrs. Returns whether the step is an odd one. */
+function pushPlace(metrics: Rows<"metrics">, marks: Rows<"marks">, row: number, at: number): boolean {
+  const place = placeOf(marks, row);
+  if (place === nowhere) return false;
+  metrics.step.padTo(at);
+  pushInteger(metrics.step, place.step);
+  metrics.step_text.padTo(at);
+  metrics.step_text.push(place.stepText);
+  metrics.epoch.padTo(at);
+  pushInteger(metrics.epoch, place.epoch);
+  return place.stepText !== "";
 }
 
 interface Place {

@@ -12,8 +12,8 @@ export class RowIndex {
   }
 
   /** The entry of an id, or -1. */
-  find(id: Uint8Array): number {
-    toIdWords(id);
+  find(bytes: Uint8Array, start: number, end: number): number {
+    toIdWords(bytes, start, end);
     return this.ids.get();
   }
 

@@ -53,14 +53,11 @@ export function contentColumns(rows: CirronRows, table: keyof CirronRows): AnyCo
 export function stampRows(rows: CirronRows, stamp: { groupKey: string; receivedNs: bigint; position: number }): void {
   let jrow = 0;
   for (const table of [rows.spans, rows.marks, rows.snapshots]) {
-    const count = "span_id" in table ? table.span_id.length : 0;
-    const code = table.group_key.intern(stamp.groupKey);
-    for (let row = 0; row < count; row++) {
-      table.group_key.pushCode(code);
-      table.jpos.pushNumber(stamp.position);
-      table.jrow.push(jrow++);
-    }
-    const { receivedNs } = stamp;
-    for (let row = 0; row < count; row++) table.received_ns.pushBigInt(receivedNs);
+    const count = table.span_id.length;
+    table.group_key.padTo(count, stamp.groupKey);
+    table.jpos.padTo(count, BigInt(stamp.position));
+    table.received_ns.padTo(count, stamp.receivedNs);
+    table.jrow.reserve(count);
+    while (table.jrow.length < count) table.jrow.push(jrow++);
   }
 }

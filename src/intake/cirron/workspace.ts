@@ -1,15 +1,16 @@
 // What intake knows about the Cirron rows of one workspace, and how one more batch changes it.
 // Everything here is derived: it is rebuilt at start from the stored rows and then from the journal.
 
-import { hashRow } from "#intake/content-hash.ts";
+import type { Int64Column, StringColumn } from "#base/columns.ts";
+import { hashRows } from "#intake/content-hash.ts";
 import type { Fault } from "#model/fault.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { Component } from "./component.ts";
-import { noteRowTime } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
 import { SpanForest } from "./forest.ts";
 import { GroupMap } from "./group-map.ts";
 import { RowIndex } from "./row-index.ts";
+import { noteRowTimes } from "./row-times.ts";
 import { type CirronRows, contentColumns } from "./rows.ts";
 import { noteSessionSpan } from "./session-span.ts";
 
@@ -155,50 +156,47 @@ export class CirronWorkspace {
 
   private takeSpans(rows: CirronRows, taken: Taken): void {
     const { spans } = rows;
-    const columns = contentColumns(rows, "spans");
-    const sessionCode = spans.name.keys.indexOf("cirron.session");
-    const epochCode = spans.name.keys.indexOf("epoch");
-    const count = spans.span_id.length;
-    for (let row = 0; row < count; row++) {
-      const hash = storedHash(spans.content_hash, row) ?? hashRow(columns, row);
-      const node = this.tie(spans.span_id.bytesAt(row), taken);
+    const { span_id: ids, parent_id, name } = spans;
+    const sessionCode = name.keys.indexOf("cirron.session");
+    const epochCode = name.keys.indexOf("epoch");
+    const hashes = contentHashes(rows, "spans", ids.length);
+    for (let row = 0; row < ids.length; row++) {
+      const hash = hashes[row] as number;
+      const node = this.tie(ids, row, taken);
       const isNew = !this.forest.isArrived(node);
-      if (isNew) this.forest.arrive(node);
-      else this.refuse(taken, "spans", row, count, hash, this.spanHashes[node] as number, spans.span_id.at(row));
-      if (spans.content_hash.length < row + 1) spans.content_hash.push(hash);
-      const component = this.components.get(taken.component);
-      if (!spans.parent_id.isNull(row))
-        this.linkParent(rows, row, isNew ? node : -1, spans.name.codes[row] === epochCode, taken);
-      if (!isNew) continue;
-      this.keepSpanHash(node, hash);
-      taken.accepted++;
-      component.unresolved.delete(node);
-      this.noteSpan(this.components.get(taken.component), rows, row);
-      if (spans.name.codes[row] === sessionCode && sessionCode >= 0)
+      if (isNew) {
+        const isAwaited = this.forest.arrive(node);
+        if (isAwaited) this.components.get(taken.component).unresolved.delete(node);
+        this.keepSpanHash(node, hash);
+        taken.accepted++;
+      } else this.refuse(taken, "spans", row, ids.length, hash, this.spanHashes[node] as number, ids.at(row));
+      if (parent_id.nulls.values[row] === 0)
+        this.linkParent(parent_id.inner, row, isNew ? node : -1, name.codes[row] === epochCode, taken);
+      if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
         noteSessionSpan(this.components.get(taken.component), spans, row);
     }
+    noteSpans(this.components.get(taken.component), spans, taken.dropped.spans);
   }
 
-  private linkParent(rows: CirronRows, row: number, node: number, isEpoch: boolean, taken: Taken): void {
-    const bytes = rows.spans.parent_id.inner.bytesAt(row);
-    const parent = this.tie(bytes, taken);
-    if (node < 0) return;
-    const isToCome = this.forest.link(node, parent, rows.spans.parent_id.inner.at(row), isEpoch);
-    if (isToCome) this.components.get(taken.component).unresolved.add(parent);
+  private linkParent(ids: StringColumn, row: number, node: number, isEpoch: boolean, taken: Taken): void {
+    const parent = this.tie(ids, row, taken);
+    if (node < 0 || !this.forest.link(node, parent, isEpoch)) return;
+    this.forest.await(parent, ids.at(row));
+    this.components.get(taken.component).unresolved.add(parent);
   }
 
   private takeLeaves(rows: CirronRows, table: "marks" | "snapshots", taken: Taken): void {
     const index = this[table];
     const ids = table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
-    const { span_id, ts_ns, content_hash } = rows[table];
-    const columns = contentColumns(rows, table);
-    for (let row = 0; row < ids.length; row++) {
-      const hash = storedHash(content_hash, row) ?? hashRow(columns, row);
-      if (content_hash.length < row + 1) content_hash.push(hash);
+    const { span_id: owners, ts_ns } = rows[table];
+    const hashes = contentHashes(rows, table, ids.length);
+    for (let row = 0, start = 0; row < ids.length; row++) {
+      const end = ids.ends[row] as number;
+      const hash = hashes[row] as number;
       // The literal "root" names no span: it links nothing.
-      const owner = span_id.bytesAt(row);
-      if (!isRootWord(owner)) this.tie(owner, taken);
-      const entry = index.find(ids.bytesAt(row));
+      if (!isRootWord(owners, row)) this.tie(owners, row, taken);
+      const entry = index.find(ids.bytes, start, end);
+      start = end;
       if (entry >= 0) {
         taken.component = this.components.union(taken.component, index.ownerOf(entry));
         this.refuse(taken, table, row, ids.length, hash, index.hashOf(entry), ids.at(row));
@@ -206,15 +204,17 @@ export class CirronWorkspace {
       }
       index.addLast(hash, taken.component);
       taken.accepted++;
-      const ts = ts_ns.at(row);
-      noteRowTime(this.components.get(taken.component), ts, ts, ids.at(row));
     }
+    const component = this.components.get(taken.component);
+    noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids }, taken.dropped[table]);
   }
 
   /** The node of a span id; ties this batch to whatever the id is already tied to. */
-  private tie(bytes: Uint8Array, taken: Taken): number {
-    const node = this.forest.node(bytes, taken.component);
-    taken.component = this.components.union(taken.component, this.forest.ownerOf(node));
+  private tie(ids: StringColumn, row: number, taken: Taken): number {
+    const start = row === 0 ? 0 : (ids.ends[row - 1] as number);
+    const node = this.forest.node(ids.bytes, start, ids.ends[row] as number, taken.component);
+    const owner = this.forest.ownerOf(node);
+    if (owner !== taken.component) taken.component = this.components.union(taken.component, owner);
     return node;
   }
 
@@ -232,14 +232,6 @@ export class CirronWorkspace {
     taken.dropped[table] = dropped;
     if (hash === knownHash || knownHash === 0) taken.duplicates++;
     else taken.faults.push(conflict(table, id, row));
-  }
-
-  private noteSpan(component: Component, rows: CirronRows, row: number): void {
-    const { spans } = rows;
-    component.spans++;
-    noteRowTime(component, spans.start_ns.at(row), spans.end_ns.at(row), spans.span_id.at(row));
-    if (!spans.pid.isNull(row)) component.processes.add(`${spans.pid.inner.at(row)}/${spans.rank.at(row)}`);
-    if (!spans.thread_id.isNull(row)) component.threads.add(spans.thread_id.inner.at(row).toString());
   }
 
   private keepSpanHash(node: number, hash: number): void {
@@ -267,12 +259,42 @@ interface Taken {
   readonly dropped: { -readonly [T in keyof CirronRows]: Uint8Array | null };
 }
 
-function storedHash(column: { length: number; at(row: number): number }, row: number): number | null {
-  return row < column.length ? column.at(row) : null;
+/** The hashes of all rows, filled in where they are not known from the store. */
+function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
+  const { content_hash: column } = rows[table];
+  if (column.length < count) for (const hash of hashRows(contentColumns(rows, table), count)) column.push(hash);
+  return column.values;
 }
 
-function isRootWord(bytes: Uint8Array): boolean {
-  return bytes.length === 4 && bytes[0] === 0x72 && bytes[1] === 0x6f && bytes[2] === 0x6f && bytes[3] === 0x74;
+/** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */
+function noteSpans(component: Component, spans: CirronRows["spans"], dropped: Uint8Array | null): void {
+  const { pid, rank, thread_id: thread, span_id: ids } = spans;
+  let process = -1;
+  let lastThread = -1;
+  for (let row = 0; row < ids.length; row++) {
+    if (dropped !== null && dropped[row] === 1) continue;
+    component.spans++;
+    const isSame = process >= 0 && isEqual(pid.inner, row, process) && rank.at(row) === rank.at(process);
+    if (!isSame && !pid.isNull(row)) {
+      component.processes.add(`${pid.inner.at(row)}/${rank.at(row)}`);
+      process = row;
+    }
+    if (!thread.isNull(row) && (lastThread < 0 || !isEqual(thread.inner, row, lastThread))) {
+      component.threads.add(thread.inner.at(row).toString());
+      lastThread = row;
+    }
+  }
+  noteRowTimes(component, { starts: spans.start_ns, ends: spans.end_ns, ids }, dropped);
+}
+
+function isEqual({ words }: Int64Column, a: number, b: number): boolean {
+  return words[a * 2] === words[b * 2] && words[a * 2 + 1] === words[b * 2 + 1];
+}
+
+function isRootWord({ bytes, ends }: StringColumn, row: number): boolean {
+  const start = row === 0 ? 0 : (ends[row - 1] as number);
+  if ((ends[row] as number) - start !== 4) return false;
+  return bytes[start] === 0x72 && bytes[start + 1] === 0x6f && bytes[start + 2] === 0x6f && bytes[start + 3] === 0x74;
 }
 
 function firstKey(component: Component): string {

@@ -213,7 +213,7 @@ async function readSecret(path: string): Promise<Uint8Array> {
   const known = await readDurable(nodeFiles, path);
   if (known !== undefined) return known;
   const secret = randomBytes(32);
-  await writeDurably(nodeFiles, path, secret);
+  await writeDurably(nodeFiles, path, [secret]);
   return secret;
 }
 

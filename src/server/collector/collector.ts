@@ -242,6 +242,6 @@ async function readCollectorId(path: string): Promise<string> {
   const known = await readDurable(nodeFiles, path);
   if (known !== undefined) return new TextDecoder().decode(known);
   const id = randomUUID().slice(0, 8);
-  await writeDurably(nodeFiles, path, new TextEncoder().encode(id));
+  await writeDurably(nodeFiles, path, [new TextEncoder().encode(id)]);
   return id;
 }

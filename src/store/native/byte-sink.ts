@@ -9,14 +9,15 @@ export class ByteSink {
   length = 0;
 
   constructor(size = 4096) {
-    this.bytes = new Uint8Array(size);
+    // Not filled with zeros: whoever reads gets only what was written.
+    this.bytes = Buffer.allocUnsafeSlow(size);
   }
 
   /** Makes room for `size` more bytes. */
   reserve(size: number): void {
     const need = this.length + size;
     if (need <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
+    const grown = Buffer.allocUnsafeSlow(Math.max(need, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
   }

@@ -2,6 +2,7 @@
 // name, its type and its data (see encode-column.ts). Many small `Rows` from different messages become one
 // block, because an INSERT costs milliseconds however few rows it has.
 
+import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { ByteSink } from "./byte-sink.ts";
 import { encodeColumn, type Run } from "./encode-column.ts";
@@ -37,7 +38,7 @@ export function encodeColumns(
   const columns = Object.keys(types);
   let rowCount = 0;
   for (const run of runs) rowCount += run.end - run.start;
-  const sink = new ByteSink(1024 + rowCount * columns.length * 8);
+  const sink = new ByteSink(4096 + columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0));
   sink.writeVarint(columns.length);
   sink.writeVarint(rowCount);
   for (const name of columns) {
@@ -47,6 +48,17 @@ export function encodeColumns(
     encodeColumn(sink, type, columnsOf(name), runs);
   }
   return { rows: rowCount, columns, bytes: sink.finish() };
+}
+
+/** About how many bytes a column becomes; growing the sink would copy all that was written before. */
+function sizeOf(parts: readonly AnyColumn[]): number {
+  let size = 64;
+  for (const part of parts) {
+    const inner = part instanceof NullableColumn ? part.inner : part;
+    const items = part instanceof ArrayColumn ? part.items.length : 0;
+    size += inner instanceof StringColumn ? part.length * 3 + inner.byteLength : (part.length + items) * 9;
+  }
+  return size;
 }
 
 /** The stretches of rows that stay, so that fixed-width columns are copied stretch by stretch. */

@@ -25,19 +25,13 @@ export interface Plan {
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
-export function encodePlan(plan: Plan): Uint8Array {
+/** The parts of the file, to be written one after the other; the blocks are not copied. */
+export function encodePlan(plan: Plan): Uint8Array[] {
   const blocks = plan.blocks.map(({ bytes, ...block }) => ({ ...block, size: bytes.length }));
   const head = textEncoder.encode(JSON.stringify({ from: plan.from, to: plan.to, blocks }));
-  const size = plan.blocks.reduce((sum, block) => sum + block.bytes.length, 4 + head.length);
-  const bytes = new Uint8Array(size);
-  new DataView(bytes.buffer).setUint32(0, head.length, true);
-  bytes.set(head, 4);
-  let at = 4 + head.length;
-  for (const block of plan.blocks) {
-    bytes.set(block.bytes, at);
-    at += block.bytes.length;
-  }
-  return bytes;
+  const size = new Uint8Array(4);
+  new DataView(size.buffer).setUint32(0, head.length, true);
+  return [size, head, ...plan.blocks.map((block) => block.bytes)];
 }
 
 export function decodePlan(bytes: Uint8Array): Plan {

@@ -8,7 +8,8 @@ import { decodePlan, encodePlan, type Plan, type PlannedBlock } from "./plan.ts"
 
 /** Durable files of plans not yet wholly sent, and how far the store has got. */
 export interface Outbox {
-  save(to: number, bytes: Uint8Array): Promise<void>;
+  /** Writes the parts one after the other. */
+  save(to: number, parts: readonly Uint8Array[]): Promise<void>;
   /** Open plans in order. */
   open(): Promise<readonly { readonly to: number; readonly bytes: Uint8Array }[]>;
   /** Makes `to` the stored position, then removes its plan. */
@@ -175,10 +176,10 @@ export class StoreWriter {
   }
 
   private async saveUntilDone(plan: Plan): Promise<void> {
-    const bytes = encodePlan(plan);
+    const parts = encodePlan(plan);
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.outbox.save(plan.to, bytes);
+        await this.outbox.save(plan.to, parts);
         return;
       } catch (error) {
         this.options.onTrouble(error, attempt);

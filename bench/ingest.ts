@@ -1,0 +1,248 @@
+// Ingest into a real server, until queryable: Cirron batches over HTTP (gzip, as the SDK posts them) and XTrack
+// metrics over TCP, beside JSON.parse of the same bytes in the same run. Client, server and engine share the machine.
+//
+// Usage: node bench/ingest.ts [spans, 200000] [events, 400000] [--save] [--prof DIR] [--only cirron|xtrack]
+
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { createCirronLoad } from "./support/cirron-load.ts";
+import { type BenchServer, describeMachine, quantile, startServer, type Usage, whole } from "./support/server.ts";
+import { createXtrackLoad, type XtrackLoad } from "./support/xtrack-load.ts";
+
+const words = process.argv.slice(2);
+const numbers = words.filter((word) => /^\d+$/.test(word)).map(Number);
+const [spansMin = 200_000, eventsMin = 400_000] = numbers;
+const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
+const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
+const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const posters = 4;
+const timeoutMs = 40_000;
+
+interface Measured {
+  readonly acceptedS: number;
+  readonly queryableS: number;
+  readonly server: Usage;
+  readonly engine: Usage;
+  /** Processor time of this process, which plays the clients. */
+  readonly clientMs: number;
+}
+
+/** Runs `work`, then waits until all of it can be queried; CPU is what both took. */
+async function measure(server: BenchServer, work: () => Promise<void>): Promise<Measured> {
+  const before = await server.usage();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  await work();
+  const acceptedS = (performance.now() - began) / 1000;
+  await server.drained();
+  const queryableS = (performance.now() - began) / 1000;
+  const spent = process.cpuUsage(cpu);
+  const after = await server.usage();
+  const minus = (a: Usage, b: Usage): Usage => ({ cpuMs: a.cpuMs - b.cpuMs, peakMiB: a.peakMiB });
+  return {
+    acceptedS,
+    queryableS,
+    server: minus(after.server, before.server),
+    engine: minus(after.engine, before.engine),
+    clientMs: (spent.user + spent.system) / 1000,
+  };
+}
+
+/** Milliseconds of processor time for decoding and parsing each text once; the best of a few rounds. */
+function parseMs(texts: readonly Uint8Array[]): number {
+  const decoder = new TextDecoder();
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 12; round++) {
+    const began = process.cpuUsage();
+    for (const text of texts) JSON.parse(decoder.decode(text));
+    const { user, system } = process.cpuUsage(began);
+    best = Math.min(best, (user + system) / 1000);
+  }
+  return best;
+}
+
+function post(url: string, agent: Agent, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+      "content-length": body.length,
+      authorization: "Bearer bench",
+    };
+    const call = request(`${url}/v1/traces`, { method: "POST", agent, headers }, (response) => {
+      response.resume();
+      response.once("end", () => resolve(response.statusCode ?? 0));
+    });
+    call.once("error", reject);
+    call.end(body);
+  });
+}
+
+async function measureCirron(): Promise<string[]> {
+  const warm = createCirronLoad(3000);
+  const load = createCirronLoad(spansMin);
+  const server = await startServer({ nodeFlags });
+  const agent = new Agent({ keepAlive: true, maxSockets: posters });
+  for (const body of warm.bodies) await post(server.url, agent, body);
+  await server.drained();
+  const latencyMs: number[] = [];
+  const refused: number[] = [];
+  // The warm-up was copy 0 of the training, which the server now knows.
+  let next = warm.bodies.length;
+  const until = performance.now() + timeoutMs;
+  const run = async (): Promise<void> => {
+    while (next < load.bodies.length && performance.now() < until) {
+      const body = load.bodies[next++] as Buffer;
+      const began = performance.now();
+      const status = await post(server.url, agent, body);
+      latencyMs.push(performance.now() - began);
+      if (status !== 202) refused.push(status);
+    }
+  };
+  const measured = await measure(server, async () => {
+    await Promise.all(Array.from({ length: posters }, run));
+  });
+  const share = latencyMs.length / load.bodies.length;
+  const [spans, marks, snapshots] = [load.spans, load.marks, load.snapshots].map((count) => count * share) as [
+    number,
+    number,
+    number,
+  ];
+  const expected = await countSpans(server.url);
+  agent.destroy();
+  await server.close();
+  const parse = (parseMs(load.sample.texts) * 1000) / load.sample.spans;
+  return [
+    "## Cirron over HTTP",
+    "",
+    `${whole(latencyMs.length)} batches (gzip; ${whole(load.rawBytes / load.bodies.length / 1024)} KiB each before it), ${posters} connections: ${whole(spans)} spans, ${whole(marks)} marks, ${whole(snapshots)} snapshots. Refused: ${refused.length}. Spans in the store at the end, with the warm-up: ${expected}.`,
+    "",
+    "| | |",
+    "| --- | ---: |",
+    `| spans/s until queryable, with their marks and snapshots | ${whole(spans / measured.queryableS)} |`,
+    `| spans/s accepted (durable) | ${whole(spans / measured.acceptedS)} |`,
+    `| rows/s of all kinds until queryable | ${whole((spans + marks * 2 + snapshots) / measured.queryableS)} |`,
+    `| accept latency, ms: p50 · p99 | ${quantile(latencyMs, 0.5).toFixed(1)} · ${quantile(latencyMs, 0.99).toFixed(1)} |`,
+    ...costLines(measured, spans, "span", parse),
+  ];
+}
+
+/** `unitParseUs` is what JSON.parse alone takes for one unit's share of the bytes. */
+function costLines(measured: Measured, units: number, unit: string, unitParseUs: number): string[] {
+  const us = (ms: number): string => ((ms * 1000) / units).toFixed(1);
+  const ratio = ((unitParseUs * units) / 1000 / measured.server.cpuMs).toFixed(2);
+  return [
+    `| processor µs a ${unit}: server · engine · client | ${us(measured.server.cpuMs)} · ${us(measured.engine.cpuMs)} · ${us(measured.clientMs)} |`,
+    `| JSON.parse of the same bytes, µs a ${unit} | ${unitParseUs.toFixed(2)} |`,
+    `| JSON.parse ÷ server, processor time | ${ratio} |`,
+    `| peak memory, MiB: server · engine | ${measured.server.peakMiB} · ${measured.engine.peakMiB} |`,
+  ];
+}
+
+async function countSpans(url: string): Promise<string> {
+  return count(url, "SELECT count() FROM spans");
+}
+
+async function count(url: string, query: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/v1/sql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+  const { rows } = (await answer.json()) as { rows?: string[][] };
+  return whole(Number(rows?.[0]?.[0] ?? Number.NaN));
+}
+
+async function send(port: number, chunks: readonly Buffer[]): Promise<number> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.resume();
+  let longestMs = 0;
+  for (const chunk of chunks) {
+    const began = performance.now();
+    const isTaken = Promise.withResolvers<void>();
+    socket.write(chunk, () => isTaken.resolve());
+    const isFull = socket.writableLength > 0;
+    await isTaken.promise;
+    if (isFull) longestMs = Math.max(longestMs, performance.now() - began);
+  }
+  socket.end();
+  await once(socket, "close");
+  return longestMs;
+}
+
+async function measureXtrack(): Promise<string[]> {
+  const shapes = [
+    { connections: 1, batch: 0 },
+    { connections: 4, batch: 0 },
+    { connections: 1, batch: 20 },
+    { connections: 4, batch: 20 },
+  ];
+  const lines = [
+    "## XTrack over TCP",
+    "",
+    "Every event is journalled and synced; `queryable` counts until the last is in the store. The single metrics of the third column come as events, those of batches are 20 points an event.",
+    "",
+    "| connections | points an event | events | events/s durable | events/s queryable | points/s queryable | stored | longest wait of a sender, ms | server µs/event | engine µs/event | JSON.parse µs/event | JSON.parse ÷ server | peak MiB server · engine |",
+    "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+  ];
+  for (const shape of shapes) lines.push(await measureFrames(shape.connections, shape.batch));
+  return lines;
+}
+
+async function measureFrames(connections: number, batch: number): Promise<string> {
+  const server = await startServer({ nodeFlags });
+  const warm = createXtrackLoad("warm", connections, 20_000, batch);
+  const load = createXtrackLoad("bench", connections, batch === 0 ? eventsMin : eventsMin / 10, batch);
+  await Promise.all(warm.streams.map((chunks) => send(server.xtrackPort, chunks)));
+  await server.drained();
+  const waits: number[] = [];
+  const measured = await measure(server, async () => {
+    waits.push(...(await Promise.all(load.streams.map((chunks) => send(server.xtrackPort, chunks)))));
+  });
+  const stored = await count(server.url, "SELECT count() FROM metrics WHERE run_id = 'bench'");
+  await server.close();
+  const texts = textsOf(load);
+  const parse = (parseMs(texts) * 1000) / texts.length;
+  const us = (ms: number): string => ((ms * 1000) / load.events).toFixed(2);
+  const cells = [
+    connections,
+    Math.max(1, batch),
+    whole(load.events),
+    whole(load.events / measured.acceptedS),
+    whole(load.events / measured.queryableS),
+    whole(load.points / measured.queryableS),
+    stored,
+    whole(Math.max(...waits)),
+    us(measured.server.cpuMs),
+    us(measured.engine.cpuMs),
+    parse.toFixed(2),
+    ((parse * load.events) / 1000 / measured.server.cpuMs).toFixed(2),
+    `${measured.server.peakMiB} · ${measured.engine.peakMiB}`,
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+/** The JSON texts of the first frames. */
+function textsOf(load: XtrackLoad): Uint8Array[] {
+  const chunk = load.streams[0]?.[1] ?? load.streams[0]?.[0] ?? Buffer.alloc(0);
+  const texts: Uint8Array[] = [];
+  for (let at = 0; at < chunk.length; ) {
+    const end = at + 4 + chunk.readUInt32BE(at);
+    texts.push(chunk.subarray(at + 4, end));
+    at = end;
+  }
+  return texts;
+}
+
+const sections: string[][] = [];
+if (only !== "xtrack") sections.push(await measureCirron());
+if (only !== "cirron") sections.push(await measureXtrack());
+const command = `node bench/ingest.ts${numbers.map((number) => ` ${number}`).join("")}`;
+const page = `# Ingest
+
+\`${command}\` on ${describeMachine()}. The clients, the server and the engine share these cores.
+
+${sections.map((lines) => lines.join("\n")).join("\n\n")}
+`;
+console.log(page);
+if (words.includes("--save")) await writeFile(new URL("results/ingest.md", import.meta.url), page);

@@ -1,0 +1,74 @@
+// Batches as the Cirron SDK posts them, made of a real training's spool: the same spans, marks and snapshots under
+// fresh ids and another pid each time, so that every copy is a training of its own.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const spool = new URL("../../examples/data/h200/cirron-stats/.cirron/spool/", import.meta.url);
+
+export interface CirronLoad {
+  /** gzip, ready to be posted. */
+  readonly bodies: Buffer[];
+  readonly spans: number;
+  readonly marks: number;
+  readonly snapshots: number;
+  readonly rawBytes: number;
+  /** One training's batches as text, for comparison with JSON.parse. */
+  readonly sample: { readonly texts: Buffer[]; readonly spans: number };
+}
+
+interface Template {
+  readonly text: Buffer;
+  readonly idAt: number[];
+  readonly pidAt: number[];
+  readonly spans: number;
+  readonly marks: number;
+  readonly snapshots: number;
+}
+
+export function createCirronLoad(spansMin: number): CirronLoad {
+  const templates = readdirSync(spool).sort().map(readTemplate);
+  const total = (field: "spans" | "marks" | "snapshots") => templates.reduce((sum, one) => sum + one[field], 0);
+  const copies = Math.ceil(spansMin / total("spans"));
+  const bodies: Buffer[] = [];
+  let rawBytes = 0;
+  for (let copy = 0; copy < copies; copy++) {
+    for (const template of templates) {
+      bodies.push(gzipSync(toCopy(template, copy)));
+      rawBytes += template.text.length;
+    }
+  }
+  return {
+    bodies,
+    spans: copies * total("spans"),
+    marks: copies * total("marks"),
+    snapshots: copies * total("snapshots"),
+    rawBytes,
+    sample: { texts: templates.map((template) => template.text), spans: total("spans") },
+  };
+}
+
+function readTemplate(name: string): Template {
+  const text = readFileSync(new URL(name, spool));
+  const latin = text.toString("latin1");
+  const at = (pattern: RegExp) => Array.from(latin.matchAll(pattern), (match) => match.index + match[0].length);
+  const batch = JSON.parse(latin) as Record<"spans" | "marks" | "snapshots", unknown[]>;
+  return {
+    text,
+    idAt: at(/"[0-9a-f]{32}(?=")/g),
+    pidAt: at(/"pid":\s*\d{4}(?=\D)/g),
+    spans: batch.spans.length,
+    marks: batch.marks.length,
+    snapshots: batch.snapshots.length,
+  };
+}
+
+/** The last eight digits of an id and the four of a pid say which copy it is. */
+function toCopy(template: Template, copy: number): Buffer {
+  const text = Buffer.from(template.text);
+  const suffix = copy.toString(16).padStart(8, "0");
+  const pid = String(1000 + (copy % 9000));
+  for (const end of template.idAt) text.write(suffix, end - 8, "latin1");
+  for (const end of template.pidAt) text.write(pid, end - 4, "latin1");
+  return text;
+}

@@ -1,0 +1,101 @@
+// A real server in a child process and a temporary folder, and what the kernel says of it and of its engine.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface BenchServer {
+  readonly url: string;
+  readonly xtrackPort: number;
+  readonly dataDir: string;
+  usage(): Promise<{ server: Usage; engine: Usage }>;
+  /** Resolves when nothing that was accepted waits any more. */
+  drained(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Usage {
+  /** User and system time since the process began. */
+  readonly cpuMs: number;
+  readonly peakMiB: number;
+}
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
+const tickMs = 10;
+
+export interface StartOptions {
+  /** A folder that exists; a temporary one otherwise, which is removed at the end. */
+  readonly dataDir?: string;
+  /** Node's own flags, such as `--cpu-prof`. */
+  readonly nodeFlags?: readonly string[];
+}
+
+export async function startServer({ dataDir: given, nodeFlags = [] }: StartOptions = {}): Promise<BenchServer> {
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "tributary-bench-")));
+  const words = ["up", "--data", dataDir, "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
+  const child = spawn(process.execPath, [...nodeFlags, main, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const { url, xtrackPort } = await readAddresses(child);
+  const pid = child.pid as number;
+  const enginePid = await findChild(pid);
+  return {
+    url,
+    xtrackPort,
+    dataDir,
+    usage: async () => ({ server: await readUsage(pid), engine: await readUsage(enginePid) }),
+    async drained() {
+      const answer = await fetch(`${url}/readyz?drained=1`);
+      if (!answer.ok) throw new Error(`not drained: ${answer.status} ${await answer.text()}`);
+    },
+    async close() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+      if (given === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: number }> {
+  let text = "";
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    text += chunk.toString();
+    const url = /Open\s+(http:\S+)/.exec(text)?.[1];
+    const port = /XTrack\s+\S*:(\d+)/.exec(text)?.[1];
+    if (url !== undefined && port !== undefined) return { url, xtrackPort: Number(port) };
+  }
+  throw new Error(`the server did not start: ${text}`);
+}
+
+async function findChild(parent: number): Promise<number> {
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+    const [, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (Number(ppid) === parent) return Number(name);
+  }
+  throw new Error("the server has no engine process");
+}
+
+async function readUsage(pid: number): Promise<Usage> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0);
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs, peakMiB: Math.round(peakKiB / 1024) };
+}
+
+/** One sentence about where and when something was measured. */
+export function describeMachine(): string {
+  const [first, second] = [cpus().length, cpus()[0]?.model.trim()];
+  return `${first} × ${second}, Node ${process.version}, ${process.platform}, load average ${loadavg()[0]?.toFixed(1)} at the end`;
+}
+
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+}
+
+export function whole(n: number): string {
+  return Math.round(n).toLocaleString("en-US");
+}
