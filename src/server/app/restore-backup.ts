@@ -34,7 +34,7 @@ export async function restoreBackup(archive: string, dataDir: string): Promise<R
     const manifest = await unpack(archive, unpacked);
     await fillStore(manifest, unpacked, dataDir);
     await fillBlobs(manifest, unpacked, dataDir);
-    await writeDurably(nodeFiles, join(dataDir, "collector"), new TextEncoder().encode(manifest.collector));
+    await writeDurably(nodeFiles, join(dataDir, "collector"), [new TextEncoder().encode(manifest.collector)]);
     const outbox = await createOutbox(join(dataDir, "outbox"));
     await outbox.finish(manifest.position);
     const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);
