@@ -36,11 +36,9 @@ async function openEngine(options: EngineOptions, folders: EngineFolders): Promi
     writeOwner(options.dataDir, serverPid);
     return engine;
   } catch (error) {
-    // A folder that is locked and one that is damaged look the same from here: the reason goes to stderr only.
-    const reason = error instanceof Error ? error.message : String(error);
-    if (reason === "Failed to create connection") {
-      await tell({ kind: "taken", pid: findLiveOwner(options.dataDir, serverPid) });
-    } else await tell({ kind: "failed", reason });
+    // A folder that is locked and one that is damaged look the same from here: chDB says which on stderr only, and
+    // the supervisor reads it there.
+    await tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
     die();
   }
 }

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { makeDataDir } from "../../../tests/store-under-test.ts";
 import { EngineSupervisor } from "./supervisor.ts";
+
+// Each of these starts real processes, some of them many times.
+vi.setConfig({ testTimeout: 120_000 });
 
 let dataDir: string;
 let store: Store;
@@ -128,7 +131,7 @@ describe("the engine process", () => {
     const n = blocks * perBlock;
     expect(row).toEqual({ n: String(n), ids: String(n), last: String(n - 1) });
     expect(crashes.length).toBeGreaterThanOrEqual(10);
-  }, 120_000);
+  });
 });
 
 /** A server of its own: opens the folder, says so, and waits. */
@@ -188,6 +191,29 @@ describe("the data folder", () => {
     const from = performance.now();
     store = await createStore({ kind: "embedded", dataDir });
     expect(performance.now() - from).toBeLessThan(5000);
+  });
+
+  it("is waited for while an engine without a server still holds it", async () => {
+    rmSync(join(dataDir, "owner.json"));
+    const guest = { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 };
+    const options = { dataDir, socketPath: join(dataDir, "other.sock"), memoryBytesMax: 1e9, guest };
+    const refused = EngineSupervisor.start({ ...options, folderWaitMs: 200 });
+    await expect(refused).rejects.toMatchObject({ kind: "folder_taken" });
+    const starting = EngineSupervisor.start({ ...options, folderWaitMs: 20_000 });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await store.close();
+    const supervisor = await starting;
+    await supervisor.whenReady();
+    await supervisor.close();
+  });
+
+  it("is said to be damaged when it is, not taken", async () => {
+    const folder = makeDataDir();
+    mkdirSync(join(folder, "store"));
+    writeFileSync(join(folder, "store", "metadata"), "no folder");
+    const opening = createStore({ kind: "embedded", dataDir: folder });
+    await expect(opening).rejects.toMatchObject({ kind: "engine_down", message: expect.stringContaining("metadata") });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it("is waited for while its server is still ending", async () => {

@@ -110,6 +110,8 @@ export class EngineSupervisor {
       this.options.onEngineText?.(text);
     });
     const { onEngineText, onCrash, ...options } = this.options;
+    // After `close` nothing more comes from its stderr either.
+    const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options });
     const outcome = await new Promise<FromEngine>((resolve) => {
       child.once("message", (message) => resolve(message as FromEngine));
@@ -117,11 +119,11 @@ export class EngineSupervisor {
       child.once("error", (error) => resolve({ kind: "failed", reason: error.message }));
     });
     if (outcome.kind !== "ready") {
-      if (!hasEnded(child)) {
-        child.kill("SIGKILL");
-        await new Promise((resolve) => child.once("exit", resolve));
-      }
-      return outcome;
+      child.kill("SIGKILL");
+      await closed;
+      // ClickHouse's code for a folder that another process has locked.
+      const isLocked = outcome.kind === "failed" && /\bCode: 76\b/.test(this.lastText);
+      return isLocked ? { kind: "taken", pid: findLiveOwner(this.options.dataDir, process.pid) } : outcome;
     }
     this.watch(child);
     this.isReady = true;
