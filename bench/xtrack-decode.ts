@@ -5,7 +5,7 @@
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { PlainGroups } from "#intake/groups.ts";
 import { IdMap } from "#intake/id-map.ts";
@@ -123,23 +123,25 @@ const contenders: readonly [string, (stream: Uint8Array) => number][] = [
   ["stream and intake: identities, ranges, all columns filled", decodeAndApply],
 ];
 
-/** Seconds of the best round. */
-function measure(work: (stream: Uint8Array) => number, load: Load): number {
-  let best = Number.POSITIVE_INFINITY;
+/** Seconds of the best round of the contender, and of the yardstick whose rounds came between its own. */
+function measure(work: (stream: Uint8Array) => number, load: Load): [number, number] {
+  const best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < rounds; round++) {
-    const start = performance.now();
-    if (work(load.stream) !== load.events) throw new Error("events were lost");
-    best = Math.min(best, performance.now() - start);
+    for (const [at, one] of [work, parseOnly].entries()) {
+      const start = performance.now();
+      if (one(load.stream) !== load.events) throw new Error("events were lost");
+      best[at as 0 | 1] = Math.min(best[at as 0 | 1], performance.now() - start);
+    }
   }
-  return best / 1000;
+  return [best[0] / 1000, best[1] / 1000];
 }
 
 const loads: readonly (() => Load)[] = [() => singleMetrics(20_000), () => batches(5_000, 20)];
 
 /** In a process of its own, so that what one contender teaches the compiler does not change the others. */
-function measureApart(load: number, contender: number): number {
+function measureApart(load: number, contender: number): [number, number] {
   const script = process.argv[1] as string;
-  return Number(
+  return JSON.parse(
     execFileSync(process.execPath, [script, "--one", String(load), String(contender)], { encoding: "utf8" }),
   );
 }
@@ -147,10 +149,8 @@ function measureApart(load: number, contender: number): number {
 function toTable(load: Load, index: number): string {
   const lines = [`### ${load.name}: ${load.events} events, ${(load.stream.length / 1e6).toFixed(1)} MB`, ""];
   lines.push("| | events/s | points/s | MB/s | × JSON.parse |", "| --- | ---: | ---: | ---: | ---: |");
-  let yardstick = 0;
   for (const [at, [name]] of contenders.entries()) {
-    const seconds = measureApart(index, at);
-    yardstick ||= seconds;
+    const [seconds, yardstick] = measureApart(index, at);
     const rate = (count: number) => Math.round(count / seconds).toLocaleString("en");
     const megabytes = (load.stream.length / 1e6 / seconds).toFixed(0);
     lines.push(
@@ -162,15 +162,19 @@ function toTable(load: Load, index: number): string {
 
 const head = `# XTrack frames to rows
 
-One core, best of ${rounds} short rounds, chunks of 64 KiB, each line in a process of its own.
-Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}. Made by \`node bench/xtrack-decode.ts --write\`.
+One core, best of ${rounds} short rounds, chunks of 64 KiB, each line in a process of its own, its rounds
+between rounds of the first line, to which the last column compares it.
+Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}. Load average of the
+machine at the end: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Made by \`node bench/xtrack-decode.ts --write\`.
 
 `;
 
 const one = process.argv.indexOf("--one");
 if (one > 0) {
   const [load, contender] = process.argv.slice(one + 1).map(Number) as [number, number];
-  console.log(measure((contenders[contender] as (typeof contenders)[number])[1], (loads[load] as () => Load)()));
+  console.log(
+    JSON.stringify(measure((contenders[contender] as (typeof contenders)[number])[1], (loads[load] as () => Load)())),
+  );
 } else {
   const tables = loads.map((load, index) => toTable(load(), index)).join("\n");
   console.log(tables);
