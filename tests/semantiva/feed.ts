@@ -12,7 +12,7 @@ import type { AnyColumn, FactTable } from "#model/tables.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 
-export const registry = createRegistry(bundledSchemas);
+const registry = createRegistry(bundledSchemas);
 export const fixtures = "tests/fixtures/semantiva";
 type Row = Readonly<Record<string, unknown>>;
 
@@ -73,7 +73,7 @@ export function readLines(path: string): string[] {
   return readFileSync(`${fixtures}/${path}`, "utf8").trimEnd().split("\n");
 }
 
-export function rowsOf(applied: Applied, table: FactTable): Row[] {
+function rowsOf(applied: Applied, table: FactTable): Row[] {
   const part = applied.parts.find((candidate) => candidate.table === table);
   if (part === undefined) return [];
   const columns = Object.entries<AnyColumn>(part.rows);

@@ -43,7 +43,7 @@ export function applySemantiva(state: SemantivaState, chunk: SemantivaChunk, met
   };
 }
 
-export function toEventId(digest: Uint8Array): string {
+function toEventId(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, 16).toString("hex");
 }
 

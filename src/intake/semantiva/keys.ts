@@ -17,7 +17,7 @@ export function toRunKey(workspace: string, runId: string): string {
   return `${workspace}/s/${runId}`;
 }
 
-export function toLaunchKey(workspace: string, launchId: string, attempt: bigint | number): string {
+function toLaunchKey(workspace: string, launchId: string, attempt: bigint | number): string {
   return `${workspace}/l/${launchId}/${attempt}`;
 }
 
@@ -33,7 +33,7 @@ export function toKeys({ type, known, runId, record }: Message, workspace: strin
   return { groupKey: toRunKey(workspace, runId), runId, launchKey: attached, launchId };
 }
 
-export function isLaunchType(type: string): boolean {
+function isLaunchType(type: string): boolean {
   return type === "run_space_start" || type === "run_space_end";
 }
 

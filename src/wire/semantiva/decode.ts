@@ -7,9 +7,6 @@ import { defaultJsonLimits, type JsonLimits, type JsonObject, type JsonValue, Nu
 import type { FaultCode } from "#model/fault.ts";
 import type { Registry, Strictness, Violation } from "./registry.ts";
 
-/** The record types that Trace Stream v1 describes. */
-export type LifecycleType = "pipeline_start" | "pipeline_end" | "run_space_start" | "run_space_end";
-
 export interface Message {
   readonly type: string;
   /** The registry has a schema for the type, and the record keeps it. */
