@@ -4,6 +4,7 @@ import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { HeadContext } from "#query/runs/head.ts";
+import type { ExportReads } from "./export-reads.ts";
 import type { FileReads, Reads, ResolvedRun } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
 import type { SqlPort } from "./sql-port.ts";
@@ -11,6 +12,7 @@ import type { SqlPort } from "./sql-port.ts";
 export interface ApiContext {
   readonly reads: Reads;
   readonly files: FileReads;
+  readonly exports: ExportReads;
   readonly sql: SqlPort;
   /** The journal position that answers include now, `<collector>-<position>`. */
   asOf(): string;

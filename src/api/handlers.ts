@@ -2,10 +2,12 @@
 
 import type { ApiContext } from "./context.ts";
 import type { Handlers } from "./handler.ts";
+import { auditRoute, retentionRoute, setRetentionRoute } from "./routes/admin.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
 import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
 import { eventsRoute } from "./routes/events.ts";
+import { exportRunRoute, exportRunsRoute } from "./routes/export.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { gapsRoute } from "./routes/gaps.ts";
@@ -61,6 +63,11 @@ export function createHandlers(context: ApiContext): Handlers {
     commands: commandsRoute(context),
     sendCommand: sendCommandRoute(context),
     cancelCommand: cancelCommandRoute(context),
+    exportRun: exportRunRoute(context),
+    exportRuns: exportRunsRoute(context),
+    audit: auditRoute(context),
+    retention: retentionRoute(context),
+    setRetention: setRetentionRoute(context),
     live: liveRoute(context),
   };
 }

@@ -25,7 +25,19 @@ export interface EventRecord extends Omit<EventRow, "id" | "flags"> {
   readonly flags: number;
 }
 
+export interface AuditRecord {
+  readonly at_ns: string;
+  readonly by: string;
+  readonly action: string;
+  readonly target: string;
+  readonly detail: string;
+}
+
 export interface RecordReads {
+  /** The newest first. */
+  audit(workspace: string, limit: number, after: readonly (string | number | null)[] | null): Promise<AuditRecord[]>;
+  /** JSON text of a setting; null when nobody set it. */
+  setting(workspace: string, name: string): Promise<string | null>;
   /** XTrack's sequence numbers as they came, and the starts that cut them into incarnations. */
   sequences(
     groups: readonly string[],

@@ -16,6 +16,8 @@ export type SourceKind =
   | "xtrack_frames"
   /** XTrack frames with text between them, as stdout captures them. */
   | "xtrack_mixed"
+  /** Our own export. */
+  | "export_lines"
   /** Still being written; whole under another name soon. */
   | "temporary"
   | "empty"
@@ -42,6 +44,7 @@ export function detectFile(name: string, head: Uint8Array): SourceKind {
 
 /** `text` has one character a byte. */
 function detectText(text: string, head: Uint8Array): SourceKind {
+  if (text.startsWith('{"tributary":1,')) return "export_lines";
   if (text.includes('"__cirron_event__"')) return "cirron_events";
   for (let at = text.indexOf('{"v":'); at >= 0; at = text.indexOf('{"v":', at + 1)) {
     if (at >= 4 && isFrameAt(head, at - 4)) return "xtrack_mixed";

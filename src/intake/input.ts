@@ -48,6 +48,8 @@ export interface LogLinesInput extends Arrival {
   readonly wrapperId: string;
   readonly stream: "stdout" | "stderr";
   readonly offset: number;
+  /** When the lines were printed, where that is known; else when they arrived. */
+  readonly printedNs?: string;
 }
 
 /** What `tributary run` tells of the program it runs: whole JSON lines. */

@@ -36,10 +36,11 @@ export function toLogRows(
   position: number,
 ): Rows<"logs"> {
   const rows = createRows("logs");
+  const printedNs = input.printedNs === undefined ? input.receivedNs : BigInt(input.printedNs);
   for (const [at, line] of lines.entries()) {
     rows.group_key.push(groupKey);
     rows.worker.push("");
-    rows.ts_ns.pushBigInt(input.receivedNs);
+    rows.ts_ns.pushBigInt(printedNs);
     rows.seq.pushWords(0, 0);
     rows.level.push(input.stream === "stderr" ? "error" : "info");
     rows.logger.push("");

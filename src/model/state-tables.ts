@@ -101,6 +101,14 @@ export const stateTables = {
     expires_ns: "Int64",
     version: "Int64",
   },
+  /** What an administrator set, as JSON text. Key: (workspace, name). */
+  settings: {
+    workspace: "LowCardinality(String)",
+    name: "String",
+    value: "String",
+    author: "String",
+    version: "Int64",
+  },
   /** Who did what: edits, deletions, keys, commands. Key: (at_ns, action, subject). */
   audit: {
     workspace: "LowCardinality(String)",

@@ -1,7 +1,7 @@
 // Answers of the ingest routes; what goes in is the three protocols' own affair.
 
 import Type from "typebox";
-import { Count, word } from "./scalar.ts";
+import { Count, TimeNs, word } from "./scalar.ts";
 
 const wait = Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." }));
 
@@ -24,6 +24,7 @@ export const OutputQuery = Type.Object({
   wrapper: Type.String({ minLength: 1, maxLength: 128, description: "Which `tributary run` captured it." }),
   stream: word(["stdout", "stderr"]),
   offset: Type.Integer({ minimum: 0, description: "Where in the stream the body begins." }),
+  at_ns: Type.Optional(TimeNs),
 });
 export const WrapperQuery = Type.Object({ wait, wrapper: Type.String({ minLength: 1, maxLength: 128 }) });
 export const IngestRunPath = Type.Object({ run: Type.String({ minLength: 1 }) });

@@ -73,7 +73,7 @@ export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
   };
 }
 
-async function findRuns(context: ApiContext, workspace: string, filter: string): Promise<string[]> {
+export async function findRuns(context: ApiContext, workspace: string, filter: string): Promise<string[]> {
   const question = {
     workspace,
     filter: readFilter(filter),

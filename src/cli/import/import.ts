@@ -3,8 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "#cli/client.ts";
 import { type FoundFile, findFiles } from "./found-file.ts";
+import type { Reader } from "./line-reader.ts";
 import { createPace } from "./pace.ts";
-import { createReader, type Reader } from "./readers.ts";
+import { createReader } from "./readers.ts";
 import { createSender, type ImportTotals } from "./sender.ts";
 
 export interface ImportOptions {

@@ -7,21 +7,10 @@ import { findSentinels } from "#wire/cirron/sentinel.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { Framer } from "#wire/xtrack/frame.ts";
 import { findJsonTrouble } from "#wire/xtrack/resync.ts";
+import { ExportReader } from "./export-reader.ts";
 import type { FoundFile } from "./found-file.ts";
 import { GrowingFile } from "./growing-file.ts";
-import type { Pace } from "./pace.ts";
-import type { Sender } from "./sender.ts";
-
-export interface Reader {
-  /** False when there was nothing new. */
-  poll(): Promise<boolean>;
-  finish(): Promise<void>;
-}
-
-export interface ReaderOptions {
-  readonly sender: Sender;
-  readonly pace: Pace;
-}
+import { LineReader, newline, type Reader, type ReaderOptions, sendBytes } from "./line-reader.ts";
 
 export function createReader(file: FoundFile, options: ReaderOptions): Reader {
   switch (file.kind) {
@@ -31,6 +20,8 @@ export function createReader(file: FoundFile, options: ReaderOptions): Reader {
       return new BlobReader(file, options);
     case "cirron_events":
       return new SentinelReader(file, options);
+    case "export_lines":
+      return new ExportReader(file, options);
     case "semantiva_lines":
       return new TraceLineReader(file, options);
     case "xtrack_frames":
@@ -81,67 +72,6 @@ class BlobReader extends OnceReader {
     // As the SDK itself would name it.
     const key = `snapshots/${basename(dirname(path))}/${basename(path)}`;
     await this.options.sender.sendBlob(path, key, source, createReadStream(path));
-  }
-}
-
-const sendBytes = 4 * 1024 * 1024;
-const newline = 0x0a;
-
-/** Gives whole lines to `take`, many at a time. */
-abstract class LineReader implements Reader {
-  protected readonly file: FoundFile;
-  protected readonly options: ReaderOptions;
-  private readonly growing: GrowingFile;
-  private held: Uint8Array[] = [];
-  private heldBytes = 0;
-  protected line = 1;
-  protected offset = 0;
-
-  constructor(file: FoundFile, options: ReaderOptions) {
-    this.file = file;
-    this.options = options;
-    this.growing = new GrowingFile(file.path);
-  }
-
-  async poll(): Promise<boolean> {
-    const chunk = await this.growing.read();
-    if (!chunk) {
-      await this.sendWhole();
-      return false;
-    }
-    if (chunk.restarted) {
-      await this.sendAll();
-      this.line = 1;
-      this.offset = 0;
-    }
-    this.held.push(chunk.bytes);
-    this.heldBytes += chunk.bytes.length;
-    if (this.heldBytes >= sendBytes || this.options.pace.windowNs > 0n) await this.sendWhole();
-    return true;
-  }
-
-  protected abstract take(lines: Buffer): Promise<void>;
-
-  async finish(): Promise<void> {
-    await this.sendAll();
-    await this.growing.close();
-  }
-
-  /** Sends up to the last line's end; half a line waits for its other half. */
-  private async sendWhole(): Promise<void> {
-    const bytes = Buffer.concat(this.held);
-    const end = bytes.lastIndexOf(newline) + 1;
-    this.held = end < bytes.length ? [bytes.subarray(end)] : [];
-    this.heldBytes = bytes.length - end;
-    await this.take(bytes.subarray(0, end));
-  }
-
-  private async sendAll(): Promise<void> {
-    await this.sendWhole();
-    const rest = Buffer.concat(this.held);
-    this.held = [];
-    this.heldBytes = 0;
-    await this.take(rest);
   }
 }
 

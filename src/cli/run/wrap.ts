@@ -228,7 +228,9 @@ class Capture {
     for (const stream of ["stdout", "stderr"] as const) {
       const taken = this.lines[stream].take(atEnd);
       if (!taken) continue;
-      const query = { wrapper: this.wrapperId, stream, offset: taken.offset };
+      // Told, because it may be long until a server can be reached.
+      const at_ns = String(BigInt(Date.now()) * 1_000_000n);
+      const query = { wrapper: this.wrapperId, stream, offset: taken.offset, at_ns };
       this.outbox.add({ route: "output", params: this.params, query, body: taken.bytes });
     }
     this.flushFrames();

@@ -29,9 +29,11 @@ import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
 import { createBackup } from "./backup.ts";
 import { EventRate } from "./event-rate.ts";
+import { createExportReads } from "./export-reads.ts";
 import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
 import { createReads } from "./reads.ts";
+import { createRetention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
 import { createSqlPort } from "./user-sql.ts";
 
@@ -88,6 +90,12 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     closers.unshift(() => http.close(drainMs));
     doors = await openXtrackDoors({ config, access: http.access, intake: toXtrackIntake(collector), desk: control });
     closers.unshift(() => (doors as XtrackDoors).close());
+    const retention = createRetention({
+      collector,
+      reads: createReads(collector.store),
+      onTrouble: (cause) => log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour."),
+    });
+    closers.unshift(() => retention.close());
     const xtrack = doors.addresses.map((address) =>
       "path" in address ? address.path : `${address.host}:${address.port}`,
     );
@@ -163,6 +171,7 @@ function createContext(
   return {
     reads: createReads(collector.store),
     files: createFileReads(collector.store, collector.blobs),
+    exports: createExportReads(collector.store, collector.blobs),
     sql: createSqlPort(collector.store),
     control,
     hub: collector.hub,

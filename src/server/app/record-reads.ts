@@ -1,6 +1,7 @@
 // The reads of a run's records, bound to the store.
 
 import type { EventRecord, EventRequest, RecordReads } from "#api/record-reads.ts";
+import { auditQuery, type SettingRow, settingsQuery } from "#store/reader/admin.ts";
 import {
   type Place,
   pageBoundsQuery,
@@ -15,6 +16,11 @@ import { groupRows, toRecordText } from "./record-text.ts";
 
 export function createRecordReads(store: Store): RecordReads {
   return {
+    audit: (workspace, limit, after) => store.query(auditQuery(store.database, workspace, limit, after)),
+    async setting(workspace, name) {
+      const rows = await store.query<SettingRow>(settingsQuery(store.database, name));
+      return rows.find((row) => row.workspace === workspace)?.value ?? null;
+    },
     sequences: (groups) => readSequences(store, groups),
     stateEvents: (groups) => readStateEvents(store, groups),
     events: (request) => readEvents(store, request),

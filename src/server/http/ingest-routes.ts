@@ -97,8 +97,9 @@ function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array, query: 
     case "xtrack":
       return { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun };
     case "output": {
-      const { wrapper, stream } = query as QueryOf<"output">;
-      return { ...arrival, kind: "log_lines", body, wrapperId: wrapper, stream, offset };
+      const { wrapper, stream, at_ns } = query as QueryOf<"output">;
+      const printed = at_ns === undefined ? {} : { printedNs: at_ns };
+      return { ...arrival, kind: "log_lines", body, wrapperId: wrapper, stream, offset, ...printed };
     }
     case "wrapper":
       return { ...arrival, kind: "wrapper_lines", body, wrapperId: (query as QueryOf<"wrapper">).wrapper };

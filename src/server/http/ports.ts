@@ -39,6 +39,7 @@ export type HttpInput = Arrival &
         readonly wrapperId: string;
         readonly stream: "stdout" | "stderr";
         readonly offset: number;
+        readonly printedNs?: string;
       }
     | { readonly kind: "wrapper_lines"; readonly wrapperId: string }
     | {

@@ -47,6 +47,12 @@ const steps: readonly Step[] = [
         ...createSummaryViews(summary, dialect),
       ]),
   },
+  {
+    id: 3,
+    name: "settings",
+    statements: (dialect) =>
+      stateLayouts.filter(({ name }) => name === "settings").flatMap((layout) => createTable(layout, dialect)),
+  },
 ];
 
 /** The views' row in `migrations`; steps count up from 1. */

@@ -51,6 +51,7 @@ const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   run_edits: ["workspace", "run_id"],
   keys: ["key_id"],
   commands: ["cmd_id", "worker", "state"],
+  settings: ["workspace", "name"],
   audit: ["at_ns", "action", "subject"],
 };
 

@@ -168,6 +168,21 @@ export function viewSelects(database: string): Readonly<Record<string, string>> 
   return views;
 }
 
+/** The rows of a view that belong to the runs of `{runs:Array(String)}` in `{workspace:String}`, read by their groups. */
+export function exportSelect(database: string, name: string): string {
+  const groups = `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
+    pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL
+    WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)}`;
+  if (name === "runs") return `SELECT * EXCEPT (workspace) FROM (${runsView(database, groups)}) ORDER BY run_id`;
+  const keys = `SELECT group_key FROM (${groups})`;
+  if (name === "faults")
+    return `SELECT * EXCEPT (workspace, raw), base64Encode(raw) AS raw_base64
+      FROM (${faultsView(database, groups)} AND f.group_key IN (${keys})) ORDER BY run_id, received_ns`;
+  const view = factViews[name] as FactView;
+  const where = `f.group_key IN (${keys})${view.where === undefined ? "" : ` AND ${view.where}`}`;
+  return `SELECT * EXCEPT (workspace) FROM (${factView(database, groups, { ...view, where })}) ORDER BY run_id`;
+}
+
 /** Where people's SQL finds its views. */
 export function guestDatabaseOf(database: string): string {
   return `${database}_sql`;

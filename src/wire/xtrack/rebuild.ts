@@ -3,7 +3,7 @@
 
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
-import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { protocolVersion } from "./messages.ts";
 
 /** What every stored row of an event has. */
@@ -71,7 +71,7 @@ export function rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]])
 
 export function rebuildParam(row: StoredParam): string {
   if (row.raw !== "") return row.raw;
-  const payload: JsonObject = { run_id: row.run, key: row.key, value: parse(row.value) };
+  const payload: JsonObject = { run_id: row.run, key: row.key, value: asItStands(row.value) };
   if (row.nestedKey !== "") payload["nested_key"] = parse(row.nestedKey);
   return format(row, payload);
 }
@@ -81,12 +81,12 @@ export function rebuildLog(row: StoredLog): string {
   const payload: JsonObject = { run_id: row.run, level: row.level, msg: row.msg };
   if (row.logger !== "") payload["logger"] = row.logger;
   if (row.step !== null) payload["step"] = row.step;
-  if (row.fields !== "") payload["fields"] = parse(row.fields);
+  if (row.fields !== "") payload["fields"] = asItStands(row.fields);
   return format(row, payload);
 }
 
 export function rebuildOther(row: StoredOther): string {
-  return row.raw === "" ? format(row, parseObject(row.payload)) : row.raw;
+  return row.raw === "" ? format(row, asItStands(row.payload)) : row.raw;
 }
 
 function toValue(row: StoredMetric): JsonValue {
@@ -95,7 +95,7 @@ function toValue(row: StoredMetric): JsonValue {
   return Number.isInteger(row.value) && !Number.isSafeInteger(row.value) ? BigInt(row.value ?? 0) : row.value;
 }
 
-function format(row: StoredRow, payload: JsonObject): string {
+function format(row: StoredRow, payload: JsonObject | NumberText): string {
   const extra = row.extra === "" ? {} : parseObject(row.extra);
   const m: JsonObject = { seq: row.seq, ts: row.tsNs / 1000n };
   if (row.worker !== "") m["wid"] = row.worker;
@@ -103,10 +103,15 @@ function format(row: StoredRow, payload: JsonObject): string {
     v: protocolVersion,
     t: row.type,
     m: { ...m, ...section(extra, "m") },
-    p: { ...payload, ...section(extra, "p") },
+    p: payload instanceof NumberText ? payload : { ...payload, ...section(extra, "p") },
     ...section(extra, "envelope"),
   };
   return formatJson(envelope, "lossless");
+}
+
+/** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10. */
+function asItStands(text: string): NumberText {
+  return new NumberText(text);
 }
 
 function section(extra: JsonObject, name: string): JsonObject {

@@ -1,0 +1,42 @@
+// The audit, and how long runs are kept.
+
+import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
+import type { Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { toAudit } from "./edit.ts";
+
+const limitDefault = 100;
+const retentionDays = "retention_days";
+
+export function auditRoute(context: ApiContext): Handler<"audit"> {
+  return async ({ query, caller }) => {
+    const limit = query.limit ?? limitDefault;
+    const after = decodeCursor(query.cursor);
+    if (after !== null && (after.length !== 3 || !/^\d{1,19}$/.test(String(after[0]))))
+      throw new Refusal(400, "cursor_invalid", "This is not a cursor of the audit.", {
+        at: { part: "query", name: "cursor" },
+      });
+    const entries = await context.reads.records.audit(caller.workspace, limit, after);
+    const last = entries.at(-1);
+    const next = last === undefined || entries.length < limit ? null : [last.at_ns, last.action, last.target];
+    return { entries, next: encodeCursor(next) };
+  };
+}
+
+export function retentionRoute(context: ApiContext): Handler<"retention"> {
+  return async ({ caller }) => {
+    const value = await context.reads.records.setting(caller.workspace, retentionDays);
+    return { days: value === null ? null : (JSON.parse(value) as number | null) };
+  };
+}
+
+export function setRetentionRoute(context: ApiContext): Handler<"setRetention"> {
+  return async ({ body, caller }) => {
+    const { workspace, name: author } = caller;
+    const version = context.head().nowNs;
+    const row = { workspace, name: retentionDays, value: JSON.stringify(body.days), author, version };
+    const audit = toAudit(workspace, author, "retention_changed", workspace, body, version);
+    await context.change([{ table: "settings", row }, audit], workspace, author);
+    return { days: body.days };
+  };
+}

@@ -1,0 +1,111 @@
+// GET /runs/<id>/export and GET /export: a run, or the runs of a filter, taken away as a file.
+
+import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import type { ExportFormat } from "#api/contract/export.ts";
+import { FileBody, type Handler } from "#api/handler.ts";
+import type { ResolvedRun } from "#api/reads.ts";
+import { Refusal } from "#api/refusal.ts";
+import { ChromeTrace } from "#query/export/chrome-trace.ts";
+import { formatCsvRow } from "#query/export/csv.ts";
+import { findRuns } from "./edit.ts";
+import { parseLines } from "./lines.ts";
+
+const types: Readonly<Record<ExportFormat, readonly [type: string, ending: string]>> = {
+  jsonl: ["application/x-ndjson", "jsonl"],
+  csv: ["text/csv; charset=utf-8", "csv"],
+  parquet: ["application/vnd.apache.parquet", "parquet"],
+  chrome: ["application/json", "trace.json"],
+};
+
+export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
+  return async (request) => {
+    const { query, caller, signal } = request;
+    const run = await resolveRun(context, request);
+    const body =
+      query.format === "chrome"
+        ? writeTrace(context, run, signal)
+        : await writeRuns(context, caller.workspace, [run], query, signal);
+    return toFile(query, run.runId, await startStream(body));
+  };
+}
+
+export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
+  return async ({ query, caller, signal }) => {
+    if (query.format === "chrome")
+      throw new Refusal(400, "export_format", "A Chrome trace is of one run.", {
+        hint: "Use GET /api/v1/runs/<id>/export?format=chrome for each.",
+        at: { part: "query", name: "format" },
+      });
+    const ids = await findRuns(context, caller.workspace, query.filter ?? "");
+    const groups = Map.groupBy(await context.reads.groupsOf(caller.workspace, ids), (group) => group.run);
+    const runs = ids.map((runId) => ({ runId, groups: groups.get(runId) ?? [], aliases: [], also: [] }));
+    const body = await writeRuns(context, caller.workspace, runs, query, signal);
+    return toFile(query, "runs", await startStream(body));
+  };
+}
+
+interface ExportQuery {
+  readonly format: ExportFormat;
+  readonly kind?: string;
+}
+
+function toFile({ format, kind }: ExportQuery, name: string, body: AsyncIterable<Uint8Array>): FileBody {
+  const [type, ending] = types[format];
+  return new FileBody(type, body, `${name}${kind === undefined ? "" : `-${kind}`}.${ending}`);
+}
+
+async function writeRuns(
+  context: ApiContext,
+  workspace: string,
+  runs: readonly ResolvedRun[],
+  { format, kind }: ExportQuery,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { exports } = context;
+  if (format === "jsonl") return exports.lines(workspace, runs, signal);
+  if (kind === undefined)
+    throw new Refusal(400, "export_kind", `A ${format} file holds one kind of record.`, {
+      hint: "Add kind=metrics, or another of the kinds in the reference.",
+      at: { part: "query", name: "kind" },
+    });
+  const scope = { workspace, runs: runs.map((run) => run.runId) };
+  if (format === "parquet") return exports.parquet(kind, scope, signal);
+  const { names, chunks } = await exports.rows(kind, scope, signal);
+  return writeCsv(names, chunks);
+}
+
+/** What fails before the first bytes is still an error of the request; later it can only break the answer off. */
+async function startStream(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const chunks = body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  return (async function* () {
+    for (let next = first; !next.done; next = await chunks.next()) yield next.value;
+  })();
+}
+
+const bufferedChars = 64 * 1024;
+
+async function* writeCsv(names: readonly string[], chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let text = formatCsvRow(names);
+  for await (const row of parseLines<(string | number | null)[]>(chunks)) {
+    text += formatCsvRow(row);
+    if (text.length < bufferedChars) continue;
+    yield textEncoder.encode(text);
+    text = "";
+  }
+  yield textEncoder.encode(text);
+}
+
+async function* writeTrace(context: ApiContext, run: ResolvedRun, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const trace = new ChromeTrace();
+  let text = trace.begin(run.runId);
+  for await (const slice of context.exports.slices(groupKeys(run), signal)) {
+    text += trace.add(slice);
+    if (text.length < bufferedChars) continue;
+    yield textEncoder.encode(text);
+    text = "";
+  }
+  yield textEncoder.encode(text + trace.end());
+}
+
+const textEncoder = new TextEncoder();

@@ -1,0 +1,61 @@
+// Which Cirron batch the rows of a journal record came in. Rows do not name their batch, and answers do not depend on
+// it; but a batch that is imported under its own id is recognised where it is known already.
+
+import { createHash } from "node:crypto";
+import type { BatchLedgerRow, BatchPlaceRow } from "#store/reader/export-records.ts";
+
+export interface BatchHead {
+  readonly batchId: string;
+  readonly sdkVersion: string;
+  readonly createdNs: string;
+  readonly extra: string;
+  /** Its run was named by the request, not by the rows themselves. */
+  readonly isNamed: boolean;
+  /** Tells where it came from, without saying it. */
+  readonly source: string;
+}
+
+export function assignBatches(
+  ledger: readonly BatchLedgerRow[],
+  places: readonly BatchPlaceRow[],
+): Map<string, BatchHead> {
+  const left = new Map<string, BatchLedgerRow[]>();
+  for (const row of ledger) {
+    const known = left.get(row.group_key);
+    if (known === undefined) left.set(row.group_key, [row]);
+    else known.push(row);
+  }
+  const assigned = new Map<string, BatchHead>();
+  // The moment of arrival tells them apart, unless a batch came again: then its row has the later moment.
+  for (const place of places) {
+    const rows = left.get(place.group_key) ?? [];
+    const at = rows.findIndex((row) => row.received_ns === place.received_ns);
+    if (at >= 0) assigned.set(place.jpos, toHead(rows.splice(at, 1)[0] as BatchLedgerRow));
+  }
+  for (const place of places) {
+    if (assigned.has(place.jpos)) continue;
+    const row = left.get(place.group_key)?.shift();
+    assigned.set(place.jpos, row === undefined ? makeUp(place) : toHead(row));
+  }
+  return assigned;
+}
+
+function toHead(row: BatchLedgerRow): BatchHead {
+  return {
+    batchId: row.batch_id,
+    sdkVersion: row.sdk_version,
+    createdNs: row.created_ns,
+    extra: row.extra,
+    isNamed: row.run_override !== "",
+    source: digestOf(row.source).slice(0, 16),
+  };
+}
+
+function makeUp({ jpos, group_key, received_ns }: BatchPlaceRow): BatchHead {
+  const batchId = digestOf(`${group_key}\n${jpos}`).slice(0, 32);
+  return { batchId, sdkVersion: "", createdNs: received_ns, extra: "", isNamed: false, source: batchId.slice(0, 16) };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

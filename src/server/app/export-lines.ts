@@ -1,0 +1,177 @@
+// A run as lines that `tributary import` reads back; docs/export.md describes them. A line's own record stands last in
+// it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
+
+import { createHash } from "node:crypto";
+import type { ResolvedRun } from "#api/reads.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
+import * as reader from "#store/reader/export-records.ts";
+import { editsQuery } from "#store/reader/heads.ts";
+import type { RecordRow } from "#store/reader/record-rows.ts";
+import type { Store } from "#store/store.ts";
+import { assignBatches, type BatchHead } from "./export-batches.ts";
+import { cellsOf, groupRows, ownIdOf, toRecordText } from "./record-text.ts";
+
+export interface ExportParts {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly workspace: string;
+  /** Launches that were written already; runs of a sweep share theirs. */
+  readonly launches: Set<string>;
+  readonly signal: AbortSignal;
+}
+
+/** What is held in memory at once, unless one journal record has more. */
+const rowsAtOnce = 20_000;
+const fileChunkBytes = 768 * 1024;
+
+export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncGenerator<string> {
+  yield formatHead("run", { run: run.runId, edit: await readEdit(parts, run.runId) });
+  const own = run.groups.map((group) => group.groupKey);
+  const groups = [...own, ...(await newLaunches(parts, own))];
+  const batches = await readBatches(parts.store, own);
+  for await (const record of readRecords(parts, groups)) {
+    const first = record[0][0];
+    yield first.protocol === "cirron"
+      ? formatBatch(record, batches.get(first.jpos) as BatchHead, run.runId)
+      : record.map((rows) => formatRecordLine(rows, run.runId)).join("\n");
+  }
+  yield* exportFiles(parts, run, own);
+}
+
+async function readEdit({ store, workspace, signal }: ExportParts, runId: string): Promise<object | null> {
+  const query = editsQuery(store.database, workspace, [runId]);
+  const [edit] = await store.query<{ name: string | null; notes: string | null; tags: string; archived: number }>(
+    query,
+    {
+      signal,
+    },
+  );
+  if (edit === undefined) return null;
+  const { name, notes, tags, archived } = edit;
+  return {
+    ...(name === null ? {} : { name }),
+    ...(notes === null ? {} : { notes }),
+    ...(tags === "" ? {} : { tags: JSON.parse(tags) as unknown }),
+    archived: archived === 1,
+  };
+}
+
+async function newLaunches({ store, launches, signal }: ExportParts, groups: readonly string[]): Promise<string[]> {
+  const query = reader.launchGroupsQuery(store.database, groups);
+  const rows = await store.query<{ launch_key: string }>(query, { signal });
+  const fresh = rows.map((row) => row.launch_key).filter((key) => !launches.has(key));
+  for (const key of fresh) launches.add(key);
+  return fresh;
+}
+
+async function readBatches(store: Store, groups: readonly string[]): Promise<Map<string, BatchHead>> {
+  const [ledger, places] = await Promise.all([
+    store.query<reader.BatchLedgerRow>(reader.batchLedgerQuery(store.database, groups)),
+    store.query<reader.BatchPlaceRow>(reader.batchPlacesQuery(store.database, groups)),
+  ]);
+  return assignBatches(ledger, places);
+}
+
+type Rows = [RecordRow, ...RecordRow[]];
+
+/** The records of one journal record at a time, in the order of arrival. */
+async function* readRecords(
+  { store, signal }: ExportParts,
+  groups: readonly string[],
+): AsyncGenerator<[Rows, ...Rows[]]> {
+  const sizes = await store.query<{ jpos: string; rows: number }>(reader.recordSizesQuery(store.database, groups), {
+    signal,
+  });
+  for (let at = 0; at < sizes.length; ) {
+    const from = sizes[at] as { jpos: string; rows: number };
+    let to = from;
+    let rows = 0;
+    for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
+      to = sizes[at] as typeof to;
+      rows += to.rows;
+    }
+    const query = reader.recordsBetweenQuery(store.database, groups, from.jpos, to.jpos);
+    const found = groupRows(await store.query<RecordRow>(query, { signal }));
+    for (const records of Map.groupBy(found, (record) => record[0].jpos).values()) yield records as [Rows, ...Rows[]];
+  }
+}
+
+function formatBatch(records: readonly Rows[], head: BatchHead, runId: string): string {
+  const of = (kind: RecordRow["kind"]): string =>
+    records
+      .filter(([row]) => row.kind === kind)
+      .map((rows) => toRecordText(rows).text)
+      .join(",");
+  const members = [
+    `"schema_version":1,"sdk_version":${JSON.stringify(head.sdkVersion)},"batch_id":${JSON.stringify(head.batchId)}`,
+    `"created_ns":${head.createdNs}`,
+    ...(head.extra === "" || head.extra === "{}" ? [] : [head.extra.slice(1, -1)]),
+    `"spans":[${of("span")}],"marks":[${of("mark")}],"snapshots":[${of("snapshot")}]`,
+  ];
+  const run = head.isNamed ? { run: runId } : {};
+  const isExact = records.every(([row]) => row.raw === "");
+  return formatLine("cirron", { ...run, source: head.source }, `{${members.join(",")}}`, isExact);
+}
+
+function formatRecordLine(rows: Rows, runId: string): string {
+  const [row] = rows;
+  const ownId = ownIdOf(row.group_key);
+  const run = ownId === runId ? {} : { run: runId };
+  const { text } = toRecordText(rows);
+  if (row.kind === "output") return formatOutput(row, ownId, runId);
+  if (row.protocol === "run") return formatLine("wrapper", { run: runId, wrapper: ownId }, text, true);
+  if (row.protocol === "semantiva") {
+    const isLaunch = row.group_key.split("/")[1] === "l";
+    return formatLine("semantiva", isLaunch ? {} : run, text, row.raw === "");
+  }
+  // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
+  const stream = row.raw === "" ? {} : { stream_run: ownId };
+  return formatLine("xtrack", { ...run, ...stream }, text, row.raw === "");
+}
+
+function formatOutput(row: RecordRow, wrapper: string, run: string): string {
+  const { msg, stream, offset, "base64Encode(raw)": raw } = cellsOf(row, "output");
+  const content = raw === null || raw === "" ? { text: msg } : { base64: raw };
+  return formatHead("log", { run, wrapper, stream, offset, at_ns: row.ts_ns, ...content });
+}
+
+async function* exportFiles(parts: ExportParts, run: ResolvedRun, groups: readonly string[]): AsyncGenerator<string> {
+  const { store, blobs, workspace, signal } = parts;
+  const query = reader.filesQuery(store.database, workspace, groups, [run.runId, ...run.aliases]);
+  for (const file of await store.query<reader.FileRow>(query, { signal })) {
+    if ((await blobs.size(file.object_key)) === null) continue;
+    const isArtifact = file.kind.startsWith("artifact:");
+    const head = isArtifact
+      ? { run: run.runId, artifact: file.kind.slice("artifact:".length) }
+      : { key: `snapshots/${file.span_id}/${file.kind}.${file.object_key.split(".").at(-1)}` };
+    const hash = createHash("sha256");
+    for await (const chunk of inChunks(blobs.read(file.object_key), fileChunkBytes)) {
+      hash.update(chunk);
+      yield formatHead("file", { ...head, base64: chunk.toString("base64") });
+    }
+    yield formatHead("file", { ...head, sha256: hash.digest("hex") });
+  }
+}
+
+async function* inChunks(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes < bytesMax) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
+function formatHead(kind: string, members: object): string {
+  return JSON.stringify({ tributary: 1, kind, ...members });
+}
+
+function formatLine(kind: string, members: object, record: string, isExact: boolean): string {
+  if (!isExact || /NaN|Infinity|\n/.test(record)) return formatHead(kind, { ...members, text: record });
+  return `${formatHead(kind, members).slice(0, -1)},"record":${record}}`;
+}

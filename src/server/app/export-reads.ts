@@ -1,0 +1,33 @@
+// The reads of the export routes, bound to the store and the blobs.
+
+import type { ExportReads } from "#api/export-reads.ts";
+import { parseLines } from "#api/routes/lines.ts";
+import type { TraceSlice } from "#query/export/chrome-trace.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
+import { exportTableQuery, slicesQuery } from "#store/reader/export-tables.ts";
+import type { Store } from "#store/store.ts";
+import { exportLines } from "./export-lines.ts";
+
+const textEncoder = new TextEncoder();
+
+export function createExportReads(store: Store, blobs: BlobStore): ExportReads {
+  const { database } = store;
+  return {
+    async *lines(workspace, runs, signal) {
+      const launches = new Set<string>();
+      for (const run of runs) {
+        for await (const line of exportLines({ store, blobs, workspace, launches, signal }, run)) {
+          yield textEncoder.encode(`${line}\n`);
+        }
+      }
+    },
+    async rows(kind, scope, signal) {
+      const { header, chunks } = await store.answer(exportTableQuery(database, kind, scope), { signal });
+      return { names: header?.names ?? [], chunks };
+    },
+    parquet: (kind, scope, signal) =>
+      store.stream(exportTableQuery(database, kind, scope), { format: "Parquet", signal }),
+    slices: (groups, signal) =>
+      parseLines<TraceSlice>(store.stream(slicesQuery(database, groups), { format: "objects", signal })),
+  };
+}

@@ -1,0 +1,34 @@
+// One kind of record of some runs as a table, for CSV and Parquet, and their spans and nodes for a trace.
+
+import { exportSelect } from "#store/schema/views.ts";
+import type { Query } from "#store/store.ts";
+
+export interface ExportScope {
+  readonly workspace: string;
+  readonly runs: readonly string[];
+}
+
+export function exportTableQuery(database: string, kind: string, { workspace, runs }: ExportScope): Query {
+  return { sql: exportSelect(database, kind), params: { workspace, runs: [...runs] } };
+}
+
+/** By start, the longer one first. */
+export function slicesQuery(database: string, groups: readonly string[]): Query {
+  const inGroups = "group_key IN {groups:Array(String)}";
+  return {
+    sql: `SELECT * FROM (
+        SELECT 'span' AS kind, span_id AS id, toString(name) AS name, rank,
+          concat(ifNull(toString(thread_id), ''), if(isNull(pid), '', concat(' of process ', toString(pid)))) AS thread,
+          start_ns, end_ns, cpu_ns, gpu_ns,
+          toUInt8(span_id IN (SELECT assumeNotNull(parent_id) FROM ${database}.spans
+            WHERE ${inGroups} AND isNotNull(gpu_ns) AND isNotNull(parent_id))) AS gpu_within, index, attrs
+        FROM ${database}.spans WHERE ${inGroups}
+        UNION ALL SELECT 'node' AS kind, node_id AS id, if(processor = '', node_id, toString(processor)) AS name,
+          toInt32(0) AS rank, '' AS thread, start_ns, end_ns, cpu_ms * 1000000 AS cpu_ns,
+          CAST(NULL AS Nullable(Int64)) AS gpu_ns, toUInt8(0) AS gpu_within, CAST(NULL AS Nullable(Int64)) AS index,
+          '' AS attrs
+        FROM ${database}.nodes WHERE ${inGroups} AND start_ns > 0)
+      ORDER BY start_ns, end_ns DESC`,
+    params: { groups: [...groups] },
+  };
+}

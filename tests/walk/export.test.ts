@@ -1,0 +1,189 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "#cli/client.ts";
+import { importPaths } from "#cli/import/import.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrameOfText } from "../support/frames.ts";
+
+const root = join(import.meta.dirname, "../..");
+const octets = { "content-type": "application/octet-stream" };
+let here: TestApp;
+let there: TestApp;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-export-"));
+  [here, there] = await Promise.all([createTestApp(), createTestApp()]);
+  const paths = ["tests/fixtures/cirron/torch_full", "tests/fixtures/cirron/inference"];
+  await importInto(
+    here,
+    [...paths, "tests/fixtures/semantiva/rs_combinatorial_file"].map((path) => join(root, path)),
+  );
+  await importInto(here, [join(root, "examples/data/h200/sweep.xtrack.bin")]);
+  const spool = join(root, "tests/fixtures/cirron/torch_stats/.cirron/spool");
+  for (const name of readdirSync(spool)) await here.post("/v1/runs/named/traces", readFileSync(join(spool, name)));
+  const odd = [
+    '{"v":1,"t":"run_start","m":{"seq":1,"ts":1700000000000001},"p":{"run_id":{"id":"odd"},"name":"=cmd()"}}',
+    '{"v":1,"t":"metric","m":{"seq":2,"ts":1700000000000002},"p":{"run_id":"odd","key":"loss","value":NaN,"step":1}}',
+    '{"v":1,"t":"metric","m":{"seq":3,"ts":1700000000000003},"p":{"run_id":"odd","key":"loss","value":18446744073709551615,"step":2}}',
+    '{"v":1,"t":"log","m":{"seq":4,"ts":1700000000000004},"p":{"run_id":"odd","level":"info","msg":"=1+1","twice":1,"twice":2}}',
+    '{"v":1,"t":"param","m":{"seq":9,"ts":1700000000000009},"p":{"run_id":"odd","key":"lr","value":0.10}}',
+  ];
+  await here.post("/v1/xtrack", Buffer.concat(odd.map(toFrameOfText)), octets);
+  const wrapped = '{"n":0,"type":"wrapper_start","ts_ns":"1700000000000000000","payload":{"name":"w"}}\n';
+  await here.post("/v1/runs/odd/wrapper?wrapper=w1", wrapped, { "content-type": "application/x-ndjson" });
+  const output = "/v1/runs/odd/output?wrapper=w1&stream=stdout&offset=0&at_ns=1700000000000000005";
+  await here.post(output, Buffer.from("one\r\ntwo\nbad \xff byte\n", "latin1"), { "content-type": "text/plain" });
+  await fetch(`${here.app.url}/v1/runs/odd/artifacts/notes.txt`, { method: "PUT", body: "kept", headers: octets });
+  await here.get("/readyz?drained=1");
+  await fetch(`${here.app.url}/api/v1/runs/odd`, {
+    method: "PATCH",
+    body: JSON.stringify({ notes: "looked at", tags: ["a"] }),
+    headers: { "content-type": "application/json" },
+  });
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([here.remove(), there.remove()]);
+  rmSync(folder, { recursive: true });
+});
+
+function importInto(app: TestApp, paths: string[]) {
+  const stop = new AbortController().signal;
+  return importPaths({ client: createClient(app.app.url, ""), paths, speed: "instant", follow: false, stop });
+}
+
+async function read(app: TestApp, path: string): Promise<Record<string, never>> {
+  const { status, body } = await app.get(`/api/v1/${path}`);
+  expect([path, status]).toEqual([path, 200]);
+  return JSON.parse(JSON.stringify(body, forget)) as Record<string, never>;
+}
+
+/** What says when something arrived at this server, and nothing about the run. */
+function forget(name: string, value: unknown): unknown {
+  return [
+    "as_of",
+    "received_ns",
+    "updated_ns",
+    "id",
+    "jpos",
+    "duplicates",
+    "arrival_ns",
+    "notes_on_data",
+    "edits",
+  ].includes(name)
+    ? undefined
+    : value;
+}
+
+async function ids(app: TestApp): Promise<string[]> {
+  const { body } = await app.get("/api/v1/runs?limit=1000");
+  return (body as { runs: { id: string }[] }).runs.map((run) => run.id).sort();
+}
+
+const pages = ["", "/metrics", "/params", "/spans/summary", "/snapshots", "/logs?limit=1000", "/gaps"];
+
+describe("an export as JSONL", () => {
+  test("imported elsewhere gives the same answers, and imported again changes nothing", async () => {
+    const response = await fetch(`${here.app.url}/api/v1/export?format=jsonl`);
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    const text = await response.text();
+    for (const line of text.trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ tributary: 1 });
+    const file = join(folder, "runs.jsonl");
+    writeFileSync(file, text);
+    const result = await importInto(there, [file]);
+    expect(result).toMatchObject({ unknown: [], faultCount: 0 });
+    const runs = await ids(here);
+    expect(runs.length).toBeGreaterThan(15);
+    expect(await ids(there)).toEqual(runs);
+    const answers = async (app: TestApp, run: string) =>
+      Promise.all(pages.map((page) => read(app, `runs/${encodeURIComponent(run)}${page}`)));
+    const some = runs.filter((run, at) => at % 4 === 0 || run === "odd" || run === "named");
+    for (const run of some) expect([run, await answers(there, run)]).toEqual([run, await answers(here, run)]);
+    const verdicts = async (app: TestApp) => {
+      const { runs: all } = (await read(app, "completeness")) as unknown as { runs: { run_id: string }[] };
+      return all.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1));
+    };
+    expect(await verdicts(there)).toEqual(await verdicts(here));
+    const again = await importInto(there, [file]);
+    expect(again).toMatchObject({ accepted: 0, faultCount: 0 });
+    expect((await importInto(here, [file])).accepted).toBe(0);
+    expect(await ids(here)).toEqual(runs);
+    expect((await (await fetch(`${there.app.url}/api/v1/export?format=jsonl`)).text()).length).toBe(text.length);
+  }, 180_000);
+
+  test("gives the tensors' values along", async () => {
+    const blob = (app: TestApp) => fetch(`${app.app.url}/api/v1/runs/odd/artifacts/notes.txt`).then((r) => r.text());
+    expect([await blob(there), await blob(here)]).toEqual(["kept", "kept"]);
+  });
+});
+
+describe("an export of one kind", () => {
+  test("is CSV that no spreadsheet runs, with every row", async () => {
+    const text = await (await fetch(`${here.app.url}/api/v1/runs/odd/export?format=csv&kind=logs`)).text();
+    const [head, ...rows] = text.trimEnd().split("\r\n");
+    expect(head).toMatch(/^run_id,ts_ns,worker,level,logger,msg,/);
+    expect(rows).toHaveLength(4);
+    expect(rows.find((row) => row.includes("1+1"))).toContain(",'=1+1,");
+    const metrics = await (await fetch(`${here.app.url}/api/v1/runs/odd/export?format=csv&kind=metrics`)).text();
+    expect(metrics.trimEnd().split("\r\n")).toHaveLength(3);
+    expect(metrics).toContain("NaN");
+    expect(metrics).toContain("18446744073709551615");
+  });
+
+  test("is there for every kind, as Parquet too", async () => {
+    const kinds = "runs metrics spans marks snapshots params logs artifacts checkpoints nodes events faults".split(" ");
+    for (const kind of kinds) {
+      const csv = await fetch(`${here.app.url}/api/v1/export?format=csv&kind=${kind}&filter=protocol:cirron`);
+      expect([kind, csv.status, (await csv.text()).slice(0, 6)]).toEqual([kind, 200, "run_id"]);
+      const parquet = await fetch(`${here.app.url}/api/v1/runs/named/export?format=parquet&kind=${kind}`);
+      const bytes = Buffer.from(await parquet.arrayBuffer());
+      expect([kind, bytes.toString("latin1", 0, 4), bytes.toString("latin1", bytes.length - 4)]).toEqual([
+        kind,
+        "PAR1",
+        "PAR1",
+      ]);
+    }
+  }, 60_000);
+
+  test("is refused without a kind, and a trace of several runs is too", async () => {
+    expect((await here.get("/api/v1/runs/odd/export?format=csv")).body).toMatchObject({ code: "export_kind" });
+    expect((await here.get("/api/v1/export?format=chrome")).body).toMatchObject({ code: "export_format" });
+  });
+});
+
+interface TraceEvent {
+  readonly ph: string;
+  readonly name: string;
+  readonly cat?: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  readonly dur: number;
+  readonly args: Record<string, unknown>;
+}
+
+describe("an export as a Chrome trace", () => {
+  test("has every span as a slice that nests within its track, named processes and threads, and GPU time apart", async () => {
+    const { body } = await here.get("/api/v1/runs/named/export?format=chrome");
+    const events = (body as { traceEvents: TraceEvent[] }).traceEvents;
+    const slices = events.filter((event) => event.ph === "X");
+    expect(slices.filter((event) => event.cat === "span")).toHaveLength(184);
+    for (const { ts, dur, pid, tid } of slices) {
+      expect(ts >= 0 && dur >= 0 && Number.isInteger(pid) && Number.isInteger(tid)).toBe(true);
+    }
+    for (const track of Map.groupBy(slices, ({ pid, tid }) => `${pid}/${tid}`).values()) {
+      const open: number[] = [];
+      for (const { ts, dur } of track) {
+        while (open.length > 0 && (open.at(-1) as number) <= ts + 1e-6) open.pop();
+        if (open.length > 0) expect(ts + dur).toBeLessThanOrEqual((open.at(-1) as number) + 1e-6);
+        open.push(ts + dur);
+      }
+    }
+    const named = events.filter((event) => event.ph === "M").map(({ name, pid, tid }) => `${name} ${pid}/${tid}`);
+    expect(named).toContain("process_name 0/0");
+    for (const { pid, tid } of slices) expect(named).toContain(`thread_name ${pid}/${tid}`);
+    expect(events.every((event) => event.ph === "X" || event.ph === "M")).toBe(true);
+  });
+});

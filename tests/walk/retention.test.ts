@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nowNs } from "#base/clock.ts";
+import { createReads } from "#server/app/reads.ts";
+import { sweepRetention } from "#server/app/retention.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
+
+const dayNs = 86_400_000_000_000n;
+let walk: TestApp;
+beforeAll(async () => {
+  walk = await createTestApp();
+  await start("old");
+}, 60_000);
+afterAll(() => walk.remove());
+
+async function start(run: string): Promise<void> {
+  const frame = toFrame({ type: "run_start", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: run } });
+  await walk.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
+}
+
+async function put(body: unknown): Promise<{ status: number; body: unknown }> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${walk.app.url}/api/v1/retention`, {
+    method: "PUT",
+    headers,
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function ids(): Promise<string[]> {
+  return ((await walk.get("/api/v1/runs")).body as { runs: { id: string }[] }).runs.map((run) => run.id);
+}
+
+function sweep(atNs: bigint): Promise<number> {
+  const { collector } = walk.app;
+  return sweepRetention({ collector, reads: createReads(collector.store) }, atNs);
+}
+
+interface Audit {
+  readonly entries: { by: string; action: string; target: string; at_ns: string }[];
+  readonly next: string | null;
+}
+
+describe("how long runs are kept", () => {
+  test("is for ever until someone says otherwise, and survives a restart", async () => {
+    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: null });
+    expect(await sweep(nowNs() + 1000n * dayNs)).toBe(0);
+    expect(await put({ days: 0 })).toMatchObject({ status: 400 });
+    expect(await put({ days: 7 })).toEqual({ status: 200, body: { days: 7 } });
+    await walk.reopen();
+    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: 7 });
+  });
+
+  test("counts from the last arrival, not from what a record says of its time", async () => {
+    expect(await sweep(nowNs() + 6n * dayNs)).toBe(0);
+    expect(await ids()).toEqual(["old"]);
+    expect(await sweep(nowNs() + 8n * dayNs)).toBe(1);
+    expect(await ids()).toEqual([]);
+    await start("new");
+    expect(await ids()).toEqual(["new"]);
+    await put({ days: null });
+    expect(await sweep(nowNs() + 1000n * dayNs)).toBe(0);
+  });
+
+  test("is in the audit, with everything it removed, newest first and page by page", async () => {
+    const all = (await walk.get("/api/v1/audit")).body as Audit;
+    expect(all.entries.map(({ by, action, target }) => [by, action, target])).toEqual([
+      ["local", "retention_changed", "default"],
+      ["retention", "run_deleted", "old"],
+      ["local", "retention_changed", "default"],
+    ]);
+    const first = (await walk.get("/api/v1/audit?limit=2")).body as Audit;
+    const rest = (await walk.get(`/api/v1/audit?limit=2&cursor=${first.next}`)).body as Audit;
+    expect([...first.entries, ...rest.entries]).toEqual(all.entries);
+    expect(rest.next).toBeNull();
+    expect((await walk.get("/api/v1/audit?cursor=WzFd")).status).toBe(400);
+  });
+});
