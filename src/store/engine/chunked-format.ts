@@ -35,7 +35,7 @@ export class HeaderOnce {
   }
 
   take(chunk: Uint8Array): Uint8Array {
-    if (this.lines === 0) return chunk;
+    if (this.lines === 0 || chunk.length === 0) return chunk;
     if (this.headerBytes >= 0) return chunk.subarray(this.headerBytes);
     this.headerBytes = this.measure(chunk);
     return chunk;

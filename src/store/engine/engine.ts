@@ -119,7 +119,7 @@ export class Engine {
       statement.signal.removeEventListener("abort", kill);
       // The lane is lent on only after the kill has landed, or it would hit the next statement.
       await killing;
-      await lane.restore(settings).catch(() => {});
+      await lane.restore(settings);
       pool.release(lane);
     }
   }

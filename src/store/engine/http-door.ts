@@ -80,6 +80,7 @@ async function answer(call: Call): Promise<void> {
   }
   const body = await readText(request);
   const sql = asked.sql === "" ? body : asked.sql;
+  if (sql.trim() === "") throw new Error("Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)");
   if (sql.includes("\0")) throw new Error("Code: 62. DB::Exception: A NUL in the query. (SYNTAX_ERROR)");
   const statement = { sql, format: asked.format, settings: asked.settings, signal };
   await reply(call, isGuest ? "guest" : purposeOf(sql), statement);

@@ -61,14 +61,17 @@ export class SessionLane {
 
   /** Undoes `apply`: a setting left behind would silently change the next statement on this lane. */
   async restore(settings: Settings): Promise<void> {
-    const parts: string[] = [];
-    for (const name of settings.keys()) {
-      // A left-over parameter is harmless: a statement that names it always brings its own value.
-      if (name.startsWith("param_")) continue;
+    // A left-over parameter is harmless: a statement that names it always brings its own value.
+    const names = Array.from(settings.keys()).filter((name) => !name.startsWith("param_"));
+    const parts = names.map((name) => {
       const own = this.settings.get(name);
-      parts.push(`${name} = ${own === undefined ? "DEFAULT" : formatLiteral(own)}`);
-    }
-    if (parts.length > 0) await this.run(`SET ${parts.join(", ")}`, "Null");
+      return `${name} = ${own === undefined ? "DEFAULT" : formatLiteral(own)}`;
+    });
+    if (parts.length === 0) return;
+    await this.run(`SET ${parts.join(", ")}`, "Null").catch(async () => {
+      // One of them is no setting; the others were set all the same.
+      for (const part of parts) await this.run(`SET ${part}`, "Null").catch(() => {});
+    });
   }
 
   close(): void {
