@@ -106,7 +106,6 @@ export const settings = {
     "10m",
     "Cirron batches of one process further apart than this are not joined by process id alone.",
   ),
-  batchMemoryMs: setting(duration, "cirron.batch_memory", "24h", "How long a batch id is remembered."),
   runSilenceMs: setting(duration, "run.silence", "10m", "A run without an end that is silent for so long is lost."),
 
   bodyBytesMax: setting(bytes, "limits.body", "64 MiB", "The largest request body, after decompression."),
@@ -128,7 +127,6 @@ export const settings = {
   storeUrl: setting(url, "store.url", "", "A ClickHouse server; the embedded engine when empty."),
   storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
   storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
-  storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),
   storeGuestUser: setting(
     text,
     "store.guest_user",
@@ -151,9 +149,6 @@ export const settings = {
   blobsAccessKey: setting(text, "blobs.access_key", "", "The access key id; the SDK's usual sources when empty."),
   blobsSecretKey: setting(secret, "blobs.secret_key", "", "The secret that belongs to `blobs.access_key`."),
   blobsPathStyle: setting(flag, "blobs.path_style", "true", "Whether the bucket stands in the path of a URL."),
-
-  natsUrl: setting(text, "nats.url", "", "The NATS server that joins several collectors; none when empty."),
-  natsPrefix: setting(text, "nats.prefix", "tributary", "What NATS subjects begin with."),
 
   retentionMs: setting(
     durationOrOff,

@@ -1,6 +1,5 @@
 // The whole server: a collector, its HTTP and XTrack doors, control and the API, opened and closed in order.
 
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,8 +11,6 @@ import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
-import { readDurable, writeDurably } from "#journal/durable-file.ts";
-import { nodeFiles } from "#journal/files.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { createCommandRoom } from "#server/collector/commands.ts";
@@ -21,6 +18,7 @@ import { orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
+import { readLoginSecret } from "#server/http/login.ts";
 import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
@@ -73,7 +71,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log,
       metrics,
       keys,
-      loginSecret: await readSecret(join(config.dataDir, "login-secret")),
+      loginSecret: readLoginSecret(config.dataDir),
       intake: createHttpIntake(collector),
       blobs: await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
         log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
@@ -142,6 +140,7 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
     lineBytesMax: config.lineBytesMax,
     journalBudgetBytes: config.journalBudgetBytes,
+    journalSegmentBytes: config.journalSegmentBytes,
     pendingBytesMax: config.memoryBudgetBytes,
     onTrouble: (message, cause) => log.warn({ err: cause }, message),
     onFatal: (cause) => {
@@ -215,15 +214,6 @@ function openBlobs(config: Config): Promise<BlobStore> {
     pathStyle: config.blobsPathStyle,
     tmp: join(config.dataDir, "tmp"),
   });
-}
-
-/** What logins are signed with: made once, readable by the server's user alone. */
-async function readSecret(path: string): Promise<Uint8Array> {
-  const known = await readDurable(nodeFiles, path);
-  if (known !== undefined) return known;
-  const secret = randomBytes(32);
-  await writeDurably(nodeFiles, path, [secret]);
-  return secret;
 }
 
 /** Where the browser application was built: from a checkout's sources, or beside the bundle of a release. */

@@ -42,6 +42,7 @@ export interface CollectorOptions {
   /** The longest line of a trace stream. */
   readonly lineBytesMax?: number;
   readonly journalBudgetBytes: number;
+  readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
   /** Called for every input after it was applied, in order, those of the recovery included. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
@@ -102,6 +103,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const journal = await createJournal({
     dir: join(dataDir, "journal"),
     budgetBytes: options.journalBudgetBytes,
+    ...(options.journalSegmentBytes === undefined ? {} : { segmentBytesMax: options.journalSegmentBytes }),
     positionMin: storedTo + 1,
   });
   const applier = new ProtocolApplier({
