@@ -127,6 +127,7 @@ export const settings = {
   storeUrl: setting(url, "store.url", "", "A ClickHouse server; the embedded engine when empty."),
   storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
   storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
+  storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),
   storeGuestUser: setting(
     text,
     "store.guest_user",
