@@ -61,7 +61,8 @@ describe("the end of a program", () => {
     const started = Date.now();
     const { code } = await runProgram(folder, `${sdk} profile({ endpoint: "http://192.0.2.1:9" }); mark("x", 1);`);
     expect(code).toBe(0);
-    expect(Date.now() - started).toBeLessThan(5000);
+    // The connection itself would be tried for ten seconds.
+    expect(Date.now() - started).toBeLessThan(9000);
     expect(names(folder)).toEqual(["cirron.session"]);
   });
 });
@@ -81,9 +82,9 @@ describe("kill -9", () => {
     const spool = `${folder}/.cirron/spool`;
     const whole = readdirSync(spool).filter((name) => name.endsWith(".json"));
     expect(whole.length).toBeGreaterThan(3);
-    let marks = 0;
-    for (const name of whole) marks += readBatch(readFileSync(`${spool}/${name}`, "utf8")).marks.length;
-    expect(marks).toBeGreaterThanOrEqual(400 * 20 - 2000);
+    const marks = whole.sort().flatMap((name) => readBatch(readFileSync(`${spool}/${name}`, "utf8")).marks);
+    // Without a hole from the first mark to the last one that was written.
+    expect(marks.map((row) => row.value)).toEqual(marks.map((_, i) => 1 / ((i % 20) + 1)));
   });
 });
 

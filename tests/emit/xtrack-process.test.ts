@@ -60,7 +60,7 @@ describe("the environment chooses the transport [XT-26]", () => {
       { XTRACK_HOST: "127.0.0.1", XTRACK_PORT: "9" },
     );
     expect(gone.code).toBe(0);
-    expect(Date.now() - started).toBeLessThan(5000);
+    expect(Date.now() - started).toBeLessThan(20_000);
     const health = JSON.parse(gone.stdout) as { waitingBytes: number; dropped: number };
     expect(health.waitingBytes).toBeLessThanOrEqual(8 * 1024 * 1024);
     expect(health.dropped).toBeGreaterThan(0);

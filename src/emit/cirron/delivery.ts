@@ -6,6 +6,7 @@ import { Sender, type SenderCounts, type SenderOptions } from "./sender.ts";
 import type { SenderCommand, SenderReply } from "./sender-worker.ts";
 
 export interface Delivering {
+  /** A batch was written. */
   wake(): void;
   readonly counts: SenderCounts;
   /** Resolves when all is sent or the time is up. Never rejects. */
@@ -53,7 +54,8 @@ class ThreadDelivery implements Delivering {
 }
 
 class WorkerDelivery implements Delivering {
-  counts: SenderCounts = { sent: 0, refused: 0, waiting: 0 };
+  private reported: SenderCounts = { sent: 0, refused: 0, waiting: 0 };
+  private handed = 0;
   private readonly worker: Worker;
   private fallback: ThreadDelivery | null = null;
   private isClosed = false;
@@ -70,7 +72,7 @@ class WorkerDelivery implements Delivering {
     });
     this.worker.on("message", (reply: SenderReply) => {
       const { sent, refused, waiting } = reply;
-      this.counts = { sent, refused, waiting };
+      this.reported = { sent, refused, waiting };
       if (reply.kind === "drained") this.onDrained?.();
     });
     this.worker.on("error", () => {
@@ -81,17 +83,21 @@ class WorkerDelivery implements Delivering {
     this.worker.unref();
   }
 
+  /** A thread that has not answered yet has sent nothing, so what it was handed waits. */
+  get counts(): SenderCounts {
+    const { sent, refused, waiting } = this.fallback?.counts ?? this.reported;
+    return { sent, refused, waiting: Math.max(waiting, this.handed - sent - refused) };
+  }
+
   wake(): void {
+    this.handed++;
     if (this.fallback !== null) this.fallback.wake();
     else this.tell({ kind: "wake" });
   }
 
   async drain(timeoutMs: number): Promise<void> {
     if (this.fallback === null) await this.drainWorker(timeoutMs);
-    if (this.fallback !== null) {
-      await this.fallback.drain(timeoutMs);
-      this.counts = this.fallback.counts;
-    }
+    if (this.fallback !== null) await this.fallback.drain(timeoutMs);
   }
 
   close(): void {

@@ -78,7 +78,6 @@ export class Profiler implements BatchSink {
     const { delivery } = this;
     this.delivery = null;
     if (delivery === null) return;
-    delivery.wake();
     await delivery.drain(timeoutMs);
     this.http = delivery.counts;
     delivery.close();
