@@ -23,6 +23,11 @@ const context: Context = {
   },
 };
 
+// `tributary runs | head` closes the pipe early; that is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+
 // The first signal asks to stop and drains; the second does not wait, unless someone else takes care of signals: a
 // program that runs under `tributary run` gets them all and decides itself when it ends.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
