@@ -4,7 +4,7 @@
 // Usage: node bench/store.ts [--save]   (--save rewrites bench/results/store.md)
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { cpus, getPriority, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRows, type Rows } from "#model/tables.ts";
 import { createStore } from "#store/client.ts";
@@ -133,7 +133,7 @@ rmSync(dataDir, { recursive: true, force: true });
 const page = `# Store: inserts, answers, restarts
 
 \`node bench/store.ts\` on ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}, load average ${loadavg()[0]?.toFixed(1)}
-at the end (the machine is shared: the best of each row says most).
+at the end and priority ${getPriority()} (the machine is shared: the best of each row says most).
 
 Metric rows (22 columns) through the engine's socket, with summary, sync to disk and token:
 
