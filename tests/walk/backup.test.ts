@@ -7,6 +7,7 @@ import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
 let app: TestApp;
@@ -73,6 +74,48 @@ describe("backup and restore", () => {
       ]);
       expect(repeated.out).toMatch(/already known/);
       expect(repeated.out).not.toMatch(/: \d+ records,/);
+    } finally {
+      await again.close();
+    }
+  }, 120_000);
+
+  it("are as of one moment while records keep coming, and what came later may be sent again", async () => {
+    const sent: Buffer[] = [];
+    let isOver = false;
+    const sending = (async () => {
+      for (let seq = 1; !isOver; seq += 20) {
+        const frames = Array.from({ length: 20 }, (_, at) => {
+          const payload = { run_id: "busy", key: "loss", value: at, step: seq + at };
+          return toFrame({ type: "metric", seq: seq + at, ts: seq + at, payload });
+        });
+        sent.push(Buffer.concat(frames));
+        await app.post("/v1/xtrack?wait=1", sent.at(-1) as Buffer, { "content-type": "application/octet-stream" });
+      }
+    })();
+    const file = join(folder, "busy.tar");
+    await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    expect(await runInTest(["backup", file, "--server", app.app.url])).toMatchObject({ code: 0, err: "" });
+    isOver = true;
+    await sending;
+    const dataDir = join(folder, "busy");
+    expect((await runInTest(["restore", file, "--data", dataDir])).code).toBe(0);
+    const flags = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
+    const again = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
+    try {
+      const counts = async () => {
+        const { points } = ((await ask(again.url, "/api/v1/runs/busy")) as { counts: { points: number } }).counts;
+        const { sequences } = (await ask(again.url, "/api/v1/runs/busy/gaps")) as { sequences: { received: number }[] };
+        return { points, received: sequences[0]?.received };
+      };
+      const before = await counts();
+      expect(before.points).toBeGreaterThan(0);
+      expect(before.received).toBe(before.points);
+      const headers = { "content-type": "application/octet-stream" };
+      const body = Buffer.concat(sent);
+      const answer = await fetch(`${again.url}/v1/xtrack?wait=1`, { method: "POST", body, headers });
+      const all = sent.length * 20;
+      expect(await answer.json()).toMatchObject({ accepted: all - before.points, duplicates: before.points });
+      expect(await counts()).toEqual({ points: all, received: all });
     } finally {
       await again.close();
     }

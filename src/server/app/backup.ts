@@ -4,8 +4,9 @@
 //   blobs/<n>               a blob; the manifest says its key
 //   manifest.json           last: what the archive holds, with sizes and SHA-256, and the journal position it includes
 //
-// Facts are written before the small tables that say whose they are, so that no row comes back without its owner. What is
-// accepted while the archive is written may be in it or not.
+// All tables are as of one journal record. The small ones, which change, are read while the writer pauses between two
+// plans; the rows of the others say which record they came from, and are read afterwards while everything goes on. So a
+// batch that the archive calls known is in it with all its rows, and one that is not may be sent again.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -41,8 +42,6 @@ export interface BackupManifest {
   readonly blobs: readonly BackupPart[];
 }
 
-export const backupTables: readonly string[] = [...Object.keys(factTables), ...Object.keys(stateTables)];
-
 export function createBackup(collector: Collector, dataDir: string): FileBody {
   if (collector.store.kind !== "embedded") {
     throw new Refusal(409, "store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
@@ -55,17 +54,26 @@ export function createBackup(collector: Collector, dataDir: string): FileBody {
 
 async function* writeArchive(collector: Collector, dataDir: string): AsyncGenerator<Uint8Array> {
   await collector.drained();
-  const position = collector.writer.stored;
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
   await mkdir(folder, { recursive: true });
   try {
+    const { position, small, deletions } = await collector.writer.betweenPlans(async (stored) => ({
+      position: stored,
+      small: await readSmallTables(collector, folder),
+      deletions: await countDeletions(collector),
+    }));
     const tables: BackupPart[] = [];
-    for (const table of backupTables) tables.push(yield* writeTable(collector, table, join(folder, table)));
+    for (const table of Object.keys(factTables))
+      tables.push(yield* writeTable(await readTable(collector, table, folder, `WHERE jpos <= ${position}`)));
+    for (const read of small) tables.push(yield* writeTable(read));
     const blobs: BackupPart[] = [];
     for (const row of await readBlobRows(collector)) {
       const part = yield* writeBlob(collector, row, `blobs/${blobs.length}`);
       if (part) blobs.push(part);
     }
+    // Rows that a deletion took away in between would be missing from runs that the small tables still know.
+    if ((await countDeletions(collector)) !== deletions)
+      throw new Error("A run was deleted while the backup was written; take it again.");
     const manifest: BackupManifest = {
       format: 1,
       version,
@@ -83,14 +91,25 @@ async function* writeArchive(collector: Collector, dataDir: string): AsyncGenera
   }
 }
 
+interface ReadTable {
+  readonly part: BackupPart;
+  readonly path: string;
+}
+
+async function readSmallTables(collector: Collector, folder: string): Promise<ReadTable[]> {
+  const tables: ReadTable[] = [];
+  for (const table of Object.keys(stateTables)) tables.push(await readTable(collector, table, folder, ""));
+  return tables;
+}
+
 /** A header comes before the contents and says their size, so a table is first written beside. */
-async function* writeTable(collector: Collector, table: string, path: string): AsyncGenerator<Uint8Array, BackupPart> {
-  const { store } = collector;
+async function readTable({ store }: Collector, table: string, folder: string, where: string): Promise<ReadTable> {
+  const path = join(folder, table);
   const hash = createHash("sha256");
   let sizeBytes = 0;
   const file = await open(path, "w", 0o600);
   try {
-    const sql = `SELECT * FROM ${store.database}.${table}`;
+    const sql = `SELECT * FROM ${store.database}.${table} ${where}`;
     for await (const chunk of store.stream({ sql }, { format: "Native" })) {
       hash.update(chunk);
       sizeBytes += chunk.length;
@@ -100,12 +119,23 @@ async function* writeTable(collector: Collector, table: string, path: string): A
     await file.close();
   }
   const [count] = await store.query<{ rows: string }>({
-    sql: `SELECT count() AS rows FROM ${store.database}.${table}`,
+    sql: `SELECT count() AS rows FROM ${store.database}.${table} ${where}`,
   });
   const entry = `tables/${table}.native`;
-  yield* writeEntry(entry, sizeBytes, createReadStream(path));
+  const rows = sizeBytes === 0 ? 0 : Number(count?.rows ?? 0);
+  return { path, part: { entry, name: table, sizeBytes, sha256: hash.digest("hex"), rows } };
+}
+
+async function* writeTable({ part, path }: ReadTable): AsyncGenerator<Uint8Array, BackupPart> {
+  yield* writeEntry(part.entry, part.sizeBytes, createReadStream(path));
   await rm(path);
-  return { entry, name: table, sizeBytes, sha256: hash.digest("hex"), rows: Number(count?.rows ?? 0) };
+  return part;
+}
+
+async function countDeletions({ store }: Collector): Promise<number> {
+  const sql = `SELECT count() AS count FROM ${store.database}.audit FINAL WHERE action = 'run_deleted'`;
+  const [row] = await store.query<{ count: string }>({ sql });
+  return Number(row?.count ?? 0);
 }
 
 interface BlobRow {

@@ -39,6 +39,10 @@ export async function restoreBackup(archive: string, dataDir: string): Promise<R
     await outbox.finish(manifest.position);
     const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);
     return { tables: manifest.tables.length, rows, blobs: manifest.blobs.length };
+  } catch (cause) {
+    // Half of the data must not be taken for all of it.
+    await rm(dataDir, { recursive: true, force: true });
+    throw cause;
   } finally {
     await rm(unpacked, { recursive: true, force: true });
   }

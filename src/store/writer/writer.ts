@@ -53,6 +53,8 @@ export class StoreWriter {
   private closing = false;
   private hurry = false;
   private failure: unknown = null;
+  /** Settles when whoever uses the store alone has done. */
+  private turn: Promise<void> = Promise.resolve();
   private wake: () => void = () => {};
   private roomWaiters: (() => void)[] = [];
   private storedWaiters: { to: number; resolve: () => void; reject: (cause: unknown) => void }[] = [];
@@ -98,6 +100,14 @@ export class StoreWriter {
     return new Promise((resolve, reject) => this.storedWaiters.push({ to, resolve, reject }));
   }
 
+  /** Calls `task` while no plan is under way: the store then holds exactly what `stored` says, in all tables. */
+  betweenPlans<T>(task: (stored: number) => Promise<T>): Promise<T> {
+    return this.alone(async () => {
+      if (this.failure !== null) throw this.failure;
+      return task(this.storedTo);
+    });
+  }
+
   /** Sends what is left, for at most `deadlineMs`; the rest stays in the journal. */
   async close(deadlineMs: number): Promise<void> {
     this.closing = true;
@@ -127,19 +137,35 @@ export class StoreWriter {
   private async run(): Promise<void> {
     while (this.gathered.length > 0) {
       await this.linger();
-      const batches = this.takePlanful();
-      const from = (batches[0] as Batch).position;
-      const to = (batches.at(-1) as Batch).position;
-      const blocks = this.toBlocks(batches).map((block) => ({
-        ...block,
-        token: `${this.options.collector}-${from}-${to}-${block.table}`,
-      }));
-      if (blocks.length > 0) {
-        await this.saveUntilDone({ from, to, blocks });
-        await sendPlan(this.sender, blocks, this.options, () => this.closing);
-      }
-      await this.outbox.finish(to);
-      this.finish(to);
+      await this.alone(() => this.sendOne());
+    }
+  }
+
+  private async sendOne(): Promise<void> {
+    const batches = this.takePlanful();
+    const from = (batches[0] as Batch).position;
+    const to = (batches.at(-1) as Batch).position;
+    const blocks = this.toBlocks(batches).map((block) => ({
+      ...block,
+      token: `${this.options.collector}-${from}-${to}-${block.table}`,
+    }));
+    if (blocks.length > 0) {
+      await this.saveUntilDone({ from, to, blocks });
+      await sendPlan(this.sender, blocks, this.options, () => this.closing);
+    }
+    await this.outbox.finish(to);
+    this.finish(to);
+  }
+
+  private async alone<T>(task: () => Promise<T>): Promise<T> {
+    const before = this.turn;
+    const done = Promise.withResolvers<void>();
+    this.turn = done.promise;
+    await before;
+    try {
+      return await task();
+    } finally {
+      done.resolve();
     }
   }
 
