@@ -34,7 +34,7 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
       name: "Cirron",
       about: "Spans with GPU time, marks, tensor snapshots.",
       steps: [
-        { says: "send while it runs", line: `CIRRON_ENDPOINT=${http} CIRRON_API_KEY=any python train.py` },
+        { says: "send while it runs", line: `CIRRON_API_ENDPOINT=${http} CIRRON_API_KEY=any python train.py` },
         { says: "and take in the spool, which holds what the SDK never posts", line: "tributary import .cirron" },
       ],
     },

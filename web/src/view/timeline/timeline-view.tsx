@@ -34,7 +34,7 @@ export function TimelineView() {
       <Empty title="No spans yet.">
         <p>Spans come from the Cirron SDK, node executions from Semantiva. With Cirron:</p>
         <CommandLine
-          text={`CIRRON_ENDPOINT=${window.location.origin} CIRRON_INGEST_PATH=/v1/runs/${run.id}/traces python train.py`}
+          text={`CIRRON_API_ENDPOINT=${window.location.origin} CIRRON_INGEST_PATH=/v1/runs/${run.id}/traces python train.py`}
         />
       </Empty>
     );
