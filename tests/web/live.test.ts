@@ -1,10 +1,12 @@
 // From an empty server to a job that is watched and steered.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A busy machine may need a while for what a person sees at once. */
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 100 });
@@ -42,7 +44,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await empty.page.getByRole("heading", { name: "the first run" }).waitFor();
     expect(empty.problems).toEqual([]);
     await empty.close();
-  }, 90_000);
+  });
 
   test("a chart grows while the job runs, and a new run announces itself in the table", async () => {
     const table = await browser.visit(`${server.app.url}/runs`);
@@ -70,7 +72,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await soon(points).toBe(60);
     expect(chart.problems).toEqual([]);
     await chart.close();
-  }, 90_000);
+  });
 
   test("a command is asked about, sent, and seen to be confirmed by the worker", async () => {
     let rate = 0.1;
@@ -88,7 +90,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await soon(() => rate).toBe(0.0005);
     expect(problems).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   test("the page says so when the server goes away, and comes back by itself", async () => {
     const { page, close } = await browser.visit(`${server.app.url}/runs`);
@@ -103,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await dot.getByText(/^live /).waitFor({ timeout: 30_000 });
     server.app = again.app;
     await close();
-  }, 120_000);
+  });
 
   test("no command can be sent to a run that nobody listens for, and the page says how to change that", async () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/control`);
@@ -112,5 +114,5 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     expect(await page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
     expect(problems).toEqual([]);
     await close();
-  }, 60_000);
+  });
 });

@@ -1,10 +1,12 @@
 // A person walks through the bundled sample.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A busy machine may need a while for what a person sees at once. */
 const soon = <T>(read: () => T) => expect.poll(read, { timeout: 15_000, interval: 100 });
@@ -122,6 +124,8 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.waitForURL(/from=\d+/);
       await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
       await page.getByRole("complementary", { name: "Span" }).getByRole("heading", { name: /epoch/ }).waitFor();
+      const shares = await page.locator(".timeline-summary tr td:last-child").allTextContents();
+      for (const share of shares) expect(Number.parseFloat(share.replace("<", ""))).toBeLessThanOrEqual(100);
       await page.getByRole("application").focus();
       await page.keyboard.press("f");
       await page.getByLabel("Highlight spans by name").fill("forward");

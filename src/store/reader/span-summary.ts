@@ -17,9 +17,14 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
   ]
     .filter((condition) => condition !== "")
     .join(" AND ");
+  // Sums count the part inside the window only; quantiles are of whole lengths.
+  const from = window.fromNs === null ? "start_ns" : "greatest(start_ns, {from_ns:Int64})";
+  const to = window.toNs === null ? "end_ns" : "least(end_ns, {to_ns:Int64})";
+  const whole = window.fromNs === null && window.toNs === null;
+  const nodeWall = "toInt64(ifNull(wall_ms * 1000000, end_ns - start_ns))";
   const rank = window.byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
   return {
-    sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(wall) AS wall_ns,
+    sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(inside) AS wall_ns,
         sum(cpu) AS cpu_ns, sum(gpu) AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
         min(wall) AS min_ns, max(wall) AS max_ns,
         toInt64(quantileExactLow(0.5)(wall)) AS p50_ns, toInt64(quantileExactLow(0.95)(wall)) AS p95_ns,
@@ -27,12 +32,13 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
         min(start_ns) AS first_ns, max(end_ns) AS last_ns
       FROM (
         SELECT toString(name) AS name, CAST(rank, 'Nullable(Int32)') AS rank, end_ns - start_ns AS wall,
-          cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns
+          cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns, greatest(0, ${to} - ${from}) AS inside
         FROM ${database}.spans WHERE ${inWindow}
         UNION ALL
         SELECT if(processor = '', node_id, toString(processor)), CAST(NULL, 'Nullable(Int32)'),
-          toInt64(ifNull(wall_ms * 1000000, end_ns - start_ns)), CAST(cpu_ms * 1000000, 'Nullable(Int64)'),
-          CAST(NULL, 'Nullable(Int64)'), start_ns, end_ns
+          ${nodeWall}, CAST(cpu_ms * 1000000, 'Nullable(Int64)'),
+          CAST(NULL, 'Nullable(Int64)'), start_ns, end_ns,
+          ${whole ? nodeWall : `least(${nodeWall}, greatest(0, ${to} - ${from}))`}
         FROM ${database}.nodes WHERE ${inWindow})
       GROUP BY name, rank ORDER BY wall_ns DESC, name, rank`,
     params: {

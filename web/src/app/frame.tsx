@@ -106,7 +106,7 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       <Crumbs />
       <span className="grow" />
       <LiveDot />
-      <button type="button" className="button quiet" onClick={onPalette} aria-label="Open the command palette">
+      <button type="button" className="button quiet" onClick={onPalette} aria-label="⌘K command palette">
         <kbd>⌘K</kbd>
       </button>
       <button

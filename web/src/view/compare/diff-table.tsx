@@ -22,7 +22,12 @@ export function DiffTables({
       <label className="row">
         <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> also what is the same
       </label>
-      <div className="table-scroll panel">
+      <section
+        className="table-scroll panel"
+        aria-label="Differences"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
+        tabIndex={0}
+      >
         <table className="table diff">
           <thead>
             <tr>
@@ -89,7 +94,7 @@ export function DiffTables({
             })}
           </tbody>
         </table>
-      </div>
+      </section>
       {compare.divergence.length === 0 ? null : <Divergence compare={compare} />}
     </div>
   );

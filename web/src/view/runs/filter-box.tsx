@@ -69,7 +69,7 @@ export function FilterBox({
         role="combobox"
         aria-label="Filter runs"
         aria-expanded={completion !== null}
-        aria-controls={list}
+        aria-controls={completion === null ? undefined : list}
         aria-autocomplete="list"
         aria-invalid={error !== null}
         aria-activedescendant={picked >= 0 ? `${list}-${picked}` : undefined}

@@ -38,6 +38,6 @@ test("pinned columns stay beside the name, at their distance from the edge", () 
     "start",
     "duration",
   ]);
-  expect(columns[3]?.sticky).toBe(36 + 260 + 132);
+  expect(columns[3]?.sticky).toBe(36 + 240 + 124);
   expect(columns[4]?.sticky).toBeNull();
 });

@@ -47,7 +47,7 @@ export interface GridColumn {
   readonly sticky: number | null;
 }
 
-const widths: Record<string, number> = { select: 36, name: 260, status: 132, spark: 116, start: 96, duration: 92 };
+const widths: Record<string, number> = { select: 36, name: 240, status: 124, spark: 116, start: 92, duration: 88 };
 
 /** Select, name and status stay; then pinned columns, the others, the sparkline and the times. */
 export function layoutColumns(columns: readonly string[], pinned: readonly string[], spark: boolean): GridColumn[] {
@@ -61,9 +61,9 @@ export function layoutColumns(columns: readonly string[], pinned: readonly strin
   ];
   let left = 0;
   const placed = fixed.map((field) => {
-    const column = { field, width: widths[field] ?? 112, sticky: left };
+    const column = { field, width: widths[field] ?? 96, sticky: left };
     left += column.width;
     return column;
   });
-  return [...placed, ...loose.map((field) => ({ field, width: widths[field] ?? 112, sticky: null }))];
+  return [...placed, ...loose.map((field) => ({ field, width: widths[field] ?? 96, sticky: null }))];
 }

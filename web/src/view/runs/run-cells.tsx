@@ -48,7 +48,7 @@ function NameCell({ run }: { readonly run: RunSummary }) {
       <Link to="/runs/$id/charts" params={{ id: run.id }} className="clip run-name" title={`${run.name}\n${run.id}`}>
         {run.name}
       </Link>
-      {run.tags.slice(0, 2).map((tag) => (
+      {run.tags.slice(0, 1).map((tag) => (
         <span key={tag} className="chip" title={tag} style={{ maxWidth: 80 }}>
           <span className="clip">{tag}</span>
         </span>

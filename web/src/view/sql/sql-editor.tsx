@@ -51,7 +51,7 @@ export function SqlEditor({
         data-search
         className={`field mono ${invalid ? "invalid" : ""}`}
         aria-label="SQL query"
-        aria-controls={list}
+        aria-controls={open ? list : undefined}
         aria-invalid={invalid}
         rows={Math.min(16, Math.max(5, value.split("\n").length + 1))}
         spellCheck={false}

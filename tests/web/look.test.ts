@@ -1,0 +1,153 @@
+// Every view, light and dark: it opens without complaint and passes the accessibility check. With
+// TRIBUTARY_SCREENSHOTS=1 each is also photographed into docs/screenshots.
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Run, startRun } from "#emit/xtrack.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { failedPipeline, profiledRun, sendSample } from "./sample.ts";
+
+const folder = join(import.meta.dirname, "../../docs/screenshots");
+const photographs = process.env["TRIBUTARY_SCREENSHOTS"] === "1";
+const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+interface View {
+  readonly name: string;
+  readonly path: string | (() => Promise<string>);
+  /** What is on the page when it is ready. */
+  readonly ready: string;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+let server: TestApp;
+let browser: TestBrowser;
+let job: Run;
+
+async function sweepQuery(): Promise<string> {
+  const { body } = await server.get("/api/v1/runs?limit=100&filter=experiment%3Ah200-gpt-sweep");
+  const runs = (body as { runs: { id: string }[] }).runs.filter((run) => run.id !== profiledRun);
+  return runs.map((run) => `run=${run.id}`).join("&");
+}
+
+async function launchPath(): Promise<string> {
+  const { body } = await server.get("/api/v1/launches");
+  const [launch] = (body as { launches: { id: string; attempt: number }[] }).launches;
+  return `/launches/${launch?.id}/${launch?.attempt}`;
+}
+
+async function zoom(page: Page): Promise<void> {
+  const box = await page.locator(".timeline-canvas").boundingBox();
+  if (box === null) throw new Error("the canvas has no box");
+  await page.mouse.move(box.x + 560, box.y + 70);
+  for (let i = 0; i < 13; i++) await page.mouse.wheel(0, -300);
+  await page.waitForURL(/from=\d+/);
+  await page.waitForTimeout(800);
+  await page.mouse.click(box.x + 560, box.y + 22 + 20 + 18 * 2 + 6);
+  await page.getByRole("complementary", { name: "Span" }).waitFor();
+}
+
+const run = `/runs/${profiledRun}`;
+const views: readonly View[] = [
+  { name: "runs", path: "/runs?filter=experiment%3Ah200-gpt-sweep", ready: ".run-name" },
+  { name: "overview", path: run, ready: ".facts" },
+  { name: "charts", path: `${run}/charts`, ready: ".plot canvas" },
+  { name: "timeline", path: `${run}/timeline`, ready: ".timeline-summary td", act: zoom },
+  { name: "tensors", path: `${run}/tensors?tensor=blocks.2.qkv.weight`, ready: ".ridges path" },
+  { name: "pipeline", path: `/runs/${failedPipeline}/pipeline`, ready: ".node-card" },
+  { name: "logs", path: "/runs/watched/logs", ready: ".log-line" },
+  { name: "files", path: `${run}/files`, ready: ".table td" },
+  { name: "params", path: `${run}/params`, ready: ".table td" },
+  { name: "events", path: `${run}/events`, ready: ".log-line" },
+  { name: "control", path: "/runs/watched/control", ready: ".button" },
+  { name: "integrity", path: `${run}/integrity`, ready: ".seq-bar" },
+  { name: "compare-charts", path: async () => `/compare?${await sweepQuery()}`, ready: ".plot canvas" },
+  { name: "compare-parameters", path: async () => `/compare?${await sweepQuery()}&tab=params`, ready: ".diff td" },
+  {
+    name: "compare-parallel",
+    path: async () => `/compare?${await sweepQuery()}&tab=parallel`,
+    ready: ".parallel path",
+  },
+  {
+    name: "compare-scatter",
+    path: async () => `/compare?${await sweepQuery()}&tab=scatter`,
+    ready: ".parallel circle",
+  },
+  { name: "launches", path: "/launches", ready: ".runs-bar" },
+  { name: "launch", path: launchPath, ready: ".launch-grid" },
+  {
+    name: "sql",
+    path: "/sql",
+    ready: ".sql-editor",
+    act: async (page) => {
+      await page.getByRole("button", { name: /^run/ }).click();
+      await page.locator(".sql-cell").first().waitFor();
+    },
+  },
+  { name: "health", path: "/health", ready: ".health-tile" },
+  { name: "settings", path: "/settings", ready: ".panel" },
+  { name: "start", path: "/start", ready: ".command-line" },
+];
+
+describe.skipIf(chromiumPath === undefined)("every view", () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    await sendSample(server);
+    const port = Number(server.app.xtrack[0]?.split(":").at(-1));
+    const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
+    job = startRun({ id: "watched", name: "a watched job", workerId: "w0", transport, source: false, env: false });
+    for (let step = 1; step <= 40; step++) {
+      job.metric("loss", 2 / step, { step, phase: "train" });
+      job.log(step % 13 === 0 ? "warning" : "info", step % 13 === 0 ? "gradient clipped" : `step ${step} done`, {
+        step,
+      });
+    }
+    if (photographs) mkdirSync(folder, { recursive: true });
+  }, 240_000);
+  afterAll(async () => {
+    await job?.end({ timeoutMs: 2000 });
+    await browser?.close();
+    await server?.remove();
+  });
+
+  for (const theme of ["light", "dark"] as const) {
+    test.each(views)(
+      `$name is whole and accessible, ${theme}`,
+      async (view) => {
+        const path = typeof view.path === "string" ? view.path : await view.path();
+        const visit = await browser.visit(server.app.url + path, { theme, width: 1280, height: 800 });
+        const { page } = visit;
+        await page.locator(view.ready).first().waitFor();
+        await view.act?.(page);
+        await page.waitForTimeout(photographs ? 1500 : 300);
+        if (photographs) await page.screenshot({ path: join(folder, `${view.name}-${theme}.png`) });
+        expect(await findings(page)).toEqual([]);
+        expect(visit.problems).toEqual([]);
+        await visit.close();
+      },
+      120_000,
+    );
+  }
+});
+
+/** What axe calls serious or critical, with the element. */
+async function findings(page: Page): Promise<string[]> {
+  // The content policy forbids a script element, so axe is handed to the page as an expression.
+  await page.evaluate(readFileSync(axePath, "utf8"));
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    const { violations } = await axe.run();
+    return violations
+      .filter((each) => each.impact === "serious" || each.impact === "critical")
+      .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)}`));
+  });
+}
+
+interface AxeViolation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
