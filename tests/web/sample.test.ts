@@ -62,6 +62,17 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     });
   });
 
+  test("a long list scrolls by itself and never stretches the page", async () => {
+    await walk(`/runs/${profiledRun}/events`, async (page) => {
+      await page.locator(".log-line").first().waitFor();
+      const [over, lines] = await page.evaluate<[number, number]>(
+        "[document.documentElement.scrollHeight - innerHeight, document.querySelectorAll('.log-line').length]",
+      );
+      expect(over).toBe(0);
+      expect(lines).toBeLessThan(120);
+    });
+  });
+
   test("a filter that cannot be read says where", async () => {
     const visit = await browser.visit(`${server.app.url}/runs?filter=${encodeURIComponent("status:failed AND (lr<")}`);
     await visit.page.locator(".filter-error").waitFor();

@@ -32,7 +32,7 @@ export function OverlayView({
   const [smoothing, setSmoothing] = useState(0);
   const choices = useMemo(() => ({ scale, robust, smoothing }), [scale, robust, smoothing]);
   const shared = [...compare.metrics].sort(
-    (a, b) => b.last.filter((value) => value !== null).length - a.last.filter((value) => value !== null).length,
+    (a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)) || present(b.last) - present(a.last),
   );
   return (
     <div className="stack">
@@ -163,4 +163,8 @@ function bestAt(
   return low === high
     ? `${low.name} ${formatNumber(low.value)}`
     : `${low.name} ${formatNumber(low.value)} … ${formatNumber(high.value)} ${high.name}`;
+}
+
+function present(values: readonly unknown[]): number {
+  return values.filter((value) => value !== null).length;
 }
