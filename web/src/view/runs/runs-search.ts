@@ -28,11 +28,11 @@ export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
   });
 }
 
-/** Columns worth showing before anyone chose: parameters that most runs have, then their losses and scores. */
+/** Columns worth showing before anyone chose: parameters that many runs have and that vary, then losses and scores. */
 export function chooseColumns(fields: readonly FieldInfo[]): string[] {
   const params = fields
     .filter((field) => field.kind === "param" && field.examples.length > 1)
-    .sort((a, b) => b.runs - a.runs)
+    .sort((a, b) => b.runs * b.examples.length - a.runs * a.examples.length)
     .slice(0, 3);
   const metrics = fields
     .filter((field) => field.kind === "metric" && field.field.endsWith(".last"))
