@@ -88,6 +88,16 @@ function toExit(error: unknown): Exit {
     const place = at?.offset === undefined ? "" : ` (at character ${at.offset + 1})`;
     return new Exit(error.status >= 500 ? exitCodes.outage : exitCodes.negative, message + place, hint);
   }
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (syscall === "listen") {
+    const why = code === "EADDRINUSE" ? "something else listens there" : code;
+    const hint = "Choose another address with --http or --xtrack; tributary doctor says which ports are free.";
+    return new Exit(
+      exitCodes.outage,
+      `Cannot listen on ${address}${port === undefined ? "" : `:${port}`}: ${why}.`,
+      hint,
+    );
+  }
   // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
   const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
   return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));

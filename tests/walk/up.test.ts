@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
+const lines = readFileSync(new URL("../fixtures/semantiva/plain_file/trace.ser.jsonl", import.meta.url));
+let folder: string;
+const started: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-up-"));
+});
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Up {
+  readonly child: ChildProcess;
+  /** Where it listens; rejects with what it said when it ended instead. */
+  readonly url: Promise<string>;
+  readonly ended: Promise<{ code: number | null; err: string }>;
+}
+
+function up(...flags: string[]): Up {
+  const args = [
+    main,
+    "up",
+    "--data",
+    join(folder, "data"),
+    "--http",
+    "127.0.0.1:0",
+    "--xtrack",
+    "127.0.0.1:0",
+    ...flags,
+  ];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], cwd: folder });
+  started.push(child);
+  let out = "";
+  let err = "";
+  child.stderr?.on("data", (chunk) => (err += chunk));
+  const ended = new Promise<{ code: number | null; err: string }>((resolve) => {
+    child.once("close", (code) => resolve({ code, err }));
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout?.on("data", (chunk) => {
+      out += chunk;
+      const found = /Open +(http:\S+)\n/.exec(out)?.[1];
+      if (found) resolve(found);
+    });
+    ended.then(() => reject(new Error(err)));
+  });
+  url.catch(() => undefined);
+  return { child, url, ended };
+}
+
+describe("tributary up", () => {
+  it("drains and exits within 10 s of SIGTERM, and the next start has everything", async () => {
+    const first = up();
+    const accepted = await fetch(`${await first.url}/v1/trace-stream`, { method: "POST", body: lines });
+    expect(accepted.status).toBe(202);
+    const begun = performance.now();
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    const second = up();
+    const answer = await (await fetch(`${await second.url}/api/v1/runs`)).json();
+    expect(answer).toMatchObject({ total: 1, runs: [{ status: "completed", protocols: ["semantiva"] }] });
+  }, 90_000);
+
+  it("refuses a data folder that another process uses, and names it", async () => {
+    const first = up();
+    await first.url;
+    const second = await up().ended;
+    expect(second.code).toBe(3);
+    expect(second.err).toContain(String(first.child.pid));
+    expect(second.err).not.toMatch(/\n +at /);
+  }, 90_000);
+
+  it("says what is wrong when a port is taken, without a stack", async () => {
+    const first = up();
+    const port = new URL(await first.url).port;
+    const args = [main, "up", "--data", join(folder, "other"), "--http", `127.0.0.1:${port}`, "--xtrack", "off"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], cwd: folder });
+    started.push(child);
+    let err = "";
+    child.stderr.on("data", (chunk) => (err += chunk));
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(3);
+    expect(err).toContain(`127.0.0.1:${port}`);
+    expect(err).not.toMatch(/\n +at /);
+  }, 90_000);
+});
