@@ -23,6 +23,14 @@ export interface LiveMetricColumns {
   readonly value: (number | "NaN" | "Infinity" | "-Infinity" | null)[];
 }
 
+export interface LiveRunHead {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "running";
+  /** Nothing of this run was known before. */
+  readonly first: boolean;
+}
+
 export interface LiveLogRow {
   readonly id: string;
   readonly ts_ns: string;
@@ -37,6 +45,8 @@ export interface LiveLogRow {
 }
 
 export type LiveData =
+  | { readonly name: "run"; readonly data: LiveRunHead }
+  | { readonly name: "gone"; readonly data: { readonly run: string } }
   | { readonly name: "changed"; readonly data: { readonly run: string; readonly rows: Record<string, number> } }
   | { readonly name: "metrics"; readonly data: LiveMetricColumns }
   | { readonly name: "logs"; readonly data: { readonly run: string; readonly logs: LiveLogRow[] } };
@@ -72,6 +82,19 @@ function addCount(
   const row = counts.get(run) ?? {};
   row[table] = (row[table] ?? 0) + count;
   counts.set(run, row);
+}
+
+/** Runs whose head changed, and runs that were deleted. `isKnown` is told of every run it is asked for. */
+export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean): LiveData[] {
+  const events = new Map<string, LiveData>();
+  for (const change of entry.batch.state) {
+    if (change.table !== "groups" || change.row.protocol === "launch") continue;
+    const { run_id: run, deleted_ns } = change.row;
+    if (deleted_ns > 0n) events.set(run, { name: "gone", data: { run } });
+    else if (!events.has(run))
+      events.set(run, { name: "run", data: { id: run, name: run, status: "running", first: !isKnown(run) } });
+  }
+  return [...events.values()];
 }
 
 /** The rows of one run, as a subscriber of that run gets them. */

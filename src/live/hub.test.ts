@@ -73,6 +73,40 @@ test("a subscriber that does not keep up costs nothing and is told what it misse
   expect(names(messages.slice(2))).toEqual(["changed c1-3"]);
 });
 
+test("tells a run that is new, one that changed and one that was deleted", () => {
+  const hub = new LiveHub("c1", 0, ["default/old"]);
+  const { messages, sink } = watcher();
+  hub.subscribe({ workspace: "default", runs: [], after: null }, sink);
+  const row = {
+    group_key: "default/x/r",
+    workspace: "default",
+    protocol: "xtrack",
+    session_id: "",
+    root_kind: "",
+    rank: 0,
+  };
+  const rest = { pipeline_id: null, deployment_id: null, model_id: null, forked: 0, imported: 0, version: 1n };
+  for (const [at, [run_id, deleted_ns]] of (
+    [
+      ["old", 0n],
+      ["new", 0n],
+      ["new", 5n],
+      ["new", 0n],
+    ] as const
+  ).entries()) {
+    const state = [{ table: "groups" as const, row: { ...row, ...rest, run_id, deleted_ns } }];
+    const batch = { position: at + 1, parts: [], state, bytes: 1 };
+    hub.publish({ position: at + 1, workspace: "default", batch, runOf: () => undefined });
+  }
+  const heads = messages.filter((message) => message.name === "run" || message.name === "gone");
+  expect(heads.map((message) => message.data)).toEqual([
+    { id: "old", name: "old", status: "running", first: false },
+    { id: "new", name: "new", status: "running", first: true },
+    { run: "new" },
+    { id: "new", name: "new", status: "running", first: true },
+  ]);
+});
+
 test("other workspaces see nothing", () => {
   const hub = new LiveHub("c1", 0);
   const { messages, sink } = watcher();

@@ -2,7 +2,7 @@
 // while, so that a subscriber who asked a question first goes on exactly where its answer ended. Each
 // subscriber has a bounded backlog: one that does not keep up is told which range it missed, nobody waits.
 
-import { countRows, type LiveEntry, rowEvents } from "./events.ts";
+import { countRows, headEvents, type LiveData, type LiveEntry, rowEvents } from "./events.ts";
 
 export interface LiveMessage {
   readonly id: string;
@@ -28,6 +28,10 @@ export interface Subscription {
   close(): void;
 }
 
+interface KeptEntry extends LiveEntry {
+  readonly heads: readonly LiveData[];
+}
+
 interface Subscriber {
   readonly interest: LiveInterest;
   readonly sink: LiveSink;
@@ -40,14 +44,17 @@ const backlogBytesMax = 4 * 1024 * 1024;
 
 export class LiveHub {
   readonly collector: string;
-  private readonly kept: LiveEntry[] = [];
+  private readonly kept: KeptEntry[] = [];
   private keptBytes = 0;
   private readonly subscribers = new Set<Subscriber>();
   private position: number;
+  /** `<workspace>/<run>` of every run there is. */
+  private readonly runs: Set<string>;
 
-  constructor(collector: string, position: number) {
+  constructor(collector: string, position: number, runs: Iterable<string> = []) {
     this.collector = collector;
     this.position = position;
+    this.runs = new Set(runs);
   }
 
   get subscriberCount(): number {
@@ -60,8 +67,18 @@ export class LiveHub {
 
   publish(entry: LiveEntry): void {
     this.position = entry.position;
-    this.keep(entry);
-    for (const subscriber of this.subscribers) this.deliver(subscriber, entry);
+    const heads = headEvents(entry, (run) => this.noteRun(`${entry.workspace}/${run}`));
+    for (const head of heads) if (head.name === "gone") this.runs.delete(`${entry.workspace}/${head.data.run}`);
+    const kept = { ...entry, heads };
+    this.keep(kept);
+    for (const subscriber of this.subscribers) this.deliver(subscriber, kept);
+  }
+
+  /** Whether the run was known; it is from now on. */
+  private noteRun(key: string): boolean {
+    const isKnown = this.runs.has(key);
+    this.runs.add(key);
+    return isKnown;
   }
 
   /** Something that is no stored row, such as a command's delivery; not kept for later subscribers. */
@@ -101,16 +118,16 @@ export class LiveHub {
     return Number.isSafeInteger(position) ? position : null;
   }
 
-  private keep(entry: LiveEntry): void {
+  private keep(entry: KeptEntry): void {
     this.kept.push(entry);
     this.keptBytes += entry.batch.bytes + 256;
     let drop = 0;
     while (this.keptBytes > keptBytesMax && drop < this.kept.length - 1)
-      this.keptBytes -= (this.kept[drop++] as LiveEntry).batch.bytes + 256;
+      this.keptBytes -= (this.kept[drop++] as KeptEntry).batch.bytes + 256;
     if (drop > 0) this.kept.splice(0, drop);
   }
 
-  private deliver(subscriber: Subscriber, entry: LiveEntry): void {
+  private deliver(subscriber: Subscriber, entry: KeptEntry): void {
     const { interest, sink } = subscriber;
     if (interest.workspace !== entry.workspace) return;
     if (sink.backlogBytes() > backlogBytesMax) {
@@ -127,6 +144,10 @@ export class LiveHub {
       };
       messages.push({ id, name: "skipped", data });
       subscriber.skippedFrom = null;
+    }
+    for (const { name, data } of entry.heads) {
+      const run = "id" in data ? data.id : data.run;
+      if (interest.runs.length === 0 || interest.runs.includes(run)) messages.push({ id, name, data });
     }
     for (const [run, rows] of countRows(entry)) {
       if (interest.runs.length > 0 && !interest.runs.includes(run)) continue;

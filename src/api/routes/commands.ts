@@ -68,7 +68,7 @@ function toRefusal({ refused, message }: OrderRefusal): Refusal {
   return new Refusal(statusOf[refused], `command_${refused}`, message, { at: { part: "body" } });
 }
 
-function toCommand(command: BookCommand): Command {
+export function toCommand(command: BookCommand): Command {
   const { state, deliveredNs, settledNs, note } = summarize(command);
   const [only] = command.targets.keys();
   const isForOne = command.all === null && command.targets.size === 1 && only !== everyWorker;

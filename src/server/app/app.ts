@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import { createHandlers } from "#api/handlers.ts";
+import { toCommand } from "#api/routes/commands.ts";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
+import type { AppliedInput } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
@@ -62,6 +64,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log.warn({ err: cause }, "A command's step could not be recorded."),
     );
     closers.unshift(async () => control.close());
+    collector.onApplied((entry) => announceCommands(collector, control, entry));
     const keys = await createKeyStore(collector);
     let doors: XtrackDoors | null = null;
     const pulse = createPulse({ collector, metrics, times, doors: () => doors });
@@ -148,6 +151,17 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
       process.exit(70);
     },
   };
+}
+
+/** Subscribers are told of every step of a command, as it stands after it. */
+function announceCommands(collector: Collector, control: Control, { applied }: AppliedInput): void {
+  const ids = new Map(
+    applied.state.flatMap((change) => (change.table === "commands" ? [[change.row.cmd_id, change.row]] : [])),
+  );
+  for (const { workspace, run_id: run, cmd_id } of ids.values()) {
+    const command = control.list(workspace, run).find((one) => one.cmdId === cmd_id);
+    if (command !== undefined) collector.hub.announce(workspace, "command", { run, command: toCommand(command) });
+  }
 }
 
 function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {

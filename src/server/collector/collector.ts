@@ -21,7 +21,7 @@ import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
-import { readEventIdentities } from "#store/reader/restore.ts";
+import { readEventIdentities, readStateRows } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { toBlocks } from "#store/writer/blocks.ts";
@@ -127,7 +127,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     writerOptions(options, id, journal, applier, onTrouble),
     storedTo,
   );
-  const hub = new LiveHub(id, storedTo);
+  const hub = new LiveHub(id, storedTo, await readRunNames(store));
   const listeners = [...(options.listeners ?? [])];
   let closing = false;
   const onApplied = (entry: AppliedInput): void => {
@@ -147,6 +147,12 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   await sequencer.recover();
   if (corrections.length > 0) await collector.change(corrections, "default", "");
   return collector;
+}
+
+/** `<workspace>/<run>` of every stored run. */
+async function readRunNames(store: Store): Promise<string[]> {
+  const rows = await readStateRows<{ workspace: string; run_id: string }>(store, "groups");
+  return rows.map(({ workspace, run_id }) => `${workspace}/${run_id}`);
 }
 
 function writerOptions(
