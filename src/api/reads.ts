@@ -138,6 +138,8 @@ export interface Reads {
   readonly pipelines: PipelineReads;
   readonly records: RecordReads;
   resolve(workspace: string, id: string): Promise<ResolvedRun | null>;
+  /** For each id the groups of the run it means; none when it means nothing. */
+  groupsOfIds(workspace: string, ids: readonly string[]): Promise<Map<string, RunGroup[]>>;
   groupsOf(workspace: string, runs: readonly string[]): Promise<RunGroup[]>;
   runFacts(workspace: string, groups: readonly string[] | null, signal?: AbortSignal): Promise<RunFacts[]>;
   paramCells(

@@ -28,13 +28,14 @@ export function metricRoute(context: ApiContext): Handler<"metric"> {
 export function seriesRoute(context: ApiContext): Handler<"series"> {
   return async ({ body, caller, signal }) => {
     const asOf = context.asOf();
-    const groups: RunGroup[] = [];
-    for (const id of new Set(body.runs)) {
-      const found = await context.reads.resolve(caller.workspace, id);
-      if (found === null) throw unknownRun(id);
+    const ids = [...new Set(body.runs)];
+    const found = await context.reads.groupsOfIds(caller.workspace, ids);
+    const groups = ids.flatMap((id) => {
+      const own = found.get(id) ?? [];
+      if (own.length === 0) throw unknownRun(id);
       // The series is called as the caller called the run, which may be an alias.
-      groups.push(...found.groups.map((group) => ({ ...group, run: id })));
-    }
+      return own.map((group): RunGroup => ({ ...group, run: id }));
+    });
     return answer(context, toRequest(groups, body.keys, body), signal, asOf);
   };
 }

@@ -7,7 +7,7 @@ import { metricsQuery } from "#store/reader/metrics.ts";
 import * as records from "#store/reader/records.ts";
 import * as details from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
-import { seriesQuery } from "#store/reader/series.ts";
+import { readSeries } from "#store/reader/series.ts";
 import * as snapshots from "#store/reader/snapshots.ts";
 import * as spans from "#store/reader/span.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
@@ -22,6 +22,7 @@ export function createReads(store: Store): Reads {
     pipelines: createPipelineReads(store),
     records: createRecordReads(store),
     resolve: (workspace, id) => resolve(store, workspace, id),
+    groupsOfIds: (workspace, ids) => readGroupsOfIds(store, workspace, ids),
     groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
     runFacts: (workspace, groups, signal) =>
       readRunFacts(store, groups === null ? { workspace } : { workspace, groupKeys: groups }, { signal }),
@@ -35,18 +36,14 @@ export function createReads(store: Store): Reads {
       return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
     },
     metrics: (groups) => store.query(metricsQuery(database, groups)),
-    series: ({ groups, ...request }, signal) =>
-      store.stream(
-        seriesQuery(database, {
-          ...request,
-          groups: groups.map(({ groupKey, run, protocol, rank }) => ({
-            groupKey,
-            run,
-            worker: protocol === "cirron" ? String(rank) : null,
-          })),
-        }),
-        { format: "objects", signal },
-      ),
+    series: ({ groups, ...request }, signal) => {
+      const sources = groups.map(({ groupKey, run, protocol, rank }) => ({
+        groupKey,
+        run,
+        worker: protocol === "cirron" ? String(rank) : null,
+      }));
+      return readSeries(store, { ...request, groups: sources }, signal);
+    },
     logs: (request) => store.query(records.logsQuery(database, request)),
     logLevels: (request) => store.query(records.logLevelsQuery(database, request)),
     params: (groups) => store.query(records.paramsQuery(database, groups)),
@@ -94,14 +91,32 @@ interface ResolveRow {
 /** A canonical id wins over an alias, then the run that started last; the others are named beside it. */
 async function resolve(store: Store, workspace: string, id: string): Promise<ResolvedRun | null> {
   const rows = await store.query<ResolveRow>(resolveQuery(store.database, workspace, [id]));
-  if (rows.length === 0) return null;
-  const latest = rows.toSorted((a, b) => Number(BigInt(b.last ?? 0) - BigInt(a.last ?? 0)));
-  const runId = (rows.find((row) => row.run_id === id) ?? latest[0])?.run_id as string;
+  const runId = chooseRun(rows, id);
+  if (runId === undefined) return null;
   const also = [...new Set(rows.map((row) => row.run_id))].filter((other) => other !== runId);
   const groups = await readGroups(store, workspace, [runId]);
   const keys = groups.map((group) => group.groupKey);
   const aliases = await store.query<{ alias: string }>(details.aliasesQuery(store.database, workspace, keys));
   return { runId, groups, aliases: aliases.map(({ alias }) => alias), also };
+}
+
+function chooseRun(rows: readonly ResolveRow[], id: string): string | undefined {
+  if (rows.some((row) => row.run_id === id)) return id;
+  return rows.toSorted((a, b) => Number(BigInt(b.last ?? 0) - BigInt(a.last ?? 0)))[0]?.run_id;
+}
+
+/** The groups of the run that each id means, in two questions for any number of ids. */
+async function readGroupsOfIds(
+  store: Store,
+  workspace: string,
+  ids: readonly string[],
+): Promise<Map<string, RunGroup[]>> {
+  const rows = await store.query<ResolveRow>(resolveQuery(store.database, workspace, ids));
+  const rowsOf = Map.groupBy(rows, (row) => row.alias);
+  const runOf = new Map(ids.map((id) => [id, chooseRun(rowsOf.get(id) ?? [], id)]));
+  const runs = [...new Set(runOf.values())].filter((run) => run !== undefined);
+  const groupsOf = Map.groupBy(await readGroups(store, workspace, runs), (group) => group.run);
+  return new Map(ids.map((id) => [id, groupsOf.get(runOf.get(id) ?? "") ?? []]));
 }
 
 async function readGroups(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {

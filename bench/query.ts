@@ -1,0 +1,193 @@
+// How long the API takes for the questions of its users, over HTTP against a real server with the embedded engine and
+// stored data of the sizes that the figures speak of.
+//
+// Usage: node bench/query.ts [--small] [--save] [--prof DIR]
+
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fillLaunch, fillRuns, type QuerySizes } from "./support/query-data.ts";
+import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+
+const words = process.argv.slice(2);
+const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
+const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const factor = words.includes("--small") ? 0.1 : 1;
+const sizes: QuerySizes = {
+  runs: 10_000 * factor,
+  fields: 200,
+  seriesPoints: 1_000_000 * factor,
+  overlayRuns: 100,
+  overlayPoints: 10_000 * factor,
+  spans: 1_000_000 * factor,
+  launchRuns: 100_000 * factor,
+};
+const rounds = 9;
+
+interface Line {
+  readonly name: string;
+  readonly aimMs: number | null;
+  readonly firstMs: number;
+  readonly medianMs: number;
+  readonly bestMs: number;
+  readonly bytes: number;
+}
+
+/** Asks once, which may be cold, and then again and again. */
+async function time(name: string, aimMs: number | null, ask: () => Promise<number>): Promise<Line> {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round <= rounds; round++) {
+    const began = performance.now();
+    bytes = await ask();
+    times.push(performance.now() - began);
+  }
+  const [firstMs = 0, ...rest] = times;
+  const line = { name, aimMs, firstMs, medianMs: quantile(rest, 0.5), bestMs: Math.min(...rest), bytes };
+  console.error(`${name}: ${firstMs.toFixed(0)} first, ${line.medianMs.toFixed(0)} then`);
+  return line;
+}
+
+async function ask(server: BenchServer, path: string, body?: unknown): Promise<number> {
+  const headers = { "content-type": "application/json" };
+  const init = body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) };
+  const answer = await fetch(`${server.url}/api/v1${path}`, init);
+  const bytes = (await answer.arrayBuffer()).byteLength;
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return bytes;
+}
+
+async function measureRuns(server: BenchServer): Promise<Line[]> {
+  const filter = encodeURIComponent("status:completed AND params.param_3<500 AND metrics.metric_7.last<50");
+  const page = `/runs?filter=${filter}&sort=-metrics.metric_9.last&columns=params.param_3&columns=metrics.metric_7.last`;
+  const overlay = {
+    runs: Array.from({ length: sizes.overlayRuns }, (_, at) => `overlay-${at}`),
+    keys: ["train/loss"],
+    buckets: 1000,
+  };
+  const { from, span } = await extentOf(server);
+  const window = (share: number, at: number) =>
+    `/runs/trace/spans?width=1500&from_ns=${from + BigInt(Math.floor(span * at))}&to_ns=${from + BigInt(Math.floor(span * (at + share)))}`;
+  return [
+    await time(`page of ${whole(sizes.runs)} runs × ${sizes.fields} params and metrics, filtered and sorted`, 150, () =>
+      ask(server, page),
+    ),
+    await time("the same table, newest first, no filter", null, () => ask(server, "/runs")),
+    await time(`series of ${whole(sizes.seriesPoints)} points in 1,000 buckets`, 60, () =>
+      ask(server, "/runs/long/metrics/train%2Floss?buckets=1000"),
+    ),
+    await time(
+      `${sizes.overlayRuns} runs overlaid, ${whole(sizes.overlayPoints)} points each, 1,000 buckets`,
+      500,
+      () => ask(server, "/series", overlay),
+    ),
+    await time(`timeline of ${whole(sizes.spans)} spans, the whole run`, 150, () => ask(server, window(1, 0))),
+    await time("timeline, a hundredth of the run", 150, () => ask(server, window(0.01, 0.4))),
+    await time("timeline, a ten-thousandth of the run", 150, () => ask(server, window(0.0001, 0.7))),
+    await time("time per span name, the whole run", null, () => ask(server, "/runs/trace/spans/summary")),
+  ];
+}
+
+async function extentOf(server: BenchServer): Promise<{ from: bigint; span: number }> {
+  const began = performance.now();
+  const answer = (await (await fetch(`${server.url}/api/v1/runs/trace/spans?width=10`)).json()) as {
+    extent: { from_ns: string; to_ns: string };
+  };
+  coldMs = performance.now() - began;
+  const from = BigInt(answer.extent.from_ns);
+  return { from, span: Number(BigInt(answer.extent.to_ns) - from) };
+}
+
+/** The first look at a run's timeline reads and lays out all its spans; later windows find the layout. */
+let coldMs = 0;
+
+/** From the send of an event to its arrival at a subscriber of its run. */
+async function measureLive(server: BenchServer): Promise<number[]> {
+  const socket = connect(server.xtrackPort, "127.0.0.1");
+  await once(socket, "connect");
+  socket.resume();
+  send(socket, `{"v":1,"t":"run_start","m":{"seq":1,"ts":${Date.now() * 1000}},"p":{"run_id":{"id":"live"}}}`);
+  await server.drained();
+  const stop = new AbortController();
+  const stream = await fetch(`${server.url}/api/v1/live?run=live`, { signal: stop.signal });
+  const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  const delays: number[] = [];
+  const decoder = new TextDecoder();
+  for (let seq = 2; seq < 202; seq++) {
+    const began = performance.now();
+    send(
+      socket,
+      `{"v":1,"t":"metric","m":{"seq":${seq},"ts":${Date.now() * 1000}},"p":{"run_id":"live","key":"loss","value":${seq},"step":${seq}}}`,
+    );
+    for (let text = ""; !text.includes(`"step":["${seq}"]`); ) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error("the live stream ended");
+      text += decoder.decode(value);
+    }
+    delays.push(performance.now() - began);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  stop.abort();
+  socket.destroy();
+  return delays;
+}
+
+function send(socket: Socket, json: string): void {
+  const frame = Buffer.allocUnsafe(4 + json.length);
+  frame.writeUInt32BE(json.length);
+  frame.write(json, 4, "latin1");
+  socket.write(frame);
+}
+
+async function withFolder<T>(
+  fill: (dir: string) => Promise<void>,
+  work: (server: BenchServer) => Promise<T>,
+): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-query-"));
+  try {
+    await fill(dataDir);
+    const server = await startServer({ dataDir, nodeFlags });
+    try {
+      return await work(server);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const launchLines = await withFolder(
+  (dir) => fillLaunch(dir, sizes.launchRuns),
+  async (server) => [
+    await time(`one launch of ${whole(sizes.launchRuns)} runs, every cell`, null, () =>
+      ask(server, "/launches/sweep/1"),
+    ),
+    await time("the list of launches with their completeness", null, () => ask(server, "/launches")),
+  ],
+);
+const [lines, delays] = await withFolder(
+  (dir) => fillRuns(dir, sizes),
+  async (server) => [await measureRuns(server), await measureLive(server)] as const,
+);
+
+const row = ({ name, aimMs, firstMs, medianMs, bestMs, bytes }: Line) =>
+  `| ${name} | ${aimMs ?? ""} | ${medianMs.toFixed(0)} | ${bestMs.toFixed(0)} | ${firstMs.toFixed(0)} | ${whole(bytes / 1024)} |`;
+const page = `# Queries
+
+\`node bench/query.ts${factor < 1 ? " --small" : ""}\` on ${describeMachine()}. Client, server and engine share these cores.
+Milliseconds over HTTP until the last byte: the median and the best of ${rounds}, and the first, which found nothing prepared.
+
+| question | aim | median | best | first | KiB |
+| --- | ---: | ---: | ---: | ---: | ---: |
+${[...lines, ...launchLines].map(row).join("\n")}
+
+The very first look at the timeline of ${whole(sizes.spans)} spans, which reads and lays out all of them: ${coldMs.toFixed(0)} ms.
+
+An event from its sender to a subscriber of its run, of ${delays.length} (aim: p95 under 50 ms): p50 ${quantile(delays, 0.5).toFixed(1)} ms, p95 ${quantile(delays, 0.95).toFixed(1)} ms, p99 ${quantile(delays, 0.99).toFixed(1)} ms.
+`;
+console.log(page);
+if (words.includes("--save")) await writeFile(new URL("results/query.md", import.meta.url), page);
