@@ -3,13 +3,14 @@
 
 import { createHash } from "node:crypto";
 import type { ResolvedRun } from "#api/reads.ts";
+import { parseLines } from "#api/routes/lines.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { editsQuery } from "#store/reader/heads.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
 import { assignBatches, type BatchHead } from "./export-batches.ts";
-import { cellsOf, groupRows, ownIdOf, toRecordText } from "./record-text.ts";
+import { cellsOf, ownIdOf, toRecordText } from "./record-text.ts";
 
 export interface ExportParts {
   readonly store: Store;
@@ -20,8 +21,8 @@ export interface ExportParts {
   readonly signal: AbortSignal;
 }
 
-/** What is held in memory at once, unless one journal record has more. */
-const rowsAtOnce = 20_000;
+/** What the engine sorts at once, unless one journal record has more. */
+const rowsAtOnce = 50_000;
 const fileChunkBytes = 768 * 1024;
 
 export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncGenerator<string> {
@@ -29,12 +30,19 @@ export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncG
   const own = run.groups.map((group) => group.groupKey);
   const groups = [...own, ...(await newLaunches(parts, own))];
   const batches = await readBatches(parts.store, own);
+  let batch: Rows[] = [];
+  const takeBatch = (): string[] => {
+    const [first] = batch;
+    const taken = batch;
+    batch = [];
+    return first === undefined ? [] : [formatBatch(taken, batches.get(first[0].jpos) as BatchHead, run.runId)];
+  };
   for await (const record of readRecords(parts, groups)) {
-    const first = record[0][0];
-    yield first.protocol === "cirron"
-      ? formatBatch(record, batches.get(first.jpos) as BatchHead, run.runId)
-      : record.map((rows) => formatRecordLine(rows, run.runId)).join("\n");
+    if (batch[0] !== undefined && batch[0][0].jpos !== record[0].jpos) yield* takeBatch();
+    if (record[0].protocol === "cirron") batch.push(record);
+    else yield formatRecordLine(record, run.runId);
   }
+  yield* takeBatch();
   yield* exportFiles(parts, run, own);
 }
 
@@ -74,11 +82,8 @@ async function readBatches(store: Store, groups: readonly string[]): Promise<Map
 
 type Rows = [RecordRow, ...RecordRow[]];
 
-/** The records of one journal record at a time, in the order of arrival. */
-async function* readRecords(
-  { store, signal }: ExportParts,
-  groups: readonly string[],
-): AsyncGenerator<[Rows, ...Rows[]]> {
+/** Each record's rows, in the order of arrival. */
+async function* readRecords({ store, signal }: ExportParts, groups: readonly string[]): AsyncGenerator<Rows> {
   const sizes = await store.query<{ jpos: string; rows: number }>(reader.recordSizesQuery(store.database, groups), {
     signal,
   });
@@ -91,8 +96,15 @@ async function* readRecords(
       rows += to.rows;
     }
     const query = reader.recordsBetweenQuery(store.database, groups, from.jpos, to.jpos);
-    const found = groupRows(await store.query<RecordRow>(query, { signal }));
-    for (const records of Map.groupBy(found, (record) => record[0].jpos).values()) yield records as [Rows, ...Rows[]];
+    let record: Rows | null = null;
+    for await (const row of parseLines<RecordRow>(store.stream(query, { format: "objects", signal }))) {
+      if (record !== null && record[0].jpos === row.jpos && record[0].jrow === row.jrow) record.push(row);
+      else {
+        if (record !== null) yield record;
+        record = [row];
+      }
+    }
+    if (record !== null) yield record;
   }
 }
 

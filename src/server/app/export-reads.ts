@@ -8,6 +8,7 @@ import { exportTableQuery, slicesQuery } from "#store/reader/export-tables.ts";
 import type { Store } from "#store/store.ts";
 import { exportLines } from "./export-lines.ts";
 
+const bufferedChars = 64 * 1024;
 const textEncoder = new TextEncoder();
 
 export function createExportReads(store: Store, blobs: BlobStore): ExportReads {
@@ -15,11 +16,16 @@ export function createExportReads(store: Store, blobs: BlobStore): ExportReads {
   return {
     async *lines(workspace, runs, signal) {
       const launches = new Set<string>();
+      let text = "";
       for (const run of runs) {
         for await (const line of exportLines({ store, blobs, workspace, launches, signal }, run)) {
-          yield textEncoder.encode(`${line}\n`);
+          text += `${line}\n`;
+          if (text.length < bufferedChars) continue;
+          yield textEncoder.encode(text);
+          text = "";
         }
       }
+      yield textEncoder.encode(text);
     },
     async rows(kind, scope, signal) {
       const { header, chunks } = await store.answer(exportTableQuery(database, kind, scope), { signal });

@@ -119,8 +119,10 @@ function formatWrapperLine({ seq, type, ts_ns }: RecordRow, payload: string): st
 type Cells<K extends RecordKind> = { readonly [C in (typeof recordKinds)[K]["columns"][number]]: string | null };
 
 export function cellsOf<K extends RecordKind>(row: RecordRow, kind: K): Cells<K> {
-  const entries = recordKinds[kind].columns.map((column, at) => [column, row.cells[at] ?? null]);
-  return Object.fromEntries(entries) as Cells<K>;
+  const cells: Record<string, string | null> = {};
+  const { columns } = recordKinds[kind];
+  for (let at = 0; at < columns.length; at++) cells[columns[at] as string] = row.cells[at] ?? null;
+  return cells as Cells<K>;
 }
 
 /** For columns that are never null. */

@@ -14,6 +14,8 @@ interface KindSource {
   readonly ts: string;
   /** Place among the rows of one record. */
   readonly entry?: string;
+  /** Which row stands for a record that has several, where one always does. */
+  readonly first?: string;
   readonly columns: readonly string[];
   /** Where a text is looked for. */
   readonly search: readonly string[];
@@ -82,6 +84,7 @@ export const recordKinds = {
     where: "source = 'xtrack'",
     type: "if(entry < 0, 'metric', 'metric_batch')",
     entry: "entry",
+    first: "entry <= 0",
     columns: ["key", "phase", "step", "step_text", "epoch", "value", "value_text", "ctx"],
     search: ["key", "phase", "ctx", "value_text"],
   },
@@ -197,8 +200,12 @@ export function pageBoundsQuery(database: string, filter: RecordFilter, page: Pa
   const order = page.descending ? "DESC" : "ASC";
   const behind = page.after === null ? "" : `AND (jpos, jrow) ${page.descending ? "<" : ">"} ({a1:Int64}, {a2:UInt32})`;
   const of = (kind: RecordKind): string => {
-    const { table } = recordKinds[kind];
-    return `SELECT DISTINCT jpos, jrow FROM ${database}.${table} WHERE ${conditions(kind, filter, true)} ${behind}
+    const { table, first, entry }: KindSource = recordKinds[kind];
+    // A text may stand in any row of a record.
+    const byFirst = first !== undefined && filter.text === "";
+    const distinct = entry === undefined || byFirst ? "" : "DISTINCT";
+    return `SELECT ${distinct} jpos, jrow FROM ${database}.${table}
+      WHERE ${conditions(kind, filter, true)} ${behind} ${byFirst ? `AND ${first}` : ""}
       ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`;
   };
   return {
@@ -246,8 +253,9 @@ export function recordRowsQuery(
 export function recordTypesQuery(database: string, filter: RecordFilter): Query {
   const of = (kind: RecordKind): string => {
     const source: KindSource = recordKinds[kind];
-    // A batch of metrics and a sample are one record each; the first entry stands for it.
-    const count = source.entry === undefined ? "count()" : "uniqExact(jpos, jrow)";
+    const byFirst = source.first !== undefined && filter.text === "";
+    const several = byFirst ? `countIf(${source.first})` : "uniqExact(jpos, jrow)";
+    const count = source.entry === undefined ? "count()" : several;
     return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${database}.${source.table}
       WHERE ${conditions(kind, filter, false)} GROUP BY name`;
   };

@@ -152,10 +152,14 @@ FROM ${database}.faults AS f LEFT JOIN (${groups}) AS g ON g.group_key = f.group
 WHERE f.received_ns > g.deleted_ns`;
 }
 
+function groupsSql(database: string): string {
+  return `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
+    CAST(root_kind, 'String') AS root_kind, imported, pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL`;
+}
+
 /** Every view by name, with its SELECT. */
 export function viewSelects(database: string): Readonly<Record<string, string>> {
-  const groups = `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
-    CAST(root_kind, 'String') AS root_kind, imported, pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL`;
+  const groups = groupsSql(database);
   const views: Record<string, string> = {
     ...traceViews(database, groups),
     runs: runsView(database, groups),
@@ -170,9 +174,7 @@ export function viewSelects(database: string): Readonly<Record<string, string>> 
 
 /** The rows of a view that belong to the runs of `{runs:Array(String)}` in `{workspace:String}`, read by their groups. */
 export function exportSelect(database: string, name: string): string {
-  const groups = `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
-    pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL
-    WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)}`;
+  const groups = `${groupsSql(database)} WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)}`;
   if (name === "runs") return `SELECT * EXCEPT (workspace) FROM (${runsView(database, groups)}) ORDER BY run_id`;
   const keys = `SELECT group_key FROM (${groups})`;
   if (name === "faults")
