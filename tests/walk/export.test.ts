@@ -113,9 +113,14 @@ describe("an export as JSONL", () => {
     expect((await (await fetch(`${there.app.url}/api/v1/export?format=jsonl`)).text()).length).toBe(text.length);
   }, 180_000);
 
-  test("gives the tensors' values along", async () => {
-    const blob = (app: TestApp) => fetch(`${app.app.url}/api/v1/runs/odd/artifacts/notes.txt`).then((r) => r.text());
-    expect([await blob(there), await blob(here)]).toEqual(["kept", "kept"]);
+  test("takes tensors and stored files along, byte for byte", async () => {
+    const snapshots = join(root, "tests/fixtures/cirron/torch_full/.cirron/snapshots");
+    const [span] = readdirSync(snapshots) as [string];
+    const [name] = readdirSync(join(snapshots, span)) as [string];
+    const tensor = await fetch(`${there.app.url}/v1/traces/blobs/snapshots/${span}/${name}`);
+    expect(Buffer.from(await tensor.arrayBuffer()).equals(readFileSync(join(snapshots, span, name)))).toBe(true);
+    const file = await fetch(`${there.app.url}/api/v1/runs/odd/artifacts/notes.txt`);
+    expect([file.status, await file.text()]).toEqual([200, "kept"]);
   });
 });
 

@@ -149,7 +149,7 @@ function formatOutput(row: RecordRow, wrapper: string, run: string): string {
 
 async function* exportFiles(parts: ExportParts, run: ResolvedRun, groups: readonly string[]): AsyncGenerator<string> {
   const { store, blobs, workspace, signal } = parts;
-  const query = reader.filesQuery(store.database, workspace, groups, [run.runId, ...run.aliases]);
+  const query = reader.filesQuery(store.database, workspace, groups, run.runId);
   for (const file of await store.query<reader.FileRow>(query, { signal })) {
     if ((await blobs.size(file.object_key)) === null) continue;
     const isArtifact = file.kind.startsWith("artifact:");

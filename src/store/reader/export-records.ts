@@ -76,19 +76,16 @@ export interface FileRow {
 }
 
 /** Tensors of the run's spans, and files stored under any of its names. */
-export function filesQuery(
-  database: string,
-  workspace: string,
-  groups: readonly string[],
-  names: readonly string[],
-): Query {
+export function filesQuery(database: string, workspace: string, groups: readonly string[], run: string): Query {
+  const names = `SELECT {run:String} UNION ALL SELECT alias FROM ${database}.aliases FINAL
+    WHERE workspace = {workspace:String} AND ${inGroups}`;
   const spans = ["spans", "snapshots"].map((table) => `SELECT span_id FROM ${database}.${table} WHERE ${inGroups}`);
   return {
     sql: `SELECT span_id, kind, object_key, content_type FROM ${database}.blobs FINAL
       WHERE workspace = {workspace:String} AND deleted = 0
-        AND if(startsWith(kind, 'artifact:'), span_id IN {names:Array(String)}, span_id IN (${spans.join(" UNION ALL ")}))
+        AND if(startsWith(kind, 'artifact:'), span_id IN (${names}), span_id IN (${spans.join(" UNION ALL ")}))
       ORDER BY span_id, kind`,
-    params: { workspace, groups: [...groups], names: [...names] },
+    params: { workspace, groups: [...groups], run },
   };
 }
 
