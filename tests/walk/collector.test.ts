@@ -17,6 +17,26 @@ async function count(table: string): Promise<number> {
   return Number(rows[0]?.n);
 }
 
+test("two processes stay two runs after a restart, though their roots have no parent", async () => {
+  const two = await createTestCollector();
+  try {
+    for (const name of ["torch_stats", "torch_full"]) {
+      const folder = join(root, "tests/fixtures/cirron", name, ".cirron/spool");
+      for (const file of readdirSync(folder))
+        await submitted(two.collector, cirronInput(readFileSync(join(folder, file))));
+    }
+    const sql = "SELECT group_key, run_id, session_id FROM tributary.groups FINAL ORDER BY group_key";
+    await two.collector.drained();
+    const before = await two.collector.store.query<{ run_id: string }>({ sql });
+    expect(new Set(before.map((row) => row.run_id)).size).toBe(2);
+    const again = await two.reopen();
+    await again.drained();
+    expect(await again.store.query({ sql })).toEqual(before);
+  } finally {
+    await two.remove();
+  }
+}, 60_000);
+
 test("a GPU training goes from its spool to the store once, also when it comes again after a restart", async () => {
   const files = readdirSync(spool).map((name) => readFileSync(join(spool, name)));
   const receipts = await Promise.all(files.map((file) => submitted(walk.collector, cirronInput(file))));

@@ -19,11 +19,11 @@ export const absentNumber: bigint = -(2n ** 63n);
 export function readStoredSpans(store: Store): Promise<DecodedBlock[]> {
   return readBlocks(
     store,
-    `SELECT group_key, span_id, toUInt8(isNull(parent_id)) AS no_parent, ifNull(parent_id, '') AS parent_id,
-        toLowCardinality(if(name IN ('epoch', 'cirron.session'), toString(name), '')) AS name, start_ns, end_ns,
-        ifNull(pid, toInt64(${absentNumber})) AS pid, ifNull(thread_id, toInt64(${absentNumber})) AS thread_id, rank,
-        if(name = 'cirron.session', attrs, '') AS attrs, content_hash
-      FROM ${store.database}.spans`,
+    `SELECT group_key, span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
+        toLowCardinality(if(s.name IN ('epoch', 'cirron.session'), toString(s.name), '')) AS name, start_ns, end_ns,
+        ifNull(s.pid, toInt64(${absentNumber})) AS pid, ifNull(s.thread_id, toInt64(${absentNumber})) AS thread_id, rank,
+        if(s.name = 'cirron.session', s.attrs, '') AS attrs, content_hash
+      FROM ${store.database}.spans AS s`,
   );
 }
 
