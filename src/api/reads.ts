@@ -79,6 +79,7 @@ export interface SeriesRequest {
   readonly axis: "step" | "epoch" | "time" | "relative";
   readonly buckets: number;
   readonly byWorker: boolean;
+  readonly byPosition: boolean;
   readonly worker: string | null;
   readonly phase: string | null;
   readonly from: bigint | null;

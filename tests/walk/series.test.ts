@@ -119,3 +119,25 @@ it("buckets each of several runs over its own range, and gives a short one point
   expect(series[2]).toMatchObject({ points: 7, count: [1, 1, 1, 1, 1, 1, 1], x: [0, 0, 0, 1, 1, 1, 2] });
   expect(series[2]?.first).toEqual(pointsOf("short").map(({ value }) => value));
 });
+
+it("takes the workers of a run together by position: mean, least and greatest of each step", async () => {
+  const frames = ["w0", "w1", "w2"].flatMap((wid, worker) =>
+    Array.from({ length: 20 }, (_, step) =>
+      encodeFrame(
+        "metric",
+        { seq: step + 1, ts: 1_700_000_000_000_000 + step, wid },
+        { run_id: "many", key: "loss", value: step * 10 + worker, step },
+      ),
+    ),
+  );
+  const body = Buffer.concat(frames);
+  await test.post("/v1/xtrack?wait=1", body, { "content-type": "application/octet-stream" });
+  const answer = await test.get("/api/v1/runs/many/metrics/loss?by=position");
+  const [series] = (answer.body as { series: (Series & { mean: number[] })[] }).series;
+  expect(series?.count).toEqual(Array.from({ length: 20 }, () => 3));
+  expect(series?.mean).toEqual(Array.from({ length: 20 }, (_, step) => step * 10 + 1));
+  expect(series?.min).toEqual(Array.from({ length: 20 }, (_, step) => step * 10));
+  expect(series?.max).toEqual(Array.from({ length: 20 }, (_, step) => step * 10 + 2));
+  const apart = await test.get("/api/v1/runs/many/metrics/loss?by=worker");
+  expect((apart.body as { series: unknown[] }).series).toHaveLength(3);
+});

@@ -45,7 +45,8 @@ const seriesOptions = {
   /** Window in time whatever the axis: the shared clock. */
   from_ns: Type.Optional(TimeNs),
   to_ns: Type.Optional(TimeNs),
-  by: Type.Optional(word(["run", "worker"])),
+  /** `position`: the points of all workers at one position are one bucket, with their mean, least and greatest. */
+  by: Type.Optional(word(["run", "worker", "position"])),
   worker: Type.Optional(Type.String()),
   phase: Type.Optional(Type.String()),
 };
@@ -85,6 +86,7 @@ export const Series = Type.Object({
   /** Over finite points; null when the bucket has none. */
   min: Type.Array(nullable(Type.Number())),
   max: Type.Array(nullable(Type.Number())),
+  mean: Type.Array(nullable(Type.Number())),
   nan: Type.Array(Count),
   pos_inf: Type.Array(Count),
   neg_inf: Type.Array(Count),

@@ -123,7 +123,15 @@ async function divergences(
   if (keys.length === 0 || runs.length < 2) return [];
   const window = { worker: null, phase: null, from: null, to: null, fromNs: null, toNs: null };
   const groups = runs.flatMap((run) => run.groups);
-  const request = { groups, keys, axis: "step" as const, buckets: divergenceBuckets, byWorker: false, ...window };
+  const request = {
+    groups,
+    keys,
+    axis: "step" as const,
+    buckets: divergenceBuckets,
+    byWorker: false,
+    byPosition: false,
+    ...window,
+  };
   const all: Series[] = [];
   for await (const series of parseLines<Series>(context.reads.series(request, signal))) all.push(series);
   const [first, ...others] = runs as [ResolvedRun, ...ResolvedRun[]];

@@ -55,6 +55,7 @@ function toRequest(groups: readonly RunGroup[], keys: readonly string[], options
     axis: options.axis ?? "step",
     buckets: options.buckets ?? bucketsDefault,
     byWorker: options.by === "worker",
+    byPosition: options.by === "position",
     worker: options.worker ?? null,
     phase: options.phase ?? null,
     from: toBigInt(options.from),

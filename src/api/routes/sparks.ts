@@ -27,6 +27,7 @@ export async function readSparks(
       axis: "time",
       buckets: sparkBuckets,
       byWorker: false,
+      byPosition: false,
       worker: null,
       phase: at > 0 ? field.slice(at + 1) : null,
       from: null,

@@ -17,6 +17,8 @@ export interface SeriesRequest {
   readonly axis: SeriesAxis;
   readonly buckets: number;
   readonly byWorker: boolean;
+  /** The points of all workers at one position are one bucket. */
+  readonly byPosition: boolean;
   readonly worker: string | null;
   readonly phase: string | null;
   /** In the axis' unit, both ends included. */
@@ -44,6 +46,7 @@ interface Bounds {
   readonly phase: string;
   readonly worker: string;
   readonly n: number;
+  readonly positions: number;
   /** Points that are no number. */
   readonly odd: number;
   readonly x: readonly [string, string];
@@ -55,7 +58,8 @@ interface Bounds {
 function boundsQuery(database: string, request: SeriesRequest): Query {
   const range = (name: string) => `[min(p.${name}), max(p.${name})] AS ${name}`;
   return {
-    sql: `SELECT run, key, phase, worker, toUInt32(count()) AS n, toUInt32(countIf(isNull(value))) AS odd,
+    sql: `SELECT run, key, phase, worker, toUInt32(count()) AS n,
+  ${request.byPosition ? "toUInt32(uniqExact(p.x))" : "toUInt32(0)"} AS positions, toUInt32(countIf(isNull(value))) AS odd,
   ${["x", "ts_ns", "seq", "entry"].map(range).join(", ")}
 FROM (${pointsSql(database, request)}) AS p GROUP BY run, key, phase, worker ORDER BY run, key, phase, worker`,
     params: seriesParams(request),
@@ -69,18 +73,19 @@ function bucketsQuery(database: string, request: SeriesRequest, bounds: readonly
   return {
     sql: `SELECT ${of("s_run", "String")} AS run, ${of("s_key", "String")} AS key, ${of("s_phase", "String")} AS phase,
   ${request.byWorker ? of("s_worker", "String") : "CAST(NULL, 'Nullable(String)')"} AS worker,
-  ${of("s_n", "UInt32")} AS points, toBool(points <= {buckets:UInt32}) AS exact,
+  ${of("s_n", "UInt32")} AS points, toBool(${request.byPosition ? "0" : "points <= {buckets:UInt32}"}) AS exact,
   ${of("s_lo", "Int64")} AS x_base, groupArray(toFloat64(x1 - x_base)) AS x, groupArray(toFloat64(x2 - x_base)) AS x_last,
   ${of("s_from", "Int64")} AS t_base, groupArray(toFloat64(t1 - t_base)) AS t, groupArray(toFloat64(t2 - t_base)) AS t_last,
   groupArray(toUInt32(c)) AS count,
   arrayMap(v -> v.1, groupArray(tuple(v1))) AS first, arrayMap(v -> v.1, groupArray(tuple(v2))) AS last,
   arrayMap(v -> v.1, groupArray(tuple(least_v))) AS min, arrayMap(v -> v.1, groupArray(tuple(greatest_v))) AS max,
+  arrayMap(v -> v.1, groupArray(tuple(mean_v))) AS mean,
   groupArray(toUInt32(nans)) AS nan, groupArray(toUInt32(pos)) AS pos_inf, groupArray(toUInt32(neg)) AS neg_inf
 FROM (
   SELECT series, bucket, count() AS c, min(place) AS from_place, min(x) AS x1, max(x) AS x2,
     argMin(ts_ns, place) AS t1, argMax(ts_ns, place) AS t2, ${first} AS v1, ${last} AS v2,
     minOrNullIf(value, isFinite(value)) AS least_v, maxOrNullIf(value, isFinite(value)) AS greatest_v,
-    countIf(isNaN(value)) AS nans, countIf(value = inf) AS pos, countIf(value = -inf) AS neg
+    avgOrNullIf(value, isFinite(value)) AS mean_v, countIf(isNaN(value)) AS nans, countIf(value = inf) AS pos, countIf(value = -inf) AS neg
   FROM (
     SELECT ${seriesSql(bounds)} AS series, x, ts_ns, value, ${placeSql(request, bounds)} AS place,
       ${bucketSql(request, bounds)} AS bucket
@@ -100,6 +105,7 @@ function boundsParams(bounds: readonly Bounds[]): Record<string, ParamValue> {
     s_id: bounds.map(idOf),
     s_number: bounds.map((_, at) => at + 1),
     s_n: bounds.map(({ n }) => n),
+    s_positions: bounds.map(({ positions }) => positions),
     s_lo: bounds.map(({ x }) => BigInt(x[0])),
     s_hi: bounds.map(({ x }) => BigInt(x[1])),
     s_from: bounds.map(({ ts_ns }) => BigInt(ts_ns[0])),
@@ -147,16 +153,18 @@ function max(a: bigint, b: bigint): bigint {
 }
 
 /** Even shares of the series' range; a point of a short series has a bucket of its own. */
-function bucketSql({ buckets }: SeriesRequest, bounds: readonly Bounds[]): string {
-  const own = "cityHash64(place, at_worker, mark_id)";
-  const isShort = (one: Bounds) => one.n <= buckets;
+function bucketSql({ buckets, byPosition }: SeriesRequest, bounds: readonly Bounds[]): string {
+  const own = byPosition ? "cityHash64(x)" : "cityHash64(place, at_worker, mark_id)";
+  const sizeOf = (one: Bounds) => (byPosition ? one.positions : one.n);
+  const isShort = (one: Bounds) => sizeOf(one) <= buckets;
   if (bounds.every(isShort)) return own;
   const lo = "toFloat64(arrayElement({s_lo:Array(Int64)}, series))";
   const hi = "toFloat64(arrayElement({s_hi:Array(Int64)}, series))";
   const share = `(toFloat64(x) - ${lo}) / greatest(${hi} - ${lo} + 1, toFloat64(1))`;
   const even = `toUInt64(least(toFloat64({buckets:UInt32}) - 1, greatest(toFloat64(0), floor(${share} * {buckets:UInt32}))))`;
   if (!bounds.some(isShort)) return even;
-  return `if(arrayElement({s_n:Array(UInt32)}, series) <= {buckets:UInt32}, ${own}, ${even})`;
+  const size = byPosition ? "s_positions" : "s_n";
+  return `if(arrayElement({${size}:Array(UInt32)}, series) <= {buckets:UInt32}, ${own}, ${even})`;
 }
 
 /** The value of a bucket's first and last point; null where that point is no number. */

@@ -23,6 +23,7 @@ function series(part: Partial<Series>): Series {
     last: [3, 2, 1],
     min: [3, 2, 1],
     max: [3, 2, 1],
+    mean: [],
     nan: [0, 0, 0],
     pos_inf: [0, 0, 0],
     neg_inf: [0, 0, 0],
