@@ -23,8 +23,8 @@ export async function fillRuns(dataDir: string, sizes: QuerySizes): Promise<void
   await migrate(store);
   const insert = async (table: string, rows: number, columns: string): Promise<void> => {
     // In slices, as a writer would: the engine holds one slice in memory, and the parts are like real ones.
-    for (let from = 0; from < rows; from += 500_000) {
-      const count = Math.min(500_000, rows - from);
+    for (let from = 0; from < rows; from += 100_000) {
+      const count = Math.min(100_000, rows - from);
       await store.ddl(`INSERT INTO ${store.database}.${table} (${namesOf(columns)})
         SELECT ${columns} FROM (SELECT number + ${from} AS number FROM numbers(${count})) ORDER BY number`);
     }

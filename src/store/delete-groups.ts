@@ -15,6 +15,7 @@ const byGroup = [
   "faults",
   "seq_ranges",
   "metric_summary",
+  "metric_by_key",
   "group_times",
   "cirron_batches",
   "aliases",

@@ -63,7 +63,7 @@ export async function readMetricCells(
     {
       sql: `SELECT group_key, key, phase, worker, argMinMerge(first) AS first, argMaxMerge(last) AS last,
           min(min_value) AS min_value, max(max_value) AS max_value, max(nonfinite) AS nonfinite
-        FROM ${store.database}.metric_summary
+        FROM ${store.database}.${groups === null && keys !== null ? "metric_by_key" : "metric_summary"}
         WHERE ${where(groups)} ${keys === null ? "" : "AND key IN {keys:Array(String)}"}
         GROUP BY group_key, key, phase, worker ORDER BY group_key, key, phase, worker`,
       params: { ...whereParams(workspace, groups), ...(keys === null ? {} : { keys: [...keys] }) },

@@ -57,6 +57,7 @@ function storage(layout: TableLayout, dialect: Dialect): string {
       ? `${name}(${versionArgs.join(", ")})`
       : `Replicated${name}(${[...replicaArgs(layout, dialect.database), ...versionArgs].join(", ")})`;
   const settings = [dialect.cluster === null ? localSettings : replicatedSettings];
+  if (layout.granularity !== undefined) settings.push(`index_granularity = ${layout.granularity}`);
   if (dialect.embedded) settings.push(durableSettings);
   const order = layout.orderBy.map((column) => `\`${column}\``).join(", ");
   return `ENGINE = ${engine}\nORDER BY (${order})\nSETTINGS ${settings.join(", ")}`;
@@ -83,7 +84,7 @@ export function createSummaryViews(summary: Summary, dialect: Dialect): string[]
       `CREATE MATERIALIZED VIEW IF NOT EXISTS ${database}.${summary.target.name}_of_${source}${on}
 TO ${database}.${summary.target.name}${suffix} AS
 SELECT ${select}
-FROM ${database}.${source}${suffix} GROUP BY ${keys}`,
+FROM ${database}.${source}${suffix} AS s GROUP BY ${keys}`,
   );
 }
 

@@ -72,22 +72,24 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
       ],
       "sum-2",
     );
-    const [row] = await store.query({
-      sql: `SELECT argMaxMerge(last) AS last, argMinMerge(first) AS first, min(min_value) AS least, max(max_value) AS most,
-          max(nonfinite) AS nonfinite, min(min_step) AS from, max(max_step) AS to, min(min_ns) AS began, max(max_ns) AS ended
-        FROM ${store.database}.metric_summary WHERE group_key = 'd/x/sum' AND key = 'loss' GROUP BY worker, phase`,
-    });
-    expect(row).toEqual({
-      last: [7, "", "3", null, "31"],
-      first: [0.25, "", null, null, "99"],
-      least: -1,
-      most: 7,
-      nonfinite: 1,
-      from: "0",
-      to: "3",
-      began: "1",
-      ended: "99",
-    });
+    for (const table of ["metric_summary", "metric_by_key"]) {
+      const [row] = await store.query({
+        sql: `SELECT argMaxMerge(last) AS last, argMinMerge(first) AS first, min(min_value) AS least, max(max_value) AS most,
+            max(nonfinite) AS nonfinite, min(min_step) AS from, max(max_step) AS to, min(min_ns) AS began, max(max_ns) AS ended
+          FROM ${store.database}.${table} WHERE group_key = 'd/x/sum' AND key = 'loss' GROUP BY worker, phase`,
+      });
+      expect(row).toEqual({
+        last: [7, "", "3", null, "31"],
+        first: [0.25, "", null, null, "99"],
+        least: -1,
+        most: 7,
+        nonfinite: 1,
+        from: "0",
+        to: "3",
+        began: "1",
+        ended: "99",
+      });
+    }
   });
 
   it("knows when a group began and was last heard of; a missing time is none", async () => {

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import { addColumn, createDatabase, createSummaryViews, createTable, type Dialect } from "./dialect.ts";
-import { summaries } from "./summaries.ts";
+import { metricsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -16,6 +16,8 @@ interface Step {
   readonly id: number;
   readonly name: string;
   statements(dialect: Dialect): string[];
+  /** Brings along what an older database holds; a fresh one has nothing. */
+  fill?(dialect: Dialect): string;
 }
 
 const migrationColumns = { id: "UInt32", name: "String", checksum: "String", applied_ns: "Int64" } as const;
@@ -53,7 +55,24 @@ const steps: readonly Step[] = [
     statements: (dialect) =>
       stateLayouts.filter(({ name }) => name === "settings").flatMap((layout) => createTable(layout, dialect)),
   },
+  {
+    id: 4,
+    name: "metrics by key",
+    statements: (dialect) => [
+      ...createTable(metricsByKey.target, dialect),
+      ...createSummaryViews(metricsByKey, dialect),
+    ],
+    fill: fillMetricsByKey,
+  },
 ];
+
+/** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
+function fillMetricsByKey({ database }: Dialect): string {
+  const names = Object.keys(metricsByKey.target.columns).join(", ");
+  // In small blocks on one thread: a row's states take hundreds of bytes while they move.
+  return `INSERT INTO ${database}.${metricsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.metric_summary
+SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 32768, min_insert_block_size_bytes = 0`;
+}
 
 /** The views' row in `migrations`; steps count up from 1. */
 const viewsId = 0;
@@ -88,6 +107,7 @@ export async function migrate(store: Store): Promise<void> {
   for (const step of steps.filter(({ id }) => !done.has(id))) {
     const statements = step.statements(dialect);
     for (const sql of statements) await store.ddl(sql);
+    if (newest > 0 && step.fill !== undefined) await store.ddl(step.fill(dialect));
     await record(store, step.id, step.name, checksumOf(statements));
   }
   await addMissingColumns(store, dialect);

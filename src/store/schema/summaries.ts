@@ -60,6 +60,28 @@ const metricSummary: Summary = {
   },
 };
 
+/**
+ * The same rows by key: the table of runs asks for two or three metrics of every run, and in the order above these
+ * lie in every granule. It is filled from the summary's own inserts, which have one row a series.
+ */
+export const metricsByKey: Summary = {
+  target: {
+    ...summaryLayout("metric_by_key", ["key", "group_key", "worker", "phase"], metricSummary.target.columns),
+    granularity: 1024,
+  },
+  sources: {
+    metric_summary: Object.entries(metricSummary.target.columns)
+      .map(([name, type]) => `${mergeOf(name, type)} AS ${name}`)
+      .join(", "),
+  },
+};
+
+function mergeOf(name: string, type: string): string {
+  const [, kind, aggregate] = /^(Simple)?AggregateFunction\((\w+)/.exec(type) ?? [];
+  if (aggregate === undefined) return `s.${name}`;
+  return kind === "Simple" ? `${aggregate}(s.${name})` : `${aggregate}MergeState(s.${name})`;
+}
+
 /** A time that a record did not have is 0, and is no time. */
 const timesOf = (start: string, end: string): string =>
   `group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,

@@ -13,6 +13,8 @@ export interface TableLayout {
   /** `ReplacingMergeTree`, its version column if it has one, or `AggregatingMergeTree`. */
   readonly engine: { readonly name: "ReplacingMergeTree" | "AggregatingMergeTree"; readonly version?: string };
   readonly orderBy: readonly string[];
+  /** Rows between two marks of the index; the engine's own 8192 when absent. */
+  readonly granularity?: number;
   /** What rows are spread over a cluster by; null for a table that is whole on every shard. */
   readonly shardBy: string | null;
 }
