@@ -1,6 +1,6 @@
-// Reads the records of one segment, chunk by chunk. Damage never ends a scan: a record with a damaged payload
-// is stepped over, and after a damaged header the next mark whose header holds is taken. Skipped bytes are
-// reported, so that the caller can tell a torn tail (nothing valid follows) from a hole (something does).
+// Reads the records of one segment, chunk by chunk. Damage never ends a scan: after a damaged record the next
+// mark whose header holds is taken. Skipped bytes are reported, so that the caller can tell a torn tail (nothing
+// valid follows) from a hole (something does).
 
 import { type OpenFile, readWhole } from "./files.ts";
 import { decodeRecordHeader, payloadCrcOf, recordHeaderBytes, recordMark, segmentHeaderBytes } from "./layout.ts";
@@ -47,12 +47,15 @@ export async function* scanRecords(file: OpenFile, range: ScanRange): AsyncGener
     // The file may be shorter than it was; then this record is torn and nothing follows it.
     if (!(await window.has(size))) break;
     const payload = window.bytes.subarray(window.at + recordHeaderBytes, window.at + size);
+    lastPosition = header.position;
     if (payloadCrcOf([payload], range.salt) === header.payloadCrc) {
       found.push({ position: header.position, offset: window.offset(), payload, skippedBytes });
       skippedBytes = 0;
-    } else skippedBytes += size;
-    lastPosition = header.position;
-    window.at += size;
+      window.at += size;
+    }
+    // Where the payload is damaged its length may be wrong too: bytes can be missing from it. The next record is
+    // looked for inside it, since stepping over would step into the record that follows.
+    else skippedBytes += window.seekMark();
   }
   if (found.length > 0) yield found;
 }

@@ -19,6 +19,8 @@ export interface GroupFacts {
   /** XTrack events that came again, and those that never came. */
   readonly duplicates: number;
   readonly missing: number;
+  /** Points that are NaN or ±Infinity. */
+  readonly nonfinite: number;
   readonly pipelineId: string | null;
   readonly deploymentId: string | null;
   readonly modelId: string | null;

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -33,4 +35,27 @@ it("counts what it takes, by protocol, on the Health page and for Prometheus", a
   expect(text).toContain(`tributary_records_duplicate_total{protocol="semantiva"} ${count}`);
   expect(text).toMatch(/tributary_faults_total\{protocol="semantiva",code="\w+"\} 1/);
   expect(text).toMatch(/tributary_insert_seconds_count\{table="\w+"\} [1-9]/);
+});
+
+it("lists who is connected, and how many events never came", async () => {
+  const [address] = app.app.xtrack as [string];
+  const { host, port } = { host: address.split(":")[0] as string, port: Number(address.split(":")[1]) };
+  const socket = connect(port, host);
+  const meta = (seq: number) => ({ seq, ts: 1_700_000_000_000_000 + seq, wid: "w0" });
+  socket.write(encodeFrame("run_start", meta(1), { run_id: { id: "connected" } }));
+  socket.write(encodeFrame("metric", meta(5), { run_id: "connected", key: "loss", value: 1 }));
+  const until = Date.now() + 10_000;
+  let found: {
+    connections: { run: string | null; events: number }[];
+    protocols: { protocol: string; missing: number }[];
+  };
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    found = (await app.get("/api/v1/health")).body as typeof found;
+  } while (Date.now() < until && (found.protocols.find((one) => one.protocol === "xtrack")?.missing ?? 0) === 0);
+  expect(found.connections).toEqual([
+    expect.objectContaining({ transport: "tcp", run: "connected", worker: "w0", events: 2, accepts_commands: false }),
+  ]);
+  expect(found.protocols.find((one) => one.protocol === "xtrack")).toMatchObject({ accepted: 2, missing: 3 });
+  socket.end();
 });

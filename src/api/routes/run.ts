@@ -99,6 +99,7 @@ function toError(entry: RunEntry, end: Record<string, unknown>): Run["error_deta
 }
 
 function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
+  const whole = toRunHead(facts, head).status;
   const xtrack = Map.groupBy(facts.starts, (start) => start.worker);
   const workers = [...xtrack].map(([worker, starts]): Worker => {
     const group = facts.groups.find((one) => one.groupKey === starts[0]?.groupKey);
@@ -127,7 +128,7 @@ function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
         rank,
         pid: null,
         host: "",
-        status: toRunHead({ ...facts, groups, starts: [], ends: [], wrappers: [], pipelines: [] }, head).status,
+        status: whole === "running" ? rankStatus(facts, groups, head) : whole,
         connected: false,
         first_ns: times.toSorted(compareBig)[0]?.toString() ?? null,
         last_ns: ends.toSorted(compareBig).at(-1)?.toString() ?? null,
@@ -135,6 +136,11 @@ function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
       };
     }),
   ];
+}
+
+/** A process says nothing of its end but by its session span; while the run goes on, silence decides. */
+function rankStatus(facts: RunFacts, groups: RunFacts["groups"], head: HeadContext): Worker["status"] {
+  return toRunHead({ ...facts, groups, starts: [], ends: [], wrappers: [], pipelines: [] }, head).status;
 }
 
 function compareBig(a: bigint, b: bigint): number {

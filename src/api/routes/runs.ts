@@ -104,7 +104,7 @@ export function toSummary(entry: RunEntry, columns: readonly FieldRef[]): RunSum
       faults: facts.groups.reduce((sum, group) => sum + group.faults, 0),
       missing: facts.missing,
       duplicates: facts.groups.reduce((sum, group) => sum + group.duplicates, 0),
-      nonfinite: entry.counts.reduce((sum, cell) => sum + cell.nonfinite, 0),
+      nonfinite: facts.groups.reduce((sum, group) => sum + group.nonfinite, 0),
     },
     cells: toCells(entry, columns),
   };

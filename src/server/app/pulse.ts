@@ -8,7 +8,9 @@ import type { Input } from "#intake/input.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { Metrics } from "#server/metrics.ts";
+import type { ConnectionInfo } from "#server/xtrack/connection.ts";
 import type { XtrackDoors } from "#server/xtrack/doors.ts";
+import { readMissing } from "#store/reader/heads.ts";
 import { EventRate } from "./event-rate.ts";
 import type { StoreTimes } from "./store-times.ts";
 
@@ -39,6 +41,9 @@ interface ProtocolCounts {
   readonly rate: EventRate;
 }
 
+/** Looks between two counts of what is missing. */
+const looksPerCount = 12;
+
 type Protocol = "cirron" | "semantiva" | "xtrack" | "run";
 
 export function createPulse(options: PulseOptions): Pulse {
@@ -49,6 +54,7 @@ export function createPulse(options: PulseOptions): Pulse {
   const counts = new Map<Protocol, ProtocolCounts>();
   const history = { events: [] as number[], lagMs: [] as number[], waiting: [] as number[] };
   let storeUp = true;
+  let missing = 0;
 
   collector.onApplied((entry) => {
     const protocol = protocolOf(entry.input);
@@ -62,8 +68,12 @@ export function createPulse(options: PulseOptions): Pulse {
     push(history.events, rate.perSecond());
     push(history.lagMs, lag.lagMs(collector.writer.stored));
     push(history.waiting, collector.writer.pendingBytes);
+    // The count reads every range of sequence numbers, so it is taken once a minute.
+    if (storeUp && looks++ % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
+    metrics.gaps.set({ protocol: "xtrack" }, missing);
     setGauges(options, lag);
   };
+  let looks = 0;
   const looking = setInterval(() => void look(), stepMs).unref();
 
   const problems = () => {
@@ -82,6 +92,7 @@ export function createPulse(options: PulseOptions): Pulse {
     close: () => clearInterval(looking),
     async health() {
       const doors = options.doors();
+      missing = await readMissing(collector.store).catch(() => missing);
       const journal = collector.journal.state();
       const found = problems();
       return {
@@ -89,7 +100,7 @@ export function createPulse(options: PulseOptions): Pulse {
         problems: [...found],
         version,
         started_ns: String(startedNs),
-        protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors)),
+        protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors, missing)),
         history: {
           step_ms: stepMs,
           events_per_s: [...history.events],
@@ -106,12 +117,29 @@ export function createPulse(options: PulseOptions): Pulse {
           skipped_records: journal.corruptRecords,
         },
         store: await toStoreHealth(collector, times),
-        connections: [],
+        connections: (doors?.list() ?? []).slice(0, connectionsMax).map(toConnection),
         memory_bytes: process.memoryUsage.rss(),
         subscribers: collector.hub.subscriberCount,
         as_of: collector.hub.idOf(collector.writer.stored),
       };
     },
+  };
+}
+
+/** More than this many are not told one by one. */
+const connectionsMax = 1000;
+
+function toConnection(info: ConnectionInfo): HealthAnswer["connections"][number] {
+  return {
+    id: String(info.id),
+    transport: info.transport,
+    peer: info.peer,
+    run: info.runId,
+    worker: info.wid,
+    since_ns: (BigInt(info.sinceUs) * 1000n).toString(),
+    events: info.frames,
+    bytes: info.bytes,
+    accepts_commands: info.takesCommands,
   };
 }
 
@@ -169,11 +197,19 @@ function count(counts: Map<Protocol, ProtocolCounts>, protocol: Protocol, entry:
   for (const { code } of faults) metrics.faults.inc({ protocol, code });
 }
 
-function toProtocolHealth(protocol: Protocol, one: ProtocolCounts, doors: XtrackDoors | null) {
+function toProtocolHealth(protocol: Protocol, one: ProtocolCounts, doors: XtrackDoors | null, missing: number) {
   const refused =
     protocol === "xtrack" ? (doors?.connections.unauthorized ?? 0) + (doors?.connections.overLimit ?? 0) : 0;
   const { accepted, duplicates, faults, rate } = one;
-  return { protocol, accepted, refused, duplicates, faults, missing: 0, events_per_s: rate.perSecond() };
+  return {
+    protocol,
+    accepted,
+    refused,
+    duplicates,
+    faults,
+    missing: protocol === "xtrack" ? missing : 0,
+    events_per_s: rate.perSecond(),
+  };
 }
 
 function setGauges({ collector, metrics, doors }: PulseOptions, lag: LagWatch): void {

@@ -69,7 +69,26 @@ export function createConnectionCounters(): ConnectionCounters {
 /** How long the last acks may take to leave. */
 const lastAcksMs: { readonly [how in StreamEnd]: number } = { eof: 5000, reset: 0, shutdown: 1000 };
 
+/** What is known of an open connection, for people. */
+export interface ConnectionInfo {
+  readonly id: number;
+  readonly transport: Transport;
+  readonly peer: string;
+  /** The first run that spoke here; null before one did. */
+  readonly runId: string | null;
+  readonly wid: string;
+  readonly sinceUs: number;
+  readonly frames: number;
+  readonly bytes: number;
+  readonly takesCommands: boolean;
+}
+
+let lastId = 0;
+
 export class Connection {
+  private readonly id = ++lastId;
+  private readonly sinceUs: number;
+  private bytes = 0;
   private readonly carrier: Carrier;
   private readonly ports: ConnectionPorts;
   private readonly rules: ConnectionRules;
@@ -92,6 +111,7 @@ export class Connection {
     this.rules = rules;
     this.counters = counters;
     this.takesCommands = rules.acks === "always";
+    this.sinceUs = ports.nowUs();
     this.outgoing = new Outgoing(carrier, rules.outgoing, counters, ports.nowUs);
     counters.accepted++;
     counters.open++;
@@ -102,12 +122,21 @@ export class Connection {
   receive(chunk: Uint8Array): void {
     if (this.ending !== null) return;
     this.counters.bytes += chunk.length;
+    this.bytes += chunk.length;
     if (this.sniffer === null) {
       this.pass(chunk);
       return;
     }
     const sniffed = this.sniffer.push(chunk);
     if (sniffed !== undefined) this.admit(sniffed);
+  }
+
+  info(): ConnectionInfo {
+    const { id, sinceUs, bytes, takesCommands } = this;
+    const { transport, address: peer } = this.carrier;
+    const [first] = this.workers;
+    const who = { runId: first?.runId ?? null, wid: first?.wid ?? "" };
+    return { id, transport, peer, ...who, sinceUs, frames: this.stream?.frames ?? 0, bytes, takesCommands };
   }
 
   /** The peer has ended or is gone, or we are shutting down. Resolves when nothing is left to do. */

@@ -3,7 +3,12 @@
 import type { Config } from "#config/settings.ts";
 import type { Access } from "#server/http/access.ts";
 import { mayUse } from "#server/http/access.ts";
-import { type ConnectionCounters, type ConnectionRules, createConnectionCounters } from "./connection.ts";
+import {
+  type ConnectionCounters,
+  type ConnectionInfo,
+  type ConnectionRules,
+  createConnectionCounters,
+} from "./connection.ts";
 import type { IntakeCounters, IntakeSinkOptions } from "./frame-stream.ts";
 import { createIntakeSink } from "./intake-sink.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
@@ -37,6 +42,8 @@ export interface XtrackDoors {
   readonly presence: Presence;
   readonly connections: Readonly<ConnectionCounters>;
   readonly records: Readonly<IntakeCounters>;
+  /** Open connections. */
+  list(): ConnectionInfo[];
   /** Lets nobody in, makes durable what came, closes what is open. */
   close(): Promise<void>;
 }
@@ -72,7 +79,8 @@ export async function openXtrackDoors({ config, access, intake, desk }: XtrackDo
     throw cause;
   }
   const addresses = servers.map(({ address }) => address);
-  return { addresses, webSocket, presence: sink.presence, connections: counters, records: sink.counters, close };
+  const list = (): ConnectionInfo[] => [...servers.flatMap((server) => server.list()), ...webSocket.list()];
+  return { addresses, list, webSocket, presence: sink.presence, connections: counters, records: sink.counters, close };
 }
 
 function toListen({ xtrackAddress, xtrackUnixPath }: XtrackSettings): ListenAddress[] {

@@ -8,6 +8,7 @@ import {
   type Carrier,
   Connection,
   type ConnectionCounters,
+  type ConnectionInfo,
   type ConnectionPorts,
   type ConnectionRules,
 } from "./connection.ts";
@@ -26,6 +27,8 @@ export interface SocketServerOptions {
 export interface SocketServer {
   /** Where it really listens: the port is known when 0 was asked for. */
   readonly address: ListenAddress;
+  /** Open connections. */
+  list(): ConnectionInfo[];
   /** Takes no more connections, makes durable what came, then closes the open ones. */
   close(): Promise<void>;
 }
@@ -53,6 +56,7 @@ export async function createSocketServer(options: SocketServerOptions): Promise<
   const address = "path" in listen ? await listenPath(server, listen.path) : await listenPort(server, listen);
   return {
     address,
+    list: () => [...connections.values()].map((connection) => connection.info()),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await readWhatCame();

@@ -6,6 +6,7 @@ import {
   type Carrier,
   Connection,
   type ConnectionCounters,
+  type ConnectionInfo,
   type ConnectionPorts,
   type ConnectionRules,
 } from "./connection.ts";
@@ -20,6 +21,8 @@ export interface WebSocketDoorOptions {
 export interface WebSocketDoor {
   /** Takes over a socket whose Host, Origin, key and scope were checked. */
   accept(socket: WebSocket, caller: Admission, peer: string, runOverride?: string | null): void;
+  /** Open connections. */
+  list(): ConnectionInfo[];
   close(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOpt
         void connection.finish(code === 1006 ? "reset" : "eof");
       });
     },
+    list: () => [...connections.values()].map((connection) => connection.info()),
     async close() {
       await Promise.all(
         [...connections].map(async ([socket, connection]) => {

@@ -1,7 +1,7 @@
 // The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
 // for chosen groups. 64-bit integers come as text and are turned into bigints by whoever derives.
 
-import type { Query } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 
 /** Which groups are asked for: all of a workspace, or these. */
 export type GroupScope =
@@ -36,6 +36,15 @@ export interface GroupRow {
   readonly faults: number;
   readonly duplicates: number;
   readonly missing: number;
+  readonly nonfinite: number;
+}
+
+/** Points that are NaN or ±Infinity, counted only in groups whose summary says that there are any. */
+function nonfiniteSql(database: string, scope: GroupScope): string {
+  return `SELECT toString(group_key) AS group_key, count() AS nonfinite FROM ${database}.metrics
+        WHERE isNotNull(value) AND NOT isFinite(assumeNotNull(value)) AND group_key IN (
+          SELECT group_key FROM ${database}.metric_summary WHERE ${inScope("group_key", scope)} AND nonfinite = 1)
+        GROUP BY group_key`;
 }
 
 /** Sequence numbers that never came, by incarnation: the run_starts of a worker cut its events by their time. */
@@ -51,6 +60,13 @@ function sequencesSql(database: string, scope: GroupScope): string {
         GROUP BY group_key, worker, incarnation) GROUP BY group_key`;
 }
 
+/** XTrack events that never came, of all runs. */
+export async function readMissing(store: Store): Promise<number> {
+  const sql = `SELECT toUInt32(sum(missing)) AS missing FROM (${sequencesSql(store.database, { workspace: "" })})`;
+  const [row] = await store.query<{ missing: number }>({ sql, params: { prefix: "" } });
+  return row?.missing ?? 0;
+}
+
 export function groupsQuery(database: string, scope: GroupScope): Query {
   const times = (table: string) => `SELECT group_key, min_ns, max_ns, max_received_ns FROM ${database}.${table}
       WHERE ${inScope("group_key", scope)}`;
@@ -59,7 +75,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
         g.root_kind AS root_kind, g.rank AS rank, g.forked AS forked, g.imported AS imported,
         g.pipeline_id AS pipeline_id, g.deployment_id AS deployment_id, g.model_id AS model_id,
         t.min_ns AS min_ns, t.max_ns AS max_ns, t.max_received_ns AS max_received_ns,
-        toUInt32(f.faults) AS faults, toUInt32(s.duplicates) AS duplicates, toUInt32(s.missing) AS missing
+        toUInt32(f.faults) AS faults, toUInt32(s.duplicates) AS duplicates, toUInt32(s.missing) AS missing, toUInt32(n.nonfinite) AS nonfinite
       FROM (SELECT * FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)}) AS g
       LEFT JOIN (SELECT toString(group_key) AS group_key, nullIf(min(min_ns), 0) AS min_ns, nullIf(max(max_ns), 0) AS max_ns,
           toNullable(max(max_received_ns)) AS max_received_ns
@@ -68,6 +84,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
       LEFT JOIN (SELECT toString(group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults
         WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS f ON f.group_key = g.group_key
       LEFT JOIN (${sequencesSql(database, scope)}) AS s ON s.group_key = g.group_key
+      LEFT JOIN (${nonfiniteSql(database, scope)}) AS n ON n.group_key = g.group_key
       WHERE g.deleted_ns = 0`,
     params: scopeParams(scope),
   };

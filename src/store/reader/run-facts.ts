@@ -68,6 +68,7 @@ function toGroup(row: heads.GroupRow): GroupFacts {
     faults: row.faults,
     duplicates: row.duplicates,
     missing: row.missing,
+    nonfinite: row.nonfinite,
     pipelineId: row.pipeline_id,
     deploymentId: row.deployment_id,
     modelId: row.model_id,
