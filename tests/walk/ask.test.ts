@@ -76,6 +76,18 @@ describe("comparing the sweep", () => {
   });
 });
 
+test("files and checkpoints that a run named are listed, the best one marked", async () => {
+  const twin = readFileSync(join(root, "examples/data/h200/cirron-twin.xtrack.bin"));
+  await walk.post("/v1/xtrack?wait=1", twin, { "content-type": "application/octet-stream" });
+  const { runs } = (await walk.get("/api/v1/runs?filter=name:gpt-128-profiled")).body as { runs: { id: string }[] };
+  const { artifacts } = (await walk.get(`/api/v1/runs/${runs[0]?.id}/artifacts`)).body as { artifacts: unknown[] };
+  expect(artifacts).toEqual([expect.objectContaining({ stored: false, path: expect.stringMatching(/^\//) })]);
+  const { checkpoints } = (await walk.get(`/api/v1/runs/${runs[0]?.id}/checkpoints`)).body as {
+    checkpoints: { is_best: boolean; metrics: Record<string, number> }[];
+  };
+  expect(checkpoints[0]).toMatchObject({ is_best: true, metrics: { val_loss: 2.5248075485229493 } });
+});
+
 test("a span is told with its way to the root, an ancestor that never arrived among it", async () => {
   const { rows } = (await sql("SELECT id FROM TraceSpan WHERE name = 'forward' ORDER BY startNs LIMIT 1")).body;
   const { status, body } = await walk.get(`/api/v1/runs/gpu/spans/by-id/${rows[0]?.[0]}`);

@@ -87,7 +87,7 @@ export function artifactsQuery(database: string, page: PageOf): Query {
         JSONExtract(payload, 'size', 'Nullable(Int64)') AS size_bytes, JSONExtractString(payload, 'checksum') AS checksum,
         worker, ts_ns, JSONExtract(payload, 'step', 'Nullable(Int64)') AS step,
         if(JSONHas(payload, 'meta'), JSONExtractRaw(payload, 'meta'), '') AS meta, jpos, jrow
-      FROM ${database}.events WHERE ${inGroups} AND protocol = 'xtrack' AND type = 'artifact' ${afterArrival(page)}
+      FROM ${database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterArrival(page)}
       ORDER BY jpos, jrow LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   };
