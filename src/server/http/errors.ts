@@ -36,6 +36,11 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request: FastifyRequest, reply) => {
     const refusal = toRefusal(error);
     if (refusal) return sendRefusal(reply, refusal);
+    // A caller that went away in the middle of an answer is no failure of ours.
+    if (reply.raw.destroyed || reply.raw.socket?.destroyed === true) {
+      log.debug({ method: request.method, url: request.routeOptions.url }, "the caller went away");
+      return reply;
+    }
     log.error({ err: error, method: request.method, url: request.routeOptions.url }, "a request failed");
     return sendRefusal(
       reply,
