@@ -204,7 +204,7 @@ export interface Reads {
   }): Promise<{ readonly lane: string; readonly name: string; readonly ts_ns: string; readonly merged: number }[]>;
 }
 
-export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share" | "self_ns"> {
+export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share"> {
   readonly gpu_count: number;
   readonly first_ns: string;
   readonly last_ns: string;

@@ -40,6 +40,10 @@ test("a batch walks from a real request to the answer of a query [CT-26] [CT-28]
   expect(series.body).toMatchObject({ axis: "step", series: [{ key: "loss", exact: false }] });
   const summary = await walk.get(`/api/v1/runs/${runs[0]?.id}/spans/summary`);
   expect(summary.body).toMatchObject({ rows: expect.arrayContaining([expect.objectContaining({ name: "forward" })]) });
+  const rows = (summary.body as { rows: { name: string; wall_ns: string; self_ns: string | null }[] }).rows;
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  expect(byName.get("forward")?.self_ns).toBe(byName.get("forward")?.wall_ns);
+  expect(Number(byName.get("step")?.self_ns)).toBeLessThan(Number(byName.get("step")?.wall_ns));
   const spans = await walk.get(`/api/v1/runs/${runs[0]?.id}/spans?width=16000`);
   expect(spans.body).toMatchObject({ total: 3043 + 2, lanes: [{ rank: 0, has_gpu: true }] });
   const boxes = (spans.body as { spans: { merged: number[]; id: string[] } }).spans;

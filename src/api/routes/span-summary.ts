@@ -20,7 +20,6 @@ export function spanSummaryRoute(context: ApiContext): Handler<"spanSummary"> {
         ...row,
         // A sum over no value is no time at all, not zero.
         gpu_ns: gpu_count === 0 ? null : gpu_ns,
-        self_ns: null,
         share: Number(row.wall_ns) / lengthNs,
       })),
       as_of: asOf,

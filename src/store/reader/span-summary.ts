@@ -22,9 +22,12 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
   const to = window.toNs === null ? "end_ns" : "least(end_ns, {to_ns:Int64})";
   const whole = window.fromNs === null && window.toNs === null;
   const nodeWall = "toInt64(ifNull(wall_ms * 1000000, end_ns - start_ns))";
+  const nodeInside = whole ? nodeWall : `least(${nodeWall}, greatest(0, ${to} - ${from}))`;
   const rank = window.byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
   return {
     sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(inside) AS wall_ns,
+        -- Where a child of any span of this name outlives it, or its children overlap, there is no time of its own.
+        if(max(loose) = 1, NULL, sum(self)) AS self_ns,
         sum(cpu) AS cpu_ns, sum(gpu) AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
         min(wall) AS min_ns, max(wall) AS max_ns,
         toInt64(quantileExactLow(0.5)(wall)) AS p50_ns, toInt64(quantileExactLow(0.95)(wall)) AS p95_ns,
@@ -32,13 +35,20 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
         min(start_ns) AS first_ns, max(end_ns) AS last_ns
       FROM (
         SELECT toString(name) AS name, CAST(rank, 'Nullable(Int32)') AS rank, end_ns - start_ns AS wall,
-          cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns, greatest(0, ${to} - ${from}) AS inside
-        FROM ${database}.spans WHERE ${inWindow}
+          cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns, greatest(0, ${to} - ${from}) AS inside,
+          inside - c.inside AS self,
+          toUInt8(c.parent != '' AND (c.first < start_ns OR c.last > end_ns OR c.inside > inside)) AS loose
+        FROM (SELECT * FROM ${database}.spans WHERE ${inWindow}) AS s
+        LEFT JOIN (
+          SELECT assumeNotNull(parent_id) AS parent, min(start_ns) AS first, max(end_ns) AS last,
+            sum(greatest(0, ${to} - ${from})) AS inside
+          FROM ${database}.spans WHERE ${inWindow} AND isNotNull(parent_id) GROUP BY parent_id) AS c
+          ON c.parent = s.span_id
         UNION ALL
         SELECT if(processor = '', node_id, toString(processor)), CAST(NULL, 'Nullable(Int32)'),
           ${nodeWall}, CAST(cpu_ms * 1000000, 'Nullable(Int64)'),
           CAST(NULL, 'Nullable(Int64)'), start_ns, end_ns,
-          ${whole ? nodeWall : `least(${nodeWall}, greatest(0, ${to} - ${from}))`}
+          ${nodeInside}, ${nodeInside}, toUInt8(0)
         FROM ${database}.nodes WHERE ${inWindow})
       GROUP BY name, rank ORDER BY wall_ns DESC, name, rank`,
     params: {
