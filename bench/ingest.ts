@@ -180,7 +180,7 @@ async function measureXtrack(): Promise<string[]> {
   const lines = [
     "## XTrack over TCP",
     "",
-    "Every event is journalled and synced; `queryable` counts until the last is in the store. The single metrics of the third column come as events, those of batches are 20 points an event.",
+    "Every event is journalled and synced; `queryable` counts until the last is in the store.",
     "",
     "| connections | points an event | events | events/s durable | events/s queryable | points/s queryable | stored | longest wait of a sender, ms | server µs/event | engine µs/event | JSON.parse µs/event | JSON.parse ÷ server | peak MiB server · engine |",
     "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",

@@ -1,7 +1,7 @@
 // How fast XTrack frames become rows, on one core, against only framing and JSON.parse of the same bytes.
 //
 //   node bench/xtrack-decode.ts            prints the table
-//   node bench/xtrack-decode.ts --write    also writes bench/results/xtrack-decode.md
+//   node bench/xtrack-decode.ts --save    also writes bench/results/xtrack-decode.md
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -165,7 +165,7 @@ const head = `# XTrack frames to rows
 One core, best of ${rounds} short rounds, chunks of 64 KiB, each line in a process of its own, its rounds
 between rounds of the first line, to which the last column compares it.
 Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}. Load average of the
-machine at the end: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Made by \`node bench/xtrack-decode.ts --write\`.
+machine at the end: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Made by \`node bench/xtrack-decode.ts --save\`.
 
 `;
 
@@ -178,7 +178,7 @@ if (one > 0) {
 } else {
   const tables = loads.map((load, index) => toTable(load(), index)).join("\n");
   console.log(tables);
-  if (process.argv.includes("--write")) {
+  if (process.argv.includes("--save")) {
     writeFileSync(new URL("results/xtrack-decode.md", import.meta.url), head + tables);
   }
 }

@@ -56,25 +56,38 @@ export async function startServer({ dataDir: given, nodeFlags = [] }: StartOptio
   };
 }
 
-async function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: number }> {
-  let text = "";
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    text += chunk.toString();
-    const url = /Open\s+(http:\S+)/.exec(text)?.[1];
-    const port = /XTrack\s+\S*:(\d+)/.exec(text)?.[1];
-    if (url !== undefined && port !== undefined) return { url, xtrackPort: Number(port) };
-  }
-  throw new Error(`the server did not start: ${text}`);
+/** The pipe stays open after that: a server whose pipe is closed while it prints would end. */
+function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: number }> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const url = /Open\s+(http:\S+)/.exec(text)?.[1];
+      const port = /XTrack\s+\S*:(\d+)/.exec(text)?.[1];
+      if (url !== undefined && port !== undefined) resolve({ url, xtrackPort: Number(port) });
+    });
+    child.once("exit", () => reject(new Error(`the server did not start: ${text}`)));
+  });
 }
 
 async function findChild(parent: number): Promise<number> {
+  const until = performance.now() + 10_000;
+  while (performance.now() < until) {
+    const found = await lookForChild(parent);
+    if (found !== null) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("the server has no engine process");
+}
+
+async function lookForChild(parent: number): Promise<number | null> {
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
     const [, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (Number(ppid) === parent) return Number(name);
   }
-  throw new Error("the server has no engine process");
+  return null;
 }
 
 async function readUsage(pid: number): Promise<Usage> {
