@@ -157,11 +157,12 @@ export function readMarkTicks(
   },
 ): Promise<MarkTick[]> {
   const { database } = store;
+  const marks = `${database}.marks WHERE ${inGroups} AND ts_ns >= {from:Int64} AND ts_ns < {to:Int64}`;
   return store.query({
     sql: `SELECT lane, name, min(m.ts_ns) AS ts_ns, toUInt32(count()) AS merged FROM (
-        SELECT toString(name) AS name, ts_ns, span_id FROM ${database}.marks
-        WHERE ${inGroups} AND ts_ns >= {from:Int64} AND ts_ns < {to:Int64}) AS m
-      LEFT JOIN (SELECT span_id, ${laneSql} AS lane FROM ${database}.spans WHERE ${inGroups}) AS s ON s.span_id = m.span_id
+        SELECT toString(name) AS name, ts_ns, span_id FROM ${marks}) AS m
+      LEFT JOIN (SELECT span_id, ${laneSql} AS lane FROM ${database}.spans
+        WHERE ${inGroups} AND span_id IN (SELECT span_id FROM ${marks})) AS s ON s.span_id = m.span_id
       GROUP BY lane, name, intDiv((m.ts_ns - {from:Int64}) * {width:Int64}, {to:Int64} - {from:Int64})
       ORDER BY ts_ns LIMIT 20000`,
     params: { groups: [...window.groups], from: window.fromNs, to: window.toNs, width: window.widthPx },
