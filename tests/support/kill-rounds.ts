@@ -52,7 +52,14 @@ class Victim {
   }
 
   killEngine(): void {
-    for (const pid of childrenOf(this.child?.pid ?? -1)) process.kill(pid, "SIGKILL");
+    for (const pid of childrenOf(this.child?.pid ?? -1)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch (error) {
+        // It has ended by itself since it was listed.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
   }
 
   async stop(): Promise<void> {
