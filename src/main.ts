@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 // The only place that joins the rooms.
 
+import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Context } from "#cli/context.ts";
-import { runCli } from "#cli/program.ts";
+
+// Compiled once, not at every start: it halves the time of a short command. Only what is imported after it counts.
+enableCompileCache();
 
 const stop = new AbortController();
 
@@ -37,4 +40,5 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
+const { runCli } = await import("#cli/program.ts");
 process.exitCode = await runCli(process.argv.slice(2), context);
