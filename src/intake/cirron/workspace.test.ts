@@ -142,6 +142,9 @@ describe("grouping Cirron rows into sessions", () => {
     const outcome = reader.add(batch);
     expect(outcome.accepted).toBe(batch.spans.length - 5);
     expect(outcome.faults.map((fault) => fault.code)).toEqual(["batch_id_reused"]);
+    // The rows of both copies stand under the key of the first, which must stay known.
+    expect(outcome.groupKey).toBe(`default/c/${batch.batch_id}`);
+    expect([...reader.groups.keys()]).toEqual([outcome.groupKey]);
   });
 });
 

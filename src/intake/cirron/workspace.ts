@@ -69,15 +69,15 @@ export class CirronWorkspace {
     const known = this.batches.get(arrival.batchId);
     if (known !== undefined && known.contentHash === arrival.contentHash) return this.repeat(arrival, known);
     const ownKey = `${this.workspace}/c/${arrival.batchId}`;
-    const start = this.components.add(this.workspace, ownKey);
-    const fresh = this.components.get(start);
-    fresh.sources.add(arrival.source);
-    if (arrival.runOverride !== null) fresh.runOverrides.add(arrival.runOverride);
-    const tie = known === undefined ? start : this.components.union(start, known.component);
-    const taken = this.take(arrival.rows, tie);
+    // A batch id that comes again with other content goes on where its first copy is, whose key may be this very one.
+    const start = known === undefined ? this.components.add(this.workspace, ownKey) : known.component;
+    const own = this.components.get(start);
+    own.sources.add(arrival.source);
+    if (arrival.runOverride !== null) own.runOverrides.add(arrival.runOverride);
+    const taken = this.take(arrival.rows, this.components.find(start));
     const component = this.components.find(taken.component);
     // Tied to an older component, its rows are stored under that one's key and its own is never used.
-    if (component !== start) this.components.get(component).groupKeys.delete(ownKey);
+    if (known === undefined && component !== start) this.components.get(component).groupKeys.delete(ownKey);
     if (taken.duplicates > 0 && known === undefined) this.components.get(component).forked = true;
     this.components.index(component);
     if (known === undefined) this.batches.set(arrival.batchId, { contentHash: arrival.contentHash, component });
