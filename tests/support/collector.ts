@@ -25,10 +25,10 @@ export async function createTestCollector(listen: () => Listener = () => () => u
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-"));
   const test: TestCollector = {
     dataDir,
-    collector: await open(dataDir, listen()),
+    collector: await openTestCollector(dataDir, listen()),
     async reopen() {
       await test.collector.close(5000);
-      test.collector = await open(dataDir, listen());
+      test.collector = await openTestCollector(dataDir, listen());
       return test.collector;
     },
     async remove() {
@@ -39,14 +39,14 @@ export async function createTestCollector(listen: () => Listener = () => () => u
   return test;
 }
 
-function open(dataDir: string, listener: Listener): Promise<Collector> {
+export function openTestCollector(dataDir: string, listener: Listener): Promise<Collector> {
   return openCollector({
     dataDir,
     store: { kind: "embedded", dataDir },
     openBlobs: () => createFsBlobs(join(dataDir, "blobs")),
     sessionGapNs: 600_000_000_000n,
     json: defaultJsonLimits,
-    journalBudgetBytes: 1024 ** 3,
+    journalBudgetBytes: 8 * 1024 ** 3,
     pendingBytesMax: 64 * 1024 * 1024,
     listeners: [listener],
     onTrouble: (message, cause) => console.error(message, cause),

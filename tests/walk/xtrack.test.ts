@@ -1,16 +1,13 @@
 // From a worker's socket through the journal and the real engine to rows that can be queried, and back by a command.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { nowNs } from "#base/clock.ts";
 import { summarize } from "#control/book.ts";
 import type { Control } from "#control/control.ts";
-import { toGroupKey } from "#intake/xtrack/apply.ts";
-import { decodeXtrack } from "#intake/xtrack/stream.ts";
 import { type CommandRoom, createCommandRoom } from "#server/collector/commands.ts";
-import { createAccess } from "#server/http/access.ts";
-import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";
+import type { XtrackDoors } from "#server/xtrack/doors.ts";
 import { type Address, DocumentClient } from "../clients/xtrack-document-client.ts";
 import { createTestCollector, type TestCollector } from "../support/collector.ts";
+import { openTestDoors } from "../support/xtrack-doors.ts";
 
 let walk: TestCollector;
 let room: CommandRoom;
@@ -20,30 +17,7 @@ let doors: XtrackDoors;
 async function openDoors(): Promise<void> {
   const { collector } = walk;
   control = await room.open(collector, (cause) => console.error(cause));
-  doors = await openXtrackDoors({
-    config: {
-      xtrackAddress: { host: "127.0.0.1", port: 0 },
-      xtrackUnixPath: `${walk.dataDir}/x.sock`,
-      xtrackAcks: "asked",
-      xtrackConnectionsMax: 100,
-      firstFrameTimeoutMs: 5000,
-      frameBytesMax: 64 * 1024 * 1024,
-      memoryBudgetBytes: 64 * 1024 * 1024,
-    },
-    access: createAccess({
-      keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
-      loginSecret: new Uint8Array(32),
-      loopback: "open",
-      workspace: "default",
-    }),
-    intake: {
-      submit: (input, decoded) => collector.submit(input, decoded),
-      decode: decodeXtrack,
-      runOf: (workspace, runId) => collector.applier.runOf(toGroupKey(workspace, runId)) ?? runId,
-      nowNs,
-    },
-    desk: control,
-  });
+  doors = await openTestDoors(collector, control, `${walk.dataDir}/x.sock`);
 }
 
 async function closeDoors(): Promise<void> {

@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DocumentClient, type Envelope, encode } from "../../../tests/clients/xtrack-document-client.ts";
-import { outgoingLimitsDefault } from "./outgoing.ts";
-import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
-import { createSocketServer, type SocketServer } from "./sockets.ts";
+import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
+import type { SocketServer } from "./sockets.ts";
 
 let dir: string;
 let collector: SmallCollector;
@@ -17,18 +16,7 @@ let client: DocumentClient;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "xtrack-document-"));
   collector = await openSmallCollector({ dir });
-  server = await createSocketServer({
-    listen: { host: "127.0.0.1", port: 0 },
-    connectionsMax: 100,
-    rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
-    counters: collector.counters,
-    ports: {
-      sink: collector.sink,
-      gate: { admit: () => ({ workspace: "default", source: "local" }) },
-      desk: collector.control,
-      nowUs: () => Date.now() * 1000,
-    },
-  });
+  server = await listenFor(collector);
   client = await DocumentClient.connect(server.address as { host: string; port: number }, {
     runId: "doc",
     wid: "worker-0",

@@ -18,7 +18,9 @@ import type { Rows } from "#model/tables.ts";
 import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
 import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
 import { toWorkerNews } from "./news.ts";
+import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { StreamOrigin, XtrackSink } from "./ports.ts";
+import { createSocketServer, type SocketServer } from "./sockets.ts";
 
 export interface SmallCollector {
   readonly journal: Journal;
@@ -192,4 +194,20 @@ function toObject(rows: Record<string, Readable>, row: number): Record<string, u
     return [name, column.at(row)];
   });
   return Object.fromEntries(cells);
+}
+
+/** Listens on a free port for anyone, with the collector's own desk. */
+export function listenFor(collector: SmallCollector): Promise<SocketServer> {
+  return createSocketServer({
+    listen: { host: "127.0.0.1", port: 0 },
+    connectionsMax: 100,
+    rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
+    counters: collector.counters,
+    ports: {
+      sink: collector.sink,
+      gate: { admit: () => ({ workspace: "default", source: "local" }) },
+      desk: collector.control,
+      nowUs: () => Date.now() * 1000,
+    },
+  });
 }

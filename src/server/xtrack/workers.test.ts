@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { summarize } from "#control/book.ts";
 import { DocumentClient, type Envelope } from "../../../tests/clients/xtrack-document-client.ts";
-import { outgoingLimitsDefault } from "./outgoing.ts";
-import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
-import { createSocketServer, type SocketServer } from "./sockets.ts";
+import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
+import type { SocketServer } from "./sockets.ts";
 
 const workers = 40;
 const stepsEach = 60;
@@ -18,18 +17,7 @@ let server: SocketServer;
 
 async function start(): Promise<void> {
   collector = await openSmallCollector({ dir });
-  server = await createSocketServer({
-    listen: { host: "127.0.0.1", port: 0 },
-    connectionsMax: 100,
-    rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
-    counters: collector.counters,
-    ports: {
-      sink: collector.sink,
-      gate: { admit: () => ({ workspace: "default", source: "local" }) },
-      desk: collector.control,
-      nowUs: () => Date.now() * 1000,
-    },
-  });
+  server = await listenFor(collector);
 }
 
 async function stop(): Promise<void> {

@@ -1,0 +1,36 @@
+// The XTrack doors of a collector, on a free port and open to everyone on this machine.
+
+import { nowNs } from "#base/clock.ts";
+import type { Control } from "#control/control.ts";
+import { toGroupKey } from "#intake/xtrack/apply.ts";
+import { decodeXtrack } from "#intake/xtrack/stream.ts";
+import type { Collector } from "#server/collector/collector.ts";
+import { createAccess } from "#server/http/access.ts";
+import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";
+
+export function openTestDoors(collector: Collector, desk: Control, unixPath = ""): Promise<XtrackDoors> {
+  return openXtrackDoors({
+    config: {
+      xtrackAddress: { host: "127.0.0.1", port: 0 },
+      xtrackUnixPath: unixPath,
+      xtrackAcks: "asked",
+      xtrackConnectionsMax: 1000,
+      firstFrameTimeoutMs: 5000,
+      frameBytesMax: 64 * 1024 * 1024,
+      memoryBudgetBytes: 256 * 1024 * 1024,
+    },
+    access: createAccess({
+      keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
+      loginSecret: new Uint8Array(32),
+      loopback: "open",
+      workspace: "default",
+    }),
+    intake: {
+      submit: (input, decoded) => collector.submit(input, decoded),
+      decode: decodeXtrack,
+      runOf: (workspace, runId) => collector.applier.runOf(toGroupKey(workspace, runId)) ?? runId,
+      nowNs,
+    },
+    desk,
+  });
+}
