@@ -43,7 +43,7 @@ export function addDemo(program: Command, context: Context): void {
       await loadSample(context, server);
       live = options.live ? startLive(context, server) : undefined;
       printAddresses(context, server, config.dataDir);
-      printNext(context, server, live !== undefined);
+      printNext(context, server, config.server, live !== undefined);
       await waitForStop(context.stop);
     } finally {
       live?.kill("SIGTERM");
@@ -79,15 +79,22 @@ function startLive(context: Context, server: RunningServer): ChildProcess | unde
   return spawn(process.execPath, [program], { env: env as NodeJS.ProcessEnv, stdio: "ignore" });
 }
 
-function printNext(context: Context, { url }: RunningServer, hasLive: boolean): void {
+/** How a command is typed here: a checkout has no `tributary` in its path, and another port has to be named. */
+function typed(words: string, named: string[]): string {
+  const [command, ...rest] = words.split(" ");
+  return [isRelease ? "tributary" : "npm run -s tributary --", command, ...named, ...rest].join(" ");
+}
+
+function printNext(context: Context, { url }: RunningServer, usual: string, hasLive: boolean): void {
+  const named = url === usual ? [] : ["--server", url];
   const bold = (text: string) => paint(context.stdout, context.env, "bold", text);
   const lines = [
     "",
     `${bold("Try")}     open ${url} and look at the sweep: one run diverged to NaN, one failed`,
     ...(hasLive ? [`        watch the run that trains now, and pause it from its Control page`] : []),
-    "        tributary runs --sort metrics.val_loss.last --column metrics.val_loss.last",
-    "        tributary sql 'SELECT name, count(), sum(end_ns - start_ns) / 1e6 AS ms FROM spans GROUP BY name ORDER BY ms DESC'",
-    "        tributary run -- python train.py",
+    `        ${typed("runs --sort metrics.val_loss.last --column metrics.val_loss.last", named)}`,
+    `        ${typed("sql 'SELECT key, count(), min(value) FROM metrics GROUP BY key'", named)}`,
+    `        ${typed("run -- python train.py", named)}`,
     `${bold("Stop")}    Ctrl-C`,
   ];
   for (const line of lines) printLine(context, line);
