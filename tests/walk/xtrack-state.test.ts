@@ -101,3 +101,40 @@ test("the recorded sweep has fourteen runs with their ends and best checkpoints"
     durations: [{ worker: "", clock_ns: "4878957000", said_ms: "4880" }],
   });
 }, 60_000);
+
+test("values that the engine's JSON reader cannot hold take nothing else of their event away [XT-10]", async () => {
+  const odd = String.raw`"\udcff /data/caf\udce9"`;
+  const frame = (seq: number, type: string, payload: string): Buffer => {
+    const text = `{"v":1,"t":"${type}","m":{"seq":${seq},"ts":${1794710321102255 + seq}},"p":{"run_id":"odd",${payload}}}`;
+    const bytes = Buffer.from(text, "utf8");
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const end = `"status":"failed","error":{"type":"OSError","message":${odd}},"final_metrics":{"n":1180591620717411303424}`;
+  await post(
+    Buffer.concat([
+      frame(1, "run_start", `"name":"named","tags":{"where":${odd},"big":1e400}`),
+      frame(2, "status", `"status":"training","msg":${odd},"progress":{"cur":3,"total":1180591620717411303424}`),
+      frame(3, "artifact", `"path":"/m.pt","name":"m","size":12,"meta":{"note":${odd},"n":1180591620717411303424}`),
+      frame(4, "checkpoint", `"step":7,"path":"/c","is_best":true,"metrics":{"val":1180591620717411303424}`),
+      frame(5, "run_end", end),
+    ]),
+  );
+  const run = await runOf("odd");
+  expect(run).toMatchObject({ name: "named", status: "failed", status_raw: "failed" });
+  expect(run["error"]).toContain(String.raw`\udcff /data/caf\udce9`);
+  expect(run["final_metrics"]).toEqual({ n: 2 ** 70 });
+  expect(run["tags"]).toHaveLength(2);
+  const { artifacts } = (await walk.get("/api/v1/runs/odd/artifacts")).body as { artifacts: Record<string, unknown>[] };
+  expect(artifacts[0]).toMatchObject({ name: "m", path: "/m.pt", size_bytes: "12" });
+  expect(artifacts[0]?.["meta"]).toBe(String.raw`{"note":"\udcff /data/caf\udce9","n":1180591620717411303424}`);
+  const { checkpoints } = (await walk.get("/api/v1/runs/odd/checkpoints")).body as {
+    checkpoints: Record<string, unknown>[];
+  };
+  expect(checkpoints[0]).toMatchObject({ step: "7", path: "/c", metrics: { val: 2 ** 70 } });
+  const query =
+    "SELECT r.name, r.status, c.path FROM runs AS r JOIN checkpoints AS c ON c.run_id = r.run_id WHERE r.run_id = 'odd'";
+  const answer = await walk.post("/api/v1/sql", JSON.stringify({ query }));
+  expect((answer.body as { rows: unknown[] }).rows).toEqual([["named", "failed", "/c"]]);
+});

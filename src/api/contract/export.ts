@@ -23,11 +23,11 @@ export const ExportKind = word([
 ]);
 
 export const RunExportQuery = Type.Object({
-  format: ExportFormat,
+  format: Type.Optional(ExportFormat),
   kind: Type.Optional(ExportKind),
 });
 export const ExportQuery = Type.Object({
-  format: ExportFormat,
+  format: Type.Optional(ExportFormat),
   kind: Type.Optional(ExportKind),
   filter: Type.Optional(Type.String({ maxLength: 4096 })),
 });

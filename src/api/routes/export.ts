@@ -45,11 +45,12 @@ export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
 }
 
 interface ExportQuery {
-  readonly format: ExportFormat;
+  /** Absent: the lossless one. */
+  readonly format?: ExportFormat;
   readonly kind?: string;
 }
 
-function toFile({ format, kind }: ExportQuery, name: string, body: AsyncIterable<Uint8Array>): FileBody {
+function toFile({ format = "jsonl", kind }: ExportQuery, name: string, body: AsyncIterable<Uint8Array>): FileBody {
   const [type, ending] = types[format];
   return new FileBody(type, body, `${name}${kind === undefined ? "" : `-${kind}`}.${ending}`);
 }
@@ -58,7 +59,7 @@ async function writeRuns(
   context: ApiContext,
   workspace: string,
   runs: readonly ResolvedRun[],
-  { format, kind }: ExportQuery,
+  { format = "jsonl", kind }: ExportQuery,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { exports } = context;

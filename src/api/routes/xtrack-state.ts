@@ -1,7 +1,7 @@
 // What XTrack's events say about a run as a whole, in the words of the contract.
 
 import type { Run } from "#api/contract/run.ts";
-import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { type StateEvent, toRunState } from "#query/xtrack/run-state.ts";
 
 type Finals = Run["final_metrics"];
@@ -40,6 +40,7 @@ function toFloats(values: Iterable<readonly [string, JsonValue]>): Finals {
     if (typeof value === "number" || value === "NaN" || value === "Infinity" || value === "-Infinity")
       floats[key] = value;
     else if (typeof value === "bigint") floats[key] = Number(value);
+    else if (value instanceof NumberText && Number.isFinite(Number(value.text))) floats[key] = Number(value.text);
   }
   return floats;
 }

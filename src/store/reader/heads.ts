@@ -1,6 +1,7 @@
 // The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
 // for chosen groups. 64-bit integers come as text and are turned into bigints by whoever derives.
 
+import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import type { Query, Store } from "#store/store.ts";
 
 /** Which groups are asked for: all of a workspace, or these. */
@@ -105,12 +106,12 @@ export interface StartRow {
 
 export function startsQuery(database: string, scope: GroupScope): Query {
   return {
-    sql: `SELECT group_key, worker, ts_ns, JSONExtractString(payload, 'name') AS name,
-        JSONExtractString(payload, 'run_id', 'exp_id') AS experiment,
-        JSONExtractString(payload, 'run_id', 'parent_id') AS parent,
-        JSONExtractRaw(payload, 'tags') AS tags, JSONExtractString(payload, 'env', 'hostname') AS host,
-        JSONExtractString(payload, 'source', 'git_commit') AS commit,
-        JSONExtractString(payload, 'source', 'git_branch') AS branch
+    sql: `SELECT group_key, worker, ts_ns, ${jsonText("payload", "name")} AS name,
+        ${jsonText("payload", "run_id", "exp_id")} AS experiment,
+        ${jsonText("payload", "run_id", "parent_id")} AS parent,
+        ${jsonRaw("payload", "tags")} AS tags, ${jsonText("payload", "env", "hostname")} AS host,
+        ${jsonText("payload", "source", "git_commit")} AS commit,
+        ${jsonText("payload", "source", "git_branch")} AS branch
       FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
@@ -128,9 +129,9 @@ export interface EndRow {
 
 export function endsQuery(database: string, scope: GroupScope): Query {
   return {
-    sql: `SELECT group_key, worker, ts_ns, JSONExtractString(payload, 'status') AS status,
-        JSONExtractString(payload, 'error', 'type') AS error_type,
-        JSONExtractString(payload, 'error', 'message') AS error_message
+    sql: `SELECT group_key, worker, ts_ns, ${jsonText("payload", "status")} AS status,
+        ${jsonText("payload", "error", "type")} AS error_type,
+        ${jsonText("payload", "error", "message")} AS error_message
       FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
@@ -150,9 +151,9 @@ export interface StatusRow {
 export function statusesQuery(database: string, scope: GroupScope): Query {
   return {
     sql: `SELECT group_key, worker, max(e.ts_ns) AS ts_ns,
-        argMax(JSONExtractString(payload, 'status'), (e.ts_ns, e.seq)) AS status,
-        argMax(JSONExtractString(payload, 'msg'), (e.ts_ns, e.seq)) AS message,
-        argMaxIf(JSONExtractRaw(payload, 'progress'), (e.ts_ns, e.seq), JSONHas(payload, 'progress')) AS progress
+        argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq)) AS status,
+        argMax(${jsonText("payload", "msg")}, (e.ts_ns, e.seq)) AS message,
+        argMaxIf(${jsonRaw("payload", "progress")}, (e.ts_ns, e.seq), ${jsonHas("payload", "progress")}) AS progress
       FROM ${database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
       GROUP BY group_key, worker ORDER BY group_key, worker`,
     params: scopeParams(scope),
@@ -186,7 +187,7 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
         FROM ${database}.lifecycle AS c
         WHERE ${inScope("group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key) AS l
       LEFT JOIN (SELECT toString(group_key) AS group_key, count() AS errors,
-          argMax(JSONExtractString(payload, 'error', 'message'), jpos) AS error
+          argMax(${jsonText("payload", "error", "message")}, jpos) AS error
         FROM ${database}.nodes WHERE ${inScope("group_key", scope)} AND status = 'error' GROUP BY group_key) AS n
         ON n.group_key = l.group_key`,
     params: scopeParams(scope),

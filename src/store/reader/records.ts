@@ -2,6 +2,7 @@
 // answers; a page goes on behind the last row of the one before, by arrival or by time.
 
 import type { ParamValue } from "#store/params.ts";
+import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import type { Query } from "#store/store.ts";
 
 export interface PageOf {
@@ -82,11 +83,11 @@ export function paramsQuery(database: string, groups: readonly string[]): Query 
 
 export function artifactsQuery(database: string, page: PageOf): Query {
   return {
-    sql: `SELECT JSONExtractString(payload, 'name') AS name, JSONExtractString(payload, 'type') AS type,
-        JSONExtractString(payload, 'path') AS path, JSONExtractString(payload, 'upload') AS strategy,
-        JSONExtract(payload, 'size', 'Nullable(Int64)') AS size_bytes, JSONExtractString(payload, 'checksum') AS checksum,
-        worker, ts_ns, JSONExtract(payload, 'step', 'Nullable(Int64)') AS step,
-        if(JSONHas(payload, 'meta'), JSONExtractRaw(payload, 'meta'), '') AS meta, jpos, jrow
+    sql: `SELECT ${jsonText("payload", "name")} AS name, ${jsonText("payload", "type")} AS type,
+        ${jsonText("payload", "path")} AS path, ${jsonText("payload", "upload")} AS strategy,
+        ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
+        worker, ts_ns, ${jsonInt("payload", "step")} AS step,
+        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, jpos, jrow
       FROM ${database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterArrival(page)}
       ORDER BY jpos, jrow LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
@@ -95,11 +96,11 @@ export function artifactsQuery(database: string, page: PageOf): Query {
 
 export function checkpointsQuery(database: string, page: PageOf): Query {
   return {
-    sql: `SELECT JSONExtract(payload, 'step', 'Nullable(Int64)') AS step, JSONExtractString(payload, 'path') AS path,
-        JSONExtract(payload, 'epoch', 'Nullable(Int64)') AS epoch,
-        JSONExtractRaw(payload, 'metrics') AS metrics, JSONExtractBool(payload, 'is_best') AS is_best,
-        JSONExtractString(payload, 'best_key') AS best_key, worker, ts_ns,
-        if(JSONHas(payload, 'meta'), JSONExtractRaw(payload, 'meta'), '') AS meta, jpos, jrow
+    sql: `SELECT ${jsonInt("payload", "step")} AS step, ${jsonText("payload", "path")} AS path,
+        ${jsonInt("payload", "epoch")} AS epoch,
+        ${jsonRaw("payload", "metrics")} AS metrics, ${jsonBool("payload", "is_best")} AS is_best,
+        ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
+        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, jpos, jrow
       FROM ${database}.events WHERE ${inGroups} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterArrival(page)}
       ORDER BY jpos, jrow LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },

@@ -1,5 +1,6 @@
 // One span with what hangs on it.
 
+import { jsonRaw } from "#store/payload-sql.ts";
 import type { Query } from "#store/store.ts";
 
 const inGroups = "group_key IN {groups:Array(String)}";
@@ -44,7 +45,7 @@ export function marksOfSpanQuery(database: string, groups: readonly string[], id
           isNotNull(value_bool), toFloat64(value_bool), NULL) AS value,
         multiIf(isNotNull(value_string), assumeNotNull(value_string), isNotNull(value_int), toString(value_int),
           isNotNull(value_bool), if(value_bool = 1, 'true', 'false'), isNotNull(value_float), toString(value_float),
-          JSONExtractRaw(extra, 'value')) AS text, ts_ns, attrs
+          ${jsonRaw("extra", "value")}) AS text, ts_ns, attrs
       FROM ${database}.marks WHERE ${inGroups} AND span_id = {id:String} ORDER BY ts_ns, mark_id LIMIT 1000`,
     params: { groups: [...groups], id },
   };

@@ -1,6 +1,7 @@
 // The events that say how a run of XTrack goes: its starts and ends, and of each worker the last checkpoint that it
 // called best and the last status with a progress.
 
+import { jsonBool, jsonHas } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 
 export interface StateRow {
@@ -30,9 +31,9 @@ export async function readStateEvents(store: Store, groups: readonly string[]): 
     sql: `SELECT * FROM (SELECT ${columns} ${from} AND type IN ('run_start', 'run_end')
           ORDER BY ts_ns DESC LIMIT ${startsMax})
       UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'checkpoint'
-          AND JSONExtractBool(payload, 'is_best') ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)
+          AND ${jsonBool("payload", "is_best")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)
       UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'status'
-          AND JSONHas(payload, 'progress', 'cur') ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)`,
+          AND ${jsonHas("payload", "progress", "cur")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)`,
     params: { groups: [...groups] },
   });
   return rows.map((row) => ({

@@ -1,6 +1,8 @@
 // The view `runs`: one row a run, with the status that design and API give it, computed from stored facts. Two things
 // only the server knows are missing here: open connections, and another silence than ten minutes.
 
+import { jsonText } from "#store/payload-sql.ts";
+
 const silenceNs = "600000000000";
 
 /** Per group: when its rows are from and when they came. */
@@ -21,11 +23,11 @@ function saidSql(database: string): string {
     FROM (SELECT toString(group_key) AS group_key, protocol = 'run' AS is_wrapper,
         maxIf(ts_ns, type IN ('run_start', 'wrapper_start')) AS started,
         maxIf(ts_ns, type IN ('run_end', 'wrapper_exit')) AS ended, -minIf(ts_ns, type = 'run_start') AS named,
-        argMaxIf(multiIf(type = 'run_end', JSONExtractString(payload, 'status'), JSONExtractString(payload, 'signal') != '',
+        argMaxIf(multiIf(type = 'run_end', ${jsonText("payload", "status")}, JSONExtractString(payload, 'signal') != '',
           'killed', JSONExtractInt(payload, 'code') = 0, 'completed', 'failed'),
           ts_ns, type IN ('run_end', 'wrapper_exit')) AS word,
-        argMinIf(JSONExtractString(payload, 'name'), ts_ns, type = 'run_start') AS name,
-        argMinIf(JSONExtractString(payload, 'run_id', 'exp_id'), ts_ns, type = 'run_start') AS experiment
+        argMinIf(${jsonText("payload", "name")}, ts_ns, type = 'run_start') AS name,
+        argMinIf(${jsonText("payload", "run_id", "exp_id")}, ts_ns, type = 'run_start') AS experiment
       FROM ${database}.events
       WHERE type IN ('run_start', 'run_end', 'wrapper_start', 'wrapper_exit') AND protocol IN ('xtrack', 'run')
       GROUP BY group_key, is_wrapper, worker)

@@ -2,6 +2,7 @@
 // which a row itself does not know. A view that joins may scan; `<name>_of(run = '…')` first finds the run's
 // groups and reads only those.
 
+import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { gapsView, launchesView } from "./derived-views.ts";
 import type { Dialect } from "./dialect.ts";
 import { runsView } from "./runs-view.ts";
@@ -14,20 +15,9 @@ interface FactView {
   readonly columns: readonly (string | readonly [name: string, sql: string])[];
 }
 
-const p = (path: string): string =>
-  path
-    .split(".")
-    .map((key) => `'${key}'`)
-    .join(", ");
-const text = (name: string, path = name): readonly [string, string] => [
-  name,
-  `JSONExtractString(f.payload, ${p(path)})`,
-];
-const raw = (name: string): readonly [string, string] => [name, `JSONExtractRaw(f.payload, ${p(name)})`];
-const int = (name: string): readonly [string, string] => [
-  name,
-  `JSONExtract(f.payload, ${p(name)}, 'Nullable(Int64)')`,
-];
+const text = (name: string): readonly [string, string] => [name, jsonText("f.payload", name)];
+const raw = (name: string): readonly [string, string] => [name, jsonRaw("f.payload", name)];
+const int = (name: string): readonly [string, string] => [name, jsonInt("f.payload", name)];
 
 const factViews: Readonly<Record<string, FactView>> = {
   spans: {
@@ -87,7 +77,7 @@ const factViews: Readonly<Record<string, FactView>> = {
       int("epoch"),
       text("path"),
       raw("metrics"),
-      ["is_best", "JSONExtractBool(f.payload, 'is_best')"],
+      ["is_best", jsonBool("f.payload", "is_best")],
       text("best_key"),
       raw("meta"),
       "worker",
