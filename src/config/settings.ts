@@ -113,7 +113,12 @@ export const settings = {
   blobBytesMax: setting(bytes, "limits.blob", "16 GiB", "The largest blob or artifact."),
   frameBytesMax: setting(bytes, "limits.frame", "64 MiB", "The largest XTrack frame; a longer one is skipped."),
   lineBytesMax: setting(bytes, "limits.line", "64 MiB", "The longest line of a trace stream."),
-  jsonDepthMax: setting(count, "limits.json_depth", "200", "How deep JSON may be nested."),
+  jsonDepthMax: setting(
+    count,
+    "limits.json_depth",
+    "200",
+    "How deep JSON of batches and trace lines may be nested; of XTrack frames it is always 512.",
+  ),
 
   journalBudgetBytes: setting(
     bytes,

@@ -186,12 +186,19 @@ function admitSocket(request: IncomingMessage, guard: Guard): { caller: Caller; 
   return mayUse(caller, "ingest") ? { caller, address } : refuseScope("ingest");
 }
 
+const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?: *; *[\w!#$%&'*+.^`|~-]+=[^;]+)*$/;
+
 async function addRoutes(app: FastifyInstance, options: HttpServerOptions, access: Access, draining: AbortSignal) {
   const { config, keys, loginSecret, intake, blobs, metrics, readiness, handlers, webDir } = options;
   // Ingest bodies are read by their routes, within limits; nothing may parse them first.
   await app.register(async (ingest) => {
     ingest.removeAllContentTypeParsers();
     ingest.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    // Nor does a type that is none decide whether a body is taken: a client whose batch is refused throws it away.
+    ingest.addHook("onRequest", (request, _reply, done) => {
+      if (!mediaType.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
+      done();
+    });
     const ratioMax = config.bodyRatioMax;
     addIngestRoutes(ingest, { intake, metrics, limits: { bytesMax: config.bodyBytesMax, ratioMax } });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });

@@ -97,6 +97,24 @@ describe("refuses the whole message", () => {
 });
 
 describe("one bad record", () => {
+  test("that is nested too deep is a fault, and its neighbours become rows", () => {
+    const deep = `${"[".repeat(30_000)}"]}\\""${"]".repeat(30_000)}`;
+    const spans = ["a", "b", "c"].map(
+      (id) => `{"id":"${id}","start_ns":1,"end_ns":2,"attrs":{"x":${id === "b" ? deep : 1}}}`,
+    );
+    const marks = `{"id":"m","span_id":"a","x":${deep},"ts_ns":1},{"id":"n","span_id":"a","name":"n","value_type":"int","value":1,"ts_ns":1}`;
+    const batch = decoded(batchOf(`,"spans":[${spans.join()}],"marks":[${marks}],"more":[1]`));
+    expect([batch.spans.span_id.length, batch.spans.span_id.at(0), batch.spans.span_id.at(1)]).toEqual([2, "a", "c"]);
+    expect([batch.marks.mark_id.length, batch.marks.mark_id.at(0)]).toEqual([1, "n"]);
+    expect(batch.extra).toBe('{"more":[1]}');
+    expect(batch.faults.map(({ code, place }) => [code, place["pointer"]])).toEqual([
+      ["cirron_record", "/spans/1"],
+      ["cirron_record", "/marks/0"],
+    ]);
+    expect(batch.faults[0]?.detail).toBe("/spans/1 is nested deeper than 512 levels");
+    expect(new TextDecoder().decode(batch.faults[0]?.raw)).toBe(spans[1]);
+  });
+
   test.each([
     ['{"name":"x","start_ns":1,"end_ns":2}', "/spans/1/id", "it is missing"],
     ['{"id":7,"start_ns":1,"end_ns":2}', "/spans/1/id", "found 7"],

@@ -7,7 +7,7 @@ import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { parseNumber } from "#base/json/number.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
-import { defaultJsonLimits, type JsonFault, type JsonLimits, toJsonFault } from "#base/json/value.ts";
+import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { cirronSchemaVersion } from "./encode.ts";
@@ -263,7 +263,7 @@ class BatchDecoder {
         this.refuseRecord(name, `/${name}/${pointer}`, "must be an object");
         continue;
       }
-      table.read();
+      if (!this.tryRecord(name, pointer, table)) continue;
       const trouble = troubleWith(table);
       if (trouble !== null) {
         const [from, to] = [table.recordFrom[table.count] as number, table.recordTo[table.count] as number];
@@ -274,6 +274,24 @@ class BatchDecoder {
       }
     } while (cursor.nextItem());
     if (table.count > 0) fill();
+  }
+
+  /** Passes one record. One that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. */
+  private tryRecord(name: Table, item: number, table: RecordTable): boolean {
+    const { cursor, bytes } = this;
+    const { pos: from, depth } = cursor;
+    try {
+      table.read();
+      return true;
+    } catch (error) {
+      const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfContainer(bytes, from) : -1;
+      if (to < 0) throw error;
+      cursor.pos = to;
+      cursor.depth = depth;
+      const pointer = `/${name}/${item}`;
+      this.faults[name].push(this.toFault(pointer, `is ${(error as JsonTrouble).reason}`, from, to));
+      return false;
+    }
   }
 
   /** Passes a value that is no record and keeps it as a fault. */
@@ -287,6 +305,19 @@ class BatchDecoder {
     const raw = this.bytes.slice(from, to);
     return { code: "cirron_record", detail: `${pointer} ${reason}`, place: { offset: from, pointer }, raw };
   }
+}
+
+/** Behind the object that starts at `from`, by its brackets alone, however deep; -1 when it does not end. */
+function endOfContainer(bytes: Uint8Array, from: number): number {
+  let open = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const c = bytes[at];
+    if (c === 0x22) {
+      for (at++; at < bytes.length && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++;
+    } else if (c === 0x7b || c === 0x5b) open++;
+    else if ((c === 0x7d || c === 0x5d) && --open === 0) return at + 1;
+  }
+  return -1;
 }
 
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
