@@ -14,11 +14,11 @@ export interface ApiContext {
   readonly files: FileReads;
   readonly exports: ExportReads;
   readonly sql: SqlPort;
-  /** The journal position that answers include now, `<collector>-<position>`. */
+  /** The journal position that answers include now, `<collector>-<position>`; of several collectors a list. */
   asOf(): string;
   head(): HeadContext;
   readonly control: Control;
-  readonly hub: LiveHub;
+  readonly hub: Pick<LiveHub, "subscribe">;
   liveStats(): LiveStats;
   /** Resolves when the change is durable and can be read. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;

@@ -78,6 +78,10 @@ function checkTogether(config: Config, problems: string[]): void {
     problems.push("http.tls_cert and http.tls_key must be given together");
   }
   if (config.blobsKind === "s3" && config.blobsBucket === "") problems.push('blobs.kind "s3" needs blobs.bucket');
+  if (config.busUrl !== "" && config.storeUrl === "")
+    problems.push("bus.url needs store.url: the embedded engine belongs to one collector");
+  if (!/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(config.busPrefix))
+    problems.push("bus.prefix must be words of letters, digits, - and _ with dots between");
   if (config.storeCluster !== "" && config.storeUrl === "") problems.push("store.cluster needs store.url");
 }
 

@@ -156,6 +156,21 @@ export const settings = {
   blobsSecretKey: setting(secret, "blobs.secret_key", "", "The secret that belongs to `blobs.access_key`."),
   blobsPathStyle: setting(flag, "blobs.path_style", "true", "Whether the bucket stands in the path of a URL."),
 
+  busUrl: setting(
+    text,
+    "bus.url",
+    "",
+    "The NATS server (`nats://host:4222`, several with commas between) over which collectors on one store talk; none when there is one collector.",
+  ),
+  busUser: setting(text, "bus.user", "", "The user at the NATS server."),
+  busPassword: setting(secret, "bus.password", "", "The password at the NATS server; without a user, the token."),
+  busPrefix: setting(
+    text,
+    "bus.prefix",
+    "tributary",
+    "What the subjects of this installation begin with at the NATS server.",
+  ),
+
   retentionMs: setting(
     durationOrOff,
     "retention.age",

@@ -20,6 +20,20 @@ export interface ControlPorts {
   createId(): string;
   /** A step that is not a caller's could not be recorded. */
   onTrouble(cause: unknown): void;
+  /** Other collectors' part; absent when there is only this one. */
+  readonly others?: OtherCollectors;
+}
+
+/** Each command has one owner, the collector that it was posted to. Only the owner says who may hand it to a worker. */
+export interface OtherCollectors {
+  /** Whether this collector decides about the command: it owns it, or its owner is gone. */
+  isOurs(cmdId: string): boolean;
+  /** Asks the owner. False when someone else has it, or when nobody can be asked now. */
+  claim(cmdId: string, worker: string): Promise<boolean>;
+  /** Gives a claim back that could not be used. */
+  unclaim(cmdId: string, worker: string): void;
+  /** Workers of the run that accept commands at other collectors. */
+  accepting(workspace: string, runId: string): readonly string[];
 }
 
 /** A way to one worker: a connection that asked for commands, or the stdin of a child. */
@@ -65,6 +79,14 @@ export interface Control {
   observe(news: WorkerNews): void;
   /** The journal has been replayed: from now on commands flow. */
   ready(): void;
+  /** Another collector wants to hand our command to a worker: true once for each. */
+  grant(cmdId: string, worker: string): boolean;
+  /** It could not. */
+  ungrant(cmdId: string, worker: string): void;
+  /** Who can be asked has changed: what waits is tried again. */
+  retry(): void;
+  /** Every worker connected here that asked for commands. */
+  acceptingAll(): { readonly workspace: string; readonly run: string; readonly worker: string }[];
   close(): void;
 }
 
@@ -117,7 +139,7 @@ class ControlRoom implements Control {
       atNs,
       expiresNs: atNs + BigInt(Math.round((order.expiresMs ?? expiresMsDefault) * 1e6)),
     };
-    const known = order.worker === undefined ? (this.runs.get(toRunKey(workspace, runId))?.known ?? []) : [];
+    const known = order.worker === undefined ? this.knownWorkers(workspace, runId) : [];
     await this.ports.record([step, ...[...known].map((worker) => ({ ...step, worker }))]);
     return this.book.find(cmdId) as Command;
   }
@@ -137,7 +159,35 @@ class ControlRoom implements Control {
   }
 
   accepting(workspace: string, runId: string): string[] {
-    return [...(this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [])].sort();
+    const here = this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [];
+    return [...new Set([...here, ...this.acceptingElsewhere(workspace, runId)])].sort();
+  }
+
+  acceptingAll(): { workspace: string; run: string; worker: string }[] {
+    return [...this.runs].flatMap(([key, { channels }]) => {
+      const [workspace = "", run = ""] = key.split("\0");
+      return [...channels.keys()].map((worker) => ({ workspace, run, worker }));
+    });
+  }
+
+  grant(cmdId: string, worker: string): boolean {
+    const command = this.book.find(cmdId);
+    const key = toSentKey(cmdId, worker);
+    if (this.postponed !== null || command === undefined || !isFor(command, worker) || this.sent.has(key)) return false;
+    this.sent.add(key);
+    return true;
+  }
+
+  ungrant(cmdId: string, worker: string): void {
+    this.sent.delete(toSentKey(cmdId, worker));
+    const command = this.book.find(cmdId);
+    if (command !== undefined) this.deliverToAll(command);
+  }
+
+  retry(): void {
+    if (this.postponed !== null) return;
+    for (const command of this.book.openOnes()) this.deliverToAll(command);
+    this.setTimer();
   }
 
   attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void {
@@ -232,8 +282,7 @@ class ControlRoom implements Control {
     const channel = this.runs.get(toRunKey(command.workspace, command.runId))?.channels.get(worker)?.at(-1);
     if (this.postponed !== null || channel === undefined || this.sent.has(key)) return;
     this.sent.add(key);
-    const { cmdId, type, payload } = command;
-    channel.send({ cmdId, type, payload }).then(
+    this.handOver(command, worker, channel).then(
       (isGone) => {
         // What could not be sent waits for the worker's next connection.
         if (isGone) this.recordAside([toStep(command, worker, "delivered", "", this.ports.nowNs())]);
@@ -244,6 +293,26 @@ class ControlRoom implements Control {
         this.ports.onTrouble(cause);
       },
     );
+  }
+
+  /** Another collector's command is handed over only with that collector's word, so that no worker gets it twice. */
+  private async handOver(command: Command, worker: string, channel: WorkerChannel): Promise<boolean> {
+    const { cmdId, type, payload } = command;
+    const { others } = this.ports;
+    if (others === undefined || others.isOurs(cmdId)) return channel.send({ cmdId, type, payload });
+    if (!(await others.claim(cmdId, worker))) return false;
+    const isGone = await channel.send({ cmdId, type, payload });
+    if (!isGone) others.unclaim(cmdId, worker);
+    return isGone;
+  }
+
+  private knownWorkers(workspace: string, runId: string): Set<string> {
+    const here = this.runs.get(toRunKey(workspace, runId))?.known ?? [];
+    return new Set([...here, ...this.acceptingElsewhere(workspace, runId)]);
+  }
+
+  private acceptingElsewhere(workspace: string, runId: string): readonly string[] {
+    return this.ports.others?.accepting(workspace, runId) ?? [];
   }
 
   private stepsFor(command: Command, want: (target: Target) => boolean, state: CommandState, reason: string) {
@@ -271,7 +340,7 @@ class ControlRoom implements Control {
   private expire(): void {
     const nowNs = this.ports.nowNs();
     for (const command of this.book.openOnes()) {
-      if (command.expiresNs > nowNs) continue;
+      if (command.expiresNs > nowNs || this.ports.others?.isOurs(command.cmdId) === false) continue;
       const isSent = (target: Target) => target.state === "delivered";
       this.recordAside([
         ...this.stepsFor(command, isSent, "expired", "no answer in time"),

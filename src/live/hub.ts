@@ -2,6 +2,7 @@
 // while, so that a subscriber who asked a question first goes on exactly where its answer ended. Each
 // subscriber has a bounded backlog: one that does not keep up is told which range it missed, nobody waits.
 
+import { formatPosition, parsePositions } from "#model/positions.ts";
 import { countRows, headEvents, type LiveData, type LiveEntry, rowEvents } from "./events.ts";
 
 export interface LiveMessage {
@@ -14,7 +15,7 @@ export interface LiveInterest {
   readonly workspace: string;
   /** Runs whose rows are wanted; the heads of all runs always are. */
   readonly runs: readonly string[];
-  /** `<collector>-<position>` to go on from; null for only what comes. */
+  /** `<collector>-<position>` to go on from, or a list of these; null for only what comes. */
   readonly after: string | null;
 }
 
@@ -62,7 +63,7 @@ export class LiveHub {
   }
 
   idOf(position: number): string {
-    return `${this.collector}-${position}`;
+    return formatPosition(this.collector, position);
   }
 
   publish(entry: LiveEntry): void {
@@ -112,10 +113,7 @@ export class LiveHub {
   }
 
   private positionOf(id: string): number | null {
-    const dash = id.lastIndexOf("-");
-    if (id.slice(0, dash) !== this.collector) return null;
-    const position = Number(id.slice(dash + 1));
-    return Number.isSafeInteger(position) ? position : null;
+    return parsePositions(id).get(this.collector) ?? null;
   }
 
   private keep(entry: KeptEntry): void {

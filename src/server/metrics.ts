@@ -31,6 +31,8 @@ export function createMetrics() {
     insertSeconds: seconds("insert_seconds", "How long the store took to insert a block.", ["table"]),
     querySeconds: seconds("query_seconds", "How long the store took to answer a query.", ["kind"]),
     httpSeconds: seconds("http_request_seconds", "How long HTTP requests took.", ["route", "status"]),
+    busConnected: gauge("bus_connected", "1 while the bus between collectors is connected."),
+    collectors: gauge("collectors", "Collectors that are heard on the bus, this one included."),
     engineRestarts: counter("engine_restarts_total", "Times the embedded engine was started again.", []),
   };
 }

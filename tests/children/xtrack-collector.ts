@@ -8,8 +8,10 @@ import { openTestDoors } from "../support/xtrack-doors.ts";
 const dataDir = process.argv[2] as string;
 const room = createCommandRoom();
 const collector = await openTestCollector(dataDir, room.listener);
-const control = await room.open(collector, (cause) => {
-  throw cause;
+const control = await room.open(collector, {
+  onTrouble(cause) {
+    throw cause;
+  },
 });
 const doors = await openTestDoors(collector, control);
 

@@ -125,4 +125,8 @@ export type HealthAnswer = Static<typeof HealthAnswer>;
 
 export const Liveness = Type.Object({ ok: Type.Boolean() });
 export const ReadyQuery = Type.Object({ drained: Type.Optional(word(["1"])) });
-export const Readiness = Type.Object({ ready: Type.Boolean(), problems: Type.Array(Type.String()) });
+export const Readiness = Type.Object({
+  ready: Type.Boolean(),
+  problems: Type.Array(Type.String()),
+  degraded: Type.Array(Type.String(), { description: "What does not work although requests are taken and answered." }),
+});

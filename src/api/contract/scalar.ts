@@ -25,7 +25,8 @@ export const Count = Type.Integer({ minimum: 0 });
 export const JsonText = Type.String({ description: "Strict JSON text of a value as the client sent it." });
 
 export const AsOf = Type.String({
-  description: "The journal position this answer includes, `<collector>-<position>`; pass it to `live?after=`.",
+  description:
+    "The journal position this answer includes, `<collector>-<position>`, or a list of these; pass it to `live?after=`.",
 });
 
 /** Where the next page starts: opaque, stable under inserts. Null on the last page. */

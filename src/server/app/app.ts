@@ -1,5 +1,6 @@
 // The whole server: a collector, its HTTP and XTrack doors, control and the API, opened and closed in order.
 
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +16,7 @@ import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
-import { createCommandRoom } from "#server/collector/commands.ts";
+import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
 import { orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
@@ -23,6 +24,8 @@ import { createHttpServer, type HttpServer } from "#server/http/create-http-serv
 import { readLoginSecret } from "#server/http/login.ts";
 import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
+import { toOwnedId } from "#server/peers/claims.ts";
+import { type Neighbours, openNeighbours } from "#server/peers/neighbours.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
@@ -60,14 +63,15 @@ export async function openApp(config: Config, log: Log): Promise<App> {
   });
   const closers: (() => Promise<void>)[] = [() => collector.close(drainMs)];
   try {
-    const control = await commands.open(collector, (cause) =>
-      log.warn({ err: cause }, "A command's step could not be recorded."),
-    );
+    const neighbours = config.busUrl === "" ? null : openNeighbours({ collector, config, log, metrics });
+    closers.unshift(async () => neighbours?.close());
+    const control = await commands.open(collector, toCommandOptions(collector, neighbours, log));
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
     const keys = await createKeyStore(collector);
     let doors: XtrackDoors | null = null;
-    const pulse = createPulse({ collector, metrics, times, doors: () => doors });
+    const degraded = (): string[] => neighbours?.degraded() ?? [];
+    const pulse = createPulse({ collector, metrics, times, degraded, doors: () => doors });
     closers.unshift(async () => pulse.close());
     const http = await createHttpServer({
       config,
@@ -80,9 +84,9 @@ export async function openApp(config: Config, log: Log): Promise<App> {
         log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
       ),
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
-      readiness: { problems: () => pulse.problems(), drained: () => collector.drained() },
+      readiness: { problems: () => pulse.problems(), degraded, drained: () => collector.drained() },
       handlers: {
-        ...createHandlers(createContext(collector, control, config, () => doors)),
+        ...createHandlers(createContext({ collector, control, config, neighbours, doors: () => doors })),
         health: () => pulse.health(),
         backup: () => createBackup(collector, config.dataDir),
       },
@@ -91,6 +95,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     closers.unshift(() => http.close(drainMs));
     doors = await openXtrackDoors({ config, access: http.access, intake: toXtrackIntake(collector), desk: control });
     closers.unshift(() => (doors as XtrackDoors).close());
+    neighbours?.start({ control, keys, workers: () => doors?.presence.all() ?? [] });
     const retention = createRetention({
       collector,
       reads: createReads(collector.store),
@@ -109,6 +114,13 @@ export async function openApp(config: Config, log: Log): Promise<App> {
 
 async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
   for (const close of closers) await close();
+}
+
+/** With other collectors a command's id says which of them owns it. */
+function toCommandOptions(collector: Collector, neighbours: Neighbours | null, log: Log): CommandRoomOptions {
+  const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
+  if (neighbours === null) return { onTrouble };
+  return { onTrouble, others: neighbours.others, createId: () => toOwnedId(randomUUID(), collector.id) };
 }
 
 function toCollectorOptions(config: Config, log: Log): CollectorOptions {
@@ -173,12 +185,15 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   };
 }
 
-function createContext(
-  collector: Collector,
-  control: Control,
-  config: Config,
-  doors: () => XtrackDoors | null,
-): ApiContext {
+interface ContextParts {
+  readonly collector: Collector;
+  readonly control: Control;
+  readonly config: Config;
+  readonly neighbours: Neighbours | null;
+  doors(): XtrackDoors | null;
+}
+
+function createContext({ collector, control, config, neighbours, doors }: ContextParts): ApiContext {
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
@@ -187,15 +202,17 @@ function createContext(
     exports: createExportReads(collector.store, collector.blobs),
     sql: createSqlPort(collector.store),
     control,
-    hub: collector.hub,
-    asOf: () => collector.hub.idOf(collector.writer.stored),
+    hub: neighbours?.live ?? collector.hub,
+    asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),
     head: () => ({
       nowNs: nowNs(),
       silenceNs: BigInt(config.runSilenceMs) * 1_000_000n,
       isConnected(groupKey) {
         const [workspace, kind, ...id] = groupKey.split("/");
         const runId = collector.applier.runOf(groupKey) ?? id.join("/");
-        return kind === "x" && (doors()?.presence.workersOf(workspace as string, runId).length ?? 0) > 0;
+        if (kind !== "x" || workspace === undefined) return false;
+        const here = doors()?.presence.workersOf(workspace, runId).length ?? 0;
+        return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
       },
     }),
     liveStats: () => ({

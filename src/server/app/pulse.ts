@@ -26,6 +26,8 @@ export interface PulseOptions {
   readonly collector: Collector;
   readonly metrics: Metrics;
   readonly times: StoreTimes;
+  /** Sentences about what does not work between collectors. */
+  degraded(): readonly string[];
   doors(): XtrackDoors | null;
 }
 
@@ -94,10 +96,10 @@ export function createPulse(options: PulseOptions): Pulse {
       const doors = options.doors();
       missing = await readMissing(collector.store).catch(() => missing);
       const journal = collector.journal.state();
-      const found = problems();
+      const found = [...problems(), ...options.degraded()];
       return {
         ok: found.length === 0,
-        problems: [...found],
+        problems: found,
         version,
         started_ns: String(startedNs),
         protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors, missing)),

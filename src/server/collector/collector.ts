@@ -68,6 +68,8 @@ export interface Collector {
   readonly hub: LiveHub;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
+  /** Called with the last journal record that is in the store, whenever there are more. */
+  onStored(listener: (to: number) => void): void;
   submit(input: Input, decoded?: unknown): Submitted;
   /** Makes changes of the small state durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
@@ -120,11 +122,15 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
   const corrections = await restoreIntake(store, applier, nowNs());
+  const storedListeners: ((to: number) => void)[] = [];
+  const onStored = (to: number): void => {
+    for (const listener of storedListeners) listener(to);
+  };
   const writer = new StoreWriter(
     outbox,
     sender,
     toBlocks,
-    writerOptions(options, id, journal, applier, onTrouble),
+    writerOptions(options, id, journal, applier, { onTrouble, onStored }),
     storedTo,
   );
   const hub = new LiveHub(id, storedTo, await readRunNames(store));
@@ -143,7 +149,19 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const onClose = (): void => {
     closing = true;
   };
-  const collector = assemble({ onClose, id, store, blobs, journal, writer, sequencer, applier, hub, listeners });
+  const collector = assemble({
+    onClose,
+    id,
+    store,
+    blobs,
+    journal,
+    writer,
+    sequencer,
+    applier,
+    hub,
+    listeners,
+    storedListeners,
+  });
   await sequencer.recover();
   if (corrections.length > 0) await collector.change(corrections, "default", "");
   return collector;
@@ -160,15 +178,16 @@ function writerOptions(
   collector: string,
   journal: Journal,
   applier: ProtocolApplier,
-  onTrouble: (error: unknown, attempt: number) => void,
+  hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: (to: number) => void },
 ) {
   return {
     collector,
     lingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
-    onTrouble,
+    onTrouble: hooks.onTrouble,
     onStored(to: number) {
+      hooks.onStored(to);
       applier.identities.shrink(identityBytesMax, to);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
     },
@@ -188,6 +207,7 @@ interface Parts {
   readonly applier: ProtocolApplier;
   readonly hub: LiveHub;
   readonly listeners: ((applied: AppliedInput) => void)[];
+  readonly storedListeners: ((to: number) => void)[];
   onClose(): void;
 }
 
@@ -203,6 +223,7 @@ function assemble(parts: Parts): Collector {
     submit,
     drained,
     onApplied: (listener) => listeners.push(listener),
+    onStored: (listener) => parts.storedListeners.push(listener),
     change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
     async queryable(position) {
       await writer.storedUpTo(position);

@@ -7,18 +7,26 @@ import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import type { WorkerNews } from "#control/confirm.ts";
-import { type Control, createControl } from "#control/control.ts";
+import { type Control, createControl, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { toWorkerNews } from "#server/xtrack/news.ts";
 import { readStateRows } from "#store/reader/restore.ts";
+import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 
 export interface CommandRoom {
   /** To be given to the collector when it is opened. */
   readonly listener: (applied: AppliedInput) => void;
   /** Loads the commands there are; from then on they flow. */
-  open(collector: Collector, onTrouble: (cause: unknown) => void): Promise<Control>;
+  open(collector: Collector, options: CommandRoomOptions): Promise<Control>;
+}
+
+export interface CommandRoomOptions {
+  onTrouble(cause: unknown): void;
+  /** The id of a new command. */
+  createId?(): string;
+  readonly others?: OtherCollectors;
 }
 
 /** A recovery that brings more news than this is of workers that have long gone on without their commands. */
@@ -34,12 +42,12 @@ export function createCommandRoom(): CommandRoom {
       else if (early.length < earlyNewsMax)
         early.push(...toWorkerNews(entry.applied.parts, entry.input.workspace, (groupKey) => groupKey));
     },
-    async open(collector, onTrouble) {
+    async open(collector, options) {
       const runOf = (groupKey: string) => collector.applier.runOf(groupKey);
       const control = createControl({
         nowNs,
         createId: randomUUID,
-        onTrouble,
+        ...options,
         record: (steps) => record(collector, steps),
       });
       hear = ({ input, applied }) => {
@@ -47,8 +55,7 @@ export function createCommandRoom(): CommandRoom {
         control.fold(toSteps(applied.state));
       };
       await collector.drained();
-      const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(collector.store, "commands");
-      control.fold(rows.flatMap((row) => fromCommandRow(toRow(row)) ?? []));
+      control.fold(await readCommandSteps(collector.store));
       for (const news of early.splice(0)) {
         const runId = runOf(news.runId);
         if (runId !== undefined) control.observe({ ...news, runId });
@@ -57,6 +64,11 @@ export function createCommandRoom(): CommandRoom {
       return control;
     },
   };
+}
+
+export async function readCommandSteps(store: Store): Promise<CommandStep[]> {
+  const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(store, "commands");
+  return rows.flatMap((row) => fromCommandRow(toRow(row)) ?? []);
 }
 
 async function record(collector: Collector, steps: readonly CommandStep[]): Promise<void> {

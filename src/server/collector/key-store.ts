@@ -7,7 +7,12 @@ import type { KeyStore, StoredKey } from "#server/http/ports.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
 
-export async function createKeyStore(collector: Collector): Promise<KeyStore> {
+export interface DurableKeys extends KeyStore {
+  /** Takes over what another collector has stored. */
+  reload(): Promise<void>;
+}
+
+export async function createKeyStore(collector: Collector): Promise<DurableKeys> {
   const keys = new Map<string, StoredKey>();
   const fold = (row: StateRow<"keys">): void => {
     if (row.revoked === 1) keys.delete(row.key_id);
@@ -17,12 +22,16 @@ export async function createKeyStore(collector: Collector): Promise<KeyStore> {
     for (const change of applied.state) if (change.table === "keys") fold(change.row);
   });
   await collector.drained();
-  for (const row of await readStateRows<StateRow<"keys">>(collector.store, "keys"))
-    fold({ ...row, created_ns: BigInt(row.created_ns) });
+  const reload = async (): Promise<void> => {
+    for (const row of await readStateRows<StateRow<"keys">>(collector.store, "keys"))
+      fold({ ...row, created_ns: BigInt(row.created_ns) });
+  };
+  await reload();
   const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {
     await collector.change([toChange(key, revoked), audit(key, revoked, author)], key.workspace, author);
   };
   return {
+    reload,
     list: () => [...keys.values()],
     add: (key, author) => write(key, 0, author),
     async revoke(id, author) {

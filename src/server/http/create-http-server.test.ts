@@ -203,7 +203,7 @@ describe("state", () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     problems.push("The store does not answer.");
     const answer = await fetch(`${url}/readyz`);
-    expect([answer.status, await answer.json()]).toEqual([503, { ready: false, problems }]);
+    expect([answer.status, await answer.json()]).toEqual([503, { ready: false, degraded: [], problems }]);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 

@@ -136,6 +136,8 @@ export interface SocketIntake {
 export interface Readiness {
   /** Sentences about what keeps the server from working; empty when it is ready. */
   problems(): readonly string[];
+  /** Sentences about what does not work although the server takes and answers requests. */
+  degraded?(): readonly string[];
   /** Resolves when nothing that was accepted waits any more. */
   drained(): Promise<void>;
 }

@@ -26,7 +26,7 @@ export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, drai
     if (drained === "1") await readiness.drained();
     const problems = [...(draining.aborted ? ["The server is shutting down."] : []), ...readiness.problems()];
     reply.code(problems.length === 0 ? 200 : 503);
-    return { ready: problems.length === 0, problems };
+    return { ready: problems.length === 0, problems, degraded: [...(readiness.degraded?.() ?? [])] };
   });
 
   addRoute(app, "prometheus", async (_request, reply) => {

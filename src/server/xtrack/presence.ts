@@ -5,6 +5,7 @@ export interface Presence {
   workersOf(workspace: string, runId: string): string[];
   /** Connected workers of all runs. */
   count(): number;
+  all(): readonly { readonly workspace: string; readonly run: string; readonly worker: string }[];
 }
 
 export class PresenceBook implements Presence {
@@ -28,6 +29,13 @@ export class PresenceBook implements Presence {
 
   workersOf(workspace: string, runId: string): string[] {
     return [...(this.runs.get(`${workspace}\0${runId}`)?.keys() ?? [])].sort();
+  }
+
+  all(): { workspace: string; run: string; worker: string }[] {
+    return [...this.runs].flatMap(([key, workers]) => {
+      const [workspace = "", run = ""] = key.split("\0");
+      return [...workers.keys()].map((worker) => ({ workspace, run, worker }));
+    });
   }
 
   count(): number {

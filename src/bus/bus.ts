@@ -1,0 +1,207 @@
+// Messages between the collectors of one installation, over NATS core messaging. Nothing here is kept: what matters is
+// in a journal or in the store, and the bus only says it sooner. So a message that cannot be sent is dropped, nobody
+// waits for the bus, and whoever was cut off reads the store again.
+
+import type { Msg, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+
+export interface BusOptions {
+  /** `nats://host:port`, or several with commas between. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  /** What all subjects begin with: two installations may share a NATS server. */
+  readonly prefix: string;
+  /** This collector. */
+  readonly self: string;
+  /** Called when the connection comes and when it goes. */
+  onChange(isConnected: boolean): void;
+  onTrouble(message: string, cause: unknown): void;
+}
+
+export type Listener = (body: unknown, from: string) => void;
+export type Answerer = (body: unknown, from: string) => unknown;
+
+export interface Bus {
+  readonly self: string;
+  readonly isConnected: boolean;
+  /** The largest body in bytes; 0 while nothing is connected. */
+  readonly bodyBytesMax: number;
+  /** To every other collector, or to one. False when it could not leave. */
+  tell(topic: string, body: unknown, to?: string): boolean;
+  hear(topic: string, listener: Listener): void;
+  /** Throws BusOutage when no answer comes. */
+  ask(to: string, topic: string, body: unknown, timeoutMs: number): Promise<unknown>;
+  /** One per topic. */
+  answer(topic: string, answerer: Answerer): void;
+  close(): Promise<void>;
+}
+
+export class BusOutage extends Error {
+  override readonly name = "BusOutage";
+  readonly kind: "unreachable" | "refused";
+
+  constructor(kind: "unreachable" | "refused", message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+interface Envelope {
+  readonly from: string;
+  readonly body: unknown;
+}
+
+/** Room for the envelope within what the server takes. */
+const envelopeBytes = 4096;
+const reconnectMs = 500;
+const pingMs = 2000;
+
+/** Returns at once: the connection is made, and made again after every loss, for as long as the bus is open. */
+export function createBus(options: BusOptions): Bus {
+  return new NatsBus(options);
+}
+
+class NatsBus implements Bus {
+  readonly self: string;
+  private readonly options: BusOptions;
+  private readonly listeners = new Map<string, Listener[]>();
+  private readonly answerers = new Map<string, Answerer>();
+  private connection: NatsConnection | null = null;
+  private connected = false;
+  private closing = false;
+
+  constructor(options: BusOptions) {
+    this.options = options;
+    this.self = options.self;
+    this.open().catch((cause) => options.onTrouble("The bus cannot be used.", cause));
+  }
+
+  get isConnected(): boolean {
+    return this.connected;
+  }
+
+  get bodyBytesMax(): number {
+    return this.connected ? (this.connection?.info?.max_payload ?? 0) - envelopeBytes : 0;
+  }
+
+  tell(topic: string, body: unknown, to?: string): boolean {
+    if (!this.connected || this.connection === null) return false;
+    const { prefix } = this.options;
+    try {
+      this.connection.publish(
+        to === undefined ? `${prefix}.all.${topic}` : `${prefix}.to.${to}.${topic}`,
+        this.pack(body),
+      );
+      return true;
+    } catch (cause) {
+      this.options.onTrouble(`A message about ${topic} could not be sent.`, cause);
+      return false;
+    }
+  }
+
+  hear(topic: string, listener: Listener): void {
+    this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
+  }
+
+  async ask(to: string, topic: string, body: unknown, timeoutMs: number): Promise<unknown> {
+    if (!this.connected || this.connection === null) throw new BusOutage("unreachable", "The bus is not connected.");
+    try {
+      const subject = `${this.options.prefix}.to.${to}.${topic}`;
+      const reply = await this.connection.request(subject, this.pack(body), { timeout: timeoutMs });
+      const answer = reply.json<{ ok: unknown } | { refused: string }>();
+      if ("refused" in answer) throw new BusOutage("refused", answer.refused);
+      return answer.ok;
+    } catch (cause) {
+      if (cause instanceof BusOutage) throw cause;
+      throw new BusOutage("unreachable", `Collector ${to} did not answer about ${topic}.`, { cause });
+    }
+  }
+
+  answer(topic: string, answerer: Answerer): void {
+    this.answerers.set(topic, answerer);
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    this.connected = false;
+    await this.connection?.close();
+  }
+
+  private async open(): Promise<void> {
+    const { url, user, password, self } = this.options;
+    // Loaded only by whoever has a bus.
+    const { connect } = await import("@nats-io/transport-node");
+    const settings: NodeConnectionOptions = {
+      servers: url.split(",").map((one) => one.trim()),
+      name: `tributary ${self}`,
+      noEcho: true,
+      maxReconnectAttempts: -1,
+      waitOnFirstConnect: true,
+      reconnectTimeWait: reconnectMs,
+      pingInterval: pingMs,
+      ...(user === "" ? {} : { user, pass: password }),
+      ...(user === "" && password !== "" ? { token: password } : {}),
+    };
+    const connection = await connect(settings);
+    if (this.closing) {
+      await connection.close();
+      return;
+    }
+    this.connection = connection;
+    this.listen(connection);
+    this.change(true);
+    this.watch(connection).catch((cause) => this.options.onTrouble("The bus is no longer watched.", cause));
+    connection.closed().then((cause) => {
+      this.change(false);
+      if (!this.closing) this.options.onTrouble("The bus was closed for good.", cause);
+    });
+  }
+
+  private listen(connection: NatsConnection): void {
+    const { prefix } = this.options;
+    for (const subject of [`${prefix}.all.>`, `${prefix}.to.${this.self}.>`])
+      connection.subscribe(subject, { callback: (error, message) => this.receive(error, message) });
+  }
+
+  private async watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect" || type === "staleConnection") this.change(false);
+      if (type === "reconnect") this.change(true);
+    }
+  }
+
+  private change(isConnected: boolean): void {
+    if (isConnected === this.connected || (this.closing && isConnected)) return;
+    this.connected = isConnected;
+    this.options.onChange(isConnected);
+  }
+
+  private pack(body: unknown): string {
+    return JSON.stringify({ from: this.self, body } satisfies Envelope);
+  }
+
+  private receive(error: Error | null, message: Msg): void {
+    if (error !== null) {
+      this.options.onTrouble("The bus refuses a subscription.", error);
+      return;
+    }
+    const topic = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    try {
+      const { from, body } = message.json<Envelope>();
+      if (message.reply !== undefined && message.reply !== "") void this.reply(message, topic, body, from);
+      else for (const listener of this.listeners.get(topic) ?? []) listener(body, from);
+    } catch (cause) {
+      this.options.onTrouble(`A message about ${topic} could not be understood.`, cause);
+    }
+  }
+
+  private async reply(message: Msg, topic: string, body: unknown, from: string): Promise<void> {
+    try {
+      const answerer = this.answerers.get(topic);
+      if (answerer === undefined) throw new Error(`This collector knows nothing about ${topic}.`);
+      message.respond(JSON.stringify({ ok: (await answerer(body, from)) ?? null }));
+    } catch (cause) {
+      message.respond(JSON.stringify({ refused: cause instanceof Error ? cause.message : String(cause) }));
+    }
+  }
+}

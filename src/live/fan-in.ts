@@ -1,0 +1,164 @@
+// The events of all collectors for one subscriber. Its own collector's hub feeds it directly; from every other
+// collector it gets a feed, which that collector's hub fills just as it would serve a subscriber of its own. Positions
+// are kept for each collector apart, so a feed that broke goes on where it ended, or says what it skipped.
+
+import { formatPosition, formatPositions, parsePositions } from "#model/positions.ts";
+import type { LiveHub, LiveInterest, LiveMessage, LiveSink, Subscription } from "./hub.ts";
+
+export interface LivePeer {
+  readonly id: string;
+  /** How far its journal is applied, as last heard. */
+  readonly applied: number;
+}
+
+/** The way to other collectors' hubs. */
+export interface FeedPort {
+  peers(): readonly LivePeer[];
+  /** `interest.after` is a position of that collector. */
+  open(peer: string, interest: LiveInterest, sink: FeedSink): Subscription;
+}
+
+export interface FeedSink {
+  send(messages: readonly LiveMessage[]): void;
+  /** Messages were lost on the way: the feed is to be opened again. */
+  broken(): void;
+}
+
+/** What a subscriber may have waiting before events of other collectors are left out. */
+const backlogBytesMax = 4 * 1024 * 1024;
+
+export class LiveFanIn {
+  private readonly hub: LiveHub;
+  private readonly port: FeedPort;
+  private readonly subscribers = new Set<Subscriber>();
+
+  constructor(hub: LiveHub, port: FeedPort) {
+    this.hub = hub;
+    this.port = port;
+  }
+
+  subscribe(interest: LiveInterest, sink: LiveSink): Subscription {
+    const subscriber = new Subscriber(interest, sink, this.hub, this.port);
+    this.subscribers.add(subscriber);
+    return {
+      close: () => {
+        this.subscribers.delete(subscriber);
+        subscriber.close();
+      },
+    };
+  }
+
+  peerCame(peer: LivePeer): void {
+    for (const subscriber of this.subscribers) subscriber.follow(peer, true);
+  }
+
+  peerWent(id: string): void {
+    for (const subscriber of this.subscribers) subscriber.lose(id);
+  }
+}
+
+class Subscriber {
+  private readonly interest: LiveInterest;
+  private readonly sink: LiveSink;
+  private readonly port: FeedPort;
+  /** Up to where each collector's events were sent. */
+  private readonly positions: Map<string, number>;
+  private readonly feeds = new Map<string, Subscription>();
+  /** Of each collector, the first position that was left out because the backlog was full. */
+  private readonly skippedFrom = new Map<string, number>();
+  private readonly own: Subscription;
+
+  constructor(interest: LiveInterest, sink: LiveSink, hub: LiveHub, port: FeedPort) {
+    this.interest = interest;
+    this.sink = sink;
+    this.port = port;
+    this.positions = parsePositions(interest.after ?? "");
+    const peers = port.peers();
+    // The greeting names every collector, so their positions are settled before the own hub speaks.
+    const missed = peers.filter(({ id }) => !this.positions.has(id));
+    for (const { id, applied } of missed) this.positions.set(id, applied);
+    this.own = hub.subscribe(interest, {
+      send: (messages) => sink.send(messages.map((message) => this.stamp(hub.collector, message))),
+      backlogBytes: () => sink.backlogBytes(),
+    });
+    if (interest.after !== null) for (const { id } of missed) this.tellSkipped(id, unknownThen);
+    for (const peer of peers) this.follow(peer, false);
+  }
+
+  follow({ id, applied }: LivePeer, isNew: boolean): void {
+    if (this.feeds.has(id)) return;
+    if (!this.positions.has(id)) {
+      this.positions.set(id, applied);
+      if (isNew) this.tellSkipped(id, unknownThen);
+    }
+    const after = formatPosition(id, this.positions.get(id) as number);
+    const feed = this.port.open(
+      id,
+      { ...this.interest, after },
+      {
+        send: (messages) => this.pass(id, messages),
+        broken: () => {
+          this.feeds.get(id)?.close();
+          this.feeds.delete(id);
+          this.follow({ id, applied }, false);
+        },
+      },
+    );
+    this.feeds.set(id, feed);
+  }
+
+  lose(id: string): void {
+    const feed = this.feeds.get(id);
+    if (feed === undefined) return;
+    feed.close();
+    this.feeds.delete(id);
+    this.tellSkipped(id, `Collector ${id} does not answer; what it has comes when it does.`);
+  }
+
+  close(): void {
+    this.own.close();
+    for (const feed of this.feeds.values()) feed.close();
+    this.feeds.clear();
+  }
+
+  private pass(id: string, messages: readonly LiveMessage[]): void {
+    const news = messages.filter(({ name }) => name !== "hello");
+    if (news.length === 0) return;
+    if (this.sink.backlogBytes() > backlogBytesMax) {
+      if (!this.skippedFrom.has(id)) this.skippedFrom.set(id, (this.positions.get(id) ?? 0) + 1);
+      for (const message of news) this.note(id, message.id);
+      return;
+    }
+    const from = this.skippedFrom.get(id);
+    if (from !== undefined) {
+      this.skippedFrom.delete(id);
+      this.tellSkipped(id, "This subscriber did not keep up.", from);
+    }
+    this.sink.send(news.map((message) => this.stamp(id, message)));
+  }
+
+  private tellSkipped(id: string, reason: string, from = this.positions.get(id) ?? 0): void {
+    const to = this.positions.get(id) ?? 0;
+    const data = { from: formatPosition(id, from), to: formatPosition(id, to), reason };
+    this.sink.send([{ id: formatPositions(this.positions, id), name: "skipped", data }]);
+  }
+
+  /** The message with the positions of all collectors for its id. */
+  private stamp(collector: string, message: LiveMessage): LiveMessage {
+    this.note(collector, message.id);
+    const data = message.name === "hello" ? { as_of: this.asOf(collector, message) } : message.data;
+    return { ...message, id: message.id === "" ? "" : formatPositions(this.positions, collector), data };
+  }
+
+  private asOf(collector: string, { data }: LiveMessage): string {
+    const now = parsePositions((data as { as_of: string }).as_of).get(collector) ?? 0;
+    return formatPositions(new Map([...this.positions, [collector, now]]));
+  }
+
+  private note(collector: string, id: string): void {
+    const position = parsePositions(id).get(collector);
+    if (position !== undefined) this.positions.set(collector, position);
+  }
+}
+
+const unknownThen = "This collector was not known when the answer was made that these events follow.";

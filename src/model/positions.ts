@@ -1,0 +1,34 @@
+// How far a reader has come in the journals of the collectors: `<collector>-<position>`, and with several collectors a
+// list of these with commas between. In the id of a live event the collector that it came from stands first.
+
+export type Positions = ReadonlyMap<string, number>;
+
+export function formatPosition(collector: string, position: number): string {
+  return `${collector}-${position}`;
+}
+
+/** `first` is put before the others, which are sorted. */
+export function formatPositions(positions: Positions, first?: string): string {
+  const names = [...positions.keys()].sort((a, b) => (a === first ? -1 : b === first ? 1 : a < b ? -1 : 1));
+  return names.map((name) => formatPosition(name, positions.get(name) as number)).join(",");
+}
+
+/** Parts that are no position are left out. */
+export function parsePositions(text: string): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (const part of text.split(",")) {
+    const dash = part.lastIndexOf("-");
+    const digits = part.slice(dash + 1);
+    if (dash <= 0 || !/^\d{1,15}$/.test(digits)) continue;
+    positions.set(part.slice(0, dash), Number(digits));
+  }
+  return positions;
+}
+
+/** Whether an event is newer than an answer. A collector that the answer does not name is taken as newer. */
+export function isAfter(eventId: string, asOf: string): boolean {
+  const [own] = parsePositions(eventId);
+  if (own === undefined) return true;
+  const known = parsePositions(asOf).get(own[0]);
+  return known === undefined || own[1] > known;
+}

@@ -1,0 +1,169 @@
+// This collector among the others of its installation: who lives, what they tell and what they are told. The bus only
+// says things sooner; what it did not bring is read from the store when it is back, and every half minute.
+
+import { randomUUID } from "node:crypto";
+import { type Bus, createBus } from "#bus/bus.ts";
+import { Peers } from "#bus/peers.ts";
+import type { Config } from "#config/settings.ts";
+import type { Control, OtherCollectors } from "#control/control.ts";
+import { LiveFanIn } from "#live/fan-in.ts";
+import { formatPositions } from "#model/positions.ts";
+import type { Collector } from "#server/collector/collector.ts";
+import type { DurableKeys } from "#server/collector/key-store.ts";
+import type { Log } from "#server/log.ts";
+import type { Metrics } from "#server/metrics.ts";
+import { createClaims } from "./claims.ts";
+import { WorkerDirectory, type WorkerPlace } from "./directory.ts";
+import { LiveBridge } from "./live-bridge.ts";
+import { StateNews } from "./state-news.ts";
+
+export interface Neighbours {
+  readonly others: OtherCollectors;
+  readonly live: LiveFanIn;
+  /** The positions of all collectors that answers include now. */
+  asOf(): string;
+  isConnectedElsewhere(workspace: string, run: string): boolean;
+  /** Sentences about what does not work between collectors now. */
+  degraded(): string[];
+  /** From now on others are told, and heard. */
+  start(parts: NeighbourParts): void;
+  close(): Promise<void>;
+}
+
+export interface NeighbourParts {
+  readonly control: Control;
+  readonly keys: DurableKeys;
+  /** Workers connected to this collector. */
+  workers(): readonly Omit<WorkerPlace, "kind">[];
+}
+
+export interface NeighboursOptions {
+  readonly collector: Collector;
+  readonly config: Pick<Config, "busUrl" | "busUser" | "busPassword" | "busPrefix">;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const tellMs = 1000;
+const catchUpMs = 30_000;
+
+export function openNeighbours(options: NeighboursOptions): Neighbours {
+  return new Neighbourhood(options);
+}
+
+class Neighbourhood implements Neighbours {
+  readonly others: OtherCollectors;
+  readonly live: LiveFanIn;
+  private readonly options: NeighboursOptions;
+  private readonly bus: Bus;
+  private readonly peers: Peers;
+  private readonly bridge: LiveBridge;
+  private readonly directory: WorkerDirectory;
+  private readonly news: StateNews;
+  private readonly timers: NodeJS.Timeout[] = [];
+  private parts: NeighbourParts | null = null;
+
+  constructor(options: NeighboursOptions) {
+    this.options = options;
+    const { collector, log } = options;
+    this.bus = this.openBus();
+    this.peers = this.openPeers();
+    this.bridge = new LiveBridge(this.bus, collector.hub, () => this.peers);
+    this.live = new LiveFanIn(collector.hub, this.bridge);
+    this.directory = new WorkerDirectory(this.bus, () => this.places());
+    this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
+    this.news = new StateNews(this.bus, collector, (message, cause) => log.warn({ err: cause }, message));
+    collector.onApplied(() => this.peers.hurry());
+    collector.onStored(() => this.peers.hurry());
+  }
+
+  asOf(): string {
+    const { collector } = this.options;
+    const stored = new Map(this.peers.list().map((peer) => [peer.id, peer.stored]));
+    return formatPositions(stored.set(collector.id, collector.writer.stored));
+  }
+
+  isConnectedElsewhere(workspace: string, run: string): boolean {
+    return this.directory.workersOf("connected", workspace, run).length > 0;
+  }
+
+  degraded(): string[] {
+    if (this.bus.isConnected) return [];
+    return [
+      "The bus does not answer: live events and commands of other collectors are missing, and runs cannot be deleted.",
+    ];
+  }
+
+  start(parts: NeighbourParts): void {
+    this.parts = parts;
+    this.news.start(parts);
+    const tell = setInterval(() => this.directory.tell(), tellMs);
+    const catchUp = setInterval(() => this.news.catchUp(), catchUpMs);
+    this.timers.push(tell.unref(), catchUp.unref());
+    this.news.catchUp();
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.peers.close();
+    this.bridge.close();
+    await this.news.close();
+    await this.bus.close();
+  }
+
+  private openBus(): Bus {
+    const { collector, config, log, metrics } = this.options;
+    return createBus({
+      url: config.busUrl,
+      user: config.busUser,
+      password: config.busPassword,
+      prefix: config.busPrefix,
+      self: collector.id,
+      onChange: (isConnected) => {
+        metrics.busConnected.set(isConnected ? 1 : 0);
+        if (isConnected) {
+          log.info({ collector: collector.id }, "The bus is connected.");
+          this.peers.beat();
+          if (this.parts !== null) this.news.catchUp();
+        } else {
+          log.warn("The bus is lost; it is connected again as soon as it answers, and nothing accepted waits for it.");
+          this.peers.forgetAll();
+        }
+        this.parts?.control.retry();
+      },
+      onTrouble: (message, cause) => log.warn({ err: cause }, message),
+    });
+  }
+
+  private openPeers(): Peers {
+    const { collector, log, metrics } = this.options;
+    return new Peers(this.bus, {
+      epoch: randomUUID(),
+      progress: () => ({ applied: collector.sequencer.position.applied, stored: collector.writer.stored }),
+      onCome: (peer) => {
+        log.info({ peer: peer.id }, "Another collector is there.");
+        metrics.collectors.set(this.peers.list().length + 1);
+        this.directory.tellAll(peer.id);
+        this.live.peerCame(peer);
+        this.parts?.control.retry();
+      },
+      onGo: ({ id }) => {
+        log.warn({ peer: id }, "Another collector is not heard any more.");
+        metrics.collectors.set(this.peers.list().length + 1);
+        this.bridge.peerWent(id);
+        this.live.peerWent(id);
+        this.directory.peerWent(id);
+        this.parts?.control.retry();
+      },
+    });
+  }
+
+  private places(): WorkerPlace[] {
+    if (this.parts === null) return [];
+    const { control, workers } = this.parts;
+    return [
+      ...workers().map((place) => ({ ...place, kind: "connected" as const })),
+      ...control.acceptingAll().map((place) => ({ ...place, kind: "accepting" as const })),
+    ];
+  }
+}

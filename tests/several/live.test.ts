@@ -1,0 +1,154 @@
+// Live events, commands and keys across collectors that share a store and a bus.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { LiveEvent } from "#api/contract/live.ts";
+import { readEvents } from "#cli/server-events.ts";
+import { type Run, startRun } from "#emit/xtrack.ts";
+import { parsePositions } from "#model/positions.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import {
+  eventually,
+  type NatsServer,
+  natsPath,
+  type SharedStore,
+  startNats,
+  startSharedStore,
+} from "../support/several.ts";
+
+let nats: NatsServer;
+let shared: SharedStore;
+let a: TestApp;
+let b: TestApp;
+const runs: Run[] = [];
+const streams: AbortController[] = [];
+
+function start(app: TestApp, id: string, workerId: string): Run {
+  const port = Number(app.app.xtrack[0]?.split(":").at(-1));
+  const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
+  const run = startRun({ id, workerId, transport, source: false, env: false });
+  runs.push(run);
+  return run;
+}
+
+/** The live stream of one collector, gathered as it comes. */
+async function watch(app: TestApp, query: string): Promise<LiveEvent[]> {
+  const stop = new AbortController();
+  streams.push(stop);
+  const response = await fetch(`${app.app.url}/api/v1/live${query}`, { signal: stop.signal });
+  const events: LiveEvent[] = [];
+  const read = async (): Promise<void> => {
+    for await (const event of readEvents(response)) if (event.name !== "stats") events.push(event);
+  };
+  read().catch(() => undefined);
+  await eventually(() => events.length > 0, "the stream did not begin");
+  return events;
+}
+
+const points = (events: readonly LiveEvent[], key: string): (number | string | null)[] =>
+  events.flatMap((event) => (event.name === "metrics" && event.data.key.includes(key) ? event.data.value : []));
+const lastOf = async (app: TestApp, run: string) =>
+  ((await app.get(`/api/v1/runs/${run}/metrics`)).body as { metrics?: { last: number }[] }).metrics?.[0]?.last;
+const know = (app: TestApp) => async () => {
+  const text = await (await fetch(`${app.app.url}/metrics`)).text();
+  return /tributary_collectors 2\b/.test(text);
+};
+const degraded = async (app: TestApp) => ((await app.get("/readyz")).body as { degraded: string[] }).degraded;
+
+describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
+  beforeAll(async () => {
+    [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
+    const flags = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url };
+    a = await createTestApp(flags);
+    b = await createTestApp(flags);
+    await eventually(know(a), "a does not know b");
+    await eventually(know(b), "b does not know a");
+  }, 60_000);
+  afterEach(async () => {
+    for (const stop of streams.splice(0)) stop.abort();
+    await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 3000 })));
+  });
+  afterAll(async () => {
+    await Promise.all([a?.remove(), b?.remove()]);
+    await nats?.kill();
+    await shared?.close();
+  });
+
+  test("a subscriber of one gets the rows of both, each once, with the positions of both", async () => {
+    const [here, there] = [start(a, "both", "w0"), start(b, "both", "w1")];
+    const events = await watch(a, "?run=both");
+    for (let step = 1; step <= 20; step++) {
+      here.metric("loss", step, { step });
+      there.metric("loss", 100 + step, { step });
+    }
+    await eventually(() => points(events, "loss").length >= 40, "the points did not come");
+    const expected = Array.from({ length: 20 }, (_, i) => [i + 1, 101 + i]).flat();
+    expect(points(events, "loss").sort((x, y) => Number(x) - Number(y))).toEqual(expected.sort((x, y) => x - y));
+    const ids = [a.app.collector.id, b.app.collector.id].sort();
+    expect([...parsePositions(events.at(-1)?.id ?? "").keys()].sort()).toEqual(ids);
+    expect(events[0]).toMatchObject({ name: "hello" });
+  });
+
+  test("query, then subscribe at the other collector, misses nothing", async () => {
+    const there = start(b, "after", "w1");
+    there.metric("loss", 1, { step: 1 });
+    await eventually(async () => (await a.get("/api/v1/runs/after")).status === 200, "the run did not come");
+    const { as_of: asOf } = (await a.get("/api/v1/runs/after")).body as { as_of: string };
+    there.metric("loss", 2, { step: 2 });
+    await eventually(async () => (await lastOf(b, "after")) === 2, "the second point is not stored");
+    const events = await watch(a, `?run=after&after=${encodeURIComponent(asOf)}`);
+    await eventually(() => points(events, "loss").includes(2), "the second point did not come");
+  });
+
+  test("a command goes to the worker at the other collector once, and both tell its state", async () => {
+    const commands: string[] = [];
+    const worker = start(b, "steered", "w0");
+    worker.on("checkpoint_now", ({ type }) => {
+      commands.push(type);
+    });
+    worker.metric("loss", 1, { step: 1 });
+    const commandsOf = async (app: TestApp) =>
+      (await app.get("/api/v1/runs/steered/commands")).body as { accepting: string[]; commands: { state: string }[] };
+    await eventually(async () => (await commandsOf(a)).accepting?.includes("w0"), "a does not know the worker");
+    const sent = await a.post("/api/v1/runs/steered/commands", JSON.stringify({ type: "checkpoint_now" }));
+    expect(sent.status).toBe(202);
+    for (const app of [a, b])
+      await eventually(async () => (await commandsOf(app)).commands[0]?.state === "confirmed", "it is not confirmed");
+    expect(commands).toEqual(["checkpoint_now"]);
+  });
+
+  test("a key made at one is valid at the other, and so is its end", async () => {
+    const secret = async () => {
+      const { body } = await a.post("/api/v1/keys", JSON.stringify({ name: "ci", scopes: ["read"] }));
+      return body as { id: string; key: string };
+    };
+    // As long as there is any key, a wrong one is refused.
+    const [{ id, key }] = [await secret(), await secret()];
+    const status = async () =>
+      (await fetch(`${b.app.url}/api/v1/runs`, { headers: { authorization: `Bearer ${key}` } })).status;
+    await eventually(async () => (await status()) === 200, "the key is not known");
+    await fetch(`${a.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
+    await eventually(async () => (await status()) === 401, "the key is still known");
+  });
+
+  test("the bus is killed: ingest goes on, health says so, and what was missed comes when it is back", async () => {
+    const there = start(b, "outage", "w0");
+    there.metric("loss", 1, { step: 1 });
+    const events = await watch(a, "?run=outage");
+    await eventually(async () => {
+      there.metric("loss", 2, { step: 2 });
+      return points(events, "loss").includes(2);
+    }, "the feed is not open");
+    await nats.kill();
+    for (const app of [a, b]) await eventually(async () => (await degraded(app)).length === 1, "nobody noticed");
+    expect((await a.get("/readyz")).status).toBe(200);
+    there.metric("loss", 3, { step: 3 });
+    await eventually(async () => (await lastOf(b, "outage")) === 3, "ingest stopped");
+    expect(events.some(({ name }) => name === "skipped")).toBe(true);
+    await nats.start();
+    for (const app of [a, b]) await eventually(async () => (await degraded(app)).length === 0, "it is not back");
+    await eventually(() => points(events, "loss").includes(3), "what was missed did not come");
+    there.metric("loss", 4, { step: 4 });
+    await eventually(() => points(events, "loss").includes(4), "the feed is not open again");
+    expect(points(events, "loss").filter((value) => value === 3)).toEqual([3]);
+  }, 60_000);
+});

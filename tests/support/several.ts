@@ -1,0 +1,104 @@
+// What several collectors share in tests: a real NATS server that can be stopped and started again, and one engine that
+// all of them reach by URL, as they would a ClickHouse server.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startEmbedded } from "#store/embedded.ts";
+import { findTool } from "../tools.ts";
+
+export const natsPath: string | undefined = findTool("nats");
+
+export interface NatsServer {
+  readonly url: string;
+  start(): Promise<void>;
+  /** By SIGKILL. */
+  kill(): Promise<void>;
+}
+
+export async function startNats(): Promise<NatsServer> {
+  const port = await freePort();
+  let child: ChildProcess | null = null;
+  const server: NatsServer = {
+    url: `nats://127.0.0.1:${port}`,
+    async start() {
+      child = spawn(natsPath as string, ["-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
+      await eventually(() => canConnect(port), "the NATS server did not listen");
+    },
+    async kill() {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+  await server.start();
+  return server;
+}
+
+export interface SharedStore {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startSharedStore(): Promise<SharedStore> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-shared-"));
+  const engine = await startEmbedded({ kind: "embedded", dataDir });
+  const ends = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(engine.socketPath);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => ends.delete(from));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.close();
+      for (const end of ends) end.destroy();
+      await engine.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadlineMs = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > deadlineMs) throw new Error(what);
+    await sleep(20);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
