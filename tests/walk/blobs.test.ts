@@ -73,13 +73,33 @@ test("values come out of a blob, a gradient's under the name of its parameter [C
   }
 });
 
-test("the same key again is a success and leaves the first content", async () => {
+test("a blob can be had where its answer says, at once", async () => {
+  const url = `${walk.app.url}/v1/traces/blobs/snapshots/${"ab".repeat(16)}/weights.safetensors`;
+  const put = await fetch(url, { method: "PUT", body: "new" });
+  expect(await (await fetch(put.headers.get("location") as string)).text()).toBe("new");
+});
+
+test("the same key again is a success and leaves the first content; other content is a fault with its bytes", async () => {
   const key = "snapshots/c3e314c15660b26b04f7472777f6704c/weights.safetensors";
   const before = await (await fetch(`${walk.app.url}/v1/traces/blobs/${key}`)).arrayBuffer();
   const again = await fetch(`${walk.app.url}/v1/traces/blobs/${key}`, { method: "PUT", body: "something else" });
   expect(again.status).toBe(201);
   const after = await (await fetch(`${walk.app.url}/v1/traces/blobs/${key}`)).arrayBuffer();
   expect(Buffer.from(after).equals(Buffer.from(before))).toBe(true);
+  expect(await again.json()).toMatchObject({ size_bytes: before.byteLength });
+  await fetch(`${walk.app.url}/v1/traces/blobs/${key}`, { method: "PUT", body: new Uint8Array(before) });
+  await walk.app.collector.drained();
+  const { faults } = (await walk.get("/api/v1/faults?code=identity_conflict")).body as {
+    faults: { detail: string; raw_base64: string }[];
+  };
+  expect(faults).toHaveLength(1);
+  expect(faults[0]?.detail).toContain(`kept is ${before.byteLength} bytes`);
+  expect(Buffer.from(faults[0]?.raw_base64 as string, "base64").toString()).toBe("something else");
+  const sql =
+    "SELECT size FROM tributary.blobs FINAL WHERE span_id = 'c3e314c15660b26b04f7472777f6704c' AND kind = 'weights'";
+  expect(await walk.app.collector.store.query<{ size: string }>({ sql, params: {} })).toEqual([
+    { size: String(before.byteLength) },
+  ]);
 });
 
 test("a key that names no blob gets an error that says how one looks", async () => {

@@ -198,7 +198,9 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
     reads: createReads(collector.store),
-    files: createFileReads(collector.store, collector.blobs),
+    files: createFileReads(collector.store, collector.blobs, () =>
+      collector.queryable(collector.sequencer.position.applied),
+    ),
     exports: createExportReads(collector.store, collector.blobs),
     sql: createSqlPort(collector.store),
     control,

@@ -12,10 +12,17 @@ interface BlobRow {
   readonly object_key: string;
 }
 
-export function createFileReads(store: Store, blobs: BlobStore): FileReads {
-  const find = async (workspace: string, owners: readonly string[], kind: string): Promise<string | null> => {
+/** `caughtUp` resolves when what was accepted until now can be queried: a file can be had where its answer said so. */
+export function createFileReads(store: Store, blobs: BlobStore, caughtUp: () => Promise<void>): FileReads {
+  const look = async (workspace: string, owners: readonly string[], kind: string): Promise<string | null> => {
     const [row] = await store.query<BlobRow>(blobQuery(store.database, workspace, owners, kind));
     return row === undefined || (await blobs.size(row.object_key)) === null ? null : row.object_key;
+  };
+  const find = async (workspace: string, owners: readonly string[], kind: string): Promise<string | null> => {
+    const found = await look(workspace, owners, kind);
+    if (found !== null) return found;
+    await caughtUp();
+    return look(workspace, owners, kind);
   };
   return {
     async tensorValues(workspace, span, tensor, wish) {

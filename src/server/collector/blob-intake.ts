@@ -2,16 +2,21 @@
 // the batch with the span, so a blob may come for a run nobody knows yet: it waits under the workspace, takes its
 // documented place once its run is known, and never moves again.
 
+import { createHash } from "node:crypto";
 import type { ProtocolApplier } from "#intake/applier.ts";
-import type { BlobInput } from "#intake/input.ts";
+import type { BlobInput, RefusedInput } from "#intake/input.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import type { BlobStore, Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
+import { blobQuery } from "#store/reader/blobs.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
+/** How much is kept of a content that is not. */
+const headBytesMax = 64 * 1024;
+const busy: Busy = { busy: true, retryAfterS: 5 };
 
 interface WaitingBlob {
   readonly workspace: string;
@@ -46,6 +51,8 @@ class Room implements BlobRoom {
   private readonly bytesMax: number;
   private readonly onTrouble: (cause: unknown) => void;
   private readonly waiting = new Map<string, WaitingBlob>();
+  /** Object keys of blobs that the store does not know yet. */
+  private readonly recent = new Map<string, string>();
   private moving: Promise<void> = Promise.resolve();
 
   constructor(collector: Collector, blobs: BlobStore, bytesMax: number, onTrouble: (cause: unknown) => void) {
@@ -73,9 +80,10 @@ class Room implements BlobRoom {
     const match = keyPattern.exec(put.key);
     if (match === null) return refuseKey(put.key);
     const [, spanId, kind, ext] = match as unknown as [string, string, string, string];
+    const known = await this.keyOf(put.workspace, spanId, kind);
     const run = put.runOverride ?? runOfSpan(this.collector.applier, put.workspace, spanId);
     const place = { workspace: put.workspace, span: spanId, snapshot: kind, ext };
-    const objectKey = run === undefined ? waitingKey(place) : tensorKey({ ...place, run });
+    const objectKey = known ?? (run === undefined ? waitingKey(place) : tensorKey({ ...place, run }));
     const location = `/v1/traces/blobs/${put.key.split("/").map(encodeURIComponent).join("/")}`;
     return this.take(put, spanId, kind, objectKey, location);
   }
@@ -104,11 +112,19 @@ class Room implements BlobRoom {
     location: string,
   ): Promise<BlobStored | Busy> {
     const { contentType } = put;
-    const stored = await this.blobs.put(objectKey, put.body, { bytesMax: this.bytesMax, contentType });
+    const head: Uint8Array[] = [];
+    const sent = await this.blobs.put(objectKey, keepHead(put.body, head), { bytesMax: this.bytesMax, contentType });
+    const stored = sent.created ? sent : await this.digest(objectKey);
     const input = toInput(put, spanId, kind, objectKey, stored);
     const submitted = this.collector.submit(input);
-    if (typeof submitted === "string") return { busy: true, retryAfterS: 5 };
-    await submitted.applied;
+    if (typeof submitted === "string") return busy;
+    const { position } = await submitted.applied;
+    this.remember(input, position);
+    if (stored.sha256 !== sent.sha256) {
+      const told = this.collector.submit(toConflict(put, sent, stored, Buffer.concat(head)));
+      if (typeof told === "string") return busy;
+      await told.durable;
+    }
     if (objectKey.startsWith(waitingPrefix)) {
       this.wait({ workspace: put.workspace, spanId, kind, ext: objectKey.split(".").at(-1) as string, input });
       this.look();
@@ -116,8 +132,43 @@ class Room implements BlobRoom {
     return { location, sizeBytes: stored.size, sha256: stored.sha256 };
   }
 
+  /** Where the blob of a span and kind lies already, whatever its run is called today; it never moves again. */
+  private async keyOf(workspace: string, spanId: string, kind: string): Promise<string | undefined> {
+    const fresh = this.recent.get(nameOf(workspace, spanId, kind));
+    if (fresh !== undefined) return fresh;
+    const { store } = this.collector;
+    try {
+      const [row] = await store.query<{ object_key: string }>(blobQuery(store.database, workspace, [spanId], kind));
+      return row?.object_key;
+    } catch {
+      // Without its store the server still takes files; one that comes again meanwhile may lie twice.
+      return undefined;
+    }
+  }
+
+  /** Where a blob lies is known here until the store can tell. */
+  private remember({ workspace, spanId, blobKind, objectKey }: BlobInput, position: number): void {
+    const name = nameOf(workspace, spanId, blobKind);
+    this.recent.set(name, objectKey);
+    const forget = () => {
+      if (this.recent.get(name) === objectKey) this.recent.delete(name);
+    };
+    this.collector.queryable(position).then(forget, forget);
+  }
+
+  /** What lies under a key that was taken already. */
+  private async digest(objectKey: string): Promise<Omit<Stored, "created">> {
+    const hash = createHash("sha256");
+    let size = 0;
+    for await (const chunk of this.blobs.read(objectKey)) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    return { size, sha256: hash.digest("hex") };
+  }
+
   private wait(blob: WaitingBlob): void {
-    this.waiting.set(`${blob.workspace}\0${blob.spanId}\0${blob.kind}`, blob);
+    this.waiting.set(nameOf(blob.workspace, blob.spanId, blob.kind), blob);
   }
 
   private async move(blob: WaitingBlob, run: string): Promise<void> {
@@ -126,8 +177,12 @@ class Room implements BlobRoom {
     await this.blobs.move(input.objectKey, objectKey);
     const submitted = this.collector.submit({ ...input, objectKey, receivedNs: input.receivedNs + 1n });
     if (typeof submitted === "string") throw new Error("The journal has no room for a moved blob.");
-    await submitted.durable;
+    this.remember({ ...input, objectKey }, await submitted.durable);
   }
+}
+
+function nameOf(workspace: string, spanId: string, kind: string): string {
+  return `${workspace}\0${spanId}\0${kind}`;
 }
 
 /** The run of a span that has arrived or that other rows name. */
@@ -135,7 +190,50 @@ function runOfSpan(applier: ProtocolApplier, workspace: string, spanId: string):
   return applier.cirronOf(workspace).runOfSpan(spanId);
 }
 
-function toInput(put: BlobPut, spanId: string, blobKind: string, objectKey: string, stored: Stored): BlobInput {
+/** Passes a body on and keeps its first bytes, in case it turns out to be another content under a known key. */
+async function* keepHead(body: BlobPut["body"], head: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  let kept = 0;
+  for await (const chunk of body) {
+    if (kept < headBytesMax) {
+      const part = Uint8Array.prototype.slice.call(chunk, 0, headBytesMax - kept);
+      head.push(part);
+      kept += part.length;
+    }
+    yield chunk;
+  }
+}
+
+/** The first content stays; that another one came is a fault, as it is with every identity. */
+function toConflict(
+  put: BlobPut,
+  sent: Stored,
+  stored: Pick<Stored, "size" | "sha256">,
+  head: Uint8Array,
+): RefusedInput {
+  const name = (blob: Pick<Stored, "size" | "sha256">) => `${blob.size} bytes, SHA-256 ${blob.sha256}`;
+  return {
+    kind: "refused",
+    workspace: put.workspace,
+    transport: "http",
+    source: put.source,
+    runOverride: put.runOverride,
+    imported: false,
+    receivedNs: put.receivedNs,
+    protocol: "cirron",
+    code: "identity_conflict",
+    detail: `The file ${put.key} is known with other content: kept is ${name(stored)}; came ${name(sent)}.`,
+    place: JSON.stringify({ file: put.key }),
+    body: head,
+  };
+}
+
+function toInput(
+  put: BlobPut,
+  spanId: string,
+  blobKind: string,
+  objectKey: string,
+  stored: Pick<Stored, "size" | "sha256">,
+): BlobInput {
   return {
     kind: "blob",
     workspace: put.workspace,
