@@ -27,6 +27,8 @@ interface Cluster {
   sessions: Map<string, SessionSpan>;
   unresolved: UnresolvedParent[];
   threads: Set<string>;
+  /** The runs that paths or wrappers named. */
+  overrides: Set<string>;
   firstNs: bigint;
   lastNs: bigint;
 }
@@ -48,7 +50,9 @@ export function toSessions(candidates: readonly Candidate[], gapNs: bigint): Ses
 /** A batch of only "root" marks belongs to the one session near it, if there is just one. */
 function adopt(stray: Candidate, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>
-    sharesAny(stray.component.sources, sourcesOf(cluster)) && distanceNs(toCluster(stray), cluster) <= gapNs
+    sharesAny(stray.component.sources, sourcesOf(cluster)) &&
+    distanceNs(toCluster(stray), cluster) <= gapNs &&
+    mayBeOneRun(toCluster(stray), cluster)
       ? [at]
       : [],
   );
@@ -92,6 +96,7 @@ function mayJoin(a: Cluster, b: Cluster, gapNs: bigint): boolean {
   const shareThread = sharesAny(a.threads, b.threads);
   const distance = distanceNs(a, b);
   if (distance > gapNs && !shareThread) return false;
+  if (!mayBeOneRun(a, b)) return false;
   if (a.sessions.size > 0 && b.sessions.size > 0) return false;
   if (a.sessions.size > 0) return hangsWithin(b, a);
   if (b.sessions.size > 0) return hangsWithin(a, b);
@@ -99,6 +104,17 @@ function mayJoin(a: Cluster, b: Cluster, gapNs: bigint): boolean {
   // only when they share a thread.
   if (a.unresolved.length > 0 && b.unresolved.length > 0) return shareThread;
   return true;
+}
+
+/** Two sides that were each told which run they are, and not the same one, are not one process. */
+function mayBeOneRun(a: Cluster, b: Cluster): boolean {
+  const [left, right] = [runsOf(a), runsOf(b)];
+  return left.size === 0 || right.size === 0 || sharesAny(left, right);
+}
+
+function runsOf(cluster: Cluster): Set<string> {
+  if (cluster.overrides.size > 0) return cluster.overrides;
+  return new Set([...cluster.sessions.values()].flatMap(({ runId }) => (runId === null ? [] : [runId])));
 }
 
 /** A side that hangs on a root that never arrived fits a session only inside that session's time. */
@@ -143,6 +159,7 @@ function toCluster(candidate: Candidate): Cluster {
     sessions: component.sessions,
     unresolved: [...candidate.unresolved],
     threads: component.threads,
+    overrides: component.runOverrides,
     firstNs: component.firstNs,
     lastNs: component.lastNs,
   };
@@ -154,6 +171,7 @@ function mergeClusters(a: Cluster, b: Cluster): Cluster {
     sessions: new Map([...a.sessions, ...b.sessions]),
     unresolved: [...a.unresolved, ...b.unresolved],
     threads: a.threads.union(b.threads),
+    overrides: a.overrides.union(b.overrides),
     firstNs: a.firstNs < b.firstNs ? a.firstNs : b.firstNs,
     lastNs: a.lastNs > b.lastNs ? a.lastNs : b.lastNs,
   };

@@ -195,6 +195,33 @@ describe("joining components of one process", () => {
     expect(reader.sessions()).toHaveLength(2);
   });
 
+  test("what was sent to runs of different names is never joined, in any order [CT-37]", () => {
+    const named = [
+      ["b1", "x", batch("b1", [span("a1", null, { name: "request" })])],
+      ["b2", "y", batch("b2", [span("a2", null, { name: "request" })])],
+      ["b3", null, batch("b3", [span("51", null, { name: "cirron.session", attrs: { "cirron.run_id": "z" } })])],
+      ["b4", "x", batch("b4", [span("a3", null, { name: "request" })])],
+      [
+        "b5",
+        "y",
+        batch(
+          "b5",
+          [],
+          [{ id: "m1".padEnd(32, "0"), span_id: "root", name: "n", value_type: "int", value: 1, ts_ns: 1 }],
+        ),
+      ],
+    ] as const;
+    for (const order of [named, named.toReversed()]) {
+      const reader = new Reader();
+      for (const [batchId, runOverride, one] of order) {
+        const arrival = { batchId, contentHash: "", rows: toCirronRows(one), source: "folder", imported: false };
+        reader.fold(reader.workspace.apply({ ...arrival, runOverride, receivedNs: 1n }).changes);
+      }
+      const runs = [...reader.groups.values()].map((row) => [row.group_key, row.run_id]).sort();
+      expect(runs.map(([, run]) => run)).toEqual(["x", "y", "z", "x", "y"]);
+    }
+  });
+
   test("a shared thread bridges a gap that is longer than usual", () => {
     const reader = new Reader();
     reader.add(batch("b1", [span("a1", "e1")]));
