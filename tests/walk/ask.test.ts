@@ -16,13 +16,22 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => walk.remove());
 
-async function sql(
-  query: string,
-): Promise<{ status: number; body: { columns: { name: string; type: string }[]; rows: unknown[][]; code?: string } }> {
+async function sql(query: string): Promise<{
+  status: number;
+  body: { columns: { name: string; type: string }[]; rows: unknown[][]; truncated: boolean; code?: string };
+}> {
   return (await walk.post("/api/v1/sql", JSON.stringify({ query }))) as never;
 }
 
 describe("SQL by people", () => {
+  test("SQL gives every row unless a limit is asked for, and says when it cut", async () => {
+    const all = (await sql("SELECT number FROM numbers(12000)")).body;
+    expect([all.rows.length, all.truncated]).toEqual([12000, false]);
+    const body = JSON.stringify({ query: "SELECT number FROM numbers(12000)", limit: 10 });
+    const cut = (await walk.post("/api/v1/sql", body)).body as typeof all;
+    expect([cut.rows.length, cut.truncated]).toEqual([10, true]);
+  });
+
   test("answers in columns and rows, 64-bit integers as text and NaN as a word", async () => {
     const { body } = await sql("SELECT run_id, count() AS n FROM metrics WHERE isNaN(value) GROUP BY run_id");
     expect(body.columns).toEqual([

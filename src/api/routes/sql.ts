@@ -5,7 +5,7 @@ import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { SqlAnswerStream, SqlMistake } from "#api/sql-port.ts";
 
-const rowsDefault = 10_000;
+const rowsDefault = 1_000_000;
 
 const mediaOf = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
 

@@ -9,9 +9,12 @@ import { addConnectOptions, toCount } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
 import { writeResponse } from "./export.ts";
 
+/** A table is for reading. */
+const tableRowsMax = 10_000;
+
 interface SqlOptions extends ConnectOptions {
   readonly format: "table" | "json" | "csv" | "parquet";
-  readonly limit: number;
+  readonly limit?: number;
   readonly out?: string;
   readonly json?: boolean;
 }
@@ -27,7 +30,7 @@ export function addSql(program: Command, context: Context): void {
     )
     .argument("[query]", "the query")
     .addOption(new Option("--format <format>", "how to print").choices(formats).default("table"))
-    .option("--limit <n>", "at most so many rows", toCount, 10_000)
+    .option("--limit <n>", "at most so many rows (default: 10000 in a table, else all)", toCount)
     .option("--out <file>", "where to write CSV or Parquet")
     .option("--json", "the same as --format json")
     .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");
@@ -36,10 +39,11 @@ export function addSql(program: Command, context: Context): void {
     const format = options.json ? "json" : options.format;
     await withClient(context, options, async (client) => {
       if (format === "csv" || format === "parquet") {
-        const body = { query, format: format as "csv", limit: options.limit };
+        const body = { query, format: format as "csv" };
         return writeResponse(context, await client.open("sql", { body }), options.out);
       }
-      const answer = await client.call("sql", { body: { query, limit: options.limit } });
+      const limit = options.limit ?? (format === "table" ? tableRowsMax : undefined);
+      const answer = await client.call("sql", { body: { query, ...(limit === undefined ? {} : { limit }) } });
       if (format === "json") return printJson(context, answer);
       const columns = answer.columns.map(({ name, type }) => ({
         title: name,

@@ -27,6 +27,9 @@ const examples: readonly (readonly [string, string])[] = [
   ["faults by code", "SELECT code, count() AS n\nFROM faults\nGROUP BY code\nORDER BY n DESC"],
 ];
 
+/** More rows than anyone reads make the page heavy; a file takes all of them. */
+const rowsMax = 10_000;
+
 export function SqlView() {
   const search = route.useSearch();
   const navigate = useNavigate({ from: "/sql" });
@@ -39,7 +42,7 @@ export function SqlView() {
   }, [search.q]);
   const ask = () => {
     void navigate({ search: { q: text }, replace: true });
-    run.mutate({ body: { query: text } });
+    run.mutate({ body: { query: text, limit: rowsMax } });
   };
   const at = run.error instanceof Refusal ? run.error.answer.at : null;
   return (
