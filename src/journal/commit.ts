@@ -112,6 +112,7 @@ export class Committer {
       const first = shelf.nextPosition;
       shelf.nextPosition += group.length;
       shelf.counters.appended += group.length;
+      shelf.counters.outage = null;
       group.forEach((waiting, at) => {
         waiting.resolve(first + at);
       });
@@ -119,6 +120,7 @@ export class Committer {
     }
     shelf.counters.rejected += group.length;
     const outage = toOutage("The journal could not be written.", failure);
+    shelf.counters.outage = outage instanceof JournalOutage ? outage.kind : "disk_failed";
     for (const waiting of group) waiting.reject(outage);
   }
 

@@ -188,3 +188,30 @@ describe("losing power", () => {
     await journal.close();
   });
 });
+
+it("tells of a full disk until there is room again, also when nobody sends anything", async () => {
+  const disk = createMemoryFiles();
+  let isFull = false;
+  const files: Files = {
+    ...disk,
+    async open(path, mode) {
+      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return await disk.open(path, mode);
+    },
+    async syncFolder(folder) {
+      if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      await disk.syncFolder(folder);
+    },
+  };
+  const journal = await createJournal({ ...options, files });
+  isFull = true;
+  await expect(journal.append(new Uint8Array(10))).rejects.toMatchObject({ kind: "disk_full" });
+  await journal.probe();
+  expect(journal.state().outage).toBe("disk_full");
+  isFull = false;
+  await journal.probe();
+  expect(journal.state().outage).toBe(null);
+  expect(disk.paths().filter((path) => path.includes("probe"))).toEqual([]);
+  expect(await journal.append(new Uint8Array(10))).toBe(1);
+  await journal.close();
+});

@@ -4,7 +4,9 @@
 // One process at a time may hold a folder; whoever creates the journal holds the lock.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { Committer } from "./commit.ts";
+import { writeDurably } from "./durable-file.ts";
 import { type Files, nodeFiles } from "./files.ts";
 import { payloadBytesCeiling, recordHeaderBytes } from "./layout.ts";
 import { toOutage } from "./outage.ts";
@@ -50,6 +52,8 @@ export interface Journal {
   /** Bytes on the disk. */
   size(): number;
   state(): JournalState;
+  /** After an outage: tries the disk, so that the outage ends without a client who dares to send. */
+  probe(): Promise<void>;
   /** Settles what waits, then closes the file. */
   close(): Promise<void>;
 }
@@ -102,6 +106,22 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
       firstPosition: shelf.segments[0]?.first ?? shelf.nextPosition,
       nextPosition: shelf.nextPosition,
     }),
+    probe: () => probeDisk(shelf),
     close: () => committer.close(),
   };
+}
+
+/** As much as a common request: a disk that takes a few bytes and no more has not recovered. */
+const probeBytes = 64 * 1024;
+
+async function probeDisk({ files, folder, counters }: Shelf): Promise<void> {
+  if (counters.outage === null) return;
+  const path = join(folder, "probe");
+  try {
+    await writeDurably(files, path, [new Uint8Array(probeBytes)]);
+    counters.outage = null;
+  } catch {
+    // The outage goes on, and is already told.
+  }
+  await files.unlink(path).catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 // What the writing and the reading half of a journal share. Only the committer changes it.
 
 import type { Files } from "./files.ts";
+import type { JournalOutageKind } from "./outage.ts";
 import type { Segment } from "./segment.ts";
 
 export interface JournalCounters {
@@ -17,6 +18,8 @@ export interface JournalCounters {
   abandonedSegments: number;
   /** Appends that were rejected because the disk failed. */
   rejected: number;
+  /** Why the last group could not be written; null when it was. */
+  outage: JournalOutageKind | null;
   /** Covered segments that could not be removed; they are tried again. */
   unlinkFailures: number;
 }
@@ -41,6 +44,7 @@ export function createCounters(tornBytes: number): JournalCounters {
     lastFsyncMs: 0,
     abandonedSegments: 0,
     rejected: 0,
+    outage: null,
     unlinkFailures: 0,
   };
 }

@@ -71,7 +71,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const keys = await createKeyStore(collector);
     let doors: XtrackDoors | null = null;
     const degraded = (): string[] => neighbours?.degraded() ?? [];
-    const pulse = createPulse({ collector, metrics, times, degraded, doors: () => doors });
+    const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => pulse.close());
     const http = await createHttpServer({
       config,

@@ -6,7 +6,9 @@ import { nowNs } from "#base/clock.ts";
 import { version } from "#base/version.ts";
 import type { Input } from "#intake/input.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
+import type { JournalOutageKind } from "#journal/outage.ts";
 import type { Collector } from "#server/collector/collector.ts";
+import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { ConnectionInfo } from "#server/xtrack/connection.ts";
 import type { XtrackDoors } from "#server/xtrack/doors.ts";
@@ -26,6 +28,7 @@ export interface PulseOptions {
   readonly collector: Collector;
   readonly metrics: Metrics;
   readonly times: StoreTimes;
+  readonly log: Log;
   /** Sentences about what does not work between collectors. */
   degraded(): readonly string[];
   doors(): XtrackDoors | null;
@@ -74,19 +77,14 @@ export function createPulse(options: PulseOptions): Pulse {
     if (storeUp && looks++ % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
     metrics.gaps.set({ protocol: "xtrack" }, missing);
     setGauges(options, lag);
+    await collector.journal.probe();
+    tell(problems());
   };
   let looks = 0;
+  const tell = createTeller(options.log);
   const looking = setInterval(() => void look(), stepMs).unref();
 
-  const problems = () => {
-    const journal = collector.journal.state();
-    const lagMs = lag.lagMs(collector.writer.stored);
-    return [
-      ...(storeUp ? [] : ["The store does not answer; what is accepted waits in the journal."]),
-      ...(journal.isFull ? ["The journal's budget is spent; requests get 429 until the store catches up."] : []),
-      ...(lagMs > lagProblemMs ? [`The store is ${Math.round(lagMs / 1000)} s behind.`] : []),
-    ];
-  };
+  const problems = () => findProblems(collector, storeUp, lag.lagMs(collector.writer.stored));
 
   return {
     problems,
@@ -127,6 +125,38 @@ export function createPulse(options: PulseOptions): Pulse {
     },
   };
 }
+
+/** Logs when something begins to be wrong and when nothing is any more, not all the time between. */
+function createTeller(log: Log): (problems: readonly string[]) => void {
+  let wasWell = true;
+  return (problems) => {
+    const isWell = problems.length === 0;
+    if (wasWell && !isWell) log.warn({ problems }, "not ready");
+    if (!wasWell && isWell) log.info("ready again");
+    wasWell = isWell;
+  };
+}
+
+function findProblems({ journal, writer }: Collector, storeUp: boolean, lagMs: number): string[] {
+  const { isFull, outage } = journal.state();
+  return [
+    ...(storeUp ? [] : ["The store does not answer; what is accepted waits in the journal."]),
+    ...(isFull ? ["The journal's budget is spent; requests get 429 until the store catches up."] : []),
+    ...(outage === null ? [] : [journalProblems[outage]]),
+    ...(writer.trouble === null
+      ? []
+      : ["The store refuses a block, which the log names; what is accepted waits in the journal."]),
+    ...(lagMs > lagProblemMs ? [`The store is ${Math.round(lagMs / 1000)} s behind.`] : []),
+  ];
+}
+
+/** Said until the next append is durable. */
+const journalProblems: Readonly<Record<JournalOutageKind, string>> = {
+  disk_full: "The disk of the data folder is full; requests get 429 until there is room.",
+  disk_failed: "The journal cannot be written, so nothing is accepted; the log names the file and the reason.",
+  closed: "The journal is closed.",
+  other_version: "The journal was written by another version.",
+};
 
 /** More than this many are not told one by one. */
 const connectionsMax = 1000;

@@ -99,8 +99,11 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const id = await readCollectorId(join(dataDir, "collector"));
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const sender = toSender(store);
-  const onTrouble = (error: unknown, attempt: number) =>
-    options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
+  const onTrouble = (error: unknown, attempt: number) => {
+    // An outage of an hour is a dozen lines, not a thousand.
+    if (Number.isInteger(Math.log2(attempt)))
+      options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
+  };
   const storedTo = await finishOpenPlans(outbox, sender, { onTrouble });
   const journal = await createJournal({
     dir: join(dataDir, "journal"),
@@ -192,7 +195,7 @@ function writerOptions(
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
     },
     onStopped(cause: unknown) {
-      options.onTrouble("The store refuses a block for good; accepted data waits in the journal.", cause);
+      options.onTrouble("A plan for the store could not be made; accepted data waits in the journal.", cause);
     },
   };
 }

@@ -9,6 +9,9 @@ import { WebSocket } from "ws";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import { FileBody, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { JournalOutage, toOutage } from "#journal/outage.ts";
+import { BlobOutage } from "#store/blobs/blob-store.ts";
+import { StoreOutage } from "#store/outage.ts";
 import { type OpenServer, openServer } from "./open-server.ts";
 import { sendRaw } from "./raw-request.ts";
 
@@ -92,6 +95,38 @@ describe("answers", () => {
     ).toEqual([415, "media_unknown", { part: "header", name: "content-type" }]);
     const long = JSON.stringify({ notes: "x".repeat(2 * 2 ** 20) });
     expect(await patch(long)).toEqual([413, "body_too_large", { part: "body" }]);
+  });
+
+  it("say of a part that fails whether to come again", async () => {
+    const full = Object.assign(new Error("write"), { code: "ENOSPC" });
+    const outages: [unknown, number, string, string | null][] = [
+      [toOutage("The journal could not be written.", full), 429, "disk_full", "5"],
+      [full, 429, "disk_full", "5"],
+      [new JournalOutage("disk_failed", "a secret detail"), 503, "journal_failed", null],
+      [new BlobOutage("disk_full", "a secret detail"), 429, "disk_full", "5"],
+      [new BlobOutage("unavailable", "a secret detail"), 503, "blobs_unavailable", "1"],
+      [new StoreOutage("engine_down", "a secret detail"), 503, "store_unavailable", "1"],
+      [new StoreOutage("overloaded", "a secret detail"), 503, "store_overloaded", "1"],
+      [new StoreOutage("timeout", "a secret detail"), 504, "question_too_slow", null],
+      [new StoreOutage("too_large", "a secret detail"), 422, "answer_too_large", null],
+      [new StoreOutage("refused", "a secret detail"), 500, "internal", null],
+    ];
+    let outage: unknown;
+    const run = () => {
+      throw outage;
+    };
+    const { url } = await start({ handlers: { run } });
+    for (const [error, status, code, retryAfter] of outages) {
+      outage = error;
+      const answer = await fetch(`${url}/api/v1/runs/x`);
+      const text = await answer.text();
+      expect([answer.status, JSON.parse(text).code, answer.headers.get("retry-after")]).toEqual([
+        status,
+        code,
+        retryAfter,
+      ]);
+      expect(text).not.toContain("secret");
+    }
   });
 
   it("never show what went wrong inside", async () => {

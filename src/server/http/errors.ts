@@ -4,6 +4,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "#api/refusal.ts";
 import type { Log } from "#server/log.ts";
+import { refuseOutage } from "./outages.ts";
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(refusal.toAnswer());
@@ -28,7 +29,7 @@ export function toRefusal(error: unknown): Refusal | undefined {
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
         return new Refusal(statusCode, "request_invalid", message ?? "The request is not allowed.");
       }
-      return undefined;
+      return refuseOutage(error);
   }
 }
 

@@ -21,10 +21,17 @@ const statusOf: ReadonlyMap<number, number> = new Map([
 ]);
 
 const unknownCode = 1002;
+const notEnoughSpace = 243;
 
 export function toEngineError(error: unknown): EngineError {
   const message = error instanceof Error ? error.message : String(error);
-  const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? unknownCode);
-  const text = message.startsWith("Code: ") ? message : `Code: ${unknownCode}. DB::Exception: ${message}`;
+  const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? codeOfSystem(error));
+  const text = message.startsWith("Code: ") ? message : `Code: ${code}. DB::Exception: ${message}`;
   return { status: statusOf.get(code) ?? 500, code, text };
+}
+
+/** An insert's body goes through a file of ours before the engine reads it. */
+function codeOfSystem(error: unknown): number {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT" ? notEnoughSpace : unknownCode;
 }

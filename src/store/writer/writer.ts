@@ -32,13 +32,16 @@ export interface WriterOptions {
   readonly lingerMs: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
+  /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
+  readonly refusedRetryMs?: number;
   onStored(to: number): void;
   onTrouble(error: unknown, attempt: number): void;
-  /** The store refuses a block for good; nothing more is written until the next start. */
+  /** A plan could not be made: a bug of ours. Nothing more is written until the next start. */
   onStopped(cause: unknown): void;
 }
 
 const retryMsMax = 2000;
+const refusedRetryMsDefault = 15_000;
 
 export class StoreWriter {
   private gathered: Batch[] = [];
@@ -53,6 +56,7 @@ export class StoreWriter {
   private closing = false;
   private hurry = false;
   private failure: unknown = null;
+  private refusal: unknown = null;
   /** Settles when whoever uses the store alone has done. */
   private turn: Promise<void> = Promise.resolve();
   private wake: () => void = () => {};
@@ -70,6 +74,11 @@ export class StoreWriter {
   /** The last journal record whose rows are all in the store. */
   get stored(): number {
     return this.storedTo;
+  }
+
+  /** Why nothing is stored although the store answers; null when all is well. */
+  get trouble(): unknown {
+    return this.failure ?? this.refusal;
   }
 
   get pendingBytes(): number {
@@ -151,9 +160,10 @@ export class StoreWriter {
     }));
     if (blocks.length > 0) {
       await this.saveUntilDone({ from, to, blocks });
-      await sendPlan(this.sender, blocks, this.options, () => this.closing);
+      await sendPlan(this.sender, blocks, this.options, (error) => this.waitAfterRefusal(error));
+      this.refusal = null;
     }
-    await this.outbox.finish(to);
+    await this.untilDone(() => this.outbox.finish(to));
     this.finish(to);
   }
 
@@ -203,15 +213,27 @@ export class StoreWriter {
 
   private async saveUntilDone(plan: Plan): Promise<void> {
     const parts = encodePlan(plan);
+    await this.untilDone(() => this.outbox.save(plan.to, parts));
+  }
+
+  private async untilDone(write: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.outbox.save(plan.to, parts);
+        await write();
         return;
       } catch (error) {
         this.options.onTrouble(error, attempt);
         await sleep(backOffMs(attempt));
       }
     }
+  }
+
+  /** A plan that is not sent when we close stays in the outbox, and is the first thing of the next start. */
+  private async waitAfterRefusal(error: unknown): Promise<void> {
+    if (this.closing) throw error;
+    if (this.sender.isPassing(error)) return;
+    this.refusal = error;
+    await sleep(this.options.refusedRetryMs ?? refusedRetryMsDefault, undefined, { ref: false });
   }
 
   private finish(to: number): void {
@@ -231,9 +253,12 @@ export async function finishOpenPlans(
   sender: BlockSender,
   options: Pick<WriterOptions, "onTrouble">,
 ): Promise<number> {
+  const failIfRefused = async (error: unknown) => {
+    if (!sender.isPassing(error)) throw error;
+  };
   let position = await outbox.position();
   for (const { to, bytes } of await outbox.open()) {
-    if (to > position) await sendPlan(sender, decodePlan(bytes).blocks, options, () => false);
+    if (to > position) await sendPlan(sender, decodePlan(bytes).blocks, options, failIfRefused);
     await outbox.finish(to);
     position = Math.max(position, to);
   }
@@ -244,7 +269,7 @@ async function sendPlan(
   sender: BlockSender,
   blocks: readonly PlannedBlock[],
   options: Pick<WriterOptions, "onTrouble">,
-  isClosing: () => boolean,
+  beforeRetry: (error: unknown) => Promise<void>,
 ): Promise<void> {
   for (const block of blocks) {
     for (let attempt = 1; ; attempt++) {
@@ -253,7 +278,7 @@ async function sendPlan(
         break;
       } catch (error) {
         options.onTrouble(error, attempt);
-        if (isClosing() || !sender.isPassing(error)) throw error;
+        await beforeRetry(error);
         await sleep(backOffMs(attempt));
       }
     }

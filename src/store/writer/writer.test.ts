@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import type { Batch } from "#model/batch.ts";
+import type { PlannedBlock } from "./plan.ts";
+import { type Outbox, StoreWriter } from "./writer.ts";
+
+const batchAt = (position: number): Batch => ({ position, parts: [], state: [], bytes: 100 });
+
+/** A store and a disk that fail as often as they are told to, before they do what they should. */
+function createTroubled(failures: { insert?: number; save?: number; finish?: number; isPassing: boolean }) {
+  const left = { insert: 0, save: 0, finish: 0, ...failures };
+  const inserted: string[] = [];
+  const troubles: string[] = [];
+  const failing = (what: "insert" | "save" | "finish") => {
+    if (left[what]-- > 0) throw new Error(what);
+  };
+  const outbox: Outbox = {
+    save: async () => failing("save"),
+    finish: async () => failing("finish"),
+    open: async () => [],
+    position: async () => 0,
+  };
+  const writer = new StoreWriter(
+    outbox,
+    {
+      async insert({ token }: PlannedBlock) {
+        failing("insert");
+        inserted.push(token);
+      },
+      isPassing: () => failures.isPassing,
+    },
+    () => [{ table: "marks", columns: [], rows: 1, bytes: new Uint8Array(1) }],
+    {
+      collector: "c",
+      lingerMs: 1,
+      planBytesMax: 150,
+      pendingBytesMax: 1000,
+      refusedRetryMs: 5,
+      onStored: () => undefined,
+      onTrouble: (error) => troubles.push((error as Error).message),
+      onStopped: (cause) => expect.unreachable(String(cause)),
+    },
+    0,
+  );
+  return { writer, inserted, troubles };
+}
+
+it("offers a block that the store refuses again, in its order, and says meanwhile that it is refused", async () => {
+  const { writer, inserted, troubles } = createTroubled({ insert: 2, isPassing: false });
+  writer.add(batchAt(1));
+  writer.add(batchAt(2));
+  await expect.poll(() => writer.trouble).toBeInstanceOf(Error);
+  await writer.storedUpTo(2);
+  expect(inserted).toEqual(["c-1-1-marks", "c-2-2-marks"]);
+  expect(troubles).toEqual(["insert", "insert"]);
+  expect(writer.trouble).toBe(null);
+});
+
+it("goes on when the disk that failed it takes a plan or its end again", async () => {
+  const { writer, inserted, troubles } = createTroubled({ save: 1, finish: 1, isPassing: true });
+  writer.add(batchAt(1));
+  await writer.storedUpTo(1);
+  expect(inserted).toEqual(["c-1-1-marks"]);
+  expect(troubles).toEqual(["save", "finish"]);
+});
