@@ -40,7 +40,7 @@ export async function resolveRun(
 ): Promise<ResolvedRun> {
   const found = await context.reads.resolve(request.caller.workspace, request.params.id);
   if (found !== null) return found;
-  throw new Refusal(404, "run_not_found", `There is no run with the id ${JSON.stringify(request.params.id)}.`, {
+  throw new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(request.params.id)}.`, {
     hint: "List runs with GET /api/v1/runs; any id a run was ever known by works.",
     at: { part: "path", name: "id" },
   });
@@ -63,7 +63,7 @@ export function decodeCursor(cursor: string | undefined): (string | number | nul
   } catch {
     // Falls through: what is no JSON is no cursor.
   }
-  throw new Refusal(400, "cursor_invalid", "This is not a cursor of an earlier page.", {
+  throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.", {
     hint: "Pass `next` of the page before, unchanged, with the same filter and sort.",
     at: { part: "query", name: "cursor" },
   });

@@ -1,10 +1,13 @@
 // A request that is refused: thrown by a handler, answered in the one error shape of the contract.
 
 import type { ErrorAnswer } from "./contract/error.ts";
+import { type RefusalCode, statusOf } from "./refusal-kinds.ts";
 
 export type RefusalPlace = NonNullable<ErrorAnswer["at"]>;
 
 export interface RefusalOptions {
+  /** Another than the code's own: what the HTTP library refuses has its own status. */
+  readonly status?: number;
   readonly hint?: string;
   readonly at?: RefusalPlace;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,15 +17,15 @@ export interface RefusalOptions {
 export class Refusal extends Error {
   readonly kind = "refusal";
   readonly status: number;
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly hint: string;
   readonly at: RefusalPlace | null;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message: string, options: RefusalOptions = {}) {
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
     this.name = "Refusal";
-    this.status = status;
+    this.status = options.status ?? statusOf(code);
     this.code = code;
     this.hint = options.hint ?? "";
     this.at = options.at ?? null;

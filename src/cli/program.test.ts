@@ -143,7 +143,7 @@ describe("runs", () => {
   it("points at the character where a filter goes wrong, with 1", async () => {
     const url = await start({
       runs: () => {
-        throw new Refusal(400, "filter_syntax", "A value is missing.", {
+        throw new Refusal("filter_syntax", "A value is missing.", {
           hint: "Add one.",
           at: { part: "filter", offset: 6 },
         });

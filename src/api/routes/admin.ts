@@ -13,7 +13,7 @@ export function auditRoute(context: ApiContext): Handler<"audit"> {
     const limit = query.limit ?? limitDefault;
     const after = decodeCursor(query.cursor);
     if (after !== null && (after.length !== 3 || !/^\d{1,19}$/.test(String(after[0]))))
-      throw new Refusal(400, "cursor_invalid", "This is not a cursor of the audit.", {
+      throw new Refusal("cursor_invalid", "This is not a cursor of the audit.", {
         at: { part: "query", name: "cursor" },
       });
     const entries = await context.reads.records.audit(caller.workspace, limit, after);

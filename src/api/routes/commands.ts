@@ -55,17 +55,8 @@ export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"
   };
 }
 
-const statusOf: Readonly<Record<OrderRefusal["refused"], number>> = {
-  unknown_type: 400,
-  bad_payload: 400,
-  too_large: 413,
-  too_many_open: 429,
-  not_open: 409,
-  unknown_command: 404,
-};
-
 function toRefusal({ refused, message }: OrderRefusal): Refusal {
-  return new Refusal(statusOf[refused], `command_${refused}`, message, { at: { part: "body" } });
+  return new Refusal(`command_${refused}`, message, { at: { part: "body" } });
 }
 
 export function toCommand(command: BookCommand): Command {

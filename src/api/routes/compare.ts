@@ -46,7 +46,7 @@ export function compareRoute(context: ApiContext): Handler<"compare"> {
 async function resolve(context: ApiContext, workspace: string, id: string): Promise<ResolvedRun> {
   const found = await context.reads.resolve(workspace, id);
   if (found !== null) return found;
-  throw new Refusal(404, "run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
+  throw new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
     at: { part: "query", name: "run" },
   });
 }

@@ -52,22 +52,17 @@ export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
 export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
   return async ({ body, caller }) => {
     if ((body.ids === undefined) === (body.filter === undefined))
-      throw new Refusal(400, "delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
+      throw new Refusal("delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
         at: { part: "body" },
       });
     const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
     const found = await Promise.all(ids.map((id) => context.reads.resolve(caller.workspace, id)));
     const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
     if (runs.length !== body.expect)
-      throw new Refusal(
-        409,
-        "delete_changed",
-        `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`,
-        {
-          hint: "Look at the runs again and repeat with the number you saw.",
-          at: { part: "body", name: "/expect" },
-        },
-      );
+      throw new Refusal("delete_changed", `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`, {
+        hint: "Look at the runs again and repeat with the number you saw.",
+        at: { part: "body", name: "/expect" },
+      });
     await deleteRuns(context, caller, runs);
     return { deleted: runs.length, as_of: context.asOf() };
   };

@@ -32,7 +32,7 @@ export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
 export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
   return async ({ query, caller, signal }) => {
     if (query.format === "chrome")
-      throw new Refusal(400, "export_format", "A Chrome trace is of one run.", {
+      throw new Refusal("export_format", "A Chrome trace is of one run.", {
         hint: "Use GET /api/v1/runs/<id>/export?format=chrome for each.",
         at: { part: "query", name: "format" },
       });
@@ -65,7 +65,7 @@ async function writeRuns(
   const { exports } = context;
   if (format === "jsonl") return exports.lines(workspace, runs, signal);
   if (kind === undefined)
-    throw new Refusal(400, "export_kind", `A ${format} file holds one kind of record.`, {
+    throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",
       at: { part: "query", name: "kind" },
     });

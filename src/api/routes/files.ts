@@ -59,7 +59,7 @@ export function artifactRoute(context: ApiContext): Handler<"artifact"> {
     const run = await resolveRun(context, request);
     const bytes = await context.files.artifact(caller.workspace, namesOf(run), params.name);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
-    throw new Refusal(404, "artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
+    throw new Refusal("artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
       hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",
     });
   };
@@ -72,7 +72,7 @@ export function readBlobRoute(context: ApiContext): Handler<"readBlob"> {
     const bytes =
       span === undefined || kind === undefined ? null : await context.files.blob(caller.workspace, span, kind);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, `${span}-${kind}.safetensors`);
-    throw new Refusal(404, "blob_not_found", `There is no blob ${JSON.stringify(params["*"])}.`);
+    throw new Refusal("blob_not_found", `There is no blob ${JSON.stringify(params["*"])}.`);
   };
 }
 
@@ -86,10 +86,10 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
     const wish = { offset, limit: query.limit ?? valuesDefault, bins: query.bins ?? null };
     const found = await context.files.tensorValues(caller.workspace, snapshot.span_id, params.tensor, wish);
     if (found === null)
-      throw new Refusal(404, "blob_not_found", "The values of this snapshot are not stored here.", {
+      throw new Refusal("blob_not_found", "The values of this snapshot are not stored here.", {
         hint: "Only snapshots in mode sampled or full have a blob; import its folder, or let the SDK upload it.",
       });
-    if ("reason" in found) throw new Refusal(422, "blob_unreadable", `The blob cannot be read: ${found.reason}.`);
+    if ("reason" in found) throw new Refusal("blob_unreadable", `The blob cannot be read: ${found.reason}.`);
     const { histogram } = found;
     return {
       snapshot: query.snapshot,

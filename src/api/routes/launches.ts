@@ -46,7 +46,7 @@ function readAfter(cursor: string | undefined): { startNs: bigint; launchKey: st
   if (typeof launchKey === "string" && /^-?\d{1,20}$/.test(String(startNs))) {
     return { startNs: BigInt(String(startNs)), launchKey };
   }
-  throw new Refusal(400, "cursor_invalid", "This is not a cursor of an earlier page.");
+  throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.");
 }
 
 export function launchRoute(context: ApiContext): Handler<"launch"> {
@@ -93,7 +93,7 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
 }
 
 function unknownLaunch(id: string, attempt: number): Refusal {
-  return new Refusal(404, "launch_not_found", `There is no launch ${JSON.stringify(id)} with attempt ${attempt}.`, {
+  return new Refusal("launch_not_found", `There is no launch ${JSON.stringify(id)} with attempt ${attempt}.`, {
     hint: "List launches with GET /api/v1/launches; a retry of a launch is another attempt.",
     at: { part: "path", name: "id" },
   });

@@ -130,7 +130,7 @@ export function faultRawRoute(context: ApiContext): Handler<"faultRaw"> {
   return async ({ params, caller }) => {
     const raw = await context.reads.faultRaw(caller.workspace, params.fault);
     if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
-    throw new Refusal(404, "fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
+    throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
   };
 }
 

@@ -38,7 +38,7 @@ export async function readRun(
     reads.records.stateEvents(keys),
   ]);
   const mine = facts.find((run) => run.runId === resolved.runId);
-  if (mine === undefined) throw new Refusal(404, "run_not_found", `The run ${resolved.runId} was deleted.`);
+  if (mine === undefined) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
   const head = context.head();
   const clock = await readClockNote(context, [mine]);
   const [entry] = toEntries([mine], params, [], metricCounts, head) as [RunEntry];

@@ -54,7 +54,7 @@ export function readFilter(text: string | undefined): Filter | null {
   const parsed = parseFilter(text ?? "");
   if (parsed.ok) return parsed.filter;
   const { message, offset, length } = parsed.mistake;
-  throw new Refusal(400, "filter_syntax", message, {
+  throw new Refusal("filter_syntax", message, {
     hint: "A filter looks like: status:failed AND params.lr<0.01 AND metrics.val_loss.last<2",
     at: { part: "filter", offset, length },
   });
@@ -68,7 +68,7 @@ function readSort(text: string): RunsQuestion["sort"][number] {
 export function readField(text: string, name: string): FieldRef {
   const field = parseField(text);
   if (!("mistake" in field)) return field;
-  throw new Refusal(400, "field_unknown", field.mistake, { at: { part: "query", name } });
+  throw new Refusal("field_unknown", field.mistake, { at: { part: "query", name } });
 }
 
 export function toSummary(entry: RunEntry, columns: readonly FieldRef[]): RunSummary {

@@ -66,7 +66,7 @@ function toRequest(groups: readonly RunGroup[], keys: readonly string[], options
 }
 
 function unknownRun(id: string): Refusal {
-  return new Refusal(404, "run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
+  return new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
     at: { part: "body", name: "/runs" },
   });
 }

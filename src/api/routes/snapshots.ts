@@ -57,7 +57,7 @@ function pairName(tensor: string): string {
 }
 
 export function unknownTensor(tensor: string): Refusal {
-  return new Refusal(404, "tensor_not_found", `This run has no tensor ${JSON.stringify(tensor)}.`, {
+  return new Refusal("tensor_not_found", `This run has no tensor ${JSON.stringify(tensor)}.`, {
     hint: "GET …/snapshots lists the tensors there are.",
     at: { part: "path", name: "tensor" },
   });

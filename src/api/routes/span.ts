@@ -43,7 +43,7 @@ async function readAncestors(
 }
 
 function unknownSpan(id: string): Refusal {
-  return new Refusal(404, "span_not_found", `This run has no span ${JSON.stringify(id)}.`, {
+  return new Refusal("span_not_found", `This run has no span ${JSON.stringify(id)}.`, {
     hint: "It may be an ancestor that never arrived: then only its children are known.",
     at: { part: "path", name: "span" },
   });

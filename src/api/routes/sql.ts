@@ -28,7 +28,7 @@ export function sqlSchemaRoute(context: ApiContext): Handler<"sqlSchema"> {
 }
 
 function toRefusal({ message, offset }: SqlMistake): Refusal {
-  return new Refusal(400, "sql_refused", message, {
+  return new Refusal("sql_refused", message, {
     hint: "One SELECT over the tables of GET /api/v1/sql/schema; docs/sql.md says what is allowed.",
     at: offset === null ? { part: "sql" } : { part: "sql", offset, length: 1 },
   });

@@ -44,7 +44,7 @@ export interface BackupManifest {
 
 export function createBackup(collector: Collector, dataDir: string): FileBody {
   if (collector.store.kind !== "embedded") {
-    throw new Refusal(409, "store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
+    throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
       hint: "Use BACKUP DATABASE there, and your bucket's own means for blobs.",
     });
   }

@@ -276,5 +276,5 @@ function fromRow(row: Record<string, string>): WaitingBlob {
 
 function refuseKey(key: string): BlobRefused {
   const message = `A blob's key is snapshots/<span id>/<weights|gradients>.safetensors, not ${JSON.stringify(key)}.`;
-  return { refused: true, code: "blob_key_invalid", message };
+  return { refused: true, message };
 }

@@ -96,14 +96,14 @@ export function mayUse(caller: Caller, scope: RouteScope): boolean {
 }
 
 export function refuseScope(scope: RouteScope): Refusal {
-  return new Refusal(403, "scope_missing", `This key lacks the scope "${scope}".`, {
+  return new Refusal("scope_missing", `This key lacks the scope "${scope}".`, {
     hint: `Use a key with that scope: tributary keys create --scope ${scope}`,
     at: { part: "header", name: "authorization" },
   });
 }
 
 function refuseWrong(): Refusal {
-  return new Refusal(401, "key_wrong", "This key is not known, or was revoked.", {
+  return new Refusal("key_wrong", "This key is not known, or was revoked.", {
     hint: "Send `Authorization: Bearer <key>`; `tributary keys` lists the keys there are.",
     at: { part: "header", name: "authorization" },
     headers: { "www-authenticate": "Bearer" },
@@ -111,7 +111,7 @@ function refuseWrong(): Refusal {
 }
 
 function refuseMissing(): Refusal {
-  return new Refusal(401, "key_missing", "This server wants a key.", {
+  return new Refusal("key_missing", "This server wants a key.", {
     hint: "Send `Authorization: Bearer <key>`, or log in; `tributary keys create` makes a key.",
     at: { part: "header", name: "authorization" },
     headers: { "www-authenticate": "Bearer" },

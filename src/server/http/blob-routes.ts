@@ -74,7 +74,7 @@ async function put(
     throw refuseBusy(stored);
   }
   if ("refused" in stored) {
-    throw new Refusal(400, stored.code, stored.message, { at: { part: "path", name: key } });
+    throw new Refusal("blob_key_invalid", stored.message, { at: { part: "path", name: key } });
   }
   return stored;
 }

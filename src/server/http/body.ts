@@ -20,8 +20,8 @@ export interface BodyLimits {
 /** A refusal of a body, with what was read of it, so that it can be kept as a fault. */
 export class BodyRefusal extends Refusal {
   readonly read: Uint8Array;
-  constructor(refusal: { status: number; code: BodyCode; message: string; hint: string }, read: Uint8Array) {
-    super(refusal.status, refusal.code, refusal.message, { hint: refusal.hint, at: { part: "body" } });
+  constructor(refusal: { code: BodyCode; message: string; hint: string }, read: Uint8Array) {
+    super(refusal.code, refusal.message, { hint: refusal.hint, at: { part: "body" } });
     this.read = read;
   }
 }
@@ -115,7 +115,7 @@ function readEncoding(request: IncomingMessage): Encoding {
   if (word === "gzip" || word === "x-gzip") return "gzip";
   if (word === "deflate") return "deflate";
   request.resume();
-  throw new Refusal(415, "encoding_unknown", `The content encoding ${JSON.stringify(word)} is not supported.`, {
+  throw new Refusal("encoding_unknown", `The content encoding ${JSON.stringify(word)} is not supported.`, {
     hint: "Send gzip, deflate, or the bytes as they are.",
     at: { part: "header", name: "content-encoding" },
     headers: { "accept-encoding": "gzip, deflate" },
@@ -145,7 +145,6 @@ function readSent(request: IncomingMessage, bytesMax: number): Promise<Uint8Arra
 }
 
 const cut = {
-  status: 400,
   code: "body_cut",
   message: "The connection ended before the body did.",
   hint: "Send it again.",
@@ -153,7 +152,6 @@ const cut = {
 
 function tooLarge(bytesMax: number) {
   return {
-    status: 413,
     code: "body_too_large",
     message: `The body is larger than ${bytesMax} bytes.`,
     hint: "Send less at once, or raise `limits.body` (`limits.blob` for files).",
@@ -162,7 +160,6 @@ function tooLarge(bytesMax: number) {
 
 function ratio(ratioMax: number) {
   return {
-    status: 413,
     code: "body_ratio",
     message: `The body grows more than ${ratioMax} times when it is decompressed.`,
     hint: "Send it uncompressed, or raise `limits.ratio`.",
@@ -171,7 +168,6 @@ function ratio(ratioMax: number) {
 
 function notEncoded(encoding: Encoding) {
   return {
-    status: 400,
     code: "body_encoding",
     message: `The body is not ${encoding}, although its header says so.`,
     hint: "Compress the whole body once, or leave Content-Encoding out.",

@@ -64,7 +64,7 @@ describe("answers", () => {
   it("have one error shape, whatever was wrong", async () => {
     const handlers = {
       runs: () => {
-        throw new Refusal(400, "filter_syntax", "A bracket is missing.", {
+        throw new Refusal("filter_syntax", "A bracket is missing.", {
           hint: "Add it.",
           at: { part: "filter", offset: 3 },
         });

@@ -15,19 +15,19 @@ export function toRefusal(error: unknown): Refusal | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal(413, "body_too_large", "The body is larger than this route takes.", { at: { part: "body" } });
+      return new Refusal("body_too_large", "The body is larger than this route takes.", { at: { part: "body" } });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return new Refusal(415, "media_unknown", "This route takes JSON.", {
+      return new Refusal("media_unknown", "This route takes JSON.", {
         hint: "Send `Content-Type: application/json`.",
         at: { part: "header", name: "content-type" },
       });
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
     case "FST_ERR_CTP_INVALID_JSON_BODY":
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return new Refusal(400, "body_syntax", "The body is not JSON.", { at: { part: "body" } });
+      return new Refusal("body_syntax", "The body is not JSON.", { at: { part: "body" } });
     default:
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-        return new Refusal(statusCode, "request_invalid", message ?? "The request is not allowed.");
+        return new Refusal("request_invalid", message ?? "The request is not allowed.", { status: statusCode });
       }
       return refuseOutage(error);
   }
@@ -45,7 +45,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
     log.error({ err: error, method: request.method, url: request.routeOptions.url }, "a request failed");
     return sendRefusal(
       reply,
-      new Refusal(500, "internal", "The server failed at this request.", {
+      new Refusal("internal", "The server failed at this request.", {
         hint: "Its log says why.",
       }),
     );

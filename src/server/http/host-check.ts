@@ -23,15 +23,10 @@ export function isAllowedHost(header: string | undefined, rules: HostRules): boo
 }
 
 export function refuseHost(header: string | undefined): Refusal {
-  return new Refusal(
-    403,
-    "host_not_allowed",
-    `This server does not answer to the host ${JSON.stringify(header ?? "")}.`,
-    {
-      hint: "Reach it by its address, add the name to `http.hosts`, or send a valid key.",
-      at: { part: "header", name: "host" },
-    },
-  );
+  return new Refusal("host_not_allowed", `This server does not answer to the host ${JSON.stringify(header ?? "")}.`, {
+    hint: "Reach it by its address, add the name to `http.hosts`, or send a valid key.",
+    at: { part: "header", name: "host" },
+  });
 }
 
 /** True when the request comes from no page, or from a page of this very server. */
@@ -44,7 +39,7 @@ export function isSameOrigin(origin: string | undefined, site: string | undefine
 }
 
 export function refuseOrigin(origin: string | undefined): Refusal {
-  return new Refusal(403, "origin_not_allowed", `A page of ${origin ?? "another site"} may not change anything here.`, {
+  return new Refusal("origin_not_allowed", `A page of ${origin ?? "another site"} may not change anything here.`, {
     hint: "Programs need not send an Origin; a proxy must pass the Host header on.",
     at: { part: "header", name: "origin" },
   });

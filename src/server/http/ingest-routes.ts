@@ -129,7 +129,7 @@ function toBatchAnswer(receipt: Receipt): { batch_id: string } {
 
 function toFaultRefusal(fault: Fault | undefined): Refusal {
   const { offset, pointer } = fault?.place ?? {};
-  return new Refusal(400, fault?.code ?? "batch_invalid", fault?.detail ?? "The body is not a Cirron batch.", {
+  return new Refusal(fault?.code ?? "cirron_not_batch", fault?.detail ?? "The body is not a Cirron batch.", {
     hint: "The body is kept as a fault and can be looked at on the Integrity page.",
     at: {
       part: "body",
@@ -154,7 +154,7 @@ function toStreamAnswer({ accepted, duplicates, faults }: Receipt, protocol: Pro
 }
 
 export function refuseBusy({ retryAfterS }: Busy): Refusal {
-  return new Refusal(429, "busy", "The store lags behind and there is no room for more.", {
+  return new Refusal("busy", "The store lags behind and there is no room for more.", {
     hint: "Send it again after the time in Retry-After; nothing was taken.",
     headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) },
   });

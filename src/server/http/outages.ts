@@ -12,18 +12,18 @@ const storeRetryAfterS = 1;
 
 export function refuseOutage(error: unknown): Refusal | undefined {
   if (isDiskFull(error)) {
-    return new Refusal(429, "disk_full", "The disk of the data folder is full.", {
+    return new Refusal("disk_full", "The disk of the data folder is full.", {
       hint: "Free some space, then send it again; nothing of it was taken.",
       headers: { "retry-after": String(diskRetryAfterS) },
     });
   }
   if (error instanceof JournalOutage) {
-    return new Refusal(503, "journal_failed", "The journal cannot be written, so nothing can be accepted.", {
+    return new Refusal("journal_failed", "The journal cannot be written, so nothing can be accepted.", {
       hint: "Send it again later; the server's log names the file and the reason.",
     });
   }
   if (error instanceof BlobOutage && error.retryable) {
-    return new Refusal(503, "blobs_unavailable", "The place of the blobs does not answer at the moment.", {
+    return new Refusal("blobs_unavailable", "The place of the blobs does not answer at the moment.", {
       hint: "Send it again in a second.",
       headers: { "retry-after": String(storeRetryAfterS) },
     });
@@ -36,21 +36,21 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
   switch (outage.kind) {
     case "engine_down":
     case "closed":
-      return new Refusal(503, "store_unavailable", "The store does not answer at the moment.", {
+      return new Refusal("store_unavailable", "The store does not answer at the moment.", {
         hint: "Ask again in a second; what is sent meanwhile is accepted and waits in the journal.",
         headers,
       });
     case "overloaded":
-      return new Refusal(503, "store_overloaded", "The store has no memory or no room for this at the moment.", {
+      return new Refusal("store_overloaded", "The store has no memory or no room for this at the moment.", {
         hint: "Ask again later, or for less: a shorter window, fewer runs or keys.",
         headers,
       });
     case "timeout":
-      return new Refusal(504, "question_too_slow", "The store took longer for this than it may.", {
+      return new Refusal("question_too_slow", "The store took longer for this than it may.", {
         hint: "Ask for less: a shorter window, fewer runs or keys.",
       });
     case "too_large":
-      return new Refusal(422, "answer_too_large", "The answer is larger than it may be.", {
+      return new Refusal("answer_too_large", "The answer is larger than it may be.", {
         hint: "Ask for less: a shorter window, fewer runs or keys.",
       });
     // A statement of ours that the store refuses is a bug of ours.

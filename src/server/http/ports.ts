@@ -96,7 +96,6 @@ export interface BlobStored {
 /** A key that names no blob. */
 export interface BlobRefused {
   readonly refused: true;
-  readonly code: string;
   readonly message: string;
 }
 

@@ -28,7 +28,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
   addRoute(app, "login", (request, reply) => {
     const { key: secret } = request.body as BodyOf<"login">;
     const key = findKey(secret, keys.list());
-    if (!key) throw new Refusal(401, "key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
+    if (!key) throw new Refusal("key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
     reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
     const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
@@ -66,7 +66,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
     const key = keys.list().find((one) => one.id === id);
     const seen = key && (key.workspace === caller.workspace || isHost(caller));
     if (!seen || !(await keys.revoke(id, caller.name))) {
-      throw new Refusal(404, "key_not_found", `There is no key with the id ${JSON.stringify(id)}.`);
+      throw new Refusal("key_not_found", `There is no key with the id ${JSON.stringify(id)}.`);
     }
     return { done: true };
   });
@@ -78,7 +78,7 @@ function isHost(caller: Caller): boolean {
 }
 
 function refuseWorkspace(): Refusal {
-  return new Refusal(403, "workspace_foreign", "A key can make keys for its own workspace only.", {
+  return new Refusal("workspace_foreign", "A key can make keys for its own workspace only.", {
     hint: "Make it on the server's machine: tributary keys create --workspace NAME",
     at: { part: "body", name: "workspace" },
   });

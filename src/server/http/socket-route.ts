@@ -25,7 +25,7 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
     socket.on("error", () => socket.destroy());
     const path = (request.url ?? "").split("?")[0]?.replace(/\/+$/, "");
     const admitted =
-      path === "/v1/xtrack" ? admit(request) : new Refusal(404, "route_not_found", "There is no WebSocket here.");
+      path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket here.");
     if (admitted instanceof Refusal) return refuse(socket, admitted);
     upgrader.handleUpgrade(request, socket, head, (ws) =>
       sockets.accept(ws, admitted.caller, admitted.address, toRunOverride(request.url ?? "")),

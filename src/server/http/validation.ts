@@ -22,7 +22,7 @@ export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart
 function toRefusal(part: string, error: ErrorObject | undefined): Refusal {
   const name = toName(error);
   const what = name === "" ? `The ${part}` : `${part} ${name}`;
-  return new Refusal(400, "request_invalid", `${what} ${toRule(error)}.`, {
+  return new Refusal("request_invalid", `${what} ${toRule(error)}.`, {
     hint: "The reference at /reference says what each route takes.",
     at: { part, ...(name === "" ? {} : { name }) },
   });

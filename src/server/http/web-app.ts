@@ -68,7 +68,7 @@ export async function addWebApp(app: FastifyInstance, folder: string): Promise<v
     const what = `${request.method} ${request.url.split("?")[0]}`;
     return sendRefusal(
       reply,
-      new Refusal(404, "route_not_found", `There is no ${what}.`, {
+      new Refusal("route_not_found", `There is no ${what}.`, {
         hint: "/reference lists every route.",
         at: { part: "path" },
       }),
