@@ -3,7 +3,7 @@
 
 import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
-import type { TimelineSpans } from "#model/timeline.ts";
+import type { TimelineReads } from "#query/timeline/timelines.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
 import type { Float } from "./contract/scalar.ts";
 import type { MetricInfo } from "./contract/series.ts";
@@ -193,15 +193,7 @@ export interface Reads {
   /** Ids, names and parents of these spans, those that have arrived. */
   spanRefs(groups: readonly string[], ids: readonly string[]): Promise<SpanRefRecord[]>;
   marksOfSpan(groups: readonly string[], id: string): Promise<MarkRecord[]>;
-  /** Changes whenever a span or node of these groups was added. */
-  timelineVersion(groups: readonly string[]): Promise<string>;
-  timelineSpans(groups: readonly string[], signal?: AbortSignal): Promise<TimelineSpans>;
-  markTicks(window: {
-    readonly groups: readonly string[];
-    readonly fromNs: bigint;
-    readonly toNs: bigint;
-    readonly widthPx: number;
-  }): Promise<{ readonly lane: string; readonly name: string; readonly ts_ns: string; readonly merged: number }[]>;
+  readonly timeline: TimelineReads;
 }
 
 export interface SpanSummaryRecord extends Omit<SpanSummaryRow, "share"> {

@@ -56,6 +56,7 @@ export const refusalKinds = {
   store_overloaded: { status: 503, means: "The store has no memory or no room for this at the moment." },
   store_unavailable: { status: 503, means: "The store does not answer at the moment; it is being started again." },
   tensor_not_found: { status: 404, means: "The run has no snapshot of this tensor." },
+  timeline_too_large: { status: 422, means: "The run has more spans than a timeline is drawn of." },
   workspace_foreign: { status: 403, means: "The key belongs to another workspace." },
 } as const satisfies Readonly<Record<string, RefusalKind>>;
 

@@ -1,74 +1,40 @@
-// GET /runs/<id>/spans: the timeline of a window. The layout of a run is kept for a while: panning and zooming ask
-// for window after window of the same spans.
+// GET /runs/<id>/spans: the timeline of a window.
 
 import { type ApiContext, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpansAnswer } from "#api/contract/span.ts";
 import type { Handler } from "#api/handler.ts";
-import { noIndex, type TimelineSpans } from "#model/timeline.ts";
+import { Refusal } from "#api/refusal.ts";
+import { noIndex } from "#model/timeline.ts";
 import { like } from "#query/runs/match.ts";
-import { layOut, type TimelineLayout } from "#query/timeline/layout.ts";
+import type { TimelineLane } from "#query/timeline/layout.ts";
+import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
+import type { TimelineSpans } from "#query/timeline/spans.ts";
+import { type Timeline, type TimelineLimits, Timelines } from "#query/timeline/timelines.ts";
 import { type TimelineBoxes, type TimelineWindow, toBoxes } from "#query/timeline/window.ts";
 
 const widthDefault = 1000;
-const keptBytesMax = 512 * 1024 * 1024;
-const bytesPerSpan = 80;
-
-interface Kept {
-  readonly asOf: string;
-  readonly layout: TimelineLayout;
-}
-
-/** Layouts by run, the one that was asked for last at the end. */
-class LayoutCache {
-  private readonly kept = new Map<string, Kept>();
-
-  find(key: string, asOf: string): TimelineLayout | null {
-    const found = this.kept.get(key);
-    if (found === undefined || found.asOf !== asOf) return null;
-    this.kept.delete(key);
-    this.kept.set(key, found);
-    return found.layout;
-  }
-
-  keep(key: string, kept: Kept): void {
-    this.kept.delete(key);
-    this.kept.set(key, kept);
-    let bytes = 0;
-    for (const { layout } of this.kept.values()) bytes += layout.spans.count * bytesPerSpan;
-    for (const [oldest, { layout }] of this.kept) {
-      if (bytes <= keptBytesMax || this.kept.size === 1) return;
-      this.kept.delete(oldest);
-      bytes -= layout.spans.count * bytesPerSpan;
-    }
-  }
-}
+const limits: TimelineLimits = { bytesMax: 512 * 1024 * 1024, spansMax: 6_000_000 };
 
 export function spansRoute(context: ApiContext): Handler<"spans"> {
-  const cache = new LayoutCache();
+  const timelines = new Timelines(context.reads.timeline, limits);
   return async (request): Promise<SpansAnswer> => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const groups = groupKeys(run);
-    const version = await context.reads.timelineVersion(groups);
-    const key = groups.join("\n");
-    let layout = cache.find(key, version);
-    if (layout === null) {
-      layout = layOut(await context.reads.timelineSpans(groups, request.signal));
-      cache.keep(key, { asOf: version, layout });
-    }
-    return answer(context, groups, layout, request.query, asOf);
+    const timeline = await timelines.get(groupKeys(run), request.signal);
+    if ("tooMany" in timeline) throw tooManySpans(timeline.tooMany);
+    return answer(timeline, request.query, asOf);
   };
+}
+
+function tooManySpans(spans: number): Refusal {
+  return new Refusal("timeline_too_large", `This run has ${spans} spans; a timeline is drawn of ${limits.spansMax}.`, {
+    hint: "Time by name is in /spans/summary, and SQL over the view `spans` answers anything else.",
+  });
 }
 
 type Query = Parameters<Handler<"spans">>[0]["query"];
 
-async function answer(
-  context: ApiContext,
-  groups: readonly string[],
-  layout: TimelineLayout,
-  query: Query,
-  asOf: string,
-): Promise<SpansAnswer> {
+function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansAnswer {
   const { spans } = layout;
   const { baseNs } = spans;
   const fromNs = toBigInt(query.from_ns);
@@ -81,7 +47,7 @@ async function answer(
     lane: query.lane ?? null,
   };
   const boxes = toBoxes(layout, window);
-  const names = [...spans.names];
+  const names = [...spans.names.texts];
   return {
     extent:
       spans.count === 0
@@ -89,10 +55,10 @@ async function answer(
         : { from_ns: (baseNs + ns(layout.from)).toString(), to_ns: (baseNs + ns(layout.to)).toString() },
     base_ns: baseNs.toString(),
     window: { from: window.from, to: window.to },
-    lanes: spans.lanes.map((text, id) => toLane(text, id, layout)),
+    lanes: layout.lanes.map(toLane),
     names,
     spans: toColumns(spans, boxes),
-    marks: await readMarks(context, groups, layout, window, names),
+    marks: toMarks(marks, window, names),
     total: boxes.total,
     as_of: asOf,
   };
@@ -100,12 +66,11 @@ async function answer(
 
 function namesLike(spans: TimelineSpans, pattern: string): Set<number> {
   const isWanted = (name: string): boolean => (pattern.includes("*") ? like(name, pattern) : name === pattern);
-  return new Set(spans.names.flatMap((name, code) => (isWanted(name) ? [code] : [])));
+  return new Set(spans.names.texts.flatMap((name, code) => (isWanted(name) ? [code] : [])));
 }
 
-function toLane(text: string, id: number, layout: TimelineLayout): Lane {
-  const stats = layout.lanes[id] as TimelineLayout["lanes"][number];
-  const shared = { id, session: "", depth: stats.depth, spans: stats.spans, has_gpu: stats.hasGpu };
+function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane {
+  const shared = { id, session: "", depth, spans, has_gpu: hasGpu };
   if (text === "node") return { ...shared, rank: null, pid: null, thread: null, label: "pipeline nodes" };
   const [rank, pid, thread] = text.split("/") as [string, string, string];
   return {
@@ -128,7 +93,7 @@ function toColumns(spans: TimelineSpans, boxes: TimelineBoxes): SpansAnswer["spa
     end: boxes.end,
     gpu_ns: boxes.gpu,
     merged: boxes.merged,
-    id: boxes.span.map((span) => (span < 0 ? "" : idOf(spans, span))),
+    id: boxes.span.map((span) => (span < 0 ? "" : spans.idText(span))),
     index: boxes.span.map((span) => {
       const index = span < 0 ? noIndex : (spans.index[span] as bigint);
       return index === noIndex ? null : index.toString();
@@ -137,33 +102,18 @@ function toColumns(spans: TimelineSpans, boxes: TimelineBoxes): SpansAnswer["spa
   };
 }
 
-function idOf(spans: TimelineSpans, span: number): string {
-  const hex = Buffer.from(spans.ids.buffer, spans.ids.byteOffset + span * 16, 16).toString("hex");
-  return spans.oddIds.get(hex) ?? hex;
-}
-
-async function readMarks(
-  context: ApiContext,
-  groups: readonly string[],
-  layout: TimelineLayout,
-  window: TimelineWindow,
-  names: string[],
-): Promise<SpansAnswer["marks"]> {
-  const { baseNs, lanes } = layout.spans;
+function toMarks(layout: MarkLayout, window: TimelineWindow, names: string[]): SpansAnswer["marks"] {
   const marks: SpansAnswer["marks"] = { lane: [], name: [], at: [], merged: [] };
-  if (!(window.to > window.from)) return marks;
-  const ticks = await context.reads.markTicks({
-    groups,
-    fromNs: baseNs + ns(window.from),
-    toNs: baseNs + ns(window.to),
-    widthPx: window.widthPx,
-  });
-  for (const tick of ticks) {
-    let name = names.indexOf(tick.name);
-    if (name < 0) name = names.push(tick.name) - 1;
-    marks.lane.push(Math.max(0, lanes.indexOf(tick.lane)));
+  const codes = new Map(names.map((name, code) => [name, code]));
+  for (const tick of toTicks(layout, window)) {
+    let name = codes.get(tick.name);
+    if (name === undefined) {
+      name = names.push(tick.name) - 1;
+      codes.set(tick.name, name);
+    }
+    marks.lane.push(tick.lane);
     marks.name.push(name);
-    marks.at.push(Number(BigInt(tick.ts_ns) - baseNs));
+    marks.at.push(tick.at);
     marks.merged.push(tick.merged);
   }
   return marks;

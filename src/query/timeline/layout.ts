@@ -5,23 +5,39 @@
 // no chain of parents is followed: real traces have children that outlive their parents and parents that never
 // arrive. Spans of one row never overlap, so a row sorted by start is sorted by end too.
 
-import type { TimelineSpans } from "#model/timeline.ts";
+import type { TimelineSpans } from "./spans.ts";
 
 export interface TimelineRow {
+  /** A number of `TimelineLayout.lanes`. */
   readonly lane: number;
   readonly depth: number;
-  /** Places in `order` of the row's spans: from (included) to (excluded). */
+  /** Places of the row's spans: from (included) to (excluded). */
   readonly from: number;
   readonly to: number;
 }
 
+export interface TimelineLane {
+  readonly text: string;
+  /** How many rows it has. */
+  readonly depth: number;
+  readonly spans: number;
+  readonly hasGpu: boolean;
+}
+
 export interface TimelineLayout {
   readonly spans: TimelineSpans;
-  /** Spans by lane, depth, start. */
+  /** By place, that is by lane, depth and start: the span, and what a window looks at for each. */
   readonly order: Uint32Array;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly gpu: Float64Array;
+  readonly name: Uint32Array;
+  readonly flags: Uint8Array;
   readonly rows: readonly TimelineRow[];
-  /** By lane: how many rows it has, its spans, and whether any has GPU time. */
-  readonly lanes: readonly { readonly depth: number; readonly spans: number; readonly hasGpu: boolean }[];
+  /** The lane that began first comes first. */
+  readonly lanes: readonly TimelineLane[];
+  /** By code in `spans.lanes`: its number in `lanes`. */
+  readonly laneOfCode: Uint32Array;
   readonly from: number;
   readonly to: number;
 }
@@ -29,20 +45,25 @@ export interface TimelineLayout {
 /** Deeper rows than this are drawn into the last one. */
 const depthMax = 4096;
 
+/** What a layout takes beside its spans. */
+export const layoutBytesPerSpan: number = 4 + 3 * 8 + 4 + 1;
+
 export function layOut(spans: TimelineSpans): TimelineLayout {
-  const { count, start, end, lane } = spans;
-  const byStart = new Uint32Array(count);
-  for (let i = 0; i < count; i++) byStart[i] = i;
-  byStart.sort(
-    (a, b) =>
-      (lane[a] as number) - (lane[b] as number) ||
-      (start[a] as number) - (start[b] as number) ||
-      (end[b] as number) - (end[a] as number) ||
-      a - b,
-  );
-  const depths = new Uint16Array(count);
+  const byStart = spans.byStart();
+  const depths = new Uint16Array(spans.count);
   placeInRows(spans, byStart, depths);
-  return toLayout(spans, byStart, depths);
+  const stats = toStats(spans, depths);
+  const lanes = stats.lanes.toSorted((a, b) => a.from - b.from || (a.text < b.text ? -1 : 1));
+  const laneOfCode = new Uint32Array(lanes.length);
+  for (const [number, { code }] of lanes.entries()) laneOfCode[code] = number;
+  return {
+    spans,
+    ...toRows(spans, byStart, depths, lanes, laneOfCode),
+    lanes,
+    laneOfCode,
+    from: spans.count === 0 ? 0 : stats.from,
+    to: spans.count === 0 ? 0 : stats.to,
+  };
 }
 
 function placeInRows({ start, end, lane }: TimelineSpans, byStart: Uint32Array, depths: Uint16Array): void {
@@ -63,38 +84,75 @@ function placeInRows({ start, end, lane }: TimelineSpans, byStart: Uint32Array, 
   }
 }
 
-function toLayout(spans: TimelineSpans, byStart: Uint32Array, depths: Uint16Array): TimelineLayout {
+interface LaneStats {
+  readonly code: number;
+  readonly text: string;
+  depth: number;
+  spans: number;
+  hasGpu: boolean;
+  from: number;
+}
+
+function toStats(spans: TimelineSpans, depths: Uint16Array): { lanes: LaneStats[]; from: number; to: number } {
   const { count, lane, start, end, gpu } = spans;
-  const stats = spans.lanes.map(() => ({ depth: 0, spans: 0, hasGpu: false }));
+  const lanes = spans.lanes.texts.map(
+    (text, code): LaneStats => ({ code, text, depth: 0, spans: 0, hasGpu: false, from: Number.POSITIVE_INFINITY }),
+  );
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
-    const stat = stats[lane[i] as number] as (typeof stats)[number];
+    const stat = lanes[lane[i] as number] as LaneStats;
     stat.depth = Math.max(stat.depth, (depths[i] as number) + 1);
     stat.spans++;
     if ((gpu[i] as number) >= 0) stat.hasGpu = true;
+    stat.from = Math.min(stat.from, start[i] as number);
     from = Math.min(from, start[i] as number);
     to = Math.max(to, end[i] as number);
   }
-  const firstRow = new Uint32Array(stats.length + 1);
-  for (let i = 0; i < stats.length; i++) firstRow[i + 1] = (firstRow[i] as number) + (stats[i]?.depth ?? 0);
-  const rowCount = firstRow[stats.length] as number;
+  return { lanes, from, to };
+}
+
+function toRows(
+  spans: TimelineSpans,
+  byStart: Uint32Array,
+  depths: Uint16Array,
+  lanes: readonly TimelineLane[],
+  laneOfCode: Uint32Array,
+): Pick<TimelineLayout, "order" | "start" | "end" | "gpu" | "name" | "flags" | "rows"> {
+  const { count, lane } = spans;
+  const firstRow = new Uint32Array(lanes.length + 1);
+  for (let i = 0; i < lanes.length; i++) firstRow[i + 1] = (firstRow[i] as number) + (lanes[i]?.depth ?? 0);
+  const rowCount = firstRow[lanes.length] as number;
+  const rowOf = (span: number): number =>
+    (firstRow[laneOfCode[lane[span] as number] as number] as number) + (depths[span] as number);
   const sizes = new Uint32Array(rowCount + 1);
-  const rowOf = (span: number): number => (firstRow[lane[span] as number] as number) + (depths[span] as number);
   for (let i = 0; i < count; i++) sizes[rowOf(i) + 1] = (sizes[rowOf(i) + 1] as number) + 1;
   for (let row = 0; row < rowCount; row++) sizes[row + 1] = (sizes[row + 1] as number) + (sizes[row] as number);
+  const rows: TimelineRow[] = [];
+  for (let number = 0; number < lanes.length; number++)
+    for (let depth = 0; depth < (lanes[number]?.depth ?? 0); depth++) {
+      const row = (firstRow[number] as number) + depth;
+      rows.push({ lane: number, depth, from: sizes[row] as number, to: sizes[row + 1] as number });
+    }
   const next = sizes.slice();
-  const order = new Uint32Array(count);
+  const columns = {
+    order: new Uint32Array(count),
+    start: new Float64Array(count),
+    end: new Float64Array(count),
+    gpu: new Float64Array(count),
+    name: new Uint32Array(count),
+    flags: new Uint8Array(count),
+  };
   for (const span of byStart) {
     const row = rowOf(span);
-    order[next[row] as number] = span;
-    next[row] = (next[row] as number) + 1;
+    const place = next[row] as number;
+    next[row] = place + 1;
+    columns.order[place] = span;
+    columns.start[place] = spans.start[span] as number;
+    columns.end[place] = spans.end[span] as number;
+    columns.gpu[place] = spans.gpu[span] as number;
+    columns.name[place] = spans.name[span] as number;
+    columns.flags[place] = spans.flags[span] as number;
   }
-  const rows: TimelineRow[] = [];
-  for (let laneAt = 0; laneAt < stats.length; laneAt++)
-    for (let depth = 0; depth < (stats[laneAt]?.depth ?? 0); depth++) {
-      const row = (firstRow[laneAt] as number) + depth;
-      rows.push({ lane: laneAt, depth, from: sizes[row] as number, to: sizes[row + 1] as number });
-    }
-  return { spans, order, rows, lanes: stats, from: count === 0 ? 0 : from, to: count === 0 ? 0 : to };
+  return { ...columns, rows };
 }

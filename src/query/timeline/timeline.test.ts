@@ -1,37 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { noIndex, type TimelineSpans } from "#model/timeline.ts";
 import { layOut } from "./layout.ts";
+import { toSpanBlock } from "./span-block.fixture.ts";
+import { TimelineSpans } from "./spans.ts";
 import { toBoxes } from "./window.ts";
 
 interface Plain {
   readonly start: number;
   readonly end: number;
-  readonly name?: number;
-  readonly lane?: number;
+  readonly name?: string;
+  readonly lane?: string;
 }
 
 function toSpans(plain: readonly Plain[]): TimelineSpans {
-  const count = plain.length;
-  return {
-    count,
-    baseNs: 0n,
-    start: Float64Array.from(plain, (span) => span.start),
-    end: Float64Array.from(plain, (span) => span.end),
-    gpu: new Float64Array(count).fill(-1),
-    index: new BigInt64Array(count).fill(noIndex),
-    ids: new Uint8Array(count * 16),
-    oddIds: new Map(),
-    name: Uint32Array.from(plain, (span) => span.name ?? 0),
-    names: ["a", "b", "c"],
-    lane: Uint32Array.from(plain, (span) => span.lane ?? 0),
-    lanes: ["one", "two"],
-    flags: new Uint8Array(count),
-  };
+  const spans = new TimelineSpans();
+  if (plain.length > 0) spans.append(toSpanBlock(plain.map((span, at) => ({ id: String(at), ...span }))));
+  spans.settle();
+  return spans;
 }
 
+/** Times are those of the spans that were given; a layout counts from the first start. */
 function boxes(plain: readonly Plain[], from: number, to: number, widthPx: number) {
-  return toBoxes(layOut(toSpans(plain)), { from, to, widthPx, names: null, lane: null });
+  const spans = toSpans(plain);
+  const base = Number(spans.baseNs);
+  const found = toBoxes(layOut(spans), { from: from - base, to: to - base, widthPx, names: null, lane: null });
+  const moved = (times: readonly number[]) => times.map((time) => time + base);
+  return { ...found, start: moved(found.start), end: moved(found.end) };
 }
 
 describe("laying out spans", () => {
@@ -77,7 +71,7 @@ describe("laying out spans", () => {
     const found = boxes(
       [
         { start: 0, end: 5 },
-        { start: 1, end: 2, lane: 1 },
+        { start: 1, end: 2, lane: "two" },
       ],
       0,
       10,
@@ -92,7 +86,7 @@ describe("the boxes of a window", () => {
   const many = Array.from({ length: 1000 }, (_, at) => ({
     start: at * 10,
     end: at * 10 + 5,
-    name: at % 3 === 0 ? 0 : 1,
+    name: at % 3 === 0 ? "a" : "b",
   }));
 
   test("what is narrower than a pixel is merged and counted, under the name that took most of the time", () => {
@@ -122,7 +116,7 @@ describe("the boxes of a window", () => {
         fc.integer({ min: 1, max: 300 }),
         fc.integer({ min: 1, max: 50 }),
         (spans, from, length, width) => {
-          const plain = spans.map(([start, duration, lane]) => ({ start, end: start + duration, lane }));
+          const plain = spans.map(([start, duration, lane]) => ({ start, end: start + duration, lane: String(lane) }));
           const to = from + length;
           const found = boxes(plain, from, to, width);
           const expected = plain.filter((one) => one.end >= from && one.start < to).length;
@@ -143,6 +137,7 @@ describe("the boxes of a window", () => {
             const before = layout.order[at - 1] as number;
             const here = layout.order[at] as number;
             expect(layout.spans.end[before]).toBeLessThanOrEqual(layout.spans.start[here] as number);
+            expect(layout.start[at]).toBe(layout.spans.start[here]);
           }
       }),
     );

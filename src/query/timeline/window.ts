@@ -29,7 +29,13 @@ export interface TimelineWindow {
 }
 
 export function toBoxes(layout: TimelineLayout, window: TimelineWindow): TimelineBoxes {
-  const boxes: TimelineBoxes = {
+  const merger = new RowMerger(layout, window);
+  for (const row of layout.rows) if (window.lane === null || row.lane === window.lane) merger.run(row);
+  return merger.boxes;
+}
+
+class RowMerger {
+  readonly boxes: TimelineBoxes = {
     lane: [],
     depth: [],
     name: [],
@@ -41,100 +47,96 @@ export function toBoxes(layout: TimelineLayout, window: TimelineWindow): Timelin
     flags: [],
     total: 0,
   };
-  for (const row of layout.rows)
-    if (window.lane === null || row.lane === window.lane) new RowMerger(layout, window, row, boxes).run();
-  return boxes;
-}
-
-class RowMerger {
   private readonly layout: TimelineLayout;
   private readonly window: TimelineWindow;
-  private readonly row: TimelineRow;
-  private readonly boxes: TimelineBoxes;
   private readonly pixel: number;
-  // The merged box that is being gathered.
+  private row: TimelineRow = { lane: 0, depth: 0, from: 0, to: 0 };
+  // The merged box that is being gathered: a million spans go through here, so it has no object of its own.
   private count = 0;
   private start = 0;
   private end = 0;
   private gpu = -1;
   private flags = 0;
   private first = 0;
-  private readonly timeOfName = new Map<number, number>();
+  /** Time by name, and the names that have any, in the order they came. */
+  private readonly timeOfName: Float64Array;
+  private readonly met: Uint32Array;
+  private metCount = 0;
 
-  constructor(layout: TimelineLayout, window: TimelineWindow, row: TimelineRow, boxes: TimelineBoxes) {
+  constructor(layout: TimelineLayout, window: TimelineWindow) {
     this.layout = layout;
     this.window = window;
-    this.row = row;
-    this.boxes = boxes;
     this.pixel = Math.max((window.to - window.from) / window.widthPx, 0);
+    this.timeOfName = new Float64Array(layout.spans.names.texts.length);
+    this.met = new Uint32Array(this.timeOfName.length);
   }
 
-  run(): void {
-    const { order, spans } = this.layout;
-    const { from, to, names } = this.window;
-    for (let at = this.firstEndingAfter(from); at < this.row.to; at++) {
-      const span = order[at] as number;
-      if ((spans.start[span] as number) >= to) break;
-      if (names !== null && !names.has(spans.name[span] as number)) continue;
+  run(row: TimelineRow): void {
+    this.row = row;
+    const { pixel, window } = this;
+    const { start, end, name } = this.layout;
+    const { to, names } = window;
+    for (let at = this.firstEndingAfter(window.from); at < row.to; at++) {
+      const begins = start[at] as number;
+      if (begins >= to) break;
+      if (names !== null && !names.has(name[at] as number)) continue;
       this.boxes.total++;
-      this.take(span);
+      const length = (end[at] as number) - begins;
+      if (length >= pixel) {
+        this.flush();
+        this.push(
+          at,
+          begins,
+          end[at] as number,
+          this.layout.gpu[at] as number,
+          1,
+          name[at] as number,
+          this.layout.flags[at] as number,
+        );
+        continue;
+      }
+      // A narrow span joins its neighbours while they stand less than a pixel apart.
+      if (this.count > 0 && begins - this.end >= pixel) this.flush();
+      this.gather(at, begins, length);
     }
     this.flush();
   }
 
-  private take(span: number): void {
-    const { spans } = this.layout;
-    const start = spans.start[span] as number;
-    const end = spans.end[span] as number;
-    if (end - start >= this.pixel) {
-      this.flush();
-      this.push(
-        span,
-        start,
-        end,
-        spans.gpu[span] as number,
-        1,
-        spans.name[span] as number,
-        spans.flags[span] as number,
-      );
-      return;
-    }
-    // A narrow span joins its neighbours while they stand less than a pixel apart.
-    if (this.count > 0 && start - this.end >= this.pixel) this.flush();
+  private gather(at: number, begins: number, length: number): void {
+    const { layout, timeOfName } = this;
     if (this.count === 0) {
-      this.start = start;
+      this.start = begins;
       this.gpu = -1;
       this.flags = 0;
-      this.first = span;
+      this.first = at;
     }
     this.count++;
-    this.end = Math.max(end, start);
-    this.flags |= spans.flags[span] as number;
-    const gpu = spans.gpu[span] as number;
+    this.end = begins + Math.max(length, 0);
+    this.flags |= layout.flags[at] as number;
+    const gpu = layout.gpu[at] as number;
     if (gpu >= 0) this.gpu = Math.max(this.gpu, 0) + gpu;
-    const name = spans.name[span] as number;
-    this.timeOfName.set(name, (this.timeOfName.get(name) ?? 0) + Math.max(end - start, 1));
+    const name = layout.name[at] as number;
+    const time = timeOfName[name] as number;
+    if (time === 0) this.met[this.metCount++] = name;
+    timeOfName[name] = time + Math.max(length, 1);
   }
 
   private flush(): void {
     if (this.count === 0) return;
     let name = 0;
     let most = -1;
-    for (const [one, time] of this.timeOfName) if (time > most) [name, most] = [one, time];
+    for (let i = 0; i < this.metCount; i++) {
+      const one = this.met[i] as number;
+      const time = this.timeOfName[one] as number;
+      if (time > most) [name, most] = [one, time];
+      this.timeOfName[one] = 0;
+    }
+    this.metCount = 0;
     this.push(this.count === 1 ? this.first : -1, this.start, this.end, this.gpu, this.count, name, this.flags);
     this.count = 0;
-    this.timeOfName.clear();
   }
 
-  private push(
-    span: number,
-    start: number,
-    end: number,
-    gpu: number,
-    merged: number,
-    name: number,
-    flags: number,
-  ): void {
+  private push(at: number, start: number, end: number, gpu: number, merged: number, name: number, flags: number): void {
     const { boxes, row } = this;
     boxes.lane.push(row.lane);
     boxes.depth.push(row.depth);
@@ -143,18 +145,18 @@ class RowMerger {
     boxes.end.push(end);
     boxes.gpu.push(gpu < 0 ? null : gpu);
     boxes.merged.push(merged);
-    boxes.span.push(span);
+    boxes.span.push(at < 0 ? -1 : (this.layout.order[at] as number));
     boxes.flags.push(flags);
   }
 
   /** Spans of a row do not overlap, so the first one that ends after a time is found by halving. */
   private firstEndingAfter(time: number): number {
-    const { order, spans } = this.layout;
+    const { end } = this.layout;
     let low = this.row.from;
     let high = this.row.to;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((spans.end[order[middle] as number] as number) < time) low = middle + 1;
+      if ((end[middle] as number) < time) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -11,7 +11,7 @@ import { readSeries } from "#store/reader/series.ts";
 import * as snapshots from "#store/reader/snapshots.ts";
 import * as spans from "#store/reader/span.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
-import { readMarkTicks, readTimelineSpans, timelineVersionQuery } from "#store/reader/timeline.ts";
+import * as timeline from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
 import { createPipelineReads } from "./pipeline-reads.ts";
 import { createRecordReads } from "./record-reads.ts";
@@ -72,12 +72,13 @@ export function createReads(store: Store): Reads {
     },
     spanRefs: (groups, ids) => store.query(spans.spanRefsQuery(database, groups, ids)),
     marksOfSpan: (groups, id) => store.query(spans.marksOfSpanQuery(database, groups, id)),
-    async timelineVersion(groups) {
-      const [row] = await store.query<{ version: string }>(timelineVersionQuery(database, groups));
-      return row?.version ?? "";
+    timeline: {
+      parts: (groups) => timeline.readTimelineParts(store, groups),
+      state: (groups, before) => timeline.readTimelineState(store, groups, before),
+      spans: (table, range, signal) => timeline.readSpanBlocks(store, table, range, { signal }),
+      oddIds: (table, range, signal) => timeline.readOddIds(store, table, range, { signal }),
+      marks: (range, signal) => timeline.readMarkBlocks(store, range, { signal }),
     },
-    timelineSpans: (groups, signal) => readTimelineSpans(store, groups, { signal }),
-    markTicks: (window) => readMarkTicks(store, window),
   };
 }
 

@@ -3,6 +3,7 @@
 
 export type DecodedColumn =
   | { readonly kind: "int64"; readonly values: BigInt64Array }
+  | { readonly kind: "float64"; readonly values: Float64Array }
   | { readonly kind: "uint32"; readonly values: Uint32Array }
   | { readonly kind: "uint8"; readonly values: Uint8Array }
   | { readonly kind: "string"; readonly bytes: Uint8Array; readonly ends: Uint32Array }
@@ -33,8 +34,36 @@ export function decodeBlocks(bytes: Uint8Array): DecodedBlock[] {
   return blocks;
 }
 
-class BlockReader {
-  private at = 0;
+/** Values of these types have a fixed size in bytes. */
+const widths: ReadonlyMap<string, number> = new Map([
+  ["Int64", 8],
+  ["Float64", 8],
+  ["UInt32", 4],
+  ["Int32", 4],
+  ["UInt8", 1],
+]);
+
+function widthOf(type: string): number | undefined {
+  const fixed = /^FixedString\((\d+)\)$/.exec(type);
+  return fixed === null ? widths.get(type) : Number(fixed[1]);
+}
+
+function unknownType(type: string): Error {
+  return new Error(`the reader of native blocks does not know the type ${type}`);
+}
+
+/** Thrown by `skipBlock` when the bytes end before the block does. */
+export class ShortBlock extends Error {
+  /** How many bytes there must be at least. */
+  readonly needed: number;
+  constructor(needed: number) {
+    super(`the block ends after byte ${needed} or later`);
+    this.needed = needed;
+  }
+}
+
+export class BlockReader {
+  at = 0;
   private readonly bytes: Uint8Array;
   private readonly view: DataView;
 
@@ -60,19 +89,54 @@ class BlockReader {
     return { rows, columns };
   }
 
+  /** Moves behind the block that begins here without decoding it; throws a ShortBlock when it is not all there. */
+  skipBlock(): void {
+    const columnCount = this.readVarint();
+    const rows = this.readVarint();
+    for (let column = 0; column < columnCount; column++) {
+      this.skipText();
+      const type = this.readText();
+      if (rows > 0) this.skipColumn(type, rows);
+      this.checkEnd(0);
+    }
+  }
+
+  private skipColumn(type: string, rows: number): void {
+    const width = widthOf(type);
+    if (width !== undefined) this.at += rows * width;
+    else if (type === "String") for (let row = 0; row < rows; row++) this.skipText();
+    else if (type !== "LowCardinality(String)") throw unknownType(type);
+    else {
+      // Laid out as `readDict` says.
+      this.checkEnd(24);
+      const codeWidth = 1 << (this.view.getUint32(this.at + 8, true) & 0xff);
+      this.at += 16;
+      for (let keys = this.readCount(); keys > 0; keys--) this.skipText();
+      this.at += 8 + rows * codeWidth;
+    }
+  }
+
+  private skipText(): void {
+    const length = this.readVarint();
+    this.at += length;
+    this.checkEnd(0);
+  }
+
+  private checkEnd(more: number): void {
+    if (this.at + more > this.bytes.length) throw new ShortBlock(this.at + more);
+  }
+
   private readColumn(type: string, rows: number): DecodedColumn {
     if (type === "Int64") return { kind: "int64", values: new BigInt64Array(this.take(rows * 8).buffer) };
+    if (type === "Float64") return { kind: "float64", values: new Float64Array(this.take(rows * 8).buffer) };
     if (type === "UInt32") return { kind: "uint32", values: new Uint32Array(this.take(rows * 4).buffer) };
     if (type === "Int32") return { kind: "int32", values: new Int32Array(this.take(rows * 4).buffer) };
     if (type === "String") return this.readStrings(rows);
     if (type === "UInt8") return { kind: "uint8", values: this.take(rows) };
-    const fixed = /^FixedString\((\d+)\)$/.exec(type);
-    if (fixed !== null) {
-      const width = Number(fixed[1]);
-      return { kind: "fixed", width, bytes: this.take(rows * width) };
-    }
+    const width = widthOf(type);
+    if (width !== undefined) return { kind: "fixed", width, bytes: this.take(rows * width) };
     if (type === "LowCardinality(String)") return this.readDict(rows);
-    throw new Error(`the reader of native blocks does not know the type ${type}`);
+    throw unknownType(type);
   }
 
   /** Each value is `varint length; bytes`; here they lie back to back. */
@@ -120,6 +184,7 @@ class BlockReader {
   }
 
   private readCount(): number {
+    this.checkEnd(8);
     const count = this.view.getUint32(this.at, true);
     this.at += 8;
     return count;
@@ -127,6 +192,7 @@ class BlockReader {
 
   private readText(): string {
     const length = this.readVarint();
+    this.checkEnd(length);
     const text = textDecoder.decode(this.bytes.subarray(this.at, this.at + length));
     this.at += length;
     return text;
@@ -136,6 +202,7 @@ class BlockReader {
     let value = 0;
     let scale = 1;
     for (;;) {
+      if (this.at >= this.bytes.length) throw new ShortBlock(this.at + 1);
       const byte = this.bytes[this.at++] as number;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;

@@ -1,170 +1,142 @@
-// Spans and node executions for the timeline, as columns straight from the engine's native blocks.
+// Spans, node executions and marks for the timeline, as columns straight from the engine's native blocks.
 
-import { noIndex, type TimelineSpans, timelineFlags } from "#model/timeline.ts";
-import { type DecodedBlock, type DecodedColumn, decodeBlocks } from "#store/native/decode-block.ts";
+import type { StoredRows } from "#model/fingerprint.ts";
+import {
+  blockFlags,
+  type MarkBlock,
+  noIndex,
+  type OddIds,
+  type RowRange,
+  type SpanBlock,
+  type TimelineTable,
+  timelineFlags,
+  timelineTables,
+} from "#model/timeline.ts";
+import { streamBlocks } from "#store/native/block-stream.ts";
+import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { type FingerprintRow, fingerprintSql, partsSql, toStoredRows } from "./fingerprint.ts";
 
 /** A lane's name: rank, process and thread; `node` for pipeline nodes. */
 const laneSql = "concat(toString(rank), '/', ifNull(toString(pid), ''), '/', ifNull(toString(thread_id), ''))";
 const inGroups = "group_key IN {groups:Array(String)}";
 
-/** 16 bytes of an id: its own when it is 32 hex, else a hash. */
-const idSql = (column: string) =>
-  `if(match(${column}, '^[0-9a-f]{32}$'), toFixedString(unhex(${column}), 16), MD5(${column}))`;
+const isHex = (column: string) => `match(${column}, '^[0-9a-f]{32}$')`;
 
-export async function readTimelineSpans(
+/** 16 bytes of an id: its own when it is 32 hex, else a hash. */
+const idSql = (column: string) => `if(${isHex(column)}, toFixedString(unhex(${column}), 16), MD5(${column}))`;
+
+const inRange = `${inGroups} AND jpos > {after:Int64} AND jpos <= {last:Int64}`;
+
+function rangeParams({ groups, after, last }: RowRange) {
+  return { groups: [...groups], after, last };
+}
+
+export async function readTimelineParts(store: Store, groups: readonly string[]): Promise<string> {
+  const sql = timelineTables.map(
+    (table) => `SELECT '${table}' AS table, ${partsSql} FROM ${store.database}.${table} WHERE ${inGroups}`,
+  );
+  const rows = await store.query<{ table: string; parts: string }>({
+    sql: sql.join(" UNION ALL "),
+    params: { groups: [...groups] },
+  });
+  return rows
+    .map(({ table, parts }) => `${table}:${parts}`)
+    .sort()
+    .join(" ");
+}
+
+/** What there is of a run's timeline by table, and up to a journal position for each. */
+export async function readTimelineState(
   store: Store,
   groups: readonly string[],
-  options: ReadOptions = {},
-): Promise<TimelineSpans> {
-  const params = { groups: [...groups] };
-  const { database } = store;
-  // A set of a million ids as texts would take a third of the engine's memory, and there are two of them.
-  const hasNoParent = `sipHash64(assumeNotNull(parent_id)) NOT IN (SELECT sipHash64(span_id) FROM ${database}.spans WHERE ${inGroups})`;
-  const dict = (text: string) => `toLowCardinality(${text})`;
-  const placed = `SELECT ${idSql("span_id")} AS id, start_ns, end_ns, ifNull(gpu_ns, -1) AS gpu,
-      ifNull(index, toInt64(${noIndex})) AS idx, ${dict("toString(name)")} AS name, ${dict(laneSql)} AS lane,
-      toUInt8(if(isNotNull(parent_id) AND ${hasNoParent},
-        ${timelineFlags.orphan}, 0)) AS flags
-    FROM ${database}.spans WHERE ${inGroups}`;
-  // An ancestor that never arrived spans its children, so that they still lie below something.
-  const placeholders = `SELECT MD5(concat('placeholder', assumeNotNull(parent_id))) AS id, min(start_ns) AS start_ns,
-      max(end_ns) AS end_ns, toInt64(-1) AS gpu, toInt64(${noIndex}) AS idx,
-      ${dict("if(max(name = 'epoch') = 1, 'session (not arrived)', 'not arrived')")} AS name,
-      ${dict(`any(${laneSql})`)} AS lane, toUInt8(${timelineFlags.placeholder}) AS flags
-    FROM ${database}.spans WHERE ${inGroups} AND isNotNull(parent_id)
-      AND ${hasNoParent} GROUP BY parent_id`;
-  const nodes = `SELECT MD5(event_id) AS id, start_ns, greatest(end_ns, start_ns) AS end_ns, toInt64(-1) AS gpu,
-      toInt64(${noIndex}) AS idx, ${dict("if(processor = '', node_id, toString(processor))")} AS name,
-      ${dict("'node'")} AS lane,
-      toUInt8(${timelineFlags.node} + if(status = 'error', ${timelineFlags.error}, 0)) AS flags
-    FROM ${database}.nodes WHERE ${inGroups} AND start_ns > 0`;
-  const sql = `${placed} UNION ALL ${placeholders} UNION ALL ${nodes}`;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of store.stream({ sql, params }, { ...options, format: "Native" })) chunks.push(chunk);
-  const odd = await store.query<{ id: string; text: string }>(
-    {
-      sql: `SELECT lower(hex(MD5(span_id))) AS id, span_id AS text FROM ${database}.spans
-          WHERE ${inGroups} AND NOT match(span_id, '^[0-9a-f]{32}$')
-        UNION ALL SELECT lower(hex(MD5(event_id))), concat('node:', event_id) FROM ${database}.nodes WHERE ${inGroups}`,
-      params,
-    },
-    options,
+  before: Readonly<Record<TimelineTable, bigint>>,
+): Promise<Record<TimelineTable, StoredRows>> {
+  const sql = timelineTables.map(
+    (table) =>
+      `SELECT '${table}' AS table, ${fingerprintSql(`{${table}:Int64}`)} FROM ${store.database}.${table} WHERE ${inGroups}`,
   );
-  return gather(decodeBlocks(Buffer.concat(chunks)), new Map(odd.map(({ id, text }) => [id, text])));
-}
-
-function gather(blocks: readonly DecodedBlock[], oddIds: ReadonlyMap<string, string>): TimelineSpans {
-  const count = blocks.reduce((sum, block) => sum + block.rows, 0);
-  const baseNs = smallest(blocks);
-  const names = new Interner();
-  const lanes = new Interner();
-  const spans = {
-    count,
-    baseNs,
-    start: new Float64Array(count),
-    end: new Float64Array(count),
-    gpu: new Float64Array(count),
-    index: new BigInt64Array(count),
-    ids: new Uint8Array(count * 16),
-    oddIds,
-    name: new Uint32Array(count),
-    names: names.texts,
-    lane: new Uint32Array(count),
-    lanes: lanes.texts,
-    flags: new Uint8Array(count),
-  };
-  let at = 0;
-  for (const { rows, columns } of blocks) {
-    if (rows === 0) continue;
-    const start = int64(columns, "start_ns");
-    const end = int64(columns, "end_ns");
-    const gpu = int64(columns, "gpu");
-    for (let row = 0; row < rows; row++) {
-      spans.start[at + row] = Number((start[row] as bigint) - baseNs);
-      spans.end[at + row] = Number((end[row] as bigint) - baseNs);
-      spans.gpu[at + row] = Number(gpu[row] as bigint);
-    }
-    spans.index.set(int64(columns, "idx"), at);
-    spans.ids.set((columns.get("id") as Extract<DecodedColumn, { kind: "fixed" }>).bytes, at * 16);
-    spans.flags.set((columns.get("flags") as Extract<DecodedColumn, { kind: "uint8" }>).values, at);
-    names.copy(columns.get("name") as DecodedColumn, spans.name, at);
-    lanes.copy(columns.get("lane") as DecodedColumn, spans.lane, at);
-    at += rows;
-  }
-  return spans;
-}
-
-function smallest(blocks: readonly DecodedBlock[]): bigint {
-  let least: bigint | null = null;
-  for (const { rows, columns } of blocks)
-    if (rows > 0) for (const start of int64(columns, "start_ns")) if (least === null || start < least) least = start;
-  return least ?? 0n;
-}
-
-function int64(columns: ReadonlyMap<string, DecodedColumn>, name: string): BigInt64Array {
-  return (columns.get(name) as Extract<DecodedColumn, { kind: "int64" }>).values;
-}
-
-/** One dictionary out of the dictionaries of many blocks. */
-class Interner {
-  readonly texts: string[] = [];
-  private readonly codes = new Map<string, number>();
-
-  copy(column: DecodedColumn, into: Uint32Array, at: number): void {
-    const { keys, codes } = column as Extract<DecodedColumn, { kind: "dict" }>;
-    // A block's dictionary also holds keys that none of its rows has.
-    const mapped = new Int32Array(keys.length).fill(-1);
-    for (let row = 0; row < codes.length; row++) {
-      const code = codes[row] as number;
-      if (mapped[code] === -1) mapped[code] = this.intern(keys[code] as string);
-      into[at + row] = mapped[code] as number;
-    }
-  }
-
-  private intern(text: string): number {
-    const known = this.codes.get(text);
-    if (known !== undefined) return known;
-    this.codes.set(text, this.texts.length);
-    return this.texts.push(text) - 1;
-  }
-}
-
-/** The number of rows and the last journal position: together they change with every row that is added. */
-export function timelineVersionQuery(database: string, groups: readonly string[]): Query {
-  const of = (table: string) => `SELECT count() AS n, max(jpos) AS last FROM ${database}.${table} WHERE ${inGroups}`;
-  return {
-    sql: `SELECT concat(toString(sum(n)), '-', toString(max(last))) AS version FROM (${of("spans")} UNION ALL ${of("nodes")})`,
-    params: { groups: [...groups] },
-  };
-}
-
-export interface MarkTick {
-  readonly lane: string;
-  readonly name: string;
-  readonly ts_ns: string;
-  readonly merged: number;
-}
-
-/** Marks of a window, those of one name and pixel merged. */
-export function readMarkTicks(
-  store: Store,
-  window: {
-    readonly groups: readonly string[];
-    readonly fromNs: bigint;
-    readonly toNs: bigint;
-    readonly widthPx: number;
-  },
-): Promise<MarkTick[]> {
-  const { database } = store;
-  const marks = `${database}.marks WHERE ${inGroups} AND ts_ns >= {from:Int64} AND ts_ns < {to:Int64}`;
-  return store.query({
-    sql: `SELECT lane, name, min(m.ts_ns) AS ts_ns, toUInt32(count()) AS merged FROM (
-        SELECT toString(name) AS name, ts_ns, span_id FROM ${marks}) AS m
-      LEFT JOIN (SELECT span_id, ${laneSql} AS lane FROM ${database}.spans
-        WHERE ${inGroups} AND span_id IN (SELECT span_id FROM ${marks})) AS s ON s.span_id = m.span_id
-      GROUP BY lane, name, intDiv((m.ts_ns - {from:Int64}) * {width:Int64}, {to:Int64} - {from:Int64})
-      ORDER BY ts_ns LIMIT 20000`,
-    params: { groups: [...window.groups], from: window.fromNs, to: window.toNs, width: window.widthPx },
+  const rows = await store.query<FingerprintRow & { readonly table: TimelineTable }>({
+    sql: sql.join(" UNION ALL "),
+    params: { groups: [...groups], ...before },
   });
+  return Object.fromEntries(rows.map((row) => [row.table, toStoredRows(row)])) as Record<TimelineTable, StoredRows>;
+}
+
+/** Of Cirron spans, or of node executions. */
+export async function* readSpanBlocks(
+  store: Store,
+  table: "spans" | "nodes",
+  range: RowRange,
+  options: ReadOptions = {},
+): AsyncGenerator<SpanBlock> {
+  const sql = table === "spans" ? spansSql(store.database) : nodesSql(store.database);
+  for await (const block of readBlocks(store, { sql, params: rangeParams(range) }, options))
+    yield {
+      rows: block.rows,
+      ids: columnOf(block, "id", "fixed").bytes,
+      parents: columnOf(block, "parent", "fixed").bytes,
+      startNs: columnOf(block, "start_ns", "int64").values,
+      endNs: columnOf(block, "end_ns", "int64").values,
+      gpuNs: columnOf(block, "gpu", "int64").values,
+      index: columnOf(block, "idx", "int64").values,
+      name: columnOf(block, "name", "dict"),
+      lane: columnOf(block, "lane", "dict"),
+      flags: columnOf(block, "flags", "uint8").values,
+    };
+}
+
+function spansSql(database: string): string {
+  const parent = "ifNull(parent_id, '')";
+  const odd = `NOT (${isHex("span_id")} AND (isNull(parent_id) OR ${isHex(parent)}))`;
+  return `SELECT ${idSql("span_id")} AS id, ${idSql(parent)} AS parent, start_ns, end_ns, ifNull(gpu_ns, -1) AS gpu,
+      ifNull(index, toInt64(${noIndex})) AS idx, name, toLowCardinality(${laneSql}) AS lane,
+      toUInt8(if(isNull(parent_id), 0, ${blockFlags.parent}) + if(${odd}, ${blockFlags.odd}, 0)) AS flags
+    FROM ${database}.spans WHERE ${inRange}`;
+}
+
+function nodesSql(database: string): string {
+  return `SELECT MD5(event_id) AS id, toFixedString('', 16) AS parent, start_ns, greatest(end_ns, start_ns) AS end_ns,
+      toInt64(-1) AS gpu, toInt64(${noIndex}) AS idx, toLowCardinality(if(processor = '', node_id, toString(processor))) AS name,
+      toLowCardinality('node') AS lane,
+      toUInt8(${timelineFlags.node + blockFlags.odd} + if(status = 'error', ${timelineFlags.error}, 0)) AS flags
+    FROM ${database}.nodes WHERE ${inRange} AND start_ns > 0`;
+}
+
+export async function* readMarkBlocks(
+  store: Store,
+  range: RowRange,
+  options: ReadOptions = {},
+): AsyncGenerator<MarkBlock> {
+  const sql = `SELECT ts_ns, ${idSql("span_id")} AS span, name FROM ${store.database}.marks WHERE ${inRange}`;
+  for await (const block of readBlocks(store, { sql, params: rangeParams(range) }, options))
+    yield {
+      rows: block.rows,
+      tsNs: columnOf(block, "ts_ns", "int64").values,
+      spans: columnOf(block, "span", "fixed").bytes,
+      name: columnOf(block, "name", "dict"),
+    };
+}
+
+async function* readBlocks(store: Store, query: Query, options: ReadOptions): AsyncGenerator<DecodedBlock> {
+  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" })))
+    if (block.rows > 0) yield block;
+}
+
+/** Texts of the ids and parents of these rows that are no 32 hex digits. */
+export async function readOddIds(
+  store: Store,
+  table: "spans" | "nodes",
+  range: RowRange,
+  options: ReadOptions = {},
+): Promise<OddIds> {
+  const from = `FROM ${store.database}.${table} WHERE ${inRange}`;
+  const texts = (column: string) =>
+    `SELECT DISTINCT lower(hex(MD5(${column}))) AS id, ${column} AS text ${from} AND NOT ${isHex(column)}`;
+  const sql =
+    table === "spans"
+      ? `${texts("span_id")} UNION ALL ${texts("assumeNotNull(parent_id)")} AND isNotNull(parent_id)`
+      : `SELECT lower(hex(MD5(event_id))) AS id, concat('node:', event_id) AS text ${from}`;
+  const odd = await store.query<{ id: string; text: string }>({ sql, params: rangeParams(range) }, options);
+  return new Map(odd.map(({ id, text }) => [id, text]));
 }

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mergeSorted, sortIndex } from "./sort-index.ts";
+
+test("sorts places as a stable sort of their values does", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 400 }), (values) => {
+      const index = Uint32Array.from(values, (_, at) => at);
+      const compare = (a: number, b: number) => (values[a] as number) - (values[b] as number);
+      const expected = [...index].sort(compare);
+      sortIndex(index, compare);
+      expect([...index]).toEqual(expected);
+    }),
+  );
+});
+
+test("sorts what comes as a few sorted runs, forwards or backwards", () => {
+  const values = Array.from({ length: 5000 }, (_, at) => (at * 7) % 1000);
+  for (const given of [values, values.toReversed(), values.toSorted((a, b) => a - b)]) {
+    const index = Uint32Array.from(given, (_, at) => at);
+    sortIndex(index, (a, b) => (given[a] as number) - (given[b] as number));
+    expect(Array.from(index, (at) => given[at])).toEqual(given.toSorted((a, b) => a - b));
+  }
+});
+
+test("merges two sorted lists, the first one's before the second's when equal", () => {
+  const values = [1, 3, 3, 9, 0, 3, 7];
+  const compare = (a: number, b: number) => (values[a] as number) - (values[b] as number);
+  const merged = mergeSorted(Uint32Array.of(0, 1, 2, 3), Uint32Array.of(4, 5, 6), compare);
+  expect([...merged]).toEqual([4, 0, 1, 2, 5, 6, 3]);
+});

@@ -1,0 +1,181 @@
+// Timelines of runs that were looked at lately: panning and zooming ask for window after window of the same spans. A
+// timeline is kept with the fingerprints of the rows it was made of. When the stored rows are no longer these, those
+// that came since are added; when others came or went, it is made anew.
+
+import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#model/fingerprint.ts";
+import {
+  blockFlags,
+  type MarkBlock,
+  type OddIds,
+  type RowRange,
+  type SpanBlock,
+  type TimelineTable,
+  timelineTables,
+} from "#model/timeline.ts";
+import { layOut, layoutBytesPerSpan, type TimelineLayout } from "./layout.ts";
+import { layOutMarks, type MarkLayout, markLayoutBytes, TimelineMarks } from "./marks.ts";
+import { TimelineSpans } from "./spans.ts";
+
+type SpanTable = Exclude<TimelineTable, "marks">;
+
+/** What a timeline is read from. */
+export interface TimelineReads {
+  /** Changes with every stored row, and sometimes without one; takes a third of the time that `state` takes. */
+  parts(groups: readonly string[]): Promise<string>;
+  state(
+    groups: readonly string[],
+    before: Readonly<Record<TimelineTable, bigint>>,
+  ): Promise<Readonly<Record<TimelineTable, StoredRows>>>;
+  spans(table: SpanTable, range: RowRange, signal: AbortSignal): AsyncIterable<SpanBlock>;
+  oddIds(table: SpanTable, range: RowRange, signal: AbortSignal): Promise<OddIds>;
+  marks(range: RowRange, signal: AbortSignal): AsyncIterable<MarkBlock>;
+}
+
+export interface TimelineLimits {
+  /** Of all timelines that are kept; the one asked for last is kept in any case. */
+  readonly bytesMax: number;
+  /** A run of more spans is not laid out. */
+  readonly spansMax: number;
+}
+
+export interface Timeline {
+  readonly layout: TimelineLayout;
+  readonly marks: MarkLayout;
+}
+
+type State = Readonly<Record<TimelineTable, StoredRows>>;
+type Seen = Record<TimelineTable, { readonly rows: Fingerprint; readonly last: bigint }>;
+
+interface Kept extends Timeline {
+  readonly spans: TimelineSpans;
+  readonly markColumns: TimelineMarks;
+  readonly seen: Seen;
+  /** As read before the rows, so that rows which came in between are looked for again. */
+  parts: string;
+}
+
+export class Timelines {
+  private readonly reads: TimelineReads;
+  private readonly limits: TimelineLimits;
+  /** By run, the one that was asked for last at the end. */
+  private readonly kept = new Map<string, Kept>();
+  /** What waits for a run's timeline: it is read for one caller at a time, and the next finds it. */
+  private readonly waiting = new Map<string, Promise<unknown>>();
+
+  constructor(reads: TimelineReads, limits: TimelineLimits) {
+    this.reads = reads;
+    this.limits = limits;
+  }
+
+  /** Everything that is stored when it is called; the number of spans when there are too many. */
+  get(groups: readonly string[], signal: AbortSignal): Promise<Timeline | { readonly tooMany: number }> {
+    const key = groups.join("\n");
+    const before = this.waiting.get(key) ?? Promise.resolve();
+    const turn = before.then(() => this.bring(key, groups, signal));
+    const done = turn.then(
+      () => {},
+      () => {},
+    );
+    this.waiting.set(key, done);
+    done.then(() => {
+      if (this.waiting.get(key) === done) this.waiting.delete(key);
+    });
+    return turn;
+  }
+
+  private async bring(
+    key: string,
+    groups: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Timeline | { readonly tooMany: number }> {
+    const kept = this.kept.get(key);
+    const parts = await this.reads.parts(groups);
+    if (kept?.parts === parts) {
+      this.keep(key, kept);
+      return kept;
+    }
+    const state = await this.reads.state(
+      groups,
+      positions((table) => kept?.seen[table].last ?? beforeAll),
+    );
+    const tooMany = state.spans.all.rows + state.nodes.all.rows;
+    // From here on nothing is kept that may be half done when a read fails.
+    this.kept.delete(key);
+    if (tooMany > this.limits.spansMax) return { tooMany };
+    if (kept !== undefined && timelineTables.every((table) => isSameRows(state[table].all, kept.seen[table].rows))) {
+      kept.parts = parts;
+      this.keep(key, kept);
+      return kept;
+    }
+    const canGrow =
+      kept !== undefined && timelineTables.every((table) => isSameRows(state[table].before, kept.seen[table].rows));
+    const fresh = { ...(await this.read(groups, state, canGrow ? kept : null, signal)), parts };
+    // Rows that came while these were read may or may not be among them.
+    const after = await this.reads.state(
+      groups,
+      positions((table) => state[table].last),
+    );
+    if (timelineTables.every((table) => isSameRows(after[table].before, state[table].all))) this.keep(key, fresh);
+    return fresh;
+  }
+
+  private async read(
+    groups: readonly string[],
+    state: State,
+    old: Kept | null,
+    signal: AbortSignal,
+  ): Promise<Omit<Kept, "parts">> {
+    const spans = old?.spans ?? new TimelineSpans();
+    const markColumns = old?.markColumns ?? new TimelineMarks();
+    const range = (table: TimelineTable): RowRange => ({
+      groups,
+      after: old?.seen[table].last ?? beforeAll,
+      last: state[table].last,
+    });
+    const added = (table: TimelineTable): number => state[table].all.rows - (old?.seen[table].rows.rows ?? 0);
+    spans.reserve(added("spans") + added("nodes"));
+    for (const table of ["spans", "nodes"] as const)
+      if (added(table) > 0) await this.readSpans(spans, table, range(table), signal);
+    spans.settle();
+    markColumns.reserve(added("marks"));
+    if (added("marks") > 0)
+      for await (const block of this.reads.marks(range("marks"), signal)) markColumns.append(block, spans);
+    const layout = layOut(spans);
+    const seen = toSeen((table) => ({ rows: state[table].all, last: state[table].last }));
+    return { spans, markColumns, seen, layout, marks: layOutMarks(markColumns, layout) };
+  }
+
+  private async readSpans(spans: TimelineSpans, table: SpanTable, range: RowRange, signal: AbortSignal): Promise<void> {
+    let hasOdd = false;
+    for await (const block of this.reads.spans(table, range, signal)) {
+      hasOdd ||= block.flags.some((flags) => (flags & blockFlags.odd) !== 0);
+      spans.append(block);
+    }
+    if (hasOdd) spans.addOddIds(await this.reads.oddIds(table, range, signal));
+  }
+
+  private keep(key: string, fresh: Kept): void {
+    this.kept.delete(key);
+    this.kept.set(key, fresh);
+    let bytes = 0;
+    for (const one of this.kept.values()) bytes += bytesOf(one);
+    for (const [oldest, one] of this.kept) {
+      if (bytes <= this.limits.bytesMax || this.kept.size === 1) return;
+      this.kept.delete(oldest);
+      bytes -= bytesOf(one);
+    }
+  }
+}
+
+function bytesOf({ spans, markColumns }: Kept): number {
+  const layouts = spans.count * layoutBytesPerSpan + markColumns.count * markLayoutBytes;
+  return spans.bytes + markColumns.bytes + layouts;
+}
+
+function positions(of: (table: TimelineTable) => bigint): Record<TimelineTable, bigint> {
+  return { spans: of("spans"), nodes: of("nodes"), marks: of("marks") };
+}
+
+function toSeen(of: (table: TimelineTable) => Seen[TimelineTable]): Seen {
+  return { spans: of("spans"), nodes: of("nodes"), marks: of("marks") };
+}

@@ -1,0 +1,52 @@
+// Native blocks out of a stream of chunks, each as soon as it is whole: an answer of a million rows is never held as
+// bytes all at once.
+
+import { BlockReader, type DecodedBlock, ShortBlock } from "./decode-block.ts";
+
+export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedBlock> {
+  const gathered = new GatheredBytes();
+  for await (const chunk of chunks) {
+    gathered.push(chunk);
+    for (let block = gathered.take(); block !== null; block = gathered.take()) yield block;
+  }
+  if (gathered.length > 0) throw new Error(`the store's answer ends in the middle of a block`);
+}
+
+class GatheredBytes {
+  length = 0;
+  private bytes = new Uint8Array(1 << 20);
+  /** The next block does not end before so many bytes are there. */
+  private needed = 1;
+
+  push(chunk: Uint8Array): void {
+    const size = this.length + chunk.length;
+    if (size > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(size, this.bytes.length * 2));
+      grown.set(this.bytes.subarray(0, this.length));
+      this.bytes = grown;
+    }
+    this.bytes.set(chunk, this.length);
+    this.length = size;
+  }
+
+  /** The first whole block, which is then gone from here; null when there is none yet. */
+  take(): DecodedBlock | null {
+    if (this.length < this.needed) return null;
+    const bytes = this.bytes.subarray(0, this.length);
+    const reader = new BlockReader(bytes);
+    try {
+      reader.skipBlock();
+    } catch (error) {
+      if (!(error instanceof ShortBlock)) throw error;
+      this.needed = error.needed;
+      return null;
+    }
+    const end = reader.at;
+    reader.at = 0;
+    const block = reader.readBlock();
+    this.bytes.copyWithin(0, end, this.length);
+    this.length -= end;
+    this.needed = 1;
+    return block;
+  }
+}
