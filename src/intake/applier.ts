@@ -39,6 +39,8 @@ export interface ApplierOptions {
   readonly lineBytesMax?: number;
   readonly registry: Registry;
   readonly loadIdentities: LoadIdentities;
+  /** This collector's name when others write to the same store. */
+  readonly writer?: string;
 }
 
 export class ProtocolApplier implements Applier {
@@ -46,6 +48,8 @@ export class ProtocolApplier implements Applier {
   /** Lines, faults and captured output by their own hashes. */
   seen = new IdMap();
   identities = new XtrackIdentities();
+  /** On a shared store, the groups that this collector is known to write to. */
+  written = new Set<string>();
   private cirron = new Map<string, CirronWorkspace>();
   /** Set while a deletion is carried out: nothing after it is applied until then. */
   private held: PromiseWithResolvers<void> | null = null;
@@ -56,6 +60,10 @@ export class ProtocolApplier implements Applier {
     this.options = options;
     const { lineBytesMax = defaultSplitLimits.lineBytesMax, json } = options;
     this.lineLimits = { lineBytesMax, json };
+  }
+
+  get writer(): string | undefined {
+    return this.options.writer;
   }
 
   cirronOf(workspace: string): CirronWorkspace {
@@ -109,11 +117,28 @@ export class ProtocolApplier implements Applier {
   prepare(input: Input, decoded: unknown): Promise<void> | null {
     if (this.held !== null) return this.held.promise.then(() => this.prepare(input, decoded) ?? undefined);
     if (input.kind !== "xtrack_frames") return null;
-    const missing = groupsToLoad(this.xtrack, decoded as DecodedXtrack, input.workspace);
+    const isShared = this.options.writer !== undefined;
+    const missing = groupsToLoad(this.xtrack, decoded as DecodedXtrack, input.workspace, isShared);
     return missing.length === 0 ? null : this.load(missing);
   }
 
   apply(position: number, input: Input, decoded: unknown): Applied {
+    const applied = this.applyInput(position, input, decoded);
+    const { writer } = this.options;
+    if (writer === undefined) return applied;
+    const changes = this.noteWritten(applied.parts, writer, input.receivedNs);
+    return changes.length === 0 ? applied : { ...applied, state: [...applied.state, ...changes] };
+  }
+
+  private noteWritten(parts: Applied["parts"], collector: string, version: bigint): StateChange[] {
+    const keys = new Set(parts.flatMap(({ rows }) => rows.group_key.keys.filter((key) => !this.written.has(key))));
+    return [...keys].map((group_key) => {
+      this.written.add(group_key);
+      return { table: "writers", row: { group_key, collector, version } };
+    });
+  }
+
+  private applyInput(position: number, input: Input, decoded: unknown): Applied {
     switch (input.kind) {
       case "cirron_batch": {
         const result = decoded as DecodeResult;
@@ -165,6 +190,16 @@ export class ProtocolApplier implements Applier {
     };
   }
 
+  /** Nothing is applied until `resume`: another collector deletes. */
+  hold(): void {
+    this.held ??= Promise.withResolvers<void>();
+  }
+
+  /** Resolves when nothing holds intake back. */
+  async free(): Promise<void> {
+    await this.held?.promise;
+  }
+
   /** The deletion is done: what waits is applied. */
   resume(): void {
     this.held?.resolve();
@@ -176,6 +211,7 @@ export class ProtocolApplier implements Applier {
     this.groups = new PlainGroups();
     this.seen = new IdMap();
     this.identities = new XtrackIdentities();
+    this.written = new Set();
     this.cirron = new Map();
   }
 

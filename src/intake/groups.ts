@@ -25,6 +25,24 @@ export class PlainGroups {
     this.known.set(row.group_key, { runId: row.run_id, imported: row.imported === 1 });
   }
 
+  /**
+   * What the store says of a group after another collector wrote it. Both collectors choose as if all arrivals had come
+   * to one of them; returned is the row that should stand there instead, if any.
+   */
+  merge(row: StateRow<"groups">, nowNs: bigint): StateChange[] {
+    const before = this.known.get(row.group_key);
+    if (before === undefined) {
+      this.restore(row);
+      return [];
+    }
+    const ownId = row.group_key.split("/").slice(2).join("/");
+    const runId = pickRun(before.runId, { ownId, runOverride: row.run_id === ownId ? null : row.run_id });
+    const imported = before.imported && row.imported === 1;
+    this.known.set(row.group_key, { runId, imported });
+    if (runId === row.run_id && imported === (row.imported === 1)) return [];
+    return [{ table: "groups", row: { ...row, run_id: runId, imported: imported ? 1 : 0, version: nowNs } }];
+  }
+
   runOf(groupKey: string): string | undefined {
     return this.known.get(groupKey)?.runId;
   }
@@ -54,7 +72,7 @@ export class PlainGroups {
   }
 }
 
-function pickRun(before: string | undefined, cause: GroupCause): string {
+function pickRun(before: string | undefined, cause: Pick<GroupCause, "ownId" | "runOverride">): string {
   const named = cause.runOverride;
   if (before === undefined) return named ?? cause.ownId;
   if (named === null) return before;

@@ -75,6 +75,11 @@ export class LiveHub {
     for (const subscriber of this.subscribers) this.deliver(subscriber, kept);
   }
 
+  /** A run that another collector has. */
+  know(workspace: string, run: string): void {
+    this.runs.add(`${workspace}/${run}`);
+  }
+
   /** Whether the run was known; it is from now on. */
   private noteRun(key: string): boolean {
     const isKnown = this.runs.has(key);

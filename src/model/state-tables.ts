@@ -23,6 +23,13 @@ export const stateTables = {
     deleted_ns: "Int64",
     version: "Int64",
   },
+  /** On a store that collectors share: who has written rows of a group. With two writers, a row may be there twice.
+   * Key: (group_key, collector). */
+  writers: {
+    group_key: "String",
+    collector: "String",
+    version: "Int64",
+  },
   /** Every id a run was ever known by. Key: (workspace, alias, group_key). */
   aliases: {
     workspace: "LowCardinality(String)",

@@ -152,6 +152,9 @@ class HttpStore implements Store {
     }
     const search = new URLSearchParams({ default_format: format });
     if (this.kind === "server") for (const [name, value] of Object.entries(outputSettings)) search.set(name, value);
+    if (options.withoutCopies) search.set("final", "1");
+    // A question over several tables of a cluster is answered from all of its shards, not from those of one.
+    if (this.cluster !== null) search.set("distributed_product_mode", "global");
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
     if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));

@@ -1,5 +1,6 @@
 // Removes every row of some groups: facts, summaries, and the small tables that speak of them.
 
+import { stateTables } from "#model/state-tables.ts";
 import type { Store } from "./store.ts";
 
 const byGroup = [
@@ -19,6 +20,7 @@ const byGroup = [
   "group_times",
   "cirron_batches",
   "aliases",
+  "writers",
   // Last: while its groups are there, an interrupted deletion is found again and finished.
   "groups",
 ] as const;
@@ -31,7 +33,8 @@ export async function deleteGroups(store: Store, groupKeys: readonly string[]): 
       .slice(at, at + keysAtOnce)
       .map(quote)
       .join(", ");
-    for (const table of byGroup) await store.ddl(`DELETE FROM ${target(store, table)} WHERE group_key IN (${keys})`);
+    for (const table of byGroup)
+      await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE group_key IN (${keys})`);
   }
 }
 
@@ -65,12 +68,13 @@ export async function readObjectKeys(store: Store, hidden: readonly HiddenGroup[
 }
 
 export async function deleteBlobRows(store: Store, hidden: readonly HiddenGroup[]): Promise<void> {
-  await store.ddl(`DELETE FROM ${target(store, "blobs")} WHERE ${blobsOf(store, hidden)}`);
+  await store.ddl(`DELETE FROM ${deletionTarget(store, "blobs")} WHERE ${blobsOf(store, hidden)}`);
 }
 
-function target(store: Store, table: string): string {
-  const { database, cluster } = store;
-  return cluster === null ? `${database}.${table}` : `${database}.${table}_local ON CLUSTER ${quote(cluster)}`;
+/** In a cluster rows lie in a local table of each shard, while a small table is whole on all of them. */
+export function deletionTarget({ database, cluster }: Pick<Store, "database" | "cluster">, table: string): string {
+  if (cluster === null || Object.hasOwn(stateTables, table)) return `${database}.${table}`;
+  return `${database}.${table}_local ON CLUSTER \`${cluster}\``;
 }
 
 /** A statement that changes data takes no parameters, so keys are written as literals. */

@@ -16,6 +16,8 @@ export interface ReadOptions {
   readonly timeoutMs?: number;
   readonly rowsMax?: number;
   readonly memoryBytesMax?: number;
+  /** Copies of a row count once, whether or not they are merged yet. Slower; for rows that may be there twice. */
+  readonly withoutCopies?: boolean;
   /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
   readonly asGuest?: boolean;
 }

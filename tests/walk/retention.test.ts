@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { createReads } from "#server/app/reads.ts";
 import { sweepRetention } from "#server/app/retention.ts";
+import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
@@ -34,7 +35,8 @@ async function ids(): Promise<string[]> {
 
 function sweep(atNs: bigint): Promise<number> {
   const { collector } = walk.app;
-  return sweepRetention({ collector, reads: createReads(collector.store) }, atNs);
+  const order = (deletion: DeletionOrder) => orderDeletion(collector, deletion);
+  return sweepRetention({ collector, reads: createReads(collector.store), order }, atNs);
 }
 
 interface Audit {

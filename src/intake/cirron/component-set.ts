@@ -6,6 +6,7 @@ import { distanceNs } from "./sessions.ts";
 export class ComponentSet {
   private readonly items: (Component | null)[] = [];
   private parents = new Uint32Array(256);
+  private readonly byKey = new Map<string, number>();
   private readonly byProcess = new Map<string, Set<number>>();
   private readonly bySource = new Map<string, Set<number>>();
 
@@ -22,7 +23,14 @@ export class ComponentSet {
     }
     this.parents[at] = at;
     this.items.push(createComponent(workspace, groupKey));
+    this.byKey.set(groupKey, at);
     return at;
+  }
+
+  /** The component whose rows were first stored under this key, or what it was merged into. */
+  ofKey(groupKey: string): number | undefined {
+    const at = this.byKey.get(groupKey);
+    return at === undefined ? undefined : this.find(at);
   }
 
   find(index: number): number {

@@ -94,18 +94,49 @@ export class CirronWorkspace {
     };
   }
 
-  /** Rows that the store already holds, at start: they tie and are known, and change nothing. */
-  restore(groupKey: string, rows: CirronRows, batches: readonly StoredBatch[]): void {
+  /** Rows that the store already holds, at start: they tie and are known, and change nothing. Tells which are there twice. */
+  restore(groupKey: string, rows: CirronRows, batches: readonly StoredBatch[]): Doubles {
     const index = this.components.add(this.workspace, groupKey);
-    const component = this.components.get(index);
-    for (const batch of batches) {
-      component.sources.add(batch.source);
-      if (batch.runOverride !== "") component.runOverrides.add(batch.runOverride);
-    }
+    noteBatches(this.components.get(index), batches);
     const taken = this.take(rows, index);
     for (const batch of batches)
       this.batches.set(batch.batchId, { contentHash: batch.contentHash, component: taken.component });
     this.components.index(taken.component);
+    return this.doublesOf(rows, taken);
+  }
+
+  /**
+   * Rows that another collector has stored while this one runs: they tie and are known from now on. Tells which of them
+   * were known already, and so may be stored twice.
+   */
+  fold(groupKey: string, rows: CirronRows, batches: readonly StoredBatch[], receivedNs: bigint): FoldOutcome {
+    const start = this.components.ofKey(groupKey) ?? this.components.add(this.workspace, groupKey);
+    const component = this.components.get(start);
+    component.groupKeys.add(groupKey);
+    noteBatches(component, batches);
+    const taken = this.take(rows, start);
+    for (const { batchId, contentHash } of batches)
+      if (!this.batches.has(batchId)) this.batches.set(batchId, { contentHash, component: taken.component });
+    this.components.index(taken.component);
+    const changes = this.groups.update(taken.component, { receivedNs, imported: false });
+    return { ...this.doublesOf(rows, taken), changes };
+  }
+
+  private doublesOf(rows: CirronRows, { dropped, component }: Taken): Doubles {
+    return {
+      ids: {
+        spans: idsOf(rows.spans.span_id, dropped.spans),
+        marks: idsOf(rows.marks.mark_id, dropped.marks),
+        snapshots: idsOf(rows.snapshots.snapshot_id, dropped.snapshots),
+      },
+      groupKeys: [...this.components.get(component).groupKeys],
+    };
+  }
+
+  /** Whether a batch is known, and that its rows are stored under this key. */
+  knows(batchId: string, groupKey: string): boolean {
+    const batch = this.batches.get(batchId);
+    return batch !== undefined && this.components.get(batch.component).groupKeys.has(groupKey);
   }
 
   /** To be called once after every `restore`: what the stored mapping should say now. */
@@ -249,6 +280,29 @@ export interface StoredBatch {
   readonly source: string;
   readonly contentHash: string;
   readonly runOverride: string;
+}
+
+/** Rows that may be stored twice. */
+export interface Doubles {
+  readonly ids: { readonly [T in keyof CirronRows]: readonly string[] };
+  /** Every key of the component that the rows belong to. */
+  readonly groupKeys: readonly string[];
+}
+
+export interface FoldOutcome extends Doubles {
+  readonly changes: StateChange[];
+}
+
+function noteBatches(component: Component, batches: readonly StoredBatch[]): void {
+  for (const { source, runOverride } of batches) {
+    component.sources.add(source);
+    if (runOverride !== "") component.runOverrides.add(runOverride);
+  }
+}
+
+function idsOf(ids: StringColumn, dropped: Uint8Array | null): string[] {
+  if (dropped === null) return [];
+  return Array.from(dropped.keys()).flatMap((row) => (dropped[row] === 1 ? [ids.at(row)] : []));
 }
 
 interface Taken {

@@ -42,11 +42,19 @@ export function toGroupKey(workspace: string, run: string): string {
   return `${workspace}/x/${run}`;
 }
 
-/** The groups whose stored identities must be loaded before these events can be applied. */
-export function groupsToLoad(state: XtrackState, decoded: DecodedXtrack, workspace: string): string[] {
+/**
+ * The groups whose stored identities must be loaded before these events can be applied. On a shared store any group may
+ * have been written by another collector.
+ */
+export function groupsToLoad(
+  state: XtrackState,
+  decoded: DecodedXtrack,
+  workspace: string,
+  isShared = false,
+): string[] {
   return decoded.columns.run.keys
     .map((run) => toGroupKey(workspace, run))
-    .filter((key) => !state.identities.isComplete(key) && state.groups.runOf(key) !== undefined);
+    .filter((key) => !state.identities.isComplete(key) && (isShared || state.groups.runOf(key) !== undefined));
 }
 
 /** Changes the state and hands over the columns of `decoded`, which must not be used again. */

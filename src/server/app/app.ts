@@ -11,13 +11,13 @@ import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
-import type { AppliedInput } from "#intake/sequencer.ts";
+import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
-import { orderDeletion } from "#server/collector/deletion.ts";
+import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
@@ -30,6 +30,7 @@ import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#ser
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
+import { readSharedStore } from "#store/shared-reads.ts";
 import { createBackup } from "./backup.ts";
 import { EventRate } from "./event-rate.ts";
 import { createExportReads } from "./export-reads.ts";
@@ -73,6 +74,9 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const degraded = (): string[] => neighbours?.degraded() ?? [];
     const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => pulse.close());
+    const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
+      log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
+    );
     const http = await createHttpServer({
       config,
       log,
@@ -80,9 +84,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       keys,
       loginSecret: readLoginSecret(config.dataDir),
       intake: createHttpIntake(collector),
-      blobs: await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
-        log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
-      ),
+      blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => pulse.problems(), degraded, drained: () => collector.drained() },
       handlers: {
@@ -95,10 +97,12 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     closers.unshift(() => http.close(drainMs));
     doors = await openXtrackDoors({ config, access: http.access, intake: toXtrackIntake(collector), desk: control });
     closers.unshift(() => (doors as XtrackDoors).close());
-    neighbours?.start({ control, keys, workers: () => doors?.presence.all() ?? [] });
+    const onFolded = () => blobs.look();
+    neighbours?.start({ control, keys, onFolded, workers: () => doors?.presence.all() ?? [] });
     const retention = createRetention({
       collector,
       reads: createReads(collector.store),
+      order: (order) => orderShared(collector, neighbours, order),
       onTrouble: (cause) => log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour."),
     });
     closers.unshift(() => retention.close());
@@ -185,6 +189,10 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   };
 }
 
+function orderShared(collector: Collector, neighbours: Neighbours | null, order: DeletionOrder): Promise<Receipt> {
+  return neighbours === null ? orderDeletion(collector, order) : neighbours.deletions.order(order);
+}
+
 interface ContextParts {
   readonly collector: Collector;
   readonly control: Control;
@@ -196,12 +204,11 @@ interface ContextParts {
 function createContext({ collector, control, config, neighbours, doors }: ContextParts): ApiContext {
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
+  const store = readSharedStore(collector.store);
   return {
-    reads: createReads(collector.store),
-    files: createFileReads(collector.store, collector.blobs, () =>
-      collector.queryable(collector.sequencer.position.applied),
-    ),
-    exports: createExportReads(collector.store, collector.blobs),
+    reads: createReads(store),
+    files: createFileReads(store, collector.blobs, () => collector.queryable(collector.sequencer.position.applied)),
+    exports: createExportReads(store, collector.blobs),
     sql: createSqlPort(collector.store),
     control,
     hub: neighbours?.live ?? collector.hub,
@@ -229,7 +236,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     },
     async deleteRuns(workspace, runs, author) {
       const orders = runs.map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-      const { position } = await orderDeletion(collector, { workspace, runs: orders, author });
+      const { position } = await orderShared(collector, neighbours, { workspace, runs: orders, author });
       await collector.queryable(position);
     },
   };

@@ -3,13 +3,15 @@
 
 import type { Reads } from "#api/reads.ts";
 import { nowNs as systemNowNs } from "#base/clock.ts";
+import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { orderDeletion } from "#server/collector/deletion.ts";
+import type { DeletionOrder } from "#server/collector/deletion.ts";
 import { type SettingRow, settingsQuery } from "#store/reader/admin.ts";
 
 export interface RetentionOptions {
   readonly collector: Collector;
   readonly reads: Pick<Reads, "runFacts">;
+  order(order: DeletionOrder): Promise<Receipt>;
   onTrouble(cause: unknown): void;
 }
 
@@ -38,7 +40,7 @@ export function createRetention(options: RetentionOptions): Retention {
 
 /** Returns how many runs were deleted. */
 export async function sweepRetention(
-  { collector, reads }: Omit<RetentionOptions, "onTrouble">,
+  { collector, reads, order }: Omit<RetentionOptions, "onTrouble">,
   nowNs: bigint,
 ): Promise<number> {
   const { store } = collector;
@@ -56,7 +58,7 @@ export async function sweepRetention(
       const runs = old
         .slice(at, at + runsAtOnce)
         .map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-      const { position } = await orderDeletion(collector, { workspace, runs, author: "retention" });
+      const { position } = await order({ workspace, runs, author: "retention" });
       await collector.queryable(position);
       deleted += runs.length;
     }

@@ -29,6 +29,8 @@ interface WaitingBlob {
 export interface BlobRoom extends BlobIntake {
   /** Resolves when every blob whose run is known lies in its place. */
   settled(): Promise<void>;
+  /** Moves the blobs whose run has become known. */
+  look(): void;
 }
 
 export async function createBlobRoom(

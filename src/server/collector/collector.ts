@@ -29,6 +29,7 @@ import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/wr
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
+import { removeDoubles } from "./fold-foreign.ts";
 import { restoreIntake } from "./restore.ts";
 
 export interface CollectorOptions {
@@ -116,6 +117,8 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     json: options.json,
     ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
     registry: createRegistry(bundledSchemas),
+    // The embedded engine belongs to one collector, a server may serve several.
+    ...(store.kind === "server" ? { writer: id } : {}),
     async loadIdentities(groupKey, take) {
       for await (const row of readEventIdentities(store, groupKey))
         take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
@@ -124,7 +127,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
-  const corrections = await restoreIntake(store, applier, nowNs());
+  const { changes, doubles } = await restoreIntake(store, applier, nowNs());
   const storedListeners: ((to: number) => void)[] = [];
   const onStored = (to: number): void => {
     for (const listener of storedListeners) listener(to);
@@ -166,7 +169,8 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     storedListeners,
   });
   await sequencer.recover();
-  if (corrections.length > 0) await collector.change(corrections, "default", "");
+  if (changes.length > 0) await collector.change(changes, "default", "");
+  removeDoubles(collector, doubles).catch((cause) => options.onTrouble("Copies of rows stay in the store.", cause));
   return collector;
 }
 

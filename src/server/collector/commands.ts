@@ -66,8 +66,10 @@ export function createCommandRoom(): CommandRoom {
   };
 }
 
-export async function readCommandSteps(store: Store): Promise<CommandStep[]> {
-  const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(store, "commands");
+/** The steps of all commands, or of those that end after a time. */
+export async function readCommandSteps(store: Store, sinceNs?: bigint): Promise<CommandStep[]> {
+  const recent = sinceNs === undefined ? undefined : { column: "expires_ns", sinceNs };
+  const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(store, "commands", recent);
   return rows.flatMap((row) => fromCommandRow(toRow(row)) ?? []);
 }
 

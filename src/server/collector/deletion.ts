@@ -49,19 +49,24 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
   return submitted.applied;
 }
 
+/** Reads everything anew after rows were removed, and lets intake go on. */
+export async function startAnew({ applier, store }: Pick<Parts, "applier" | "store">): Promise<void> {
+  applier.forgetAll();
+  await restoreIntake(store, applier, nowNs());
+  applier.resume();
+}
+
 /**
  * Removes what an order has hidden, and lets intake go on. The engine may go away in the middle: then it is done again,
  * or finished at the next start when the collector closes meanwhile.
  */
 export async function carryOut(collector: Parts, isClosing: () => boolean): Promise<void> {
-  const { applier, writer, sequencer, store } = collector;
+  const { writer, sequencer } = collector;
   for (let attempt = 1; ; attempt++) {
     try {
       await writer.storedUpTo(sequencer.position.applied);
       await removeHidden(collector);
-      applier.forgetAll();
-      await restoreIntake(store, applier, nowNs());
-      applier.resume();
+      await startAnew(collector);
       return;
     } catch (error) {
       if (isClosing()) return;

@@ -3,12 +3,13 @@
 import type { StringColumn } from "#base/columns.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
-import type { StoredBatch } from "#intake/cirron/workspace.ts";
+import type { Doubles, StoredBatch } from "#intake/cirron/workspace.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import {
+  type Arrivals,
   absentNumber,
   readCapturedLines,
   readStateRows,
@@ -17,12 +18,20 @@ import {
   readStoredMarks,
   readStoredSnapshots,
   readStoredSpans,
+  readWritten,
 } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 
-/** Returns what the stored mapping lacks, to be written with the next plan. */
-export async function restoreIntake(store: Store, applier: ProtocolApplier, nowNs: bigint): Promise<StateChange[]> {
+export interface Restored {
+  /** What the stored mapping lacks, to be written with the next plan. */
+  readonly changes: StateChange[];
+  /** Rows that another collector's copy stands beside. */
+  readonly doubles: readonly Doubles[];
+}
+
+export async function restoreIntake(store: Store, applier: ProtocolApplier, nowNs: bigint): Promise<Restored> {
   await restoreLines(store, applier);
+  for (const groupKey of await readWritten(store, applier.writer)) applier.written.add(groupKey);
   const groups = await readStateRows<Record<keyof StateRow<"groups">, string>>(store, "groups");
   for (const row of groups) {
     const group = toGroupRow(row);
@@ -31,11 +40,23 @@ export async function restoreIntake(store: Store, applier: ProtocolApplier, nowN
   }
   const aliases = await readStateRows<StateRow<"aliases">>(store, "aliases");
   for (const { workspace, alias, group_key } of aliases) applier.cirronOf(workspace).map.restoreAlias(alias, group_key);
-  await restoreCirron(store, applier);
-  return applier.cirronStates().flatMap((state) => state.finishRestore(nowNs));
+  const doubles: Doubles[] = [];
+  for (const [key, { rows, batches }] of await readCirron(store, null))
+    doubles.push(applier.cirronOf(workspaceOf(key)).restore(key, rows, batches));
+  const changes = applier.cirronStates().flatMap((state) => state.finishRestore(nowNs));
+  return { changes, doubles: doubles.filter(hasDoubles) };
 }
 
-function toGroupRow(row: Record<keyof StateRow<"groups">, string | number | null>): StateRow<"groups"> {
+export function hasDoubles({ ids }: Doubles): boolean {
+  return ids.spans.length + ids.marks.length + ids.snapshots.length > 0;
+}
+
+/** The workspace of a Cirron group. */
+export function workspaceOf(groupKey: string): string {
+  return groupKey.slice(0, groupKey.lastIndexOf("/c/"));
+}
+
+export function toGroupRow(row: Record<keyof StateRow<"groups">, string | number | null>): StateRow<"groups"> {
   return {
     ...(row as unknown as StateRow<"groups">),
     deleted_ns: BigInt(row.deleted_ns as string),
@@ -52,12 +73,13 @@ async function restoreLines(store: Store, applier: ProtocolApplier): Promise<voi
     applier.noteCapturedLine(line.group_key, line.stream, Number(line.offset));
 }
 
-interface StoredGroup {
+/** The rows of a group, as far as grouping and identity need them. */
+export interface StoredGroup {
   readonly rows: CirronRows;
   readonly batches: StoredBatch[];
 }
 
-async function restoreCirron(store: Store, applier: ProtocolApplier): Promise<void> {
+export async function readCirron(store: Store, only: Arrivals | null): Promise<Map<string, StoredGroup>> {
   const groups = new Map<string, StoredGroup>();
   const groupOf = (key: string): StoredGroup => {
     let group = groups.get(key);
@@ -68,28 +90,25 @@ async function restoreCirron(store: Store, applier: ProtocolApplier): Promise<vo
     }
     return group;
   };
-  for (const batch of await readStoredBatches(store))
+  for (const batch of await readStoredBatches(store, only))
     groupOf(batch.group_key).batches.push({
       batchId: batch.batch_id,
       source: batch.source,
       contentHash: batch.content_hash,
       runOverride: batch.run_override,
     });
-  for (const block of await readStoredSpans(store)) pushSpans(block, (key) => groupOf(key).rows.spans);
-  for (const block of await readStoredMarks(store))
+  for (const block of await readStoredSpans(store, only)) pushSpans(block, (key) => groupOf(key).rows.spans);
+  for (const block of await readStoredMarks(store, only))
     pushLeaves(block, (key) => {
       const { marks } = groupOf(key).rows;
       return { ids: marks.mark_id, rows: marks };
     });
-  for (const block of await readStoredSnapshots(store))
+  for (const block of await readStoredSnapshots(store, only))
     pushLeaves(block, (key) => {
       const { snapshots } = groupOf(key).rows;
       return { ids: snapshots.snapshot_id, rows: snapshots };
     });
-  for (const [key, { rows, batches }] of groups) {
-    const workspace = key.slice(0, key.lastIndexOf("/c/"));
-    applier.cirronOf(workspace).restore(key, rows, batches);
-  }
+  return groups;
 }
 
 type Spans = CirronRows["spans"];

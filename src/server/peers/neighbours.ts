@@ -13,6 +13,7 @@ import type { DurableKeys } from "#server/collector/key-store.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
 import { createClaims } from "./claims.ts";
+import { SharedDeletions } from "./deletions.ts";
 import { WorkerDirectory, type WorkerPlace } from "./directory.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { StateNews } from "./state-news.ts";
@@ -20,6 +21,7 @@ import { StateNews } from "./state-news.ts";
 export interface Neighbours {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
+  readonly deletions: Pick<SharedDeletions, "order">;
   /** The positions of all collectors that answers include now. */
   asOf(): string;
   isConnectedElsewhere(workspace: string, run: string): boolean;
@@ -33,6 +35,8 @@ export interface Neighbours {
 export interface NeighbourParts {
   readonly control: Control;
   readonly keys: DurableKeys;
+  /** Rows of other collectors have become known. */
+  onFolded(): void;
   /** Workers connected to this collector. */
   workers(): readonly Omit<WorkerPlace, "kind">[];
 }
@@ -54,6 +58,7 @@ export function openNeighbours(options: NeighboursOptions): Neighbours {
 class Neighbourhood implements Neighbours {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
+  readonly deletions: SharedDeletions;
   private readonly options: NeighboursOptions;
   private readonly bus: Bus;
   private readonly peers: Peers;
@@ -72,7 +77,9 @@ class Neighbourhood implements Neighbours {
     this.live = new LiveFanIn(collector.hub, this.bridge);
     this.directory = new WorkerDirectory(this.bus, () => this.places());
     this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
-    this.news = new StateNews(this.bus, collector, (message, cause) => log.warn({ err: cause }, message));
+    const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
+    this.deletions = new SharedDeletions(this.bus, this.peers, collector, onTrouble);
+    this.news = new StateNews(this.bus, collector, onTrouble);
     collector.onApplied(() => this.peers.hurry());
     collector.onStored(() => this.peers.hurry());
   }
@@ -98,15 +105,16 @@ class Neighbourhood implements Neighbours {
     this.parts = parts;
     this.news.start(parts);
     const tell = setInterval(() => this.directory.tell(), tellMs);
-    const catchUp = setInterval(() => this.news.catchUp(), catchUpMs);
+    const catchUp = setInterval(() => this.news.catchUp(!this.bus.isConnected), catchUpMs);
     this.timers.push(tell.unref(), catchUp.unref());
-    this.news.catchUp();
+    this.news.catchUp(true);
   }
 
   async close(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     this.peers.close();
     this.bridge.close();
+    this.deletions.close();
     await this.news.close();
     await this.bus.close();
   }
@@ -124,7 +132,7 @@ class Neighbourhood implements Neighbours {
         if (isConnected) {
           log.info({ collector: collector.id }, "The bus is connected.");
           this.peers.beat();
-          if (this.parts !== null) this.news.catchUp();
+          if (this.parts !== null) this.news.catchUp(true);
         } else {
           log.warn("The bus is lost; it is connected again as soon as it answers, and nothing accepted waits for it.");
           this.peers.forgetAll();
@@ -153,6 +161,7 @@ class Neighbourhood implements Neighbours {
         this.bridge.peerWent(id);
         this.live.peerWent(id);
         this.directory.peerWent(id);
+        this.deletions.peerWent(id);
         this.parts?.control.retry();
       },
     });

@@ -2,27 +2,45 @@
 // for them. Of everything else the bus only says that it changed, once the store has it, and the others read it there:
 // whoever can send messages has no say in which keys are valid.
 
+import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
 import { type CommandStep, fromCommandRow } from "#control/command.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
-import type { StateChange, StateTable } from "#model/state-tables.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
+import { type BatchPlace, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
+import { toGroupRow } from "#server/collector/restore.ts";
+import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
 import type { NeighbourParts } from "./neighbours.ts";
 
-/** Tables that others read again when they changed. */
-const readAgain: ReadonlySet<StateTable> = new Set(["keys"]);
+/** What changed and is stored now. */
+interface Changed {
+  readonly keys: boolean;
+  /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
+  readonly groups: readonly string[];
+  /** Cirron batches: the key and the time of arrival of their rows. */
+  readonly batches: readonly { readonly group: string; readonly at: string }[];
+}
+
+interface Waiting extends Changed {
+  readonly position: number;
+}
+
 /** As many steps as surely fit one message: a payload has at most 64 KiB. */
 const stepsAtOnce = 8;
+/** The ids of batches are remembered for a day. */
+const ledgerNs = 25n * 3600n * 1_000_000_000n;
+const recentNs = 600n * 1_000_000_000n;
 
 export class StateNews {
   private readonly bus: Bus;
   private readonly collector: Collector;
   private readonly onTrouble: (message: string, cause: unknown) => void;
   private parts: NeighbourParts | null = null;
-  /** Tables that changed, and the journal position after which the store has it. */
-  private readonly changed = new Map<StateTable, number>();
+  /** Changes that are not stored yet. */
+  private waiting: Waiting[] = [];
   private reading: Promise<void> = Promise.resolve();
   private closing = false;
 
@@ -37,17 +55,24 @@ export class StateNews {
     this.collector.onApplied((entry) => this.tell(entry));
     this.collector.onStored((to) => this.tellStored(to));
     this.bus.hear("commands", (body) => parts.control.fold(toSteps(decodeChanges(Buffer.from(body as string)))));
-    this.bus.hear("changed", (body) => {
-      if ((body as StateTable[]).includes("keys")) this.read("keys", () => parts.keys.reload());
-    });
+    this.bus.hear("changed", (body) => this.take(body as Changed, parts));
   }
 
-  /** Reads what the bus may not have brought. */
-  catchUp(): void {
+  /** Reads what the bus may not have brought: after an outage of the last day, else of the last minutes. */
+  catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
     if (parts === null) return;
     this.read("keys", () => parts.keys.reload());
-    this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store)));
+    const now = nowNs();
+    const sinceNs = now - (wasCutOff ? ledgerNs : recentNs);
+    this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
+    this.read("groups", async () =>
+      this.mergeGroups(await readStateRows(collector.store, "groups", { column: "version", sinceNs })),
+    );
+    this.read("batches", async () => {
+      await foldForeign(collector, await findForeign(collector, sinceNs));
+      parts.onFolded();
+    });
   }
 
   async close(): Promise<void> {
@@ -55,19 +80,61 @@ export class StateNews {
     await this.reading;
   }
 
-  private tell({ position, applied }: AppliedInput): void {
+  private tell({ position, input, applied }: AppliedInput): void {
     const steps = applied.state.filter(({ table }) => table === "commands");
     for (let at = 0; at < steps.length; at += stepsAtOnce) {
       const part = encodeChanges(steps.slice(at, at + stepsAtOnce));
       this.bus.tell("commands", Buffer.from(part).toString());
     }
-    for (const { table } of applied.state) if (readAgain.has(table)) this.changed.set(table, position);
+    const keys = applied.state.some(({ table }) => table === "keys");
+    const groups = applied.state.flatMap((change) =>
+      change.table === "groups" && change.row.protocol !== "cirron" ? [change.row.group_key] : [],
+    );
+    const at = input.receivedNs.toString();
+    const batches = applied.state.flatMap((change) =>
+      change.table === "cirron_batches" ? [{ group: change.row.group_key, at }] : [],
+    );
+    if (keys || groups.length + batches.length > 0) this.waiting.push({ position, keys, groups, batches });
   }
 
   private tellStored(to: number): void {
-    const tables = [...this.changed].flatMap(([table, position]) => (position <= to ? [table] : []));
-    for (const table of tables) this.changed.delete(table);
-    if (tables.length > 0) this.bus.tell("changed", tables);
+    const stored = this.waiting.filter(({ position }) => position <= to);
+    if (stored.length === 0) return;
+    this.waiting = this.waiting.filter(({ position }) => position > to);
+    // In parts that surely fit a message.
+    for (let at = 0; at < stored.length; at += 500) {
+      const some = stored.slice(at, at + 500);
+      const changed: Changed = {
+        keys: some.some(({ keys }) => keys),
+        groups: some.flatMap(({ groups }) => groups),
+        batches: some.flatMap(({ batches }) => batches),
+      };
+      this.bus.tell("changed", changed);
+    }
+  }
+
+  private take({ keys, groups, batches }: Changed, parts: NeighbourParts): void {
+    const { collector } = this;
+    if (keys) this.read("keys", () => parts.keys.reload());
+    if (groups.length > 0)
+      this.read("groups", async () => this.mergeGroups(await readGroupRows(collector.store, "groups", groups)));
+    if (batches.length === 0) return;
+    const places: BatchPlace[] = batches.map(({ group, at }) => ({ groupKey: group, receivedNs: BigInt(at) }));
+    this.read("batches", async () => {
+      await foldForeign(collector, places);
+      parts.onFolded();
+    });
+  }
+
+  private async mergeGroups(rows: readonly Record<keyof StateRow<"groups">, string>[]): Promise<void> {
+    const { applier, hub } = this.collector;
+    if (applier.isHeld) return;
+    const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+    for (const row of living) hub.know(row.workspace, row.run_id);
+    const changes = living
+      .filter(({ protocol }) => protocol !== "cirron")
+      .flatMap((row) => applier.groups.merge(row, nowNs()));
+    if (changes.length > 0) await this.collector.change(changes, "default", "");
   }
 
   /** One after the other; a store that is away is asked again at the next occasion. */

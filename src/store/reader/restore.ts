@@ -12,11 +12,19 @@ export interface StoredBatchRow {
   readonly run_override: string;
 }
 
+/** Which of the stored rows: those of these groups that came at these times. */
+export interface Arrivals {
+  readonly groupKeys: readonly string[];
+  readonly receivedNs: readonly bigint[];
+}
+
+const arrived = "WHERE group_key IN {groups:Array(String)} AND received_ns IN {times:Array(Int64)}";
+
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
 
-/** Every stored span, as blocks: a store may hold millions of them. Only the names that grouping looks at are told. */
-export function readStoredSpans(store: Store): Promise<DecodedBlock[]> {
+/** Stored spans, all or some, as blocks: a store may hold millions. Only the names that grouping looks at are told. */
+export function readStoredSpans(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
   return readBlocks(
     store,
     `SELECT group_key, span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
@@ -24,29 +32,50 @@ export function readStoredSpans(store: Store): Promise<DecodedBlock[]> {
         ifNull(s.pid, toInt64(${absentNumber})) AS pid, ifNull(s.thread_id, toInt64(${absentNumber})) AS thread_id, rank,
         if(s.name = 'cirron.session', s.attrs, '') AS attrs, content_hash
       FROM ${store.database}.spans AS s`,
+    only,
   );
 }
 
-export function readStoredMarks(store: Store): Promise<DecodedBlock[]> {
+export function readStoredMarks(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
   const columns = "group_key, mark_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.marks`);
+  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.marks`, only);
 }
 
-export function readStoredSnapshots(store: Store): Promise<DecodedBlock[]> {
+export function readStoredSnapshots(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
   const columns = "group_key, snapshot_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.snapshots`);
+  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.snapshots`, only);
 }
 
-async function readBlocks(store: Store, sql: string): Promise<DecodedBlock[]> {
+async function readBlocks(store: Store, select: string, only: Arrivals | null): Promise<DecodedBlock[]> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of store.stream({ sql }, { format: "Native" })) chunks.push(chunk);
+  const sql = only === null ? select : `${select} ${arrived}`;
+  const query = { sql, params: arrivalParams(only) };
+  for await (const chunk of store.stream(query, { format: "Native" })) chunks.push(chunk);
   return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
 }
 
-export function readStoredBatches(store: Store): Promise<StoredBatchRow[]> {
+function arrivalParams(only: Arrivals | null): NonNullable<Query["params"]> {
+  return only === null ? {} : { groups: only.groupKeys, times: only.receivedNs };
+}
+
+/** Of a batch that two collectors took, all rows while they are apart: `FINAL` would show the later one alone. */
+export function readStoredBatches(store: Store, only: Arrivals | null): Promise<StoredBatchRow[]> {
   return store.query({
     sql: `SELECT workspace, batch_id, source, content_hash, group_key, run_override
-      FROM ${store.database}.cirron_batches FINAL`,
+      FROM ${store.database}.cirron_batches ${only === null ? "FINAL" : arrived}`,
+    params: arrivalParams(only),
+  });
+}
+
+/** The batches that came since, wherever they were taken. */
+export function readRecentBatches(
+  store: Store,
+  sinceNs: bigint,
+): Promise<{ readonly batch_id: string; readonly group_key: string; readonly received_ns: string }[]> {
+  return store.query({
+    sql: `SELECT batch_id, group_key, received_ns FROM ${store.database}.cirron_batches
+      WHERE received_ns > {since:Int64}`,
+    params: { since: sinceNs },
   });
 }
 
@@ -88,8 +117,33 @@ export function readCapturedLines(
   });
 }
 
-export function readStateRows<T>(store: Store, table: string): Promise<T[]> {
-  return store.query<T>({ sql: `SELECT * FROM ${store.database}.${table} FINAL` });
+/** The groups that a collector has written to; none for one that has its store alone. */
+export async function readWritten(store: Store, collector: string | undefined): Promise<string[]> {
+  if (collector === undefined) return [];
+  const rows = await store.query<{ group_key: string }>({
+    sql: `SELECT DISTINCT group_key FROM ${store.database}.writers WHERE collector = {collector:String}`,
+    params: { collector },
+  });
+  return rows.map((row) => row.group_key);
+}
+
+/** The newest rows of these groups in one of the small tables that have a group for their key. */
+export function readGroupRows<T>(store: Store, table: "groups" | "aliases", keys: readonly string[]): Promise<T[]> {
+  return store.query<T>({
+    sql: `SELECT * FROM ${store.database}.${table} FINAL WHERE group_key IN {groups:Array(String)}`,
+    params: { groups: keys },
+  });
+}
+
+/** The newest rows of a small table, all of them or those whose time is later. */
+export function readStateRows<T>(
+  store: Store,
+  table: string,
+  only?: { readonly column: string; readonly sinceNs: bigint },
+): Promise<T[]> {
+  const all = `SELECT * FROM ${store.database}.${table} FINAL`;
+  if (only === undefined) return store.query<T>({ sql: all });
+  return store.query<T>({ sql: `${all} WHERE ${only.column} > {since:Int64}`, params: { since: only.sinceNs } });
 }
 
 async function* readObjects<T>(store: Store, query: Query): AsyncGenerator<T> {

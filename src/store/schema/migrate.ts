@@ -64,6 +64,12 @@ const steps: readonly Step[] = [
     ],
     fill: fillMetricsByKey,
   },
+  {
+    id: 5,
+    name: "writers",
+    statements: (dialect) =>
+      stateLayouts.filter(({ name }) => name === "writers").flatMap((layout) => createTable(layout, dialect)),
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */

@@ -47,6 +47,7 @@ const factIndexes: Partial<Readonly<Record<FactTable, readonly string[]>>> = {
 
 const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   groups: ["group_key"],
+  writers: ["group_key", "collector"],
   aliases: ["workspace", "alias", "group_key"],
   cirron_batches: ["workspace", "batch_id", "source"],
   blobs: ["workspace", "span_id", "kind"],

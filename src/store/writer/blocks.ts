@@ -1,5 +1,5 @@
-// Gathered batches → one block a table. Facts first, then the small tables that map them to runs: a row is
-// never shown under a run before it is there.
+// Gathered batches → one block a table. First who writes, because whoever reads must know that a second copy may come;
+// then the facts, then the small tables that map them to runs: a row is never shown under a run before it is there.
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
@@ -18,12 +18,14 @@ export function toBlocks(batches: readonly Batch[]): Omit<PlannedBlock, "token">
     (change) => change.table,
   );
   const blocks: Omit<PlannedBlock, "token">[] = [];
+  const writers = changes.get("writers");
+  if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
     if (mine !== undefined) blocks.push({ table, ...encodeFacts(table, mine) });
   }
   for (const table of Object.keys(stateTables) as StateTable[]) {
-    const mine = changes.get(table);
+    const mine = table === "writers" ? undefined : changes.get(table);
     if (mine !== undefined) blocks.push({ table, ...encodeState(table, mine) });
   }
   return blocks.filter((block) => block.rows > 0);
