@@ -114,7 +114,7 @@ export class SharedDeletions {
 }
 
 function refuse(why: string): Refusal {
-  return new Refusal(503, "deletion_waits", `Runs cannot be deleted now: ${why}.`, {
+  return new Refusal("deletion_waits", `Runs cannot be deleted now: ${why}.`, {
     hint: "Every collector has to take part. Try again when /readyz of all of them says nothing about the bus.",
   });
 }
