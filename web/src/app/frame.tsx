@@ -57,7 +57,7 @@ export function Frame() {
       </div>
       {palette ? (
         <Suspense>
-          <Palette onClose={() => setPalette(false)} />
+          <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} />
         </Suspense>
       ) : null}
       <HelpDialog open={help} onClose={() => setHelp(false)} />

@@ -45,6 +45,8 @@ const overview = createRoute({
 const charts = createRoute({
   getParentRoute: () => runRoute,
   path: "/charts",
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({ find: asText(search["find"]), panel: asText(search["panel"]) }),
   component: lazyRouteComponent(() => import("../view/charts/charts-view.tsx"), "ChartsView"),
 });
 const timeline = createRoute({
@@ -86,6 +88,7 @@ const events = createRoute({
 const control = createRoute({
   getParentRoute: () => runRoute,
   path: "/control",
+  validateSearch: (search: Record<string, unknown>) => defined({ ask: asText(search["ask"]) }),
   component: lazyRouteComponent(() => import("../view/control/control-view.tsx"), "ControlView"),
 });
 const integrity = createRoute({

@@ -15,6 +15,11 @@ export interface MetricGroup {
   readonly panels: MetricPanel[];
 }
 
+/** How a URL names a panel. */
+export function panelId(key: string, phase: string): string {
+  return phase === "" ? key : `${key}@${phase}`;
+}
+
 const order = ["train", "val", "valid", "validation", "eval", "test", ""];
 
 export function groupMetrics(metrics: readonly MetricInfo[], search: string): MetricGroup[] {

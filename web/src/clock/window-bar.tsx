@@ -6,6 +6,8 @@ import { Icon } from "../part/icon.tsx";
 import { formatDuration, formatElapsed } from "../text/format-time.ts";
 import { useCursor } from "./cursor.ts";
 import { useRunClock } from "./run-clock.tsx";
+import { stepsWithin } from "./step-clock.ts";
+import { useSteps } from "./use-steps.ts";
 import { clampWindow, panWindow, type TimeWindow } from "./window.ts";
 
 type Grip = "new" | "move" | "from" | "to";
@@ -84,11 +86,7 @@ export function WindowBar() {
         {cursor === null ? null : <div className="window-cursor" style={{ left: percent(cursor.t) }} />}
       </div>
       <span className="muted">{formatElapsed(limits.to, length / 100)}</span>
-      <span className="window-words">
-        {shown === null
-          ? "whole run"
-          : `${formatElapsed(shown.from, (shown.to - shown.from) / 50)} – ${formatElapsed(shown.to, (shown.to - shown.from) / 50)} (${formatDuration(shown.to - shown.from)})`}
-      </span>
+      <WindowWords window={shown} />
       <button
         type="button"
         className="button quiet small icon"
@@ -100,6 +98,19 @@ export function WindowBar() {
         <Icon name="cross" size={12} />
       </button>
     </div>
+  );
+}
+
+function WindowWords({ window }: { readonly window: TimeWindow | null }) {
+  const steps = useSteps();
+  if (window === null) return <span className="window-words">whole run</span>;
+  const length = window.to - window.from;
+  const held = steps === null ? null : stepsWithin(steps, window);
+  return (
+    <span className="window-words">
+      {formatElapsed(window.from, length / 50)} – {formatElapsed(window.to, length / 50)} ({formatDuration(length)})
+      {held === null ? "" : held[0] === held[1] ? `, step ${held[0]}` : `, steps ${held[0]}–${held[1]}`}
+    </span>
   );
 }
 

@@ -12,6 +12,8 @@ export interface LiveSnapshot {
   readonly waitingEvents: number;
   /** When the state last changed. */
   readonly sinceMs: number;
+  /** Rows of the followed run are streamed from after this id; an answer from before it may lack some. */
+  readonly startId: string;
 }
 
 type Listener = (event: LiveEvent) => void;
@@ -28,9 +30,12 @@ const names: readonly LiveEventName[] = [
   "stats",
 ];
 const retryMsMax = 15_000;
+/** Rows are streamed when they are durable and queryable a moment later, so a view that opens now must know them. */
+const backlogEvents = 2_000;
 
 export interface LiveStream {
   follow(run: string | null): void;
+  /** Hears every event from now on, and first the recent rows of the followed run. */
   listen(listener: Listener): () => void;
   subscribe(changed: () => void): () => void;
   snapshot(): LiveSnapshot;
@@ -40,12 +45,19 @@ export interface LiveStream {
 export function createLiveStream(): LiveStream {
   const listeners = new Set<Listener>();
   const watchers = new Set<() => void>();
+  let backlog: LiveEvent[] = [];
   let run: string | null = null;
   let source: EventSource | null = null;
   let lastId = "";
   let retries = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let current: LiveSnapshot = { state: "connecting", eventsPerSecond: 0, waitingEvents: 0, sinceMs: Date.now() };
+  let current: LiveSnapshot = {
+    state: "connecting",
+    eventsPerSecond: 0,
+    waitingEvents: 0,
+    sinceMs: Date.now(),
+    startId: "",
+  };
 
   function update(part: Partial<LiveSnapshot>): void {
     const sinceMs = part.state !== undefined && part.state !== current.state ? Date.now() : current.sinceMs;
@@ -58,6 +70,11 @@ export function createLiveStream(): LiveStream {
     const event = { name, id: message.lastEventId, data: JSON.parse(message.data) } as LiveEvent;
     if (event.name === "stats") {
       update({ eventsPerSecond: event.data.events_per_s, waitingEvents: event.data.waiting_events });
+    }
+    if (event.name === "hello" && current.startId === "") update({ startId: event.data.as_of });
+    if (event.name === "metrics" || event.name === "logs") {
+      backlog.push(event);
+      if (backlog.length > 2 * backlogEvents) backlog = backlog.slice(-backlogEvents);
     }
     for (const listener of listeners) listener(event);
   }
@@ -90,9 +107,12 @@ export function createLiveStream(): LiveStream {
       if (next === run) return;
       run = next;
       lastId = "";
+      backlog = [];
+      update({ startId: "" });
       open();
     },
     listen(listener) {
+      for (const event of backlog) listener(event);
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

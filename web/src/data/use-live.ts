@@ -1,10 +1,11 @@
 // The live stream for components, and which cached answers an event makes stale.
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useSyncExternalStore } from "react";
+import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
+import { isAfter } from "./position.ts";
 
 export const LiveContext = createContext<LiveStream | null>(null);
 
@@ -27,14 +28,25 @@ export function useFollowRun(run: string): void {
   }, [stream, run]);
 }
 
-/** Which routes show rows of a kind. Series are not here: charts append points themselves. */
+/** Asks once more when an answer is older than the first row the stream can bring: nothing may fall between both. */
+export function useCatchUp(asOf: string | undefined, ask: () => unknown): void {
+  const { startId } = useLiveState();
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    if (asOf === undefined || startId === "" || !isAfter(startId, asOf)) return;
+    const timer = setTimeout(() => latest.current(), settleMs);
+    return () => clearTimeout(timer);
+  }, [asOf, startId]);
+}
+
+/** Which routes show rows of a kind. Series and logs are not here: charts and the log append by themselves. */
 const routesOfKind: Record<string, readonly RouteName[]> = {
   metrics: ["metrics"],
   spans: ["spans", "spanSummary"],
   marks: ["spans", "metrics"],
   nodes: ["graph", "completeness", "spans"],
   snapshots: ["snapshots", "tensor"],
-  logs: ["logs"],
   params: ["params"],
   events: ["events", "artifacts", "checkpoints", "gaps"],
   faults: ["runFaults", "faults"],

@@ -1,9 +1,10 @@
 // All metrics of the run, one panel each, on the shared clock.
 
-import { useMemo, useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { usePreference } from "../../app/preference.ts";
-import { groupMetrics } from "../../chart/metric-groups.ts";
+import { groupMetrics, panelId } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YScale } from "../../chart/scale.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -21,7 +22,14 @@ const scales = ["linear", "log", "symlog"] as const;
 export function ChartsView() {
   const { run } = useRunClock();
   const metrics = useApi("metrics", { params: { id: run.id } });
-  const [search, setSearch] = useState("");
+  const { find = "", panel = null } = useSearch({ strict: false }) as { find?: string; panel?: string };
+  const navigate = useNavigate();
+  const change = (part: { find?: string | undefined; panel?: string | undefined }) =>
+    void navigate({
+      to: ".",
+      search: (before: Record<string, unknown>) => ({ ...before, ...part }),
+      replace: true,
+    } as never);
   const [axis, setAxis] = usePreference<Axis>("axis", "step", axes);
   const [scale, setScale] = usePreference<YScale>("scale", "linear", scales);
   const [smoothing, setSmoothing] = usePreference<string>("smoothing", "0");
@@ -40,8 +48,8 @@ export function ChartsView() {
           className="field"
           placeholder="find metrics"
           aria-label="Find metrics"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
+          value={find}
+          onChange={(event) => change({ find: event.target.value || undefined })}
           style={{ width: 180 }}
         />
         <Choice label="Horizontal axis" options={axes} value={axis} onChange={setAxis} />
@@ -90,10 +98,12 @@ export function ChartsView() {
               </Empty>
             ) : (
               <Panels
-                groups={groupMetrics(data.metrics, search)}
+                groups={groupMetrics(data.metrics, find)}
                 axis={axis}
                 choices={choices}
                 byWorker={split === "on" && many}
+                expanded={panel}
+                onExpand={(id) => change({ panel: id ?? undefined })}
               />
             )
           }
@@ -108,15 +118,19 @@ function Panels({
   axis,
   choices,
   byWorker,
+  expanded,
+  onExpand,
 }: {
   readonly groups: ReturnType<typeof groupMetrics>;
   readonly axis: Axis;
   readonly choices: PlotChoices;
   readonly byWorker: boolean;
+  /** The panel shown large, as `panelId` names it. */
+  readonly expanded: string | null;
+  readonly onExpand: (id: string | null) => void;
 }) {
   const { tail, version } = useLiveTail();
   const events = useChartEvents();
-  const [expanded, setExpanded] = useState<string | null>(null);
   if (groups.length === 0) return <Empty title="No metric is called that." />;
   return (
     <div className="chart-groups">
@@ -132,7 +146,7 @@ function Panels({
           </h2>
           <div className="chart-grid">
             {group.panels.map((panel) => {
-              const id = `${panel.key}\n${panel.phase}`;
+              const id = panelId(panel.key, panel.phase);
               const open = expanded === id;
               return (
                 <Panel
@@ -146,7 +160,7 @@ function Panels({
                   version={version}
                   height={open ? 460 : 180}
                   expanded={open}
-                  onExpand={() => setExpanded(open ? null : id)}
+                  onExpand={() => onExpand(open ? null : id)}
                 />
               );
             })}

@@ -33,11 +33,14 @@ export interface PanelProps {
 }
 
 export function Panel(props: PanelProps) {
-  const { panel } = props;
+  const { panel, expanded } = props;
   const clock = useRunClock();
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
   const seen = useSeen(host);
+  useEffect(() => {
+    if (expanded) host.current?.scrollIntoView({ block: "nearest" });
+  }, [expanded]);
   const { series, answer } = usePanelSeries(
     {
       key: panel.key,

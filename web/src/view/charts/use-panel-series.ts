@@ -7,7 +7,7 @@ import { createLiveTail, type LiveTail } from "../../chart/live-tail.ts";
 import { appendPoints, type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { useLiveStream } from "../../data/use-live.ts";
+import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
 
 const foldMs = 20_000;
 const drawMs = 250;
@@ -40,6 +40,7 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
         .map((series) => toPlotSeries(series, answer.data.axis, clock.startNs)),
     [answer.data, clock.startNs, question.phase],
   );
+  useCatchUp(answer.data?.as_of, answer.refetch);
   const asOf = answer.data?.as_of ?? "";
   const whole = clock.window === null && answer.data?.axis === question.axis;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the tail has grown.

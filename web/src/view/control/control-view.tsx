@@ -1,63 +1,30 @@
 // Commands to the running job: what can be sent, to whom, and what became of each.
 
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
+import type { Command, CommandBody } from "#api/contract/command.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Dialog } from "../../part/dialog.tsx";
-import { Icon, type IconName } from "../../part/icon.tsx";
+import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
-
-interface Choice {
-  readonly type: CommandType;
-  readonly word: string;
-  readonly icon: IconName;
-  readonly asks: string;
-  /** The payload to start from; null when the command takes none. */
-  readonly payload: string | null;
-}
-
-const choices: readonly Choice[] = [
-  { type: "pause", word: "Pause", icon: "pause", asks: "Training waits until it is resumed.", payload: null },
-  { type: "resume", word: "Resume", icon: "play", asks: "Training goes on.", payload: null },
-  {
-    type: "checkpoint_now",
-    word: "Checkpoint now",
-    icon: "download",
-    asks: "The job writes a checkpoint at its next chance.",
-    payload: null,
-  },
-  {
-    type: "adjust_lr",
-    word: "Learning rate",
-    icon: "compare",
-    asks: "The job takes this learning rate from its next step.",
-    payload: '{"lr": 0.0001}',
-  },
-  { type: "update_params", word: "Params", icon: "settings", asks: "The job takes these values.", payload: "{}" },
-  {
-    type: "custom",
-    word: "Custom",
-    icon: "more",
-    asks: "The job's own command; what it does is up to the job.",
-    payload: "{}",
-  },
-  {
-    type: "stop",
-    word: "Stop",
-    icon: "stop",
-    asks: "The job ends in good order. It cannot be resumed from here.",
-    payload: null,
-  },
-];
+import { type CommandChoice, commandChoices } from "./choices.ts";
 
 export function ControlView() {
   const { run } = useRunClock();
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
-  const [asking, setAsking] = useState<Choice | null>(null);
+  const search = useSearch({ strict: false }) as { ask?: string };
+  const navigate = useNavigate();
+  const asking = commandChoices.find((choice) => choice.type === search.ask) ?? null;
+  const setAsking = (choice: CommandChoice | null) =>
+    void navigate({
+      to: ".",
+      search: (before: Record<string, unknown>) => ({ ...before, ask: choice?.type }),
+      replace: true,
+    } as never);
   return (
     <div className="scroll">
       <div className="page stack">
@@ -78,7 +45,7 @@ export function ControlView() {
                   </p>
                 )}
                 <div className="row wrap">
-                  {choices.map((choice) => (
+                  {commandChoices.map((choice) => (
                     <button
                       key={choice.type}
                       type="button"
@@ -91,7 +58,7 @@ export function ControlView() {
                   ))}
                 </div>
                 <History commands={data.commands} />
-                <Dialog title={asking?.word ?? ""} open={asking !== null} onClose={() => setAsking(null)}>
+                <Dialog title={asking?.word ?? ""} open={open && asking !== null} onClose={() => setAsking(null)}>
                   {asking === null ? null : (
                     <Ask choice={asking} workers={data.accepting} onDone={() => setAsking(null)} />
                   )}
@@ -110,7 +77,7 @@ function Ask({
   workers,
   onDone,
 }: {
-  readonly choice: Choice;
+  readonly choice: CommandChoice;
   readonly workers: readonly string[];
   readonly onDone: () => void;
 }) {

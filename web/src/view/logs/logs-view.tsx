@@ -1,39 +1,47 @@
-// The log: by level, text and worker, within the shared window, following when asked.
+// The log: by level, text and worker, within the shared window, growing as lines arrive, following when asked.
 
 import { useCallback, useMemo, useState } from "react";
-import type { LogRow, LogsAnswer } from "#api/contract/record.ts";
-import { defined } from "../../app/search.ts";
+import type { LogRow } from "#api/contract/record.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { isAfter } from "../../data/position.ts";
+import { useCatchUp } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
+import { Choice } from "../../part/choice.tsx";
 import { CommandLine, Empty, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
+import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
 import "./logs.css";
+import { useLogTail } from "./use-log-tail.ts";
 
 const levelOrder = ["debug", "info", "warning", "warn", "error", "critical"];
+
+type Start = "start" | "end";
 
 export function LogsView() {
   const { run, query: window, startNs } = useRunClock();
   const [search, setSearch] = useState("");
   const [levels, setLevels] = useState<readonly string[]>([]);
   const [worker, setWorker] = useState("");
+  // A log is read from its start; of a run that goes on, people want its end.
+  const [from, setFrom] = useState<Start>(run.status === "running" ? "end" : "start");
   const [follow, setFollow] = useState(run.status === "running");
-  const query = defined({
+  const log = useLog(from, {
     ...window,
-    q: search === "" ? undefined : search,
-    level: levels.length === 0 ? undefined : [...levels],
-    worker: worker === "" ? undefined : [worker],
-    limit: 500,
-    // Following shows the newest lines only; reading from the start pages through all of them.
-    order: follow ? ("desc" as const) : ("asc" as const),
+    ...(search === "" ? {} : { q: search }),
+    ...(levels.length === 0 ? {} : { level: [...levels] }),
+    ...(worker === "" ? {} : { worker: [worker] }),
   });
-  const { pages, rows: found, first } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
-  const rows = useMemo(() => (follow ? found.slice(0, 500).reverse() : found), [follow, found]);
-  const onEnd = useCallback(() => {
-    if (!pages.isFetchingNextPage) void pages.fetchNextPage();
-  }, [pages.isFetchingNextPage, pages.fetchNextPage]);
+  const { pages, rows } = log;
+  const [seen, setSeen] = useState(0);
+  const below = follow || from === "start" ? 0 : Math.max(0, log.appended - seen);
+  const leaveEnd = () => {
+    if (!follow) return;
+    setSeen(log.appended);
+    setFollow(false);
+  };
   return (
     <>
       <div className="bar wrap no-print">
@@ -46,7 +54,7 @@ export function LogsView() {
           onChange={(event) => setSearch(event.target.value)}
           style={{ width: 220 }}
         />
-        <Levels answer={first} chosen={levels} onChange={setLevels} />
+        <Levels counts={log.levels} chosen={levels} onChange={setLevels} />
         {run.worker_list.length > 1 ? (
           <select
             className="select"
@@ -63,7 +71,29 @@ export function LogsView() {
           </select>
         ) : null}
         <span className="grow" />
-        <button type="button" className="button" aria-pressed={follow} onClick={() => setFollow(!follow)}>
+        <Choice
+          label="Read from"
+          options={[
+            ["start", "from the start"],
+            ["end", "from the end"],
+          ]}
+          value={from}
+          onChange={(next: Start) => {
+            setFrom(next);
+            setFollow(next === "end" && run.status === "running");
+          }}
+        />
+        <button
+          type="button"
+          className="button"
+          aria-pressed={follow}
+          title="stay at the newest line"
+          onClick={() => {
+            setFrom("end");
+            setFollow(!follow);
+            setSeen(log.appended);
+          }}
+        >
           follow
         </button>
       </div>
@@ -72,7 +102,7 @@ export function LogsView() {
           <Problem error={pages.error} retry={() => void pages.refetch()} />
         </div>
       )}
-      {first !== undefined && rows.length === 0 ? (
+      {log.asked && rows.length === 0 ? (
         <NoLogs any={run.counts.logs > 0} />
       ) : (
         <VirtualList
@@ -81,27 +111,67 @@ export function LogsView() {
           rowPx={22}
           label="Log lines"
           follow={follow}
-          more={!follow && pages.hasNextPage}
-          onEnd={onEnd}
-          onLeaveEnd={() => setFollow(false)}
+          from={from}
+          more={pages.hasNextPage}
+          onEnd={log.more}
+          onLeaveEnd={leaveEnd}
         >
           {(row) => <Line row={row} startNs={startNs} />}
         </VirtualList>
+      )}
+      {below === 0 ? null : (
+        <button type="button" className="news log-news" onClick={() => setFollow(true)}>
+          {formatCount(below)} new {below === 1 ? "line" : "lines"} below — follow
+        </button>
       )}
     </>
   );
 }
 
+/** The lines of a question, oldest first: pages from the server, and what arrived since. */
+function useLog(from: Start, filter: LogFilter) {
+  const { run } = useRunClock();
+  const tail = useLogTail(run.id);
+  const query = { ...filter, limit: 500, order: from === "end" ? ("desc" as const) : ("asc" as const) };
+  const { pages, rows: found, first } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  useCatchUp(first?.as_of, pages.refetch);
+  const key = JSON.stringify(filter);
+  // Reading from the start, new lines follow only when every older page is here.
+  const open = from === "end" || !hasNextPage;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
+  const rows = useMemo(() => {
+    const ordered = from === "end" ? found.toReversed() : found;
+    return open
+      ? appendLines(
+          ordered,
+          tail.map((line) => line.row),
+          filter,
+        )
+      : ordered;
+  }, [from, found, open, tail, key]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
+  const levels = useMemo(() => {
+    const asOf = first?.as_of ?? "";
+    const since = tail.filter((line) => isAfter(line.event, asOf)).map((line) => line.row);
+    return addLevels(first?.levels ?? {}, since, filter);
+  }, [first, tail, key]);
+  const more = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage();
+  }, [isFetchingNextPage, fetchNextPage]);
+  return { pages, rows, levels, more, asked: first !== undefined, appended: tail.length };
+}
+
 function Levels({
-  answer,
+  counts,
   chosen,
   onChange,
 }: {
-  readonly answer: LogsAnswer | undefined;
+  readonly counts: Readonly<Record<string, number>>;
   readonly chosen: readonly string[];
   readonly onChange: (levels: readonly string[]) => void;
 }) {
-  const known = Object.entries(answer?.levels ?? {}).sort(([a], [b]) => levelOrder.indexOf(a) - levelOrder.indexOf(b));
+  const known = Object.entries(counts).sort(([a], [b]) => levelOrder.indexOf(a) - levelOrder.indexOf(b));
   return known.map(([level, count]) => (
     <button
       key={level}

@@ -1,8 +1,11 @@
 // Checkpoints, the best one marked, and every file the run named.
 
+import type { CheckpointRow } from "#api/contract/record.ts";
+import type { Run } from "#api/contract/run.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { urlOf } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
+import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
@@ -28,10 +31,12 @@ export function Files() {
         <section className="panel" aria-label="checkpoints">
           <header className="panel-head">
             <h3>checkpoints</h3>
+            {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
           </header>
           <Answer of={checkpoints}>
             {(data) => {
-              const best = data.checkpoints.findLast((each) => each.is_best);
+              const isBest = (each: CheckpointRow) =>
+                each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
               return (
                 <div className="table-scroll">
                   <table className="table">
@@ -50,7 +55,7 @@ export function Files() {
                           <td>
                             <span className="row">
                               <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
-                              {each === best ? (
+                              {isBest(each) ? (
                                 <span className="badge status-completed" title={`best by ${each.best_key}`}>
                                   <Icon name="star" size={14} /> best
                                 </span>
@@ -129,5 +134,25 @@ export function Files() {
         </section>
       </div>
     </div>
+  );
+}
+
+/** The best one in words, also when the table below is too long to show it. */
+function BestLine({ best }: { readonly best: NonNullable<Run["best_checkpoint"]> }) {
+  const value = best.metrics[best.best_key];
+  return (
+    <span className="row grow" style={{ minWidth: 0 }}>
+      <span className="badge status-completed">
+        <Icon name="star" size={14} /> best
+      </span>
+      {best.step === null ? null : <span>step {best.step}</span>}
+      {value === undefined ? null : (
+        <span>
+          {best.best_key} {formatFloat(value)}
+        </span>
+      )}
+      <code className="clip muted">{best.path}</code>
+      <CopyButton text={best.path} label="copy the path of the best checkpoint" />
+    </span>
   );
 }

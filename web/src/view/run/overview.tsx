@@ -11,6 +11,7 @@ import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
+import { durationParts } from "./durations.ts";
 
 export function Overview() {
   const { run } = useRunClock();
@@ -32,6 +33,11 @@ export function Overview() {
           <Panel title="received">
             <Counts run={run} />
           </Panel>
+          {run.best_checkpoint === null ? null : (
+            <Panel title="best checkpoint">
+              <BestCheckpoint best={run.best_checkpoint} />
+            </Panel>
+          )}
           {run.worker_list.length === 0 ? null : (
             <Panel title={`workers (${run.worker_list.length})`}>
               <Workers run={run} />
@@ -102,6 +108,13 @@ function Facts({ run }: { readonly run: Run }) {
       <dd>{run.start_ns === null ? "–" : formatTime(toMs(run.start_ns))}</dd>
       <dt>ended</dt>
       <dd>{run.end_ns === null ? "–" : formatTime(toMs(run.end_ns))}</dd>
+      {run.durations.map((each) => (
+        <Fact
+          key={each.worker}
+          name={each.worker === "" ? "took" : `${each.worker} took`}
+          value={durationParts(each)}
+        />
+      ))}
       <dt>last record</dt>
       <dd>
         <When ns={run.updated_ns} />
@@ -189,6 +202,28 @@ function Metrics({ run }: { readonly run: Run }) {
         </table>
       </div>
     </section>
+  );
+}
+
+/** What the client called best, last. */
+function BestCheckpoint({ best }: { readonly best: NonNullable<Run["best_checkpoint"]> }) {
+  return (
+    <dl className="facts">
+      <dt>path</dt>
+      <dd className="row">
+        <code style={{ overflowWrap: "anywhere" }}>{best.path}</code>
+        <CopyButton text={best.path} label="copy the path" />
+      </dd>
+      {best.step === null ? null : <Fact name="step" value={formatCount(Number(best.step))} />}
+      {best.best_key === "" ? null : <Fact name="best by" value={best.best_key} />}
+      {Object.entries(best.metrics).map(([name, value]) => (
+        <Fact key={name} name={name} value={formatFloat(value)} />
+      ))}
+      <dt>when</dt>
+      <dd>
+        <When ns={best.ts_ns} />
+      </dd>
+    </dl>
   );
 }
 

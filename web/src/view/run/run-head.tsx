@@ -4,24 +4,27 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { urlOf } from "../../data/client.ts";
-import { useChange } from "../../data/use-api.ts";
+import { useApi, useChange } from "../../data/use-api.ts";
 import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
+import { describeEnv } from "../../text/describe-env.ts";
 import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 
 export function RunHead({ run }: { readonly run: Run }) {
   const commit = run.source["git_commit"] ?? run.source["commit"] ?? "";
   const branch = run.source["git_branch"] ?? run.source["branch"] ?? "";
+  const place = describeEnv(run.env);
   return (
     <header className="run-head">
       <Status status={run.status} raw={run.status_raw} />
       <Progress run={run} />
-      <span title="how long it took">
+      <span title={durationsText(run)}>
         <Took start={run.start_ns} end={run.end_ns} running={run.status === "running"} />
       </span>
       <span className="muted">
@@ -32,7 +35,12 @@ export function RunHead({ run }: { readonly run: Run }) {
           {protocol}
         </span>
       ))}
-      {run.workers > 1 ? <span className="chip">{run.workers} workers</span> : null}
+      <Workers run={run} />
+      {place === "" ? null : (
+        <span className="chip" title={envText(run)}>
+          <span className="clip">{place}</span>
+        </span>
+      )}
       {branch === "" && commit === "" ? null : (
         <code className="muted" title={commit}>
           {branch}
@@ -46,8 +54,64 @@ export function RunHead({ run }: { readonly run: Run }) {
       )}
       <Integrity run={run} />
       <span className="grow" />
+      {run.status === "running" ? <Steer run={run} /> : null}
       <Actions run={run} />
     </header>
+  );
+}
+
+function Workers({ run }: { readonly run: Run }) {
+  const ranks = new Set(run.worker_list.map((worker) => worker.rank).filter((rank) => rank !== null)).size;
+  const parts = [run.workers > 1 ? `${run.workers} workers` : "", ranks > 1 ? `${ranks} ranks` : ""];
+  const text = parts.filter((part) => part !== "").join(", ");
+  return text === "" ? null : <span className="chip">{text}</span>;
+}
+
+function envText(run: Run): string {
+  return Object.entries(run.env)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+}
+
+/** The three ways to measure how long a worker took, where there is more than the obvious one. */
+function durationsText(run: Run): string {
+  const rows = run.durations.map((each) => `${each.worker === "" ? "" : `${each.worker}: `}${durationParts(each)}`);
+  return ["how long it took", ...rows].join("\n");
+}
+
+/** Pause or resume, and stop: both lead to the question on the Control page. */
+function Steer({ run }: { readonly run: Run }) {
+  const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 5_000 });
+  const open = (commands.data?.accepting.length ?? 0) > 0;
+  const settled = commands.data?.commands.filter((command) => command.state === "confirmed") ?? [];
+  const paused = settled.findLast((command) => command.type === "pause" || command.type === "resume")?.type === "pause";
+  const navigate = useNavigate();
+  const ask = (type: string) =>
+    void navigate({ to: "/runs/$id/control", params: { id: run.id }, search: { ask: type } as never });
+  const how = open ? undefined : (commands.data?.how ?? "");
+  return (
+    <>
+      <button
+        type="button"
+        className="button icon"
+        aria-label={paused ? "Resume…" : "Pause…"}
+        title={how ?? (paused ? "resume" : "pause")}
+        disabled={!open}
+        onClick={() => ask(paused ? "resume" : "pause")}
+      >
+        <Icon name={paused ? "play" : "pause"} size={14} />
+      </button>
+      <button
+        type="button"
+        className="button icon"
+        aria-label="Stop…"
+        title={how ?? "stop"}
+        disabled={!open}
+        onClick={() => ask("stop")}
+      >
+        <Icon name="stop" size={14} />
+      </button>
+    </>
   );
 }
 

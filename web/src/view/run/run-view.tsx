@@ -2,6 +2,7 @@
 
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import type { Run } from "#api/contract/run.ts";
+import { MomentStrip } from "../../clock/moment-strip.tsx";
 import { RunClockProvider } from "../../clock/run-clock.tsx";
 import { WindowBar } from "../../clock/window-bar.tsx";
 import { useApi } from "../../data/use-api.ts";
@@ -13,6 +14,14 @@ import { type RunTab, runTabs } from "./tabs.ts";
 
 /** Tabs whose content moves with the clock. */
 const clocked: ReadonlySet<string> = new Set(["charts", "timeline", "tensors", "logs", "events", "pipeline"]);
+
+/** Tabs with something to point at. */
+const pointed: ReadonlySet<string> = new Set(["charts", "timeline", "tensors", "logs"]);
+
+/** Whether a moment of this run is more than what the panel under the pointer shows. */
+function joinsPanels({ counts }: Run): boolean {
+  return [counts.metrics, counts.spans + counts.nodes, counts.logs].filter((count) => count > 0).length > 1;
+}
 
 export function RunView() {
   const { id } = useParams({ from: "/runs/$id" });
@@ -29,6 +38,7 @@ function OpenRun({ run }: { readonly run: Run }) {
       <Tabs run={run} tab={tab} />
       {clocked.has(tab) ? <WindowBar /> : null}
       <Outlet />
+      {pointed.has(tab) && joinsPanels(run) ? <MomentStrip /> : null}
     </RunClockProvider>
   );
 }

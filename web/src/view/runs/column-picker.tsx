@@ -4,29 +4,31 @@ import { useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Popover } from "../../part/popover.tsx";
+import { builtIn, type ColumnChoice, hideColumn, moveColumn, pinColumn } from "./grid-columns.ts";
 import { headingOf } from "./runs-search.ts";
 
 export function ColumnPicker({
   fields,
-  columns,
-  pinned,
+  choice,
+  usual,
   onChange,
+  onReset,
 }: {
   readonly fields: readonly FieldInfo[];
-  readonly columns: readonly string[];
-  readonly pinned: readonly string[];
-  readonly onChange: (columns: string[], pinned: string[]) => void;
+  readonly choice: ColumnChoice;
+  /** Nobody has changed anything yet. */
+  readonly usual: boolean;
+  readonly onChange: (choice: ColumnChoice) => void;
+  readonly onReset: () => void;
 }) {
   const [asked, setAsked] = useState("");
+  const { columns, pinned } = choice;
+  const hiddenBuiltIn = [...builtIn].filter((field) => field !== "name" && !columns.includes(field));
   const others = fields
-    .filter((field) => !columns.includes(field.field) && field.field.toLowerCase().includes(asked.toLowerCase()))
-    .filter((field) => !["name", "status", "start", "duration"].includes(field.field))
+    .filter((field) => !columns.includes(field.field) && !builtIn.has(field.field))
+    .filter((field) => field.field.toLowerCase().includes(asked.toLowerCase()))
     .slice(0, 200);
-  const move = (field: string, by: number) => {
-    const next = columns.filter((each) => each !== field);
-    next.splice(Math.max(0, columns.indexOf(field) + by), 0, field);
-    onChange(next, [...pinned]);
-  };
+  const add = (field: string) => onChange({ ...choice, columns: [...columns, field] });
   return (
     <Popover
       label="Columns"
@@ -44,21 +46,18 @@ export function ColumnPicker({
         value={asked}
         onChange={(event) => setAsked(event.target.value)}
       />
-      <p className="menu-label">shown</p>
+      <p className="menu-label row">
+        shown
+        <span className="grow" />
+        <button type="button" className="button quiet small" disabled={usual} onClick={onReset}>
+          usual columns
+        </button>
+      </p>
       <ul>
         {columns.map((field, i) => (
           <li key={field} className="menu-item">
             <label className="row grow clip" title={field}>
-              <input
-                type="checkbox"
-                checked
-                onChange={() =>
-                  onChange(
-                    columns.filter((each) => each !== field),
-                    pinned.filter((each) => each !== field),
-                  )
-                }
-              />
+              <input type="checkbox" checked onChange={() => onChange(hideColumn(choice, field))} />
               <span className="clip">{headingOf(field)}</span>
             </label>
             <button
@@ -66,12 +65,7 @@ export function ColumnPicker({
               className="button quiet small icon"
               aria-label={`Pin ${field}`}
               aria-pressed={pinned.includes(field)}
-              onClick={() =>
-                onChange(
-                  [...columns],
-                  pinned.includes(field) ? pinned.filter((each) => each !== field) : [...pinned, field],
-                )
-              }
+              onClick={() => onChange(pinColumn(choice, field))}
             >
               <Icon name="pin" size={12} />
             </button>
@@ -80,7 +74,7 @@ export function ColumnPicker({
               className="button quiet small icon"
               disabled={i === 0}
               aria-label={`Move ${field} left`}
-              onClick={() => move(field, -1)}
+              onClick={() => onChange(moveColumn(choice, field, -1))}
             >
               <Icon name="up" size={12} />
             </button>
@@ -89,7 +83,7 @@ export function ColumnPicker({
               className="button quiet small icon"
               disabled={i === columns.length - 1}
               aria-label={`Move ${field} right`}
-              onClick={() => move(field, 1)}
+              onClick={() => onChange(moveColumn(choice, field, 1))}
             >
               <Icon name="down" size={12} />
             </button>
@@ -98,14 +92,18 @@ export function ColumnPicker({
       </ul>
       <p className="menu-label">more</p>
       <ul>
+        {hiddenBuiltIn.map((field) => (
+          <li key={field}>
+            <label className="menu-item">
+              <input type="checkbox" checked={false} onChange={() => add(field)} />
+              <span className="clip grow">{field}</span>
+            </label>
+          </li>
+        ))}
         {others.map((field) => (
           <li key={field.field}>
             <label className="menu-item" title={field.field}>
-              <input
-                type="checkbox"
-                checked={false}
-                onChange={() => onChange([...columns, field.field], [...pinned])}
-              />
+              <input type="checkbox" checked={false} onChange={() => add(field.field)} />
               <span className="clip grow">{headingOf(field.field)}</span>
               <span className="muted">{field.kind}</span>
             </label>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunGroup, RunSummary } from "#api/contract/run.ts";
-import { digitsOfColumns, layoutColumns, toGridRows } from "./grid-model.ts";
+import { digitsOfColumns, toGridRows } from "./grid-model.ts";
 
 function run(id: string, group: string, loss: number): RunSummary {
   return { id, group, cells: { loss: { text: String(loss), num: loss } } } as unknown as RunSummary;
@@ -24,20 +24,4 @@ test("without grouping every run is a row", () => {
 
 test("gives each column the digits it needs", () => {
   expect(digitsOfColumns(runs, ["loss"]).get("loss")).toBe(5);
-});
-
-test("pinned columns stay beside the name, at their distance from the edge", () => {
-  const columns = layoutColumns(["x", "y"], ["y"], true);
-  expect(columns.map((column) => column.field)).toEqual([
-    "select",
-    "name",
-    "status",
-    "y",
-    "x",
-    "spark",
-    "start",
-    "duration",
-  ]);
-  expect(columns[3]?.sticky).toBe(36 + 240 + 124);
-  expect(columns[4]?.sticky).toBeNull();
 });

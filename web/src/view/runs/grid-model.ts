@@ -39,31 +39,3 @@ export function digitsOfColumns(runs: readonly RunSummary[], columns: readonly s
     }),
   );
 }
-
-export interface GridColumn {
-  readonly field: string;
-  readonly width: number;
-  /** Distance from the left edge while it stays in place; null when it scrolls. */
-  readonly sticky: number | null;
-}
-
-const widths: Record<string, number> = { select: 36, name: 240, status: 124, spark: 116, start: 92, duration: 88 };
-
-/** Select, name and status stay; then pinned columns, the others, the sparkline and the times. */
-export function layoutColumns(columns: readonly string[], pinned: readonly string[], spark: boolean): GridColumn[] {
-  const chosen = columns.filter((column) => column !== "spark");
-  const fixed = ["select", "name", "status", ...chosen.filter((column) => pinned.includes(column))];
-  const loose = [
-    ...chosen.filter((column) => !pinned.includes(column)),
-    ...(spark ? ["spark"] : []),
-    "start",
-    "duration",
-  ];
-  let left = 0;
-  const placed = fixed.map((field) => {
-    const column = { field, width: widths[field] ?? 96, sticky: left };
-    left += column.width;
-    return column;
-  });
-  return [...placed, ...loose.map((field) => ({ field, width: widths[field] ?? 96, sticky: null }))];
-}

@@ -1,27 +1,27 @@
 // The virtual table: only the rows on screen exist. Rows keep their place; more are fetched near the end.
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunGroup, RunSummary } from "#api/contract/run.ts";
 import { Icon } from "../../part/icon.tsx";
-import { digitsOfColumns, type GridColumn, type GridRow, layoutColumns, toGridRows } from "./grid-model.ts";
+import { type ColumnChoice, type GridColumn, layoutColumns } from "./grid-columns.ts";
+import { GridHead } from "./grid-head.tsx";
+import { digitsOfColumns, type GridRow, toGridRows } from "./grid-model.ts";
 import { GroupCell, RunCell } from "./run-cells.tsx";
-import { headingOf } from "./runs-search.ts";
 
 const rowPx = 28;
-const words: Record<string, string> = { start: "started", duration: "took", spark: "" };
 
 export interface RunGridProps {
   readonly runs: readonly RunSummary[];
   readonly groups: readonly RunGroup[] | undefined;
   readonly closed: ReadonlySet<string>;
-  readonly columns: readonly string[];
-  readonly pinned: readonly string[];
+  readonly choice: ColumnChoice;
   readonly spark: string | undefined;
   readonly sort: readonly string[] | undefined;
   readonly selected: ReadonlySet<string>;
   readonly more: boolean;
-  readonly onSort: (field: string) => void;
+  readonly onChoice: (choice: ColumnChoice) => void;
+  readonly onSort: (sort: string[] | undefined) => void;
   readonly onToggle: (id: string, range: boolean) => void;
   readonly onToggleAll: () => void;
   readonly onGroup: (value: string) => void;
@@ -34,19 +34,18 @@ export function RunGrid(props: RunGridProps) {
     () => toGridRows(props.runs, props.groups, props.closed),
     [props.runs, props.groups, props.closed],
   );
-  const layout = useMemo(
-    () => layoutColumns(props.columns, props.pinned, props.spark !== undefined),
-    [props.columns, props.pinned, props.spark],
-  );
-  const digits = useMemo(() => digitsOfColumns(props.runs, props.columns), [props.runs, props.columns]);
+  const [draft, setDraft] = useState<ColumnChoice | null>(null);
+  const choice = draft ?? props.choice;
+  const layout = useMemo(() => layoutColumns(choice), [choice]);
+  const { columns } = props.choice;
+  const digits = useMemo(() => digitsOfColumns(props.runs, columns), [props.runs, columns]);
   const numeric = useMemo(
     () =>
-      new Set(
-        props.columns.filter((column) =>
-          props.runs.some((run) => run.cells[column]?.num !== undefined && run.cells[column]?.num !== null),
-        ),
-      ),
-    [props.runs, props.columns],
+      new Set([
+        "duration",
+        ...columns.filter((column) => props.runs.some((run) => (run.cells[column]?.num ?? null) !== null)),
+      ]),
+    [props.runs, columns],
   );
   const virtual = useVirtualizer({
     count: rows.length,
@@ -61,14 +60,28 @@ export function RunGrid(props: RunGridProps) {
     if (more && last >= rows.length - 20) onEnd();
   }, [more, onEnd, last, rows.length]);
   const template = layout
-    .map((column) => (column.field === "name" ? `minmax(${column.width}px, 1fr)` : `${column.width}px`))
+    .map((column) =>
+      column.field === "name" && !choice.widths.has("name") ? `minmax(${column.width}px, 1fr)` : `${column.width}px`,
+    )
     .join(" ");
   const width = layout.reduce((sum, column) => sum + column.width, 0);
   return (
     <div className="scroll grid-scroll" ref={scroller}>
       {/* biome-ignore lint/a11y/useSemanticElements: rows are placed by hand, which a table element does not allow. */}
       <div className="grid" role="table" aria-label="Runs" aria-rowcount={rows.length + 1} style={{ minWidth: width }}>
-        <GridHead {...props} layout={layout} template={template} numeric={numeric} />
+        <GridHead
+          layout={layout}
+          template={template}
+          numeric={numeric}
+          choice={props.choice}
+          spark={props.spark}
+          sort={props.sort}
+          allTicked={props.runs.length > 0 && props.selected.size >= props.runs.length}
+          onTickAll={props.onToggleAll}
+          onSort={props.onSort}
+          onChoice={props.onChoice}
+          onDraft={setDraft}
+        />
         {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
         <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="rowgroup">
           {items.map((item) => {
@@ -103,54 +116,6 @@ function stickyStyle(column: GridColumn) {
   return column.sticky === null ? undefined : ({ position: "sticky", left: column.sticky, zIndex: 1 } as const);
 }
 
-function GridHead(props: RunGridProps & Placed) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: see the grid.
-    // biome-ignore lint/a11y/useFocusableInteractive: the row itself takes no input.
-    <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: props.template }}>
-      {props.layout.map((column) => {
-        const descending = props.sort?.[0] === `-${column.field}`;
-        const sorted = descending || props.sort?.[0] === column.field;
-        const word = words[column.field] ?? headingOf(column.field);
-        return (
-          // biome-ignore lint/a11y/useSemanticElements: see the grid.
-          // biome-ignore lint/a11y/useFocusableInteractive: the button inside is.
-          <div
-            key={column.field}
-            role="columnheader"
-            className={`grid-cell ${props.numeric.has(column.field) ? "num" : ""}`}
-            style={stickyStyle(column)}
-            aria-sort={sorted ? (descending ? "descending" : "ascending") : "none"}
-          >
-            {column.field === "select" ? (
-              <input
-                type="checkbox"
-                aria-label="Select all loaded runs"
-                checked={props.runs.length > 0 && props.selected.size >= props.runs.length}
-                onChange={props.onToggleAll}
-              />
-            ) : column.field === "spark" ? (
-              <span className="clip" title={props.spark}>
-                {headingOf(`metrics.${props.spark}.last`)}
-              </span>
-            ) : (
-              <button
-                type="button"
-                className="grid-sort clip"
-                onClick={() => props.onSort(column.field)}
-                title={column.field}
-              >
-                {word}
-                {sorted ? <Icon name={descending ? "down" : "up"} size={12} /> : null}
-              </button>
-            )}
-          </div>
-        );
-      })}
-    </div>
-  );
-}
-
 function GridLine(
   props: RunGridProps & Placed & { row: GridRow; digits: ReadonlyMap<string, number>; index: number; top: number },
 ) {
@@ -177,7 +142,7 @@ function GridLine(
         <div
           key={column.field}
           role="cell"
-          className={`grid-cell ${props.numeric.has(column.field) || column.field === "duration" ? "num" : ""}`}
+          className={`grid-cell ${props.numeric.has(column.field) ? "num" : ""}`}
           style={stickyStyle(column)}
         >
           {row.kind === "group" ? (

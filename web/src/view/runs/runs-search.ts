@@ -7,9 +7,12 @@ export interface RunsSearch {
   readonly filter?: string;
   /** Fields, with `-` in front for descending. */
   readonly sort?: string[];
+  /** Fields in the usual layout, or with `name` in front the whole layout; see grid-columns.ts. */
   readonly columns?: string[];
-  /** How many columns after the name stay in place when scrolling sideways. */
+  /** Columns that stay in place when scrolling sideways. */
   readonly pinned?: string[];
+  /** `field:pixels`. */
+  readonly widths?: string[];
   readonly group?: string;
   readonly spark?: string;
   readonly archived?: "show" | "only";
@@ -22,6 +25,7 @@ export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
     sort: asList(search["sort"]),
     columns: asList(search["columns"]),
     pinned: asList(search["pinned"]),
+    widths: asList(search["widths"]),
     group: asText(search["group"]),
     spark: asText(search["spark"]),
     archived: archived === "show" || archived === "only" ? archived : undefined,

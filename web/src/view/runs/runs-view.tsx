@@ -1,7 +1,7 @@
 // The runs table: filter, columns, groups, selection. Its whole state is the URL.
 
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { RunsQuery } from "#api/contract/run.ts";
 import { defined } from "../../app/search.ts";
 import { useApi } from "../../data/use-api.ts";
@@ -9,8 +9,9 @@ import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { ColumnPicker } from "./column-picker.tsx";
 import { FilterBox } from "./filter-box.tsx";
+import { builtIn, type ColumnChoice, readColumns, readPinned, readWidths, writeColumns } from "./grid-columns.ts";
 import { RunGrid } from "./run-grid.tsx";
-import { chooseColumns, chooseSpark, headingOf, nextSort, type RunsSearch } from "./runs-search.ts";
+import { chooseColumns, chooseSpark, headingOf, type RunsSearch } from "./runs-search.ts";
 import "./runs.css";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useRuns } from "./use-runs.ts";
@@ -23,11 +24,16 @@ export function RunsView() {
   const navigate = useNavigate({ from: "/runs" });
   const fields = useApi("fields", {}, { staleMs: 60_000 });
   const known = fields.data?.fields ?? [];
-  const columns = useMemo(
-    () => search.columns ?? chooseColumns(fields.data?.fields ?? []),
-    [search.columns, fields.data],
+  const choice = useMemo(
+    () => ({
+      columns: readColumns(search.columns, chooseColumns(fields.data?.fields ?? [])),
+      pinned: readPinned(search.pinned),
+      widths: readWidths(search.widths),
+    }),
+    [search.columns, search.pinned, search.widths, fields.data],
   );
-  const spark = search.spark ?? chooseSpark(known);
+  const columns = useMemo(() => choice.columns.filter((column) => !builtIn.has(column)), [choice]);
+  const spark = choice.columns.includes("spark") ? (search.spark ?? chooseSpark(known)) : undefined;
   const query: RunsQuery = useMemo(
     () =>
       defined({
@@ -38,7 +44,7 @@ export function RunsView() {
         spark,
         archived: search.archived,
       }),
-    [search, columns, spark],
+    [search.filter, search.sort, search.group, search.archived, columns, spark],
   );
   const { pages, runs, added, showAll, total, groups } = useRuns(query, !fields.isPending);
   const [selected, setSelected] = useState<ReadonlySet<string>>(noGroups);
@@ -48,6 +54,7 @@ export function RunsView() {
       void navigate({ search: (before: RunsSearch) => defined({ ...before, ...part }) as RunsSearch, replace: true }),
     [navigate],
   );
+  const onChoice = useCallback((next: ColumnChoice) => change({ widths: undefined, ...writeColumns(next) }), [change]);
   const onFilter = useCallback((filter: string) => change({ filter: filter === "" ? undefined : filter }), [change]);
   const onEnd = useCallback(() => {
     if (!pages.isFetchingNextPage) void pages.fetchNextPage();
@@ -57,6 +64,20 @@ export function RunsView() {
     if (!next.delete(value)) next.add(value);
     return next;
   };
+  const lastTicked = useRef("");
+  /** With Shift, every run between the last one ticked and this one becomes as this one. */
+  const onToggle = (id: string, range: boolean) => {
+    const at = runs.findIndex((run) => run.id === id);
+    const from = runs.findIndex((run) => run.id === lastTicked.current);
+    lastTicked.current = id;
+    if (!range || from < 0) return setSelected((before) => toggle(before, id));
+    const between = runs.slice(Math.min(at, from), Math.max(at, from) + 1).map((run) => run.id);
+    setSelected((before) => {
+      const next = new Set(before);
+      for (const each of between) before.has(id) ? next.delete(each) : next.add(each);
+      return next;
+    });
+  };
   const filterError = search.filter === undefined ? null : pages.error;
   return (
     <>
@@ -64,9 +85,10 @@ export function RunsView() {
         <FilterBox value={search.filter ?? ""} fields={known} error={filterError} onChange={onFilter} />
         <ColumnPicker
           fields={known}
-          columns={columns}
-          pinned={search.pinned ?? []}
-          onChange={(next, pinned) => change({ columns: next, pinned: pinned.length === 0 ? undefined : pinned })}
+          choice={choice}
+          usual={search.columns === undefined && search.pinned === undefined && search.widths === undefined}
+          onChange={onChoice}
+          onReset={() => change({ columns: undefined, pinned: undefined, widths: undefined })}
         />
         <label className="row">
           <span className="muted">group</span>
@@ -110,14 +132,14 @@ export function RunsView() {
           runs={runs}
           groups={groups}
           closed={closed}
-          columns={columns}
-          pinned={search.pinned ?? []}
+          choice={choice}
           spark={spark}
           sort={search.sort}
           selected={selected}
           more={pages.hasNextPage}
-          onSort={(field) => change({ sort: nextSort(search.sort, field) })}
-          onToggle={(id) => setSelected((before) => toggle(before, id))}
+          onChoice={onChoice}
+          onSort={(sort) => change({ sort })}
+          onToggle={onToggle}
           onToggleAll={() =>
             setSelected((before) => (before.size >= runs.length ? noGroups : new Set(runs.map((run) => run.id))))
           }

@@ -1,13 +1,12 @@
 // The whole run in a strip: where its time went, with the loss over it, and the part on screen marked.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { inks, useTheme } from "../../app/theme.ts";
 import { colourOf } from "../../chart/colour.ts";
-import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import type { PlotSeries } from "../../chart/plot-data.ts";
 import { extentOf } from "../../chart/scale.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { useSteps } from "../../clock/use-steps.ts";
 import type { TimeWindow } from "../../clock/window.ts";
-import { useApi } from "../../data/use-api.ts";
 import type { Boxes } from "./boxes.ts";
 import { gutterPx } from "./draw.ts";
 
@@ -26,7 +25,7 @@ export function Minimap({
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
-  const loss = useLossCurve();
+  const loss = useSteps();
   const [width, setWidth] = useState(800);
   const drag = useRef<number | null>(null);
   useLayoutEffect(() => {
@@ -137,27 +136,4 @@ function drawLoss(ctx: CanvasRenderingContext2D, loss: PlotSeries, x: (t: number
     pen = true;
   });
   ctx.stroke();
-}
-
-function useLossCurve(): PlotSeries | null {
-  const { run, startNs } = useRunClock();
-  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
-  const liked = useMemo(
-    () =>
-      metrics.data?.metrics
-        .filter((metric) => /loss/.test(metric.key) && metric.count > 1)
-        .sort((a, b) => b.count - a.count)[0],
-    [metrics.data],
-  );
-  const series = useApi(
-    "series",
-    {
-      body: { runs: [run.id], keys: [liked?.key ?? "-"], phase: liked?.phase ?? "", axis: "relative", buckets: 600 },
-    },
-    { enabled: liked !== undefined, staleMs: 30_000 },
-  );
-  return useMemo(() => {
-    const first = series.data?.series[0];
-    return first === undefined ? null : toPlotSeries(first, "relative", startNs);
-  }, [series.data, startNs]);
 }

@@ -1,0 +1,224 @@
+// What the palette offers. Metrics and commands of the open run appear once something is typed, so that the list
+// starts short.
+
+import { useNavigate, useRouterState } from "@tanstack/react-router";
+import { Command } from "cmdk";
+import { type ReactNode, useDeferredValue } from "react";
+import { panelId } from "../chart/metric-groups.ts";
+import { urlOf } from "../data/client.ts";
+import { useApi } from "../data/use-api.ts";
+import { Icon, type IconName } from "../part/icon.tsx";
+import { Status } from "../part/status.tsx";
+import { formatFloat } from "../text/format-number.ts";
+import { commandChoices } from "../view/control/choices.ts";
+import { runTabs } from "../view/run/tabs.ts";
+import { headingOf } from "../view/runs/runs-search.ts";
+import { useTheme, useThemeChoice } from "./theme.ts";
+
+const views = [
+  ["Runs", "/runs"],
+  ["Launches", "/launches"],
+  ["Compare", "/compare"],
+  ["SQL", "/sql"],
+  ["Health", "/health"],
+  ["Getting started", "/start"],
+  ["Settings", "/settings"],
+] as const;
+
+/** The id of the run whose page is open. */
+export function useOpenRun(): string | null {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const id = /^\/runs\/([^/]+)/.exec(path)?.[1];
+  return id === undefined ? null : decodeURIComponent(id);
+}
+
+interface Group {
+  readonly onDone: () => void;
+}
+
+function Entry({
+  value,
+  icon,
+  onSelect,
+  children,
+}: {
+  readonly value: string;
+  readonly icon?: IconName;
+  readonly onSelect: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Command.Item value={value} onSelect={onSelect}>
+      {icon === undefined ? null : <Icon name={icon} size={14} />}
+      {children}
+    </Command.Item>
+  );
+}
+
+export function Runs({ text, onDone }: Group & { readonly text: string }) {
+  const navigate = useNavigate();
+  const asked = useDeferredValue(text)
+    .replace(/[^\p{L}\p{N}_.-]+/gu, " ")
+    .trim();
+  const filter = asked === "" ? "" : `name~"${asked}" OR id~"${asked}"`;
+  const runs = useApi("runs", { query: { limit: 12, filter, sort: ["-start"] } }, { keep: true });
+  return (
+    <Command.Group heading="runs">
+      {runs.data?.runs.map((run) => (
+        <Entry
+          key={run.id}
+          value={`run ${run.name} ${run.id}`}
+          onSelect={() => {
+            void navigate({ to: "/runs/$id/charts", params: { id: run.id } });
+            onDone();
+          }}
+        >
+          <span className="clip grow">{run.name}</span>
+          <Status status={run.status} />
+        </Entry>
+      ))}
+    </Command.Group>
+  );
+}
+
+/** Tabs, metrics, commands and exports of the open run. */
+export function OfRun({ id, text, onDone }: Group & { readonly id: string; readonly text: string }) {
+  const navigate = useNavigate();
+  const go = (tab: string, search: Record<string, string> = {}) => {
+    void navigate({ to: `/runs/$id/${tab}`, params: { id }, search } as never);
+    onDone();
+  };
+  const save = (format: "jsonl" | "chrome") => {
+    window.location.assign(urlOf("exportRun", { params: { id }, query: { format } }));
+    onDone();
+  };
+  return (
+    <>
+      <Command.Group heading="this run">
+        {runTabs.map(([tab, word]) => (
+          <Entry key={tab} value={`this run ${word}`} onSelect={() => go(tab)}>
+            {word}
+          </Entry>
+        ))}
+      </Command.Group>
+      {text === "" ? null : (
+        <>
+          <MetricsOfRun id={id} onMetric={(panel) => go("charts", { panel })} />
+          <Command.Group heading="commands to this run">
+            {commandChoices.map((choice) => (
+              <Entry
+                key={choice.type}
+                value={`command ${choice.word} ${choice.type}`}
+                icon={choice.icon}
+                onSelect={() => go("control", { ask: choice.type })}
+              >
+                {choice.word}… <span className="muted">asks first</span>
+              </Entry>
+            ))}
+          </Command.Group>
+          <Command.Group heading="take it along">
+            <Entry value="export everything jsonl" icon="download" onSelect={() => save("jsonl")}>
+              export everything (JSONL)
+            </Entry>
+            <Entry value="export trace perfetto chrome" icon="download" onSelect={() => save("chrome")}>
+              export the trace (Perfetto)
+            </Entry>
+            <Entry
+              value="compare this run with others"
+              icon="compare"
+              onSelect={() => {
+                void navigate({ to: "/compare", search: { run: [id] } });
+                onDone();
+              }}
+            >
+              compare it with others
+            </Entry>
+          </Command.Group>
+        </>
+      )}
+    </>
+  );
+}
+
+function MetricsOfRun({ id, onMetric }: { readonly id: string; readonly onMetric: (panel: string) => void }) {
+  const metrics = useApi("metrics", { params: { id } }, { staleMs: 30_000 });
+  return (
+    <Command.Group heading="metrics of this run">
+      {metrics.data?.metrics.slice(0, 500).map((metric) => {
+        const panel = panelId(metric.key, metric.phase);
+        return (
+          <Entry key={panel} value={`metric ${metric.phase} ${metric.key}`} onSelect={() => onMetric(panel)}>
+            <span className="clip grow">
+              {metric.key} <span className="muted">{metric.phase}</span>
+            </span>
+            <span className="muted">{formatFloat(metric.last)}</span>
+          </Entry>
+        );
+      })}
+    </Command.Group>
+  );
+}
+
+/** Without an open run a metric leads to the table, with its column and the runs in its order. */
+export function RunsMetrics({ onDone }: Group) {
+  const navigate = useNavigate();
+  const fields = useApi("fields", {}, { staleMs: 60_000 });
+  const metrics = fields.data?.fields.filter((field) => field.kind === "metric" && field.field.endsWith(".last")) ?? [];
+  return (
+    <Command.Group heading="metrics">
+      {metrics.slice(0, 500).map(({ field, runs }) => (
+        <Entry
+          key={field}
+          value={`metric ${headingOf(field)} ${field}`}
+          onSelect={() => {
+            void navigate({ to: "/runs", search: { columns: [field], sort: [field] } });
+            onDone();
+          }}
+        >
+          <span className="clip grow">runs by {headingOf(field)}</span>
+          <span className="muted">{runs} runs</span>
+        </Entry>
+      ))}
+    </Command.Group>
+  );
+}
+
+export function OfPage({ onDone, onHelp }: Group & { readonly onHelp: () => void }) {
+  const navigate = useNavigate();
+  const theme = useTheme();
+  const [, setChoice] = useThemeChoice();
+  const other = theme === "dark" ? "light" : "dark";
+  const after = (act: () => void) => () => {
+    onDone();
+    act();
+  };
+  return (
+    <>
+      <Command.Group heading="views">
+        {views.map(([word, to]) => (
+          <Entry key={to} value={`view ${word}`} onSelect={after(() => void navigate({ to }))}>
+            {word}
+          </Entry>
+        ))}
+      </Command.Group>
+      <Command.Group heading="actions">
+        <Entry value={`${other} theme`} icon="theme" onSelect={after(() => setChoice(other))}>
+          {other} theme
+        </Entry>
+        <Entry
+          value="copy link to this page"
+          icon="copy"
+          onSelect={after(() => void navigator.clipboard.writeText(window.location.href))}
+        >
+          copy a link to this page
+        </Entry>
+        <Entry value="print this page" icon="image" onSelect={after(() => setTimeout(() => window.print(), 100))}>
+          print this page
+        </Entry>
+        <Entry value="keyboard help keys" icon="question" onSelect={after(onHelp)}>
+          keyboard
+        </Entry>
+      </Command.Group>
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+// How long a worker took, three ways that may differ: by its own clock, between arrivals here, and by its own word.
+
+import type { Run } from "#api/contract/run.ts";
+import { formatDuration } from "../../text/format-time.ts";
+
+export function durationParts(duration: Run["durations"][number]): string {
+  const parts = [
+    duration.clock_ns === null ? "" : `${formatDuration(Number(duration.clock_ns))} by its clock`,
+    duration.arrival_ns === null ? "" : `${formatDuration(Number(duration.arrival_ns))} between arrivals`,
+    duration.said_ms === null ? "" : `${formatDuration(Number(duration.said_ms) * 1e6)} by its own word`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
