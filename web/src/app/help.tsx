@@ -1,9 +1,12 @@
 import { Dialog } from "../part/dialog.tsx";
 
 const keys: readonly (readonly [string, string])[] = [
-  ["⌘K / Ctrl K", "go to a run, view or action"],
+  ["⌘K / Ctrl K", "go to a run, metric, view or action"],
   ["/", "search or filter in this view"],
   ["Esc", "clear the shared window"],
+  ["drag", "charts: the window of all panels; double-click clears it"],
+  ["Shift drag, Ctrl wheel", "charts: move and zoom the window"],
+  ["Alt ← →", "runs table: move the column of the focused heading"],
   ["W S", "timeline: zoom in, out"],
   ["A D", "timeline: move left, right"],
   ["F", "timeline: fit the selected span, or all"],

@@ -175,7 +175,9 @@ export function RunsMetrics({ onDone }: Group) {
             onDone();
           }}
         >
-          <span className="clip grow">runs by {headingOf(field)}</span>
+          <span className="clip grow">
+            runs by {headingOf(field)} <span className="muted">{field}</span>
+          </span>
           <span className="muted">{runs} runs</span>
         </Entry>
       ))}

@@ -6,7 +6,7 @@ import type { Inks } from "../app/theme.ts";
 import { formatSi } from "../text/format-number.ts";
 import { formatClock, formatElapsed } from "../text/format-time.ts";
 import type { PlotModel } from "./plot-model.ts";
-import { niceTicks, timeTicks, type YScale } from "./scale.ts";
+import { niceTicks, type Range, timeTicks, type YScale } from "./scale.ts";
 
 export interface PlotLook {
   readonly axis: Axis;
@@ -69,9 +69,8 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
       ...quiet,
       size: 24,
       gap: 2,
-      space: timed ? 90 : 60,
-      splits: (plot, _axis, min, max, _increment, space) => {
-        const count = Math.max(1, Math.floor(plot.bbox.width / devicePixelRatio / Math.max(40, space)));
+      splits: (plot, _axis, min, max) => {
+        const count = Math.max(1, Math.floor(plot.bbox.width / devicePixelRatio / (timed ? 80 : 56)));
         return timed ? timeTicks(min, max, count).ticks : wholeTicks(min, max, count);
       },
       values: (_plot, splits) => {
@@ -91,12 +90,18 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
       ...(look.scale === "linear"
         ? {
             splits: (plot: uPlot, _axis: number, min: number, max: number) =>
-              niceTicks({ min, max }, Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / 36))),
+              atLeastTwo({ min, max }, Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / 34))),
           }
         : {}),
       values: (_plot, splits) => splits.map((value) => (value === null ? "" : formatSi(value))),
     },
   ];
+}
+
+/** One tick says nothing about a scale: where round numbers are rare, more of them are taken. */
+function atLeastTwo(range: Range, count: number): number[] {
+  const ticks = niceTicks(range, count);
+  return ticks.length >= 2 ? ticks : niceTicks(range, count * 2);
 }
 
 /** Steps and epochs are counted: no ticks between whole numbers. */

@@ -11,6 +11,7 @@ import type { Theme } from "./colour.ts";
 import type { PlotSeries } from "./plot-data.ts";
 import { drawEvents, drawNonFinite, type PlotEvent } from "./plot-draw.ts";
 import { type PlotChoices, toPlotModel } from "./plot-model.ts";
+import { type PlotMoves, startPan, zoomAt } from "./plot-move.ts";
 import { type PlotLook, toAxes, toColumns, toScale, toSeriesOptions } from "./plot-options.ts";
 import { nearestIndex } from "./scale.ts";
 import "uplot/dist/uPlot.min.css";
@@ -30,7 +31,8 @@ export interface PlotProps {
   readonly events?: readonly PlotEvent[];
   /** The x range to show in the axis' unit; the data's own when absent. */
   readonly xRange?: readonly [number, number] | null;
-  readonly onBrush?: (window: TimeWindow) => void;
+  /** A brush, a pan or a zoom; null clears. */
+  readonly onBrush?: (window: TimeWindow | null) => void;
   /** Called on cursor moves with the row of each series under it, or null when the cursor is away. */
   readonly onRead?: (rows: readonly (number | null)[] | null) => void;
 }
@@ -68,6 +70,17 @@ export function Plot(props: PlotProps) {
           y: false,
           points: { size: 6 },
           drag: { x: true, y: false, setScale: false },
+          bind: {
+            mousedown: (made, _target, handle) => (event) => {
+              if (event.button === 0 && event.shiftKey) startPan(made, event, movesOf(latest.current));
+              else handle(event);
+              return null;
+            },
+            dblclick: () => () => {
+              latest.current.onBrush?.(null);
+              return null;
+            },
+          },
         },
         scales: {
           x: { time: false, range: (_plot, min, max) => xRangeOf(latest.current.xRange, min, max) },
@@ -86,6 +99,8 @@ export function Plot(props: PlotProps) {
       element,
     );
     plot.current = made;
+    const onWheel = (event: WheelEvent) => zoomAt(made, event, movesOf(latest.current));
+    made.over.addEventListener("wheel", onWheel, { passive: false });
     const resize = new ResizeObserver(() => made.setSize({ width: Math.max(80, element.clientWidth), height }));
     resize.observe(element);
     const stop = onCursor(() => followCursor(made, latest.current, id));
@@ -106,6 +121,13 @@ export function Plot(props: PlotProps) {
     plot.current?.setData(toColumns(modelRef.current));
   }, [rangeKey, props.events]);
   return <div ref={host} className="plot" role="img" aria-label={props.label} style={{ height }} />;
+}
+
+function movesOf(props: PlotProps): PlotMoves {
+  return {
+    timeOf: (x) => timeOfX(x, props.axis, props.series),
+    move: (window) => props.onBrush?.(window),
+  };
 }
 
 function xRangeOf(

@@ -118,7 +118,7 @@ function WhatRan({ moment }: { readonly moment: Moment }) {
     <>
       <div className="moment-spans">
         {!hasSpans ? <span className="muted">no spans in this run</span> : null}
-        {hasSpans && rows.length === 0 ? <span className="muted">no span ran</span> : null}
+        {spans.data !== undefined && rows.length === 0 ? <span className="muted">no span ran</span> : null}
         {rows.slice(0, 8).map((row) => (
           <span key={`${row.name} ${row.rank}`} className="chip" title={`${row.count} × ${row.name} in this step`}>
             <i className="swatch" style={{ background: colourOf(row.name, theme) }} />
@@ -127,7 +127,7 @@ function WhatRan({ moment }: { readonly moment: Moment }) {
         ))}
       </div>
       <ol className="moment-logs">
-        {lines.length === 0 ? <li className="muted">no line was logged</li> : null}
+        {logs.data !== undefined && lines.length === 0 ? <li className="muted">no line was logged</li> : null}
         {lines.toReversed().map((line) => (
           <li key={line.id} className="clip" title={line.msg}>
             <span className={`level-${line.level}`}>{line.level}</span> {line.msg}

@@ -6,7 +6,7 @@ import type { Run } from "#api/contract/run.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
 import { setCursor } from "./cursor.ts";
-import { formatWindow, parseWindow, type TimeWindow, type WindowSearch } from "./window.ts";
+import { clampWindow, formatWindow, parseWindow, type TimeWindow, type WindowSearch } from "./window.ts";
 
 export interface RunClock {
   readonly run: Run;
@@ -18,6 +18,8 @@ export interface RunClock {
   /** The window as the API takes it; empty when there is none. */
   readonly query: { readonly from_ns?: string; readonly to_ns?: string };
   setWindow(window: TimeWindow | null): void;
+  /** As `setWindow`, but kept within the run; a window that holds the whole run is none. */
+  brush(window: TimeWindow | null): void;
 }
 
 const ClockContext = createContext<RunClock | null>(null);
@@ -80,6 +82,10 @@ export function RunClockProvider({ run, children }: { readonly run: Run; readonl
       window,
       query: named === null ? {} : { from_ns: named.from, to_ns: named.to },
       setWindow,
+      brush: (next) => {
+        const kept = next === null ? null : clampWindow(next, limits);
+        setWindow(kept !== null && kept.to - kept.from < limits.to - limits.from ? kept : null);
+      },
     };
   }, [run, startNs, limits, window, setWindow]);
   return <ClockContext value={clock}>{children}</ClockContext>;

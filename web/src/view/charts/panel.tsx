@@ -10,7 +10,8 @@ import { Plot } from "../../chart/plot.tsx";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
 import { type PlotChoices, toPlotModel, toTsv } from "../../chart/plot-model.ts";
-import { useRunClock } from "../../clock/run-clock.tsx";
+import { getCursor } from "../../clock/cursor.ts";
+import { type RunClock, useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Problem } from "../../part/notice.tsx";
@@ -129,9 +130,10 @@ export function Panel(props: PanelProps) {
           hidden={hidden}
           events={props.events}
           xRange={xRange}
-          onBrush={clock.setWindow}
+          onBrush={clock.brush}
           onRead={(rows) => {
-            if (readout.current !== null) readout.current.textContent = readText(series, rows, panel);
+            if (readout.current !== null)
+              readout.current.textContent = readText(series, rows, panel) + eventText(props.events, clock);
           }}
         />
       )}
@@ -183,6 +185,14 @@ function readText(series: readonly PlotSeries[], rows: readonly (number | null)[
   if (rows === null) return lastValue(series, panel);
   const texts = rows.map((row, i) => valueText(series[i], row));
   return texts.length > 3 ? `${texts.slice(0, 3).join("  ")}  +${texts.length - 3}` : texts.join("  ");
+}
+
+/** The command or checkpoint under the cursor. */
+function eventText(events: readonly PlotEvent[], clock: RunClock): string {
+  const cursor = getCursor();
+  const { from, to } = clock.window ?? clock.limits;
+  const near = cursor === null ? [] : events.filter((event) => Math.abs(event.t - cursor.t) < (to - from) / 120);
+  return near.length === 0 ? "" : `  ▾ ${near.map((event) => event.label).join(", ")}`;
 }
 
 function valueText(series: PlotSeries | undefined, row: number | null): string {

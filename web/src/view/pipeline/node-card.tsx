@@ -8,12 +8,15 @@ export function NodeCard({
   node,
   share,
   chosen,
+  outside,
   onChoose,
 }: {
   readonly node: GraphNode;
   /** Its wall time over the longest, 0…1. */
   readonly share: number;
   readonly chosen: boolean;
+  /** It ran outside the shared window. */
+  readonly outside: boolean;
   readonly onChoose: () => void;
 }) {
   const chips = [
@@ -24,7 +27,7 @@ export function NodeCard({
   return (
     <button
       type="button"
-      className={`node-card node-${node.status} ${node.orphan ? "node-orphan" : ""}`}
+      className={`node-card node-${node.status} ${node.orphan ? "node-orphan" : ""} ${outside ? "node-outside" : ""}`}
       aria-pressed={chosen}
       onClick={onChoose}
     >

@@ -2,13 +2,21 @@
 
 import { useState } from "react";
 import type { GraphNode } from "#api/contract/pipeline.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Status } from "../../part/status.tsx";
+import { toOffsetNs } from "../../text/format-time.ts";
 
 export function NodeDetails({ node, onClose }: { readonly node: GraphNode; readonly onClose: () => void }) {
   const [raw, setRaw] = useState(false);
+  const { startNs, setWindow } = useRunClock();
+  const makeWindow = () => {
+    if (node.start_ns === null || node.end_ns === null) return;
+    const from = toOffsetNs(node.start_ns, startNs);
+    setWindow({ from, to: Math.max(from + 1e6, toOffsetNs(node.end_ns, startNs)) });
+  };
   return (
     <aside className="node-details" aria-label={`Node ${node.label}`}>
       <header className="row">
@@ -50,6 +58,11 @@ export function NodeDetails({ node, onClose }: { readonly node: GraphNode; reado
           <CopyButton text={node.id} label="copy the id" />
         </dd>
       </dl>
+      {node.start_ns === null || node.end_ns === null ? null : (
+        <button type="button" className="button small" onClick={makeWindow}>
+          make it the window
+        </button>
+      )}
       {node.parameters.length === 0 ? null : (
         <>
           <h3>parameters</h3>

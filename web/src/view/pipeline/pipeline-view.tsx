@@ -2,11 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import type { GraphAnswer } from "#api/contract/pipeline.ts";
+import type { GraphAnswer, GraphNode } from "#api/contract/pipeline.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
+import { toOffsetNs } from "../../text/format-time.ts";
 import { layoutGraph, nodeHeight, nodeWidth } from "./layout.ts";
 import { NodeCard } from "./node-card.tsx";
 import { NodeDetails } from "./node-details.tsx";
@@ -21,7 +23,7 @@ export function PipelineView() {
         data.nodes.length === 0 ? (
           <Empty title="No pipeline.">
             <p>Semantiva trace streams bring one:</p>
-            <CommandLine text={`curl --data-binary @trace.ser.jsonl ${window.location.origin}/v1/trace-stream`} />
+            <CommandLine text={`curl --data-binary @trace.ser.jsonl ${location.origin}/v1/trace-stream`} />
           </Empty>
         ) : (
           <Graph graph={data} />
@@ -31,7 +33,16 @@ export function PipelineView() {
   );
 }
 
+/** Whether a node ran at another time than the shared window; one without times is never outside. */
+function isOutside(node: GraphNode, window: TimeWindow | null, startNs: string): boolean {
+  if (window === null || node.start_ns === null) return false;
+  const from = toOffsetNs(node.start_ns, startNs);
+  const to = node.end_ns === null ? from : toOffsetNs(node.end_ns, startNs);
+  return to < window.from || from > window.to;
+}
+
 function Graph({ graph }: { readonly graph: GraphAnswer }) {
+  const { window, startNs } = useRunClock();
   const [zoom, setZoom] = useState(1);
   const failed = graph.nodes.find((node) => node.status === "error");
   const [chosen, setChosen] = useState<string | null>(failed?.id ?? null);
@@ -94,6 +105,7 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
                     node={each}
                     share={(each.wall_ms ?? 0) / longest}
                     chosen={each.id === chosen}
+                    outside={isOutside(each, window, startNs)}
                     onChoose={() => setChosen(each.id === chosen ? null : each.id)}
                   />
                 </div>

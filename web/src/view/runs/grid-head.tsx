@@ -132,6 +132,9 @@ function HeadCell(props: HeadCellProps) {
       className={`grid-cell ${props.numeric.has(field) ? "num" : ""} ${marks}`}
       style={column.sticky === null ? undefined : { position: "sticky", left: column.sticky, zIndex: 1 }}
       aria-sort={sorted ? (descending ? "descending" : "ascending") : "none"}
+      onPointerDown={(event) => {
+        if (movable && event.button === 0) props.onHold(event.clientX);
+      }}
     >
       {field === "select" ? (
         <input
@@ -146,9 +149,6 @@ function HeadCell(props: HeadCellProps) {
             type="button"
             className="grid-sort clip"
             title={`${field === "spark" ? `metrics.${props.spark}` : field}${movable ? "; drag or Alt+← → moves the column" : ""}`}
-            onPointerDown={(event) => {
-              if (movable && event.button === 0) props.onHold(event.clientX);
-            }}
             onKeyDown={onKeyDown}
             onClick={() => {
               if (!props.wasDrag() && field !== "spark") props.onSort(nextSort(props.sort, field));

@@ -7,6 +7,7 @@ import { useTheme } from "../../app/theme.ts";
 import { heatColour } from "../../chart/colour.ts";
 import { niceTicks } from "../../chart/scale.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
+import type { TimeWindow } from "../../clock/window.ts";
 import { formatSi } from "../../text/format-number.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
 import { ridgePath, toRidges } from "./ridge.ts";
@@ -19,12 +20,15 @@ export function Ridgeline({
   overlay,
   startNs,
   label,
+  window = null,
   onPick,
 }: {
   readonly snapshots: readonly Snapshot[];
   readonly overlay: boolean;
   readonly startNs: string;
   readonly label: string;
+  /** Rows outside it are faded. */
+  readonly window?: TimeWindow | null;
   readonly onPick?: (snapshot: Snapshot) => void;
 }) {
   const theme = useTheme();
@@ -38,6 +42,7 @@ export function Ridgeline({
   const baseline = (row: number) => (overlay ? height - 4 : peakPx + row * rowPx);
   const times = ridges.rows.map((row) => toOffsetNs(row.snapshot.ts_ns, startNs));
   const marked = over >= 0 ? over : cursor === null ? -1 : nearest(times, cursor.t);
+  const isInside = (t: number) => window === null || (t >= window.from && t <= window.to);
   const x = (value: number) => ((value - ridges.x.min) / (ridges.x.max - ridges.x.min)) * width;
   return (
     <svg className="ridges" viewBox={`-64 0 ${width + 76} ${height + 20}`} role="img" aria-label={label}>
@@ -57,6 +62,7 @@ export function Ridgeline({
           <g
             key={row.snapshot.id}
             transform={`translate(0 ${baseline(i)})`}
+            opacity={isInside(times[i] ?? 0) ? 1 : 0.25}
             onPointerEnter={() => {
               setOver(i);
               setCursor({ t: times[i] ?? 0, from: "ridges" });

@@ -12,6 +12,7 @@ import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
+import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
 import { toStatsSeries } from "./stats-series.ts";
 import { TensorList } from "./tensor-list.tsx";
@@ -106,6 +107,7 @@ function TensorBody({
 }) {
   const clock = useRunClock();
   const theme = useTheme();
+  const events = useChartEvents();
   const [mode, setMode] = useState<"offset" | "overlay">("offset");
   const [values, setValues] = useState<string | null>(null);
   const { spread, norm } = useMemo(() => toStatsSeries(rows, clock.startNs), [rows, clock.startNs]);
@@ -123,7 +125,9 @@ function TensorBody({
     theme,
     height: 120,
     startMs: toMs(clock.startNs),
-    onBrush: clock.setWindow,
+    onBrush: clock.brush,
+    xRange: clock.window === null ? null : ([clock.window.from, clock.window.to] as const),
+    events,
   } as const;
   return (
     <>
@@ -140,6 +144,7 @@ function TensorBody({
           overlay={mode === "overlay"}
           startNs={clock.startNs}
           label={`Histograms of ${name}, ${rows.length} snapshots`}
+          window={clock.window}
           onPick={pick}
         />
         <h3>mean, ± std, min–max</h3>

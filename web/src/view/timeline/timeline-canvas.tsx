@@ -1,6 +1,6 @@
 // The flame chart: draws a scene when something changed, and turns pointer and keys into moves of the view.
 
-import { type KeyboardEvent, type PointerEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type PointerEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { inks, useTheme } from "../../app/theme.ts";
 import { assignColours } from "../../chart/colour.ts";
 import { getCursor, onCursor, setCursor } from "../../clock/cursor.ts";
@@ -26,7 +26,6 @@ export interface CanvasProps {
   readonly onHover: (picked: PickedBox | null) => void;
   readonly onSelect: (picked: PickedBox | null) => void;
   readonly onFit: (picked: PickedBox | null) => void;
-  readonly onKey: (key: string) => boolean;
 }
 
 export function TimelineCanvas(props: CanvasProps) {
@@ -147,10 +146,6 @@ export function TimelineCanvas(props: CanvasProps) {
       props.onHover(picked);
     }
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey) return;
-    if (props.onKey(event.key)) event.preventDefault();
-  };
   return (
     <div
       ref={scroller}
@@ -161,7 +156,6 @@ export function TimelineCanvas(props: CanvasProps) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys.
       tabIndex={0}
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
-      onKeyDown={onKeyDown}
     >
       <div style={{ height: Math.max(height + rulerPx, size.height) }}>
         <canvas

@@ -1,7 +1,8 @@
 // The timeline: minimap, flame chart, details of one span, and where the time of the window went.
 
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { spanFlags } from "#api/contract/span.ts";
+import { isTyping } from "../../app/frame.tsx";
 import { useTheme } from "../../app/theme.ts";
 import { assignColours } from "../../chart/colour.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -105,6 +106,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
     act?.();
     return act !== undefined;
   };
+  useKeys(onKey);
   return (
     <div className="timeline">
       <div className="bar timeline-bar no-print">
@@ -149,7 +151,6 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
           onHover={setHovered}
           onSelect={select}
           onFit={fit}
-          onKey={onKey}
         />
         {selected === null || selected.id === "" ? null : (
           <SpanDetails
@@ -164,6 +165,21 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
       </div>
     </div>
   );
+}
+
+/** Keys of the whole view: no need to click into the canvas first. Typing and open dialogs keep theirs. */
+function useKeys(onKey: (key: string) => boolean): void {
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector("dialog[open]") !== null) return;
+      if (latest.current(event.key)) event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
 }
 
 function airy(from: number, to: number): TimeWindow {

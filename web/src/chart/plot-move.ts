@@ -1,0 +1,55 @@
+// Moving the shared window from inside a plot: Shift with a drag pans, Ctrl or ⌘ with the wheel zooms at the pointer.
+
+import type uPlot from "uplot";
+import { panWindow, type TimeWindow, zoomWindow } from "../clock/window.ts";
+
+const tellMs = 60;
+
+export interface PlotMoves {
+  /** The time at a place of the x axis. */
+  timeOf(x: number): number | null;
+  /** Called at most every `tellMs` while the window moves. */
+  move(window: TimeWindow): void;
+}
+
+/** The window the plot shows: the times at both ends of its axis. */
+function shownWindow(plot: uPlot, moves: PlotMoves): TimeWindow | null {
+  const { min, max } = plot.scales["x"] ?? {};
+  const from = min == null ? null : moves.timeOf(min);
+  const to = max == null ? null : moves.timeOf(max);
+  return from === null || to === null || to <= from ? null : { from, to };
+}
+
+/** Begins a pan; the drag ends with the button, wherever the pointer is then. */
+export function startPan(plot: uPlot, event: MouseEvent, moves: PlotMoves): void {
+  const window = shownWindow(plot, moves);
+  if (window === null) return;
+  event.preventDefault();
+  const widthPx = plot.over.clientWidth;
+  let tell: ReturnType<typeof setTimeout> | undefined;
+  let next = window;
+  const onMove = (moved: MouseEvent) => {
+    next = panWindow(window, (-(moved.clientX - event.clientX) / widthPx) * (window.to - window.from));
+    tell ??= setTimeout(() => {
+      tell = undefined;
+      moves.move(next);
+    }, tellMs);
+  };
+  const onUp = () => {
+    removeEventListener("mousemove", onMove);
+    removeEventListener("mouseup", onUp);
+    clearTimeout(tell);
+    if (next !== window) moves.move(next);
+  };
+  addEventListener("mousemove", onMove);
+  addEventListener("mouseup", onUp);
+}
+
+export function zoomAt(plot: uPlot, event: WheelEvent, moves: PlotMoves): void {
+  const window = shownWindow(plot, moves);
+  if (window === null || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  const share = (event.clientX - plot.over.getBoundingClientRect().left) / plot.over.clientWidth;
+  const at = window.from + share * (window.to - window.from);
+  moves.move(zoomWindow(window, at, Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0022)));
+}
