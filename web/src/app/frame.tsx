@@ -106,12 +106,12 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       <Crumbs />
       <span className="grow" />
       <LiveDot />
-      <button type="button" className="button quiet" onClick={onPalette} aria-label="⌘K command palette">
+      <button type="button" className="button quiet no-print" onClick={onPalette} aria-label="⌘K command palette">
         <kbd>⌘K</kbd>
       </button>
       <button
         type="button"
-        className="button quiet icon"
+        className="button quiet icon no-print"
         onClick={() => setChoice(other)}
         aria-label={`Use the ${other} theme`}
         title={`${other} theme`}
@@ -120,7 +120,7 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       </button>
       <button
         type="button"
-        className="button quiet icon"
+        className="button quiet icon no-print"
         onClick={onHelp}
         aria-label="Keyboard help"
         title="keyboard (?)"

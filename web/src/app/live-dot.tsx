@@ -17,7 +17,7 @@ export function LiveDot() {
         ? `live ${formatSi(live.eventsPerSecond)} ev/s`
         : "connecting";
   return (
-    <output className={`live ${late || behind ? "late" : ""}`} aria-label="Live stream">
+    <output className={`live no-print ${late || behind ? "late" : ""}`} aria-label="Live stream">
       <i />
       {text}
     </output>

@@ -117,6 +117,9 @@ export function OfRun({ id, text, onDone }: Group & { readonly id: string; reado
             ))}
           </Command.Group>
           <Command.Group heading="take it along">
+            <Entry value="report to print pdf" icon="image" onSelect={() => go("report")}>
+              report to print
+            </Entry>
             <Entry value="export everything jsonl" icon="download" onSelect={() => save("jsonl")}>
               export everything (JSONL)
             </Entry>

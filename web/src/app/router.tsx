@@ -97,6 +97,12 @@ const integrity = createRoute({
   component: lazyRouteComponent(() => import("../view/integrity/integrity-view.tsx"), "IntegrityView"),
 });
 
+const report = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/report",
+  component: lazyRouteComponent(() => import("../view/run/report.tsx"), "Report"),
+});
+
 const compareRoute = createRoute({
   getParentRoute: () => root,
   path: "/compare",
@@ -150,6 +156,7 @@ const runTabs = [
   events,
   control,
   integrity,
+  report,
 ] as const;
 
 const routeTree = root.addChildren([

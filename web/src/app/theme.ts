@@ -8,19 +8,25 @@ export const themeChoices = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
 const system = window.matchMedia("(prefers-color-scheme: dark)");
+const paper = window.matchMedia("print");
 
 function subscribe(changed: () => void): () => void {
-  system.addEventListener("change", changed);
-  return () => system.removeEventListener("change", changed);
+  for (const query of [system, paper]) query.addEventListener("change", changed);
+  return () => {
+    for (const query of [system, paper]) query.removeEventListener("change", changed);
+  };
 }
 
 export function useThemeChoice() {
   return usePreference<ThemeChoice>("theme", "system", themeChoices);
 }
 
+/** Paper is white: what is printed is light whatever the page is. */
 export function useTheme(): Theme {
   const [choice] = useThemeChoice();
   const dark = useSyncExternalStore(subscribe, () => system.matches);
+  const printed = useSyncExternalStore(subscribe, () => paper.matches);
+  if (printed) return "light";
   return choice === "system" ? (dark ? "dark" : "light") : choice;
 }
 

@@ -30,7 +30,10 @@ export interface PanelProps {
   readonly version: number;
   readonly height: number;
   readonly expanded: boolean;
-  readonly onExpand: () => void;
+  /** Absent where a panel cannot grow. */
+  readonly onExpand?: () => void;
+  /** Ask for the series now, not when the panel comes near the screen. */
+  readonly eager?: boolean;
 }
 
 export function Panel(props: PanelProps) {
@@ -42,18 +45,25 @@ export function Panel(props: PanelProps) {
   useEffect(() => {
     if (expanded) host.current?.scrollIntoView({ block: "nearest" });
   }, [expanded]);
+  // Points that were sent without steps are still worth seeing: over time.
+  const [stepless, setStepless] = useState(false);
+  const axis = stepless && (props.axis === "step" || props.axis === "epoch") ? "relative" : props.axis;
   const { series, answer } = usePanelSeries(
     {
       key: panel.key,
       phase: panel.phase,
-      axis: props.axis,
+      axis,
       byWorker: props.byWorker,
       buckets: props.expanded ? 2000 : 600,
-      enabled: seen,
+      enabled: seen || props.eager === true,
     },
     props.tail,
     props.version,
   );
+  const empty = answer.data !== undefined && !answer.isPlaceholderData && series.length === 0;
+  useEffect(() => {
+    if (empty && clock.window === null) setStepless(true);
+  }, [empty, clock.window]);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const names = series.map((each) => each.worker ?? "");
   const namesKey = names.join("\n");
@@ -66,7 +76,7 @@ export function Panel(props: PanelProps) {
   const outside = useMemo(() => toPlotModel(series, props.choices).outside, [series, props.choices]);
   const readout = useRef<HTMLSpanElement>(null);
   const xRange =
-    clock.window !== null && (props.axis === "relative" || props.axis === "time")
+    clock.window !== null && (axis === "relative" || axis === "time")
       ? ([clock.window.from, clock.window.to] as const)
       : null;
   const name =
@@ -77,6 +87,11 @@ export function Panel(props: PanelProps) {
         <h3 className="clip" title={name}>
           {panel.label}
         </h3>
+        {axis === props.axis || series.length === 0 ? null : (
+          <span className="muted" title={`these points were sent without ${props.axis}`}>
+            over time
+          </span>
+        )}
         {outside === "" ? null : (
           <span className="status-warn" title="values outside the axis">
             {outside}
@@ -93,15 +108,17 @@ export function Panel(props: PanelProps) {
           >
             <Icon name="image" size={14} />
           </button>
-          <button
-            type="button"
-            className="button quiet small icon"
-            aria-label={props.expanded ? `Shrink ${name}` : `Expand ${name}`}
-            aria-pressed={props.expanded}
-            onClick={props.onExpand}
-          >
-            <Icon name="expand" size={14} />
-          </button>
+          {props.onExpand === undefined ? null : (
+            <button
+              type="button"
+              className="button quiet small icon"
+              aria-label={props.expanded ? `Shrink ${name}` : `Expand ${name}`}
+              aria-pressed={props.expanded}
+              onClick={props.onExpand}
+            >
+              <Icon name="expand" size={14} />
+            </button>
+          )}
         </span>
         <span className="grow" />
         <span ref={readout} className="readout" aria-live="off">
@@ -114,13 +131,13 @@ export function Panel(props: PanelProps) {
         <div style={{ height: props.height }} />
       ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: props.height }}>
-          {clock.window === null ? `no ${props.axis} was sent with these points` : "no points in this window"}
+          {clock.window === null ? "no points" : "no points in this window"}
         </p>
       ) : (
         <Plot
           id={`${panel.key}\n${panel.phase}`}
           series={series}
-          axis={props.axis}
+          axis={axis}
           choices={props.choices}
           colours={colours}
           theme={theme}

@@ -107,6 +107,10 @@ function OverlayPanel({
   );
   const outside = useMemo(() => toPlotModel(series, choices).outside, [series, choices]);
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));
+  const leaves = compare.divergence
+    .filter((row) => row.key === metric && row.phase === phase && row.step !== null)
+    .map((row) => Number(row.step))
+    .sort((a, b) => a - b)[0];
   const nonFinite = series.filter((each) => each.nan.some((count) => count > 0));
   return (
     <section className="panel chart-panel" aria-label={`${metric} ${phase}`}>
@@ -120,12 +124,21 @@ function OverlayPanel({
             ✕ NaN in {nonFinite.length}
           </span>
         )}
+        {leaves === undefined ? null : (
+          <span className="muted" title="the first point of divergence; all of them are under Parameters">
+            apart from step {leaves}
+          </span>
+        )}
         <span className="grow" />
         <span className="readout clip">{read}</span>
       </header>
       {answer.error === null ? null : <Problem error={answer.error} />}
       {answer.data === undefined ? (
         <div style={{ height: 220 }} />
+      ) : series.length === 0 ? (
+        <p className="muted chart-none" style={{ height: 220 }}>
+          no {axis} was sent with these points
+        </p>
       ) : (
         <Plot
           id={`compare ${metric} ${phase}`}

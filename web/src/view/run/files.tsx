@@ -13,10 +13,7 @@ import { formatBytes, formatFloat } from "../../text/format-number.ts";
 
 export function Files() {
   const { run } = useRunClock();
-  const params = { id: run.id };
-  const checkpoints = useApi("checkpoints", { params, query: { limit: 1000 } });
-  const artifacts = useApi("artifacts", { params, query: { limit: 1000 } });
-  if (checkpoints.data?.checkpoints.length === 0 && artifacts.data?.artifacts.length === 0) {
+  if (run.counts.checkpoints === 0 && run.counts.artifacts === 0) {
     return (
       <Empty title="No files yet.">
         <p>
@@ -28,112 +25,128 @@ export function Files() {
   return (
     <div className="scroll">
       <div className="page stack">
-        <section className="panel" aria-label="checkpoints">
-          <header className="panel-head">
-            <h3>checkpoints</h3>
-            {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
-          </header>
-          <Answer of={checkpoints}>
-            {(data) => {
-              const isBest = (each: CheckpointRow) =>
-                each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
-              return (
-                <div className="table-scroll">
-                  <table className="table">
-                    <thead>
-                      <tr>
-                        <th className="num">step</th>
-                        <th>path</th>
-                        <th>metrics</th>
-                        <th>when</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {data.checkpoints.map((each) => (
-                        <tr key={`${each.ts_ns} ${each.path} ${each.worker}`}>
-                          <td className="num">{each.step ?? "–"}</td>
-                          <td>
-                            <span className="row">
-                              <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
-                              {isBest(each) ? (
-                                <span className="badge status-completed" title={`best by ${each.best_key}`}>
-                                  <Icon name="star" size={14} /> best
-                                </span>
-                              ) : each.is_best ? (
-                                <span className="muted">was best</span>
-                              ) : null}
-                            </span>
-                          </td>
-                          <td>
-                            {Object.entries(each.metrics)
-                              .map(([name, value]) => `${name} ${formatFloat(value)}`)
-                              .join(", ")}
-                          </td>
-                          <td>
-                            <When ns={each.ts_ns} />
-                          </td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
-              );
-            }}
-          </Answer>
-        </section>
-        <section className="panel" aria-label="artifacts">
-          <header className="panel-head">
-            <h3>artifacts</h3>
-          </header>
-          <Answer of={artifacts}>
-            {(data) => (
-              <div className="table-scroll">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>name</th>
-                      <th>type</th>
-                      <th>path</th>
-                      <th className="num">size</th>
-                      <th>checksum</th>
-                      <th>when</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.artifacts.map((each) => (
-                      <tr key={`${each.ts_ns} ${each.name} ${each.path}`}>
-                        <td>
-                          {each.stored ? (
-                            <a href={urlOf("artifact", { params: { id: run.id, name: each.name } })} download>
-                              <Icon name="download" size={14} /> {each.name}
-                            </a>
-                          ) : (
-                            each.name
-                          )}
-                        </td>
-                        <td className="muted">{each.type}</td>
-                        <td>
-                          <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
-                        </td>
-                        <td className="num">{each.size_bytes === null ? "–" : formatBytes(Number(each.size_bytes))}</td>
-                        <td>
-                          <code className="muted" title={each.checksum}>
-                            {each.checksum.slice(0, 20)}
-                          </code>
-                        </td>
-                        <td>
-                          <When ns={each.ts_ns} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
-          </Answer>
-        </section>
+        <Checkpoints />
+        <Artifacts />
       </div>
     </div>
+  );
+}
+
+export function Checkpoints() {
+  const { run } = useRunClock();
+  const checkpoints = useApi("checkpoints", { params: { id: run.id }, query: { limit: 1000 } });
+  return (
+    <section className="panel" aria-label="checkpoints">
+      <header className="panel-head">
+        <h3>checkpoints</h3>
+        {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
+      </header>
+      <Answer of={checkpoints}>
+        {(data) => {
+          const isBest = (each: CheckpointRow) =>
+            each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
+          return (
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th className="num">step</th>
+                    <th>path</th>
+                    <th>metrics</th>
+                    <th>when</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.checkpoints.map((each) => (
+                    <tr key={`${each.ts_ns} ${each.path} ${each.worker}`}>
+                      <td className="num">{each.step ?? "–"}</td>
+                      <td>
+                        <span className="row">
+                          <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
+                          {isBest(each) ? (
+                            <span className="badge status-completed" title={`best by ${each.best_key}`}>
+                              <Icon name="star" size={14} /> best
+                            </span>
+                          ) : each.is_best ? (
+                            <span className="muted">was best</span>
+                          ) : null}
+                        </span>
+                      </td>
+                      <td>
+                        {Object.entries(each.metrics)
+                          .map(([name, value]) => `${name} ${formatFloat(value)}`)
+                          .join(", ")}
+                      </td>
+                      <td>
+                        <When ns={each.ts_ns} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          );
+        }}
+      </Answer>
+    </section>
+  );
+}
+
+function Artifacts() {
+  const { run } = useRunClock();
+  const artifacts = useApi("artifacts", { params: { id: run.id }, query: { limit: 1000 } });
+  return (
+    <section className="panel" aria-label="artifacts">
+      <header className="panel-head">
+        <h3>artifacts</h3>
+      </header>
+      <Answer of={artifacts}>
+        {(data) => (
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>name</th>
+                  <th>type</th>
+                  <th>path</th>
+                  <th className="num">size</th>
+                  <th>checksum</th>
+                  <th>when</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.artifacts.map((each) => (
+                  <tr key={`${each.ts_ns} ${each.name} ${each.path}`}>
+                    <td>
+                      {each.stored ? (
+                        <a href={urlOf("artifact", { params: { id: run.id, name: each.name } })} download>
+                          <Icon name="download" size={14} /> {each.name}
+                        </a>
+                      ) : (
+                        each.name
+                      )}
+                    </td>
+                    <td className="muted">{each.type}</td>
+                    <td>
+                      <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
+                    </td>
+                    <td className="num">{each.size_bytes === null ? "–" : formatBytes(Number(each.size_bytes))}</td>
+                    <td>
+                      <code className="muted" title={each.checksum}>
+                        {each.checksum.slice(0, 20)}
+                      </code>
+                    </td>
+                    <td>
+                      <When ns={each.ts_ns} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Answer>
+    </section>
   );
 }
 

@@ -18,39 +18,47 @@ export function Overview() {
   return (
     <div className="scroll">
       <div className="page stack">
-        {run.error_detail === null ? null : <ErrorPanel run={run} />}
-        {run.notes_on_data.map((note) => (
-          <p key={note} className="notice">
-            <Icon name="question" />
-            <span>{note}</span>
-          </p>
-        ))}
-        <div className="columns">
-          <Panel title="run">
-            <Facts run={run} />
-          </Panel>
-          <Metrics run={run} />
-          <Panel title="received">
-            <Counts run={run} />
-          </Panel>
-          {run.best_checkpoint === null ? null : (
-            <Panel title="best checkpoint">
-              <BestCheckpoint best={run.best_checkpoint} />
-            </Panel>
-          )}
-          {run.worker_list.length === 0 ? null : (
-            <Panel title={`workers (${run.worker_list.length})`}>
-              <Workers run={run} />
-            </Panel>
-          )}
-          {run.notes === "" ? null : (
-            <Panel title="notes">
-              <pre>{run.notes}</pre>
-            </Panel>
-          )}
-        </div>
+        <OverviewPanels run={run} />
       </div>
     </div>
+  );
+}
+
+export function OverviewPanels({ run }: { readonly run: Run }) {
+  return (
+    <>
+      {run.error_detail === null ? null : <ErrorPanel run={run} />}
+      {run.notes_on_data.map((note) => (
+        <p key={note} className="notice">
+          <Icon name="question" />
+          <span>{note}</span>
+        </p>
+      ))}
+      <div className="columns">
+        <Panel title="run">
+          <Facts run={run} />
+        </Panel>
+        <Metrics run={run} />
+        <Panel title="received">
+          <Counts run={run} />
+        </Panel>
+        {run.best_checkpoint === null ? null : (
+          <Panel title="best checkpoint">
+            <BestCheckpoint best={run.best_checkpoint} />
+          </Panel>
+        )}
+        {run.worker_list.length === 0 ? null : (
+          <Panel title={`workers (${run.worker_list.length})`}>
+            <Workers run={run} />
+          </Panel>
+        )}
+        {run.notes === "" ? null : (
+          <Panel title="notes">
+            <pre>{run.notes}</pre>
+          </Panel>
+        )}
+      </div>
+    </>
   );
 }
 

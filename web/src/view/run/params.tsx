@@ -7,12 +7,7 @@ import { CopyButton } from "../../part/copy.tsx";
 import { Answer } from "../../part/notice.tsx";
 
 export function Params() {
-  const { run } = useRunClock();
-  const params = useApi("params", { params: { id: run.id } });
   const [search, setSearch] = useState("");
-  const found = (text: string) => text.toLowerCase().includes(search.toLowerCase());
-  const env = Object.entries(run.env).filter(([name, value]) => found(`${name} ${value}`));
-  const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));
   return (
     <div className="scroll">
       <div className="page stack">
@@ -25,50 +20,61 @@ export function Params() {
           onChange={(event) => setSearch(event.target.value)}
           style={{ width: 280 }}
         />
-        <div className="columns">
-          <section className="panel" aria-label="parameters">
-            <header className="panel-head">
-              <h3>parameters</h3>
-              <span className="grow" />
-              <CopyButton text={() => toJson(run.params)} label="copy all as JSON" />
-            </header>
-            <Answer of={params}>
-              {(data) => (
-                <table className="table">
-                  <tbody>
-                    {data.params
-                      .filter((param) => found(`${param.name} ${param.value}`))
-                      .map((param) => (
-                        <tr key={`${param.name} ${param.worker} ${param.origin}`}>
-                          <td className="muted">{param.name}</td>
-                          <td>
-                            <code>{param.value}</code>
-                            {param.earlier.map((each) => (
-                              <code key={each.ts_ns} className="muted" title="an earlier value">
-                                {" "}
-                                ← {each.value}
-                              </code>
-                            ))}
-                          </td>
-                          <td className="muted num">
-                            {param.origin === "param" ? "" : param.origin} {param.worker}
-                          </td>
-                        </tr>
-                      ))}
-                    {data.params.length === 0 ? (
-                      <tr>
-                        <td className="muted">No parameters were sent.</td>
-                      </tr>
-                    ) : null}
-                  </tbody>
-                </table>
-              )}
-            </Answer>
-          </section>
-          <TextTable title="environment" rows={env} none="No environment was sent." />
-          <TextTable title="source" rows={source} none="No source was sent." />
-        </div>
+        <ParamTables search={search} />
       </div>
+    </div>
+  );
+}
+
+export function ParamTables({ search }: { readonly search: string }) {
+  const { run } = useRunClock();
+  const params = useApi("params", { params: { id: run.id } });
+  const found = (text: string) => text.toLowerCase().includes(search.toLowerCase());
+  const env = Object.entries(run.env).filter(([name, value]) => found(`${name} ${value}`));
+  const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));
+  return (
+    <div className="columns">
+      <section className="panel" aria-label="parameters">
+        <header className="panel-head">
+          <h3>parameters</h3>
+          <span className="grow" />
+          <CopyButton text={() => toJson(run.params)} label="copy all as JSON" />
+        </header>
+        <Answer of={params}>
+          {(data) => (
+            <table className="table">
+              <tbody>
+                {data.params
+                  .filter((param) => found(`${param.name} ${param.value}`))
+                  .map((param) => (
+                    <tr key={`${param.name} ${param.worker} ${param.origin}`}>
+                      <td className="muted">{param.name}</td>
+                      <td>
+                        <code>{param.value}</code>
+                        {param.earlier.map((each) => (
+                          <code key={each.ts_ns} className="muted" title="an earlier value">
+                            {" "}
+                            ← {each.value}
+                          </code>
+                        ))}
+                      </td>
+                      <td className="muted num">
+                        {param.origin === "param" ? "" : param.origin} {param.worker}
+                      </td>
+                    </tr>
+                  ))}
+                {data.params.length === 0 ? (
+                  <tr>
+                    <td className="muted">No parameters were sent.</td>
+                  </tr>
+                ) : null}
+              </tbody>
+            </table>
+          )}
+        </Answer>
+      </section>
+      <TextTable title="environment" rows={env} none="No environment was sent." />
+      <TextTable title="source" rows={source} none="No source was sent." />
     </div>
   );
 }

@@ -54,8 +54,10 @@ export function RunHead({ run }: { readonly run: Run }) {
       )}
       <Integrity run={run} />
       <span className="grow" />
-      {run.status === "running" ? <Steer run={run} /> : null}
-      <Actions run={run} />
+      <span className="row no-print">
+        {run.status === "running" ? <Steer run={run} /> : null}
+        <Actions run={run} />
+      </span>
     </header>
   );
 }
@@ -183,6 +185,11 @@ function Actions({ run }: { readonly run: Run }) {
             label: "Compare with others",
             icon: "compare",
             act: () => void navigate({ to: "/compare", search: { run: [run.id] } }),
+          },
+          {
+            label: "Report to print",
+            icon: "image",
+            act: () => void navigate({ to: "/runs/$id/report", params: { id: run.id } }),
           },
           { label: "Export everything (JSONL)", icon: "download", act: () => save("jsonl") },
           { label: "Export the trace (Perfetto)", icon: "download", act: () => save("chrome") },

@@ -1,6 +1,7 @@
 // A run: its head, its tabs, the window bar, and the tab below. Everything below shares one clock.
 
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { MomentStrip } from "../../clock/moment-strip.tsx";
 import { RunClockProvider } from "../../clock/run-clock.tsx";
@@ -44,8 +45,14 @@ function OpenRun({ run }: { readonly run: Run }) {
 }
 
 function Tabs({ run, tab }: { readonly run: Run; readonly tab: string }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow page the tabs scroll; the current one must be among those seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another current link.
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
-    <nav className="tabs no-print" aria-label="Parts of the run">
+    <nav ref={nav} className="tabs no-print" aria-label="Parts of the run">
       {runTabs.map(([path, word]) => {
         const count = countOf(run, path);
         return (

@@ -80,7 +80,7 @@ export function SummaryTable({
                   <Time ns={row.max_ns} />
                   <td>
                     <span className="row">
-                      <span className="meter" style={{ width: 120 }}>
+                      <span className="meter share-meter">
                         <i
                           style={{
                             width: `${(row.share / widest) * 100}%`,

@@ -1,0 +1,95 @@
+// The run on one page: what it is, its curves, parameters, time and files. Made to be printed or sent.
+
+import { useEffect, useMemo } from "react";
+import { assignColours } from "../../chart/colour.ts";
+import { createLiveTail } from "../../chart/live-tail.ts";
+import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
+import type { PlotChoices } from "../../chart/plot-model.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import "../charts/charts.css";
+import { Panel } from "../charts/panel.tsx";
+import { useChartEvents } from "../charts/use-chart-events.ts";
+import { SummaryTable } from "../timeline/summary-table.tsx";
+import { Checkpoints } from "./files.tsx";
+import { OverviewPanels } from "./overview.tsx";
+import { ParamTables } from "./params.tsx";
+
+const panelsMax = 24;
+const choices: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
+const noColours = assignColours([], "light");
+
+export function Report() {
+  const { run } = useRunClock();
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${run.name}, report`;
+    return () => {
+      document.title = before;
+    };
+  }, [run.name]);
+  return (
+    <div className="scroll">
+      <div className="page report stack">
+        <p className="row no-print">
+          <button type="button" className="button primary" onClick={() => window.print()}>
+            <Icon name="image" size={14} /> print
+          </button>
+          <span className="muted">or save it as PDF; charts show the shared window when there is one</span>
+        </p>
+        <OverviewPanels run={run} />
+        {run.counts.metrics === 0 ? null : <ReportCharts />}
+        <ParamTables search="" />
+        {run.counts.spans + run.counts.nodes === 0 ? null : (
+          <section className="panel" aria-label="Time by span">
+            <header className="panel-head">
+              <h3>time by span</h3>
+            </header>
+            <SummaryTable colours={noColours} onName={() => undefined} />
+          </section>
+        )}
+        {run.counts.checkpoints === 0 ? null : <Checkpoints />}
+      </div>
+    </div>
+  );
+}
+
+/** All panels at once: paper has no scrolling to wait for. */
+function ReportCharts() {
+  const { run, startNs } = useRunClock();
+  const metrics = useApi("metrics", { params: { id: run.id } });
+  const events = useChartEvents();
+  const tail = useMemo(() => createLiveTail(startNs), [startNs]);
+  const panels = groupMetrics(metrics.data?.metrics ?? [], "").flatMap((group) =>
+    group.panels.map((panel): MetricPanel => ({ ...panel, label: labelOf(panel) })),
+  );
+  return (
+    <section aria-label="Charts">
+      <div className="chart-grid">
+        {panels.slice(0, panelsMax).map((panel) => (
+          <Panel
+            key={`${panel.key} ${panel.phase}`}
+            panel={panel}
+            axis="step"
+            choices={choices}
+            byWorker={false}
+            events={events}
+            tail={tail}
+            version={0}
+            height={160}
+            expanded={false}
+            eager
+          />
+        ))}
+      </div>
+      {panels.length > panelsMax ? (
+        <p className="muted">{panels.length - panelsMax} more metrics are in the charts.</p>
+      ) : null}
+    </section>
+  );
+}
+
+function labelOf(panel: MetricPanel): string {
+  return panel.phase === "" || panel.key.startsWith(panel.phase) ? panel.key : `${panel.phase} ${panel.key}`;
+}
