@@ -28,6 +28,13 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
   test("an empty table says how to fill it, and Getting started turns into the run with its first record", async () => {
     const empty = await browser.visit(`${server.app.url}/`);
     await empty.page.getByText("No runs yet.").waitFor();
+    const sizes = await empty.page.evaluate<number[]>(
+      "performance.getEntriesByType('resource').filter((each) => each.name.endsWith('.js')).map((each) => each.encodedBodySize)",
+    );
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    // The first load stays under 350 KB of compressed script; heavy views come when they are visited.
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(350_000);
     expect(await empty.page.getByText("tributary import").count()).toBe(1);
     await empty.page.getByRole("link", { name: "copy-ready lines for each client" }).click();
     await empty.page.getByText("waiting for the first record").waitFor();
@@ -74,12 +81,52 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await chart.close();
   });
 
+  test("a log grows by itself without being asked for again, follows, stays when read, and keeps its search", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job/logs`);
+    await page.getByText("No logs yet.").waitFor();
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("/live-job/logs")) asked++;
+    });
+    const say = (from: number, to: number) => {
+      for (let n = from; n <= to; n++) job?.log(n % 10 === 0 ? "warning" : "info", `line number ${n}`, { step: n });
+    };
+    say(1, 200);
+    await page.getByText("line number 200").waitFor();
+    await soon(() => page.getByRole("button", { name: /^warning/ }).textContent()).toBe("warning20");
+    say(201, 210);
+    await page.getByText("line number 210").waitFor();
+    expect(asked).toBe(0);
+    await page.getByLabel("Log lines").hover();
+    await page.mouse.wheel(0, -1500);
+    const follow = page.getByRole("button", { name: "follow", exact: true });
+    await soon(() => follow.getAttribute("aria-pressed")).toBe("false");
+    const seen = await page.locator(".log-line").first().textContent();
+    say(211, 213);
+    const below = page.getByRole("button", { name: /3 new lines below — follow/ });
+    await below.waitFor();
+    expect(await page.locator(".log-line").first().textContent()).toBe(seen);
+    await below.click();
+    await page.getByText("line number 213").waitFor();
+    await page.getByLabel("Find in messages").fill("NUMBER 21");
+    await soon(() => page.locator(".log-line").count()).toBe(5);
+    say(214, 221);
+    await page.getByText("line number 219").waitFor();
+    await soon(() => page.locator(".log-line").count()).toBe(11);
+    expect(await page.getByText("line number 220").count()).toBe(0);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test("a command is asked about, sent, and seen to be confirmed by the worker", async () => {
     let rate = 0.1;
     job?.on("adjust_lr", ({ payload }) => {
       rate = payload["lr"] as number;
     });
-    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job/control`);
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job/charts`);
+    await page.getByRole("button", { name: "Stop…" }).click();
+    await page.getByText("The job ends in good order.").waitFor();
+    await page.getByRole("button", { name: "cancel" }).click();
     await page.getByText("One worker accepts commands").waitFor();
     await page.getByRole("button", { name: "Learning rate" }).click();
     await page.getByLabel("payload (JSON object)").fill("{ no json");
@@ -88,6 +135,23 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.getByRole("button", { name: "send “learning rate”" }).click();
     await page.getByRole("cell", { name: "confirmed" }).waitFor();
     await soon(() => rate).toBe(0.0005);
+    // It is drawn on every chart, and the cursor reads it.
+    for (let step = 61; step <= 80; step++) job?.metric("loss", 2 / step, { step, phase: "train" });
+    await page.getByRole("link", { name: "Charts" }).click();
+    const panel = page.getByRole("region", { name: "train · loss" });
+    await panel.locator("canvas").waitFor();
+    const box = await panel.locator(".u-over").boundingBox();
+    if (box === null) throw new Error("the plot has no box");
+    await page.getByRole("button", { name: "relative" }).click();
+    const sweep = async () => {
+      for (let share = 0; share <= 1; share += 0.01) {
+        await page.mouse.move(box.x + box.width * share, box.y + 30);
+        const read = (await panel.locator(".readout").textContent()) ?? "";
+        if (read.includes("adjust_lr")) return true;
+      }
+      return false;
+    };
+    await soon(sweep).toBe(true);
     expect(problems).toEqual([]);
     await close();
   });
@@ -111,7 +175,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/control`);
     await page.locator(".notice").first().waitFor();
     expect((await page.locator(".notice").first().textContent())?.length).toBeGreaterThan(20);
-    expect(await page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Pause", exact: true }).isDisabled()).toBe(true);
     expect(problems).toEqual([]);
     await close();
   });

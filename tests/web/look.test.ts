@@ -1,5 +1,6 @@
-// Every view, light and dark: it opens without complaint and passes the accessibility check. With
-// TRIBUTARY_SCREENSHOTS=1 each is also photographed into docs/screenshots.
+// Every view, light and dark, wide and narrow: it opens without complaint, passes the accessibility check, and is
+// never wider than the page. One page visits them all and changes its looks in place. With TRIBUTARY_SCREENSHOTS=1
+// each is also photographed into docs/screenshots.
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,12 +9,15 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { chromiumPath, openBrowser, type TestBrowser, type Visit } from "./browser.ts";
 import { failedPipeline, profiledRun, sendSample } from "./sample.ts";
 
 const folder = join(import.meta.dirname, "../../docs/screenshots");
 const photographs = process.env["TRIBUTARY_SCREENSHOTS"] === "1";
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const axe = readFileSync(axePath, "utf8");
+/** Views whose narrow form is photographed too. */
+const narrow: ReadonlySet<string> = new Set(["runs", "charts", "timeline"]);
 
 interface View {
   readonly name: string;
@@ -25,6 +29,7 @@ interface View {
 
 let server: TestApp;
 let browser: TestBrowser;
+let visit: Visit;
 let job: Run;
 
 async function sweepQuery(): Promise<string> {
@@ -50,11 +55,27 @@ async function zoom(page: Page): Promise<void> {
   await page.getByRole("complementary", { name: "Span" }).waitFor();
 }
 
+/** The pointer on a step, so that its moment stands below. */
+async function point(page: Page): Promise<void> {
+  const box = await page.locator(".u-over").first().boundingBox();
+  if (box === null) throw new Error("the plot has no box");
+  await page.mouse.move(box.x + 100, box.y + 60);
+  await page.mouse.move(box.x + 140, box.y + 60);
+  await page.locator(".moment-spans .chip").first().waitFor();
+}
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("go to a run").fill("loss");
+  await page.getByText("metrics of this run").waitFor();
+}
+
 const run = `/runs/${profiledRun}`;
 const views: readonly View[] = [
   { name: "runs", path: "/runs?filter=experiment%3Ah200-gpt-sweep", ready: ".run-name" },
   { name: "overview", path: run, ready: ".facts" },
-  { name: "charts", path: `${run}/charts`, ready: ".plot canvas" },
+  { name: "charts", path: `${run}/charts`, ready: ".plot canvas", act: point },
+  { name: "palette", path: `${run}/charts`, ready: ".plot canvas", act: openPalette },
   { name: "timeline", path: `${run}/timeline`, ready: ".timeline-summary td", act: zoom },
   { name: "tensors", path: `${run}/tensors?tensor=blocks.2.qkv.weight`, ready: ".ridges path" },
   { name: "pipeline", path: `/runs/${failedPipeline}/pipeline`, ready: ".node-card" },
@@ -64,6 +85,7 @@ const views: readonly View[] = [
   { name: "events", path: `${run}/events`, ready: ".log-line" },
   { name: "control", path: "/runs/watched/control", ready: ".button" },
   { name: "integrity", path: `${run}/integrity`, ready: ".seq-bar" },
+  { name: "report", path: `${run}/report`, ready: ".plot canvas" },
   { name: "compare-charts", path: async () => `/compare?${await sweepQuery()}`, ready: ".plot canvas" },
   { name: "compare-parameters", path: async () => `/compare?${await sweepQuery()}&tab=params`, ready: ".diff td" },
   {
@@ -106,6 +128,7 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
       });
     }
     if (photographs) mkdirSync(folder, { recursive: true });
+    visit = await browser.visit(`${server.app.url}/start`);
   }, 240_000);
   afterAll(async () => {
     await job?.end({ timeoutMs: 2000 });
@@ -113,37 +136,63 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     await server?.remove();
   });
 
-  for (const theme of ["light", "dark"] as const) {
-    test.each(views)(
-      `$name is whole and accessible, ${theme}`,
-      async (view) => {
-        const path = typeof view.path === "string" ? view.path : await view.path();
-        const visit = await browser.visit(server.app.url + path, { theme, width: 1280, height: 800 });
-        const { page } = visit;
-        await page.locator(view.ready).first().waitFor();
-        await view.act?.(page);
-        await page.waitForTimeout(photographs ? 1500 : 300);
-        if (photographs) await page.screenshot({ path: join(folder, `${view.name}-${theme}.png`) });
-        expect(await findings(page)).toEqual([]);
-        expect(visit.problems).toEqual([]);
-        await visit.close();
-      },
-      120_000,
-    );
-  }
+  test.each(views)(
+    "$name is whole and accessible, light and dark, and fits 768 pixels",
+    async (view) => {
+      const { page, problems } = visit;
+      problems.length = 0;
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(server.app.url + (typeof view.path === "string" ? view.path : await view.path()));
+      await page.locator(view.ready).first().waitFor();
+      await view.act?.(page);
+      await settle(page);
+      await photograph(page, `${view.name}-light`);
+      expect(await findings(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.locator("html[data-theme=dark]").waitFor();
+      await settle(page);
+      await photograph(page, `${view.name}-dark`);
+      // Another theme is other colours and nothing else.
+      expect(await findings(page, ["color-contrast"])).toEqual([]);
+      await page.setViewportSize({ width: 768, height: 900 });
+      await settle(page);
+      const [wide, tall] = await page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]",
+      );
+      expect({ wide, tall }).toEqual({ wide: 0, tall: 0 });
+      if (narrow.has(view.name)) await photograph(page, `${view.name}-narrow`);
+      expect(problems).toEqual([]);
+    },
+    120_000,
+  );
 });
 
+/** Two frames: what a change of looks set in motion has been drawn. Pictures wait for answers too. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+  await page.waitForTimeout(photographs ? 1500 : 100);
+}
+
+async function photograph(page: Page, name: string): Promise<void> {
+  if (photographs) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
 /** What axe calls serious or critical, with the element. */
-async function findings(page: Page): Promise<string[]> {
+async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The content policy forbids a script element, so axe is handed to the page as an expression.
-  await page.evaluate(readFileSync(axePath, "utf8"));
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
-    const { violations } = await axe.run();
+  if (rules === undefined) await page.evaluate(axe);
+  return page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as { axe: Axe };
+    const { violations } = await axe.run(runOnly === undefined ? {} : { runOnly });
     return violations
       .filter((each) => each.impact === "serious" || each.impact === "critical")
       .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)}`));
-  });
+  }, rules);
+}
+
+interface Axe {
+  run(options: { runOnly?: readonly string[] }): Promise<{ violations: AxeViolation[] }>;
 }
 
 interface AxeViolation {

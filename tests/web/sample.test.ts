@@ -4,7 +4,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
-import { failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { evil, sendEvil } from "./evil.ts";
+import { failedPipeline, profiledRun, sendSample } from "./sample.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -49,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await walk("/runs?filter=name~gpt-w&columns=metrics.val_loss.last&sort=metrics.val_loss.last", async (page) => {
       await page.getByText("12 of 12").waitFor();
       expect((await names(page))[0]).toBe("gpt-w256-lr0.003");
-      await page.getByRole("columnheader", { name: "val_loss" }).getByRole("button").click();
+      await page.getByRole("button", { name: "val_loss", exact: true }).click();
       await page.waitForURL(/sort=-metrics/);
       await soon(async () => (await names(page))[0]).not.toBe("gpt-w256-lr0.003");
     });
@@ -59,6 +60,96 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       const before = await rows(page).count();
       await group.click();
       await soon(() => rows(page).count()).toBeLessThan(before);
+    });
+  });
+
+  test("columns are moved by mouse and by key, resized, pinned and hidden, and the address keeps all of it", async () => {
+    await walk("/runs?columns=params.lr&columns=params.seed&filter=name~gpt-w", async (page) => {
+      await page.getByText("12 of 12").waitFor();
+      const heads = () =>
+        page
+          .locator(".grid-head [data-field]")
+          .evaluateAll((all) => all.map((each) => each.getAttribute("data-field")));
+      const head = (field: string) => page.locator(`.grid-head [data-field="${field}"]`);
+      const middle = async (field: string) => {
+        const box = await head(field).boundingBox();
+        if (box === null) throw new Error(`${field} has no box`);
+        return { x: box.x + box.width * 0.3, y: box.y + 14, width: box.width };
+      };
+      expect(await heads()).toEqual(["status", "params.lr", "params.seed", "spark", "start", "duration"]);
+      const [from, to] = [await middle("params.lr"), await middle("start")];
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(to.x, to.y, { steps: 8 });
+      await page.mouse.up();
+      await soon(heads).toEqual(["status", "params.seed", "spark", "params.lr", "start", "duration"]);
+      expect(new URL(page.url()).searchParams.has("sort")).toBe(false);
+      await head("params.lr").locator(".grid-sort").focus();
+      await page.keyboard.press("Alt+ArrowLeft");
+      await soon(heads).toEqual(["status", "params.seed", "params.lr", "spark", "start", "duration"]);
+      const edge = page.getByRole("separator", { name: "Width of lr" });
+      const grip = await edge.boundingBox();
+      if (grip === null) throw new Error("the edge has no box");
+      await page.mouse.move(grip.x + 3, grip.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(grip.x + 83, grip.y + 8, { steps: 4 });
+      await page.mouse.up();
+      await soon(async () => (await middle("params.lr")).width).toBe(96 + 80);
+      await edge.focus();
+      await page.keyboard.press("ArrowLeft");
+      await page.waitForURL(/widths=params.lr%3A160/);
+      await page.getByRole("button", { name: "Column lr" }).click();
+      await page.getByRole("menuitem", { name: "Keep in place" }).click();
+      await soon(heads).toEqual(["status", "params.lr", "params.seed", "spark", "start", "duration"]);
+      await page.getByRole("button", { name: "Column seed" }).click();
+      await page.getByRole("menuitem", { name: "Hide" }).click();
+      const kept = ["status", "params.lr", "spark", "start", "duration"];
+      await soon(heads).toEqual(kept);
+      await page.reload();
+      await page.getByText("12 of 12").waitFor();
+      expect(await heads()).toEqual(kept);
+      expect((await middle("params.lr")).width).toBe(160);
+    });
+  });
+
+  test("ticking with Shift takes every run between, and they can be compared", async () => {
+    await walk("/runs?filter=name~gpt-w&sort=name", async (page) => {
+      await page.getByText("12 of 12").waitFor();
+      const boxes = page.getByRole("checkbox", { name: /^Select gpt/ });
+      await boxes.nth(1).click();
+      await boxes.nth(4).click({ modifiers: ["Shift"] });
+      await page.getByText("4 selected").waitFor();
+      await page.getByRole("button", { name: "Compare" }).click();
+      await soon(() => page.locator(".legend-item").count()).toBe(4);
+    });
+  });
+
+  test("the palette goes to a metric of the table, to a run, to a metric of the run, and to a question", async () => {
+    await walk("/runs", async (page) => {
+      await page.locator(".run-name").first().waitFor();
+      const ask = async (text: string) => {
+        await page.keyboard.press("Control+k");
+        await page.getByPlaceholder("go to a run").fill(text);
+      };
+      await ask("val_loss");
+      await page.getByRole("option", { name: /runs by val_loss metrics\.val_loss@val/ }).click();
+      await page.waitForURL(/sort=metrics\.val_loss/);
+      await ask("gpt-128-prof");
+      await page.getByRole("option", { name: /gpt-128-profiled/ }).click();
+      await page.waitForURL(/charts/);
+      await page.getByRole("heading", { name: "gpt-128-profiled" }).waitFor();
+      await ask("grad_norm");
+      await page.getByRole("option", { name: /grad_norm train/ }).click();
+      await page.waitForURL(/panel=grad_norm/);
+      const large = page.locator(".chart-panel.expanded");
+      await large.waitFor();
+      expect(await large.getAttribute("aria-label")).toBe("train · grad_norm");
+      await ask("pause");
+      await page.getByRole("option", { name: /Pause/ }).click();
+      await page.waitForURL(/control\?ask=pause/);
+      await ask("health");
+      await page.getByRole("option", { name: "Health" }).click();
+      await page.getByText("events a second").waitFor();
     });
   });
 
@@ -80,79 +171,6 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await visit.close();
   });
 
-  test("a brush in one chart moves every panel and stands in the address; Esc clears it", async () => {
-    await walk(`/runs/${profiledRun}/charts`, async (page) => {
-      const panel = page.getByRole("region", { name: "train · loss" });
-      const other = page.getByRole("region", { name: "train · grad_norm" });
-      await panel.locator("canvas").waitFor();
-      await other.locator("canvas").waitFor();
-      const label = (region: typeof panel) => region.locator(".plot").getAttribute("aria-label");
-      const whole = await label(other);
-      const box = await panel.locator(".u-over").boundingBox();
-      if (box === null) throw new Error("the plot has no box");
-      await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 6 });
-      await page.mouse.up();
-      await page.waitForURL(/from=\d+&to=\d+/);
-      await soon(() => label(other)).not.toBe(whole);
-      await page.getByRole("link", { name: "Timeline" }).click();
-      await page.getByRole("application").waitFor();
-      expect(page.url()).toMatch(/timeline\?from=\d+&to=\d+/);
-      await page.keyboard.press("Escape");
-      await page.waitForURL((url) => !url.searchParams.has("from"));
-    });
-  });
-
-  test("the cursor in one chart reads the same moment in the others", async () => {
-    await walk(`/runs/${profiledRun}/charts`, async (page) => {
-      const other = page.getByRole("region", { name: "train · grad_norm" }).locator(".readout");
-      const panel = page.getByRole("region", { name: "train · loss" });
-      await panel.locator("canvas").waitFor();
-      await page.getByRole("region", { name: "train · grad_norm" }).locator("canvas").waitFor();
-      const before = await other.textContent();
-      const box = await panel.locator(".u-over").boundingBox();
-      if (box === null) throw new Error("the plot has no box");
-      await page.mouse.move(box.x + box.width * 0.1, box.y + 40);
-      await page.mouse.move(box.x + box.width * 0.12, box.y + 40);
-      await soon(() => other.textContent()).not.toBe(before);
-    });
-  });
-
-  test("the timeline of a GPU training zooms, selects a span and adds up the window", async () => {
-    await walk(`/runs/${profiledRun}/timeline`, async (page) => {
-      const canvas = page.locator(".timeline-canvas");
-      await canvas.waitFor();
-      await page.getByRole("cell", { name: "backward" }).waitFor();
-      await page
-        .getByText(/3,?\s?04\d spans|3\u202f?04\d spans/)
-        .first()
-        .waitFor();
-      const box = await canvas.boundingBox();
-      if (box === null) throw new Error("the canvas has no box");
-      await page.mouse.move(box.x + 500, box.y + 80);
-      for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
-      await page.waitForURL(/from=\d+/);
-      await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
-      await page.getByRole("complementary", { name: "Span" }).getByRole("heading", { name: /epoch/ }).waitFor();
-      const shares = await page.locator(".timeline-summary tr td:last-child").allTextContents();
-      for (const share of shares) expect(Number.parseFloat(share.replace("<", ""))).toBeLessThanOrEqual(100);
-      await page.getByRole("application").focus();
-      await page.keyboard.press("f");
-      await page.getByLabel("Highlight spans by name").fill("forward");
-      await page.getByRole("button", { name: "fit all" }).click();
-      await page.waitForURL((url) => !url.searchParams.has("from"));
-    });
-  });
-
-  test("tensors show histograms over epochs, the gradient beside the weight", async () => {
-    await walk(`/runs/${profiledRun}/tensors?tensor=tok.weight`, async (page) => {
-      await page.getByRole("img", { name: "Histograms of tok.weight, 3 snapshots" }).waitFor();
-      await page.getByRole("img", { name: "Histograms of tok.weight.grad, 3 snapshots" }).waitFor();
-      expect(await page.locator(".ridges").first().locator("path").count()).toBe(3);
-    });
-  });
-
   test("comparing the sweep shows every run, marks the one that became NaN, and never hides it", async () => {
     const { body } = await server.get("/api/v1/runs?limit=100&filter=experiment%3Ah200-gpt-sweep");
     const all = (body as { runs: { id: string; name: string }[] }).runs.filter((run) => run.id !== profiledRun);
@@ -164,10 +182,28 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.getByRole("link", { name: "Parameters" }).click();
       await page.getByRole("cell", { name: "lr", exact: true }).waitFor();
       expect(await page.locator(".diff").textContent()).toMatch(/NaN\s*✕\d+/);
+      await page
+        .getByRole("region", { name: "Point of divergence" })
+        .getByText(/step \d+:/)
+        .first()
+        .waitFor();
       await page.getByRole("link", { name: "Parallel coordinates" }).click();
       await soon(() => page.locator(".parallel path").count()).toBe(14);
+      const axis = await page.locator(".parallel rect").first().boundingBox();
+      if (axis === null) throw new Error("the axis has no box");
+      await page.getByText("14 runs pass").waitFor();
+      await page.mouse.move(axis.x + 14, axis.y + axis.height - 2);
+      await page.mouse.down();
+      await page.mouse.move(axis.x + 14, axis.y + axis.height * 0.6, { steps: 5 });
+      await page.mouse.up();
+      await soon(() => page.getByText("14 runs pass").count()).toBe(0);
+      await page.getByRole("button", { name: "clear brushes" }).click();
+      await page.getByText("14 runs pass").waitFor();
       await page.getByRole("link", { name: "Scatter" }).click();
       await page.getByText(/not drawn.*gpt-diverges-nan/).waitFor();
+      await page.getByRole("link", { name: "Charts" }).click();
+      await page.getByRole("button", { name: "gpt-w256-lr0.003", exact: true }).click();
+      expect(await page.locator(".legend-item.faded").count()).toBe(13);
     });
   });
 
@@ -192,44 +228,39 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await walk("/sql", async (page) => {
       await page.getByLabel("SQL query").fill("SELECT key, count() AS n FROM metrics GROUP BY key ORDER BY key");
       await page.getByLabel("SQL query").press("Control+Enter");
-      await page.getByRole("cell", { name: "grad_norm" }).waitFor();
+      await page.getByRole("cell", { name: "grad_norm" }).first().waitFor();
+      const query = page.getByLabel("SQL query");
+      await query.fill("SELECT step, value FROM metr");
+      await page
+        .getByRole("option", { name: /^metrics/ })
+        .first()
+        .waitFor();
+      await query.press("Tab");
+      expect(await query.inputValue()).toBe("SELECT step, value FROM metrics");
+      await query.press("Control+Enter");
+      await page.getByRole("columnheader", { name: /^value/ }).waitFor();
+      await page.getByRole("button", { name: "chart", exact: true }).click();
+      await page.getByRole("img", { name: "Chart of the result" }).locator("canvas").waitFor();
     });
   });
 
   test("text from users is shown as text, wherever it stands", async () => {
-    const evil = "<img src=x onerror=alert(1)><script>alert(2)</script>";
-    await sendXtrack(
-      server,
-      toFrames([
-        [
-          "run_start",
-          {
-            run_id: { id: "evil-run", exp_id: evil },
-            name: evil,
-            tags: { [evil]: evil },
-            source: { git_branch: evil },
-            env: { [evil]: evil },
-          },
-        ],
-        ["param", { run_id: "evil-run", key: evil, value: evil }],
-        ["metric", { run_id: "evil-run", key: evil, value: 1, step: 1, ctx: { phase: evil } }],
-        ["log", { run_id: "evil-run", level: evil, msg: evil, logger: evil, fields: { [evil]: evil } }],
-        ["artifact", { run_id: "evil-run", path: evil, type: evil, name: evil, upload: "reference" }],
-        [
-          "checkpoint",
-          { run_id: "evil-run", step: 1, path: evil, metrics: { [evil]: 1 }, is_best: true, best_key: evil },
-        ],
-        ["run_end", { run_id: "evil-run", status: "failed", error: { type: evil, message: evil, traceback: evil } }],
-      ]),
-    );
-    for (const view of [
+    await sendEvil(server);
+    const ofRun = ["", "/charts", "/logs", "/files", "/params", "/events", "/timeline", "/tensors", "/report"];
+    const views = [
       "/runs",
-      ...["", "/charts", "/logs", "/files", "/params", "/events"].map((tab) => `/runs/evil-run${tab}`),
-    ]) {
-      await walk(view, async (page) => {
+      "/runs?group=experiment",
+      ...ofRun.map((tab) => `/runs/evil-run${tab}`),
+      "/runs/evil-pipeline/pipeline",
+      "/compare?run=evil-run&run=evil-pipeline&tab=params",
+      "/health",
+    ];
+    await walk("/start", async (page) => {
+      for (const view of views) {
+        await page.goto(server.app.url + view);
         await page.getByText(evil, { exact: false }).first().waitFor();
         expect(await page.locator("img, script:not([src])").count()).toBe(0);
-      });
-    }
+      }
+    });
   });
 });

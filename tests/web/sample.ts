@@ -41,11 +41,17 @@ async function accepted(answer: Promise<{ status: number; body: unknown }>): Pro
   if (status !== 202) throw new Error(`refused with ${status}: ${JSON.stringify(body)}`);
 }
 
-/** XTrack frames out of plain payloads, numbered from 1. */
-export function toFrames(events: readonly (readonly [type: string, payload: object])[], startMs = Date.now()): Buffer {
+/** XTrack frames out of plain payloads, a millisecond apart, numbered from `firstSeq`. */
+export function toFrames(
+  events: readonly (readonly [type: string, payload: object])[],
+  startMs = Date.now(),
+  wid?: string,
+  firstSeq = 1,
+): Buffer {
   return Buffer.concat(
     events.map(([t, p], i) => {
-      const json = Buffer.from(JSON.stringify({ v: 1, t, m: { seq: i + 1, ts: (startMs + i) * 1000 }, p }));
+      const m = { seq: firstSeq + i, ts: (startMs + i) * 1000, ...(wid === undefined ? {} : { wid }) };
+      const json = Buffer.from(JSON.stringify({ v: 1, t, m, p }));
       const head = Buffer.alloc(4);
       head.writeUInt32BE(json.length);
       return Buffer.concat([head, json]);

@@ -172,7 +172,7 @@ export function RunsMetrics({ onDone }: Group) {
       {metrics.slice(0, 500).map(({ field, runs }) => (
         <Entry
           key={field}
-          value={`metric ${headingOf(field)} ${field}`}
+          value={`runs by metric ${headingOf(field)} ${field}`}
           onSelect={() => {
             void navigate({ to: "/runs", search: { columns: [field], sort: [field] } });
             onDone();

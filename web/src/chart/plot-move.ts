@@ -6,14 +6,17 @@ import { panWindow, type TimeWindow, zoomWindow } from "../clock/window.ts";
 const tellMs = 60;
 
 export interface PlotMoves {
+  /** The shared window, which may be ahead of what is drawn; null when the whole run is shown. */
+  readonly window: TimeWindow | null;
   /** The time at a place of the x axis. */
   timeOf(x: number): number | null;
   /** Called at most every `tellMs` while the window moves. */
   move(window: TimeWindow): void;
 }
 
-/** The window the plot shows: the times at both ends of its axis. */
+/** The window to move: the shared one, else the times at both ends of the axis. */
 function shownWindow(plot: uPlot, moves: PlotMoves): TimeWindow | null {
+  if (moves.window !== null) return moves.window;
   const { min, max } = plot.scales["x"] ?? {};
   const from = min == null ? null : moves.timeOf(min);
   const to = max == null ? null : moves.timeOf(max);
@@ -24,7 +27,6 @@ function shownWindow(plot: uPlot, moves: PlotMoves): TimeWindow | null {
 export function startPan(plot: uPlot, event: MouseEvent, moves: PlotMoves): void {
   const window = shownWindow(plot, moves);
   if (window === null) return;
-  event.preventDefault();
   const widthPx = plot.over.clientWidth;
   let tell: ReturnType<typeof setTimeout> | undefined;
   let next = window;

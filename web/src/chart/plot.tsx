@@ -31,6 +31,8 @@ export interface PlotProps {
   readonly events?: readonly PlotEvent[];
   /** The x range to show in the axis' unit; the data's own when absent. */
   readonly xRange?: readonly [number, number] | null;
+  /** The shared window, for pans and zooms to start from. */
+  readonly window?: TimeWindow | null;
   /** A brush, a pan or a zoom; null clears. */
   readonly onBrush?: (window: TimeWindow | null) => void;
   /** Called on cursor moves with the row of each series under it, or null when the cursor is away. */
@@ -125,6 +127,7 @@ export function Plot(props: PlotProps) {
 
 function movesOf(props: PlotProps): PlotMoves {
   return {
+    window: props.window ?? null,
     timeOf: (x) => timeOfX(x, props.axis, props.series),
     move: (window) => props.onBrush?.(window),
   };

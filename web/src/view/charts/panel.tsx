@@ -147,6 +147,7 @@ export function Panel(props: PanelProps) {
           hidden={hidden}
           events={props.events}
           xRange={xRange}
+          window={clock.window}
           onBrush={clock.brush}
           onRead={(rows) => {
             if (readout.current !== null)

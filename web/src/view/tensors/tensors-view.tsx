@@ -125,6 +125,7 @@ function TensorBody({
     theme,
     height: 120,
     startMs: toMs(clock.startNs),
+    window: clock.window,
     onBrush: clock.brush,
     xRange: clock.window === null ? null : ([clock.window.from, clock.window.to] as const),
     events,
