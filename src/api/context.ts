@@ -4,6 +4,7 @@ import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { HeadContext } from "#query/runs/head.ts";
+import type { RunTables } from "#query/runs/tables.ts";
 import type { ExportReads } from "./export-reads.ts";
 import type { FileReads, Reads, ResolvedRun } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
@@ -11,6 +12,8 @@ import type { SqlPort } from "./sql-port.ts";
 
 export interface ApiContext {
   readonly reads: Reads;
+  /** The table of runs, kept up to date in memory. */
+  readonly tables: RunTables;
   readonly files: FileReads;
   readonly exports: ExportReads;
   readonly sql: SqlPort;
@@ -52,7 +55,14 @@ export function groupKeys(run: ResolvedRun): string[] {
 
 /** Cursors are opaque to clients: the sort values of the last row, as base64url of JSON. */
 export function encodeCursor(values: readonly (string | number | null)[] | null): string | null {
-  return values === null ? null : Buffer.from(JSON.stringify(values)).toString("base64url");
+  if (values === null) return null;
+  return Buffer.from(`[${values.map(formatCursorValue).join()}]`).toString("base64url");
+}
+
+/** JSON has no word for an infinite number, but one that is too great is read as one. */
+function formatCursorValue(value: string | number | null): string {
+  if (value === Number.POSITIVE_INFINITY) return "1e999";
+  return value === Number.NEGATIVE_INFINITY ? "-1e999" : JSON.stringify(value);
 }
 
 export function decodeCursor(cursor: string | undefined): (string | number | null)[] | null {

@@ -1,7 +1,7 @@
 // What the routes read, each as a narrow function. The store's readers implement it; rows are named and typed as
 // the contract says wherever that is possible, so that most answers need no further work.
 
-import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
+import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
 import type { TimelineReads } from "#query/timeline/timelines.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
@@ -142,17 +142,10 @@ export interface Reads {
   /** For each id the groups of the run it means; none when it means nothing. */
   groupsOfIds(workspace: string, ids: readonly string[]): Promise<Map<string, RunGroup[]>>;
   groupsOf(workspace: string, runs: readonly string[]): Promise<RunGroup[]>;
-  runFacts(workspace: string, groups: readonly string[] | null, signal?: AbortSignal): Promise<RunFacts[]>;
-  paramCells(
-    workspace: string,
-    names: readonly string[] | null,
-    groups: readonly string[] | null,
-  ): Promise<ParamCell[]>;
-  metricCells(
-    workspace: string,
-    keys: readonly string[] | null,
-    groups: readonly string[] | null,
-  ): Promise<MetricCell[]>;
+  /** Of all runs of a workspace, or what these groups say of theirs. */
+  runFacts(workspace: string, groups: readonly string[] | null): Promise<RunFacts[]>;
+  paramCells(workspace: string, name: string | null, groups: readonly string[] | null): Promise<ParamCell[]>;
+  metricCells(workspace: string, key: string, stat: PointStat, groups: readonly string[] | null): Promise<MetricCell[]>;
   metricCounts(
     workspace: string,
     keys: readonly string[] | null,

@@ -1,4 +1,4 @@
-// Values of params and metrics by run, for tables of many runs.
+// Values of params and metrics by group of rows, for tables of many runs.
 
 export interface ParamCell {
   readonly groupKey: string;
@@ -9,25 +9,21 @@ export interface ParamCell {
   readonly tsNs: bigint;
 }
 
-/** One point of a series as it is summed up. */
-export interface SummaryPoint {
+/** Which point of a series is asked for; the least and the greatest are among finite values. */
+export type PointStat = "first" | "last" | "min" | "max";
+
+/** One point of one series. */
+export interface MetricCell {
+  readonly groupKey: string;
+  readonly phase: string;
+  readonly worker: string;
   readonly value: number | null;
   /** The exact text when the number is not it. */
   readonly text: string;
+  /** Where it stands in its series; null and 0 for the least and the greatest. */
   readonly step: bigint | null;
   readonly tsNs: bigint;
-}
-
-export interface MetricCell {
-  readonly groupKey: string;
-  readonly key: string;
-  readonly phase: string;
-  readonly worker: string;
-  readonly first: SummaryPoint;
-  readonly last: SummaryPoint;
-  readonly min: number | null;
-  readonly max: number | null;
-  /** Whether any point is NaN or ±Infinity. */
+  /** Whether any point of the series is NaN or ±Infinity. */
   readonly hasNonfinite: boolean;
 }
 

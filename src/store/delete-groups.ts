@@ -17,6 +17,7 @@ const byGroup = [
   "seq_ranges",
   "metric_summary",
   "metric_by_key",
+  "param_by_key",
   "group_times",
   "cirron_batches",
   "aliases",

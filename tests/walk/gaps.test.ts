@@ -88,6 +88,17 @@ describe("GET /runs/<id>/gaps", () => {
     ]);
   });
 
+  test("are counted alike in the table of runs, also where two events have one number", async () => {
+    await send([start("both", 7000), metric("both", 2, 7001), metric("both", 2, 7002), metric("both", 6, 7003)]);
+    await send([metric("both", 6, 7004), metric("both", 9, 7005)]);
+    const { missing, sequences } = await gaps("both");
+    expect([missing, sequences[0]?.conflicts]).toEqual([5, 2]);
+    const { runs } = (await walk.get("/api/v1/runs?filter=id:both&columns=gaps")).body as {
+      runs: { integrity: { missing: number }; cells: Record<string, { num: number }> }[];
+    };
+    expect(runs).toMatchObject([{ integrity: { missing: 5 }, cells: { gaps: { num: 5 } } }]);
+  });
+
   test("is 404 for a run that is not there", async () => {
     expect((await walk.get("/api/v1/runs/nobody/gaps")).status).toBe(404);
   });

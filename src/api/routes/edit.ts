@@ -8,7 +8,7 @@ import type { EditFact } from "#model/run-facts.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { readRun } from "./run.ts";
-import { readFilter, toSource } from "./runs.ts";
+import { readFilter } from "./runs.ts";
 
 export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
   return async (request) => {
@@ -79,8 +79,8 @@ export async function findRuns(context: ApiContext, workspace: string, filter: s
     limit: Number.MAX_SAFE_INTEGER,
     after: null,
   };
-  const page = await listRuns(toSource(context), question, context.head());
-  return page.entries.map((entry) => entry.facts.runId);
+  const page = await listRuns(context.tables, question, context.head());
+  return page.rows.map(({ row }) => row.runId);
 }
 
 async function deleteRuns(

@@ -6,9 +6,9 @@ import type { Cell, RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { LaunchHead } from "#model/pipeline-facts.ts";
+import { cellsAt, countNonfinite } from "#query/runs/cells.ts";
 import type { FieldRef } from "#query/runs/field.ts";
 import { toRunHead } from "#query/runs/head.ts";
-import { readEntries } from "#query/runs/list.ts";
 import { type Grid, type GridCell, pickBest, toGrid } from "#query/semantiva/grid.ts";
 import { judgeLaunchHead, readLaunchStart } from "#query/semantiva/launch.ts";
 import { groupPipelines } from "#query/semantiva/pipeline-groups.ts";
@@ -159,29 +159,36 @@ async function readRows(
   const wanted = fields.length > 0 ? grid.cells : grid.cells.filter(({ status }) => status === "unfinished");
   const runs = wanted.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]));
   if (runs.length === 0 || (fields.length === 0 && runs.length > openRunsMax)) return new Map();
+  return fields.length === 0 ? readOpenRuns(context, workspace, runs) : readTableRows(context, workspace, runs, fields);
+}
+
+async function readOpenRuns(
+  context: ApiContext,
+  workspace: string,
+  runs: readonly string[],
+): Promise<Map<string, RunRow>> {
   const { reads } = context;
   const groups = (await reads.groupsOf(workspace, runs)).map((group) => group.groupKey);
+  const facts = await reads.runFacts(workspace, groups);
   const head = context.head();
-  if (fields.length === 0) {
-    const facts = await reads.runFacts(workspace, groups);
-    return new Map(
-      facts.map((run) => [run.runId, { name: run.runId, status: toRunHead(run, head).status, cells: {} }]),
-    );
-  }
-  const source = {
-    runFacts: () => reads.runFacts(workspace, groups),
-    paramCells: (_: string, names: readonly string[]) => reads.paramCells(workspace, names, groups),
-    metricCells: (_: string, keys: readonly string[]) => reads.metricCells(workspace, keys, groups),
-    metricCounts: (_: string, keys: readonly string[], of: readonly string[] | null) =>
-      reads.metricCounts(workspace, keys, of ?? groups),
-  };
-  const question = { workspace, filter: null, sort: [], columns: fields, group: null };
-  const entries = await readEntries(source, question, head);
+  return new Map(facts.map((run) => [run.runId, { name: run.runId, status: toRunHead(run, head).status, cells: {} }]));
+}
+
+async function readTableRows(
+  { tables, head }: ApiContext,
+  workspace: string,
+  runs: readonly string[],
+  fields: readonly FieldRef[],
+): Promise<Map<string, RunRow>> {
+  const found = await tables.ask(workspace, fields, head(), (view) =>
+    runs.flatMap((run) => {
+      const place = view.placeOf(run);
+      return place === undefined ? [] : [cellsAt(view, place, fields)];
+    }),
+  );
+  const rows = await countNonfinite(tables.source, workspace, found);
   return new Map(
-    entries.map((entry) => [
-      entry.facts.runId,
-      { name: entry.name, status: entry.head.status, cells: toCells(entry, fields) },
-    ]),
+    rows.map(({ row, cells }) => [row.runId, { name: row.name, status: row.head.status, cells: toCells(cells) }]),
   );
 }
 

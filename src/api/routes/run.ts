@@ -5,10 +5,10 @@ import type { Run, Worker } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import type { PayloadRecord, ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
-import { toEntries } from "#query/runs/list.ts";
-import type { RunEntry } from "#query/runs/values.ts";
+import { type RunRow, toRunRow } from "#query/runs/row.ts";
 import { readClockNote } from "./pipeline.ts";
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
@@ -41,20 +41,20 @@ export async function readRun(
   if (mine === undefined) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
   const head = context.head();
   const clock = await readClockNote(context, [mine]);
-  const [entry] = toEntries([mine], params, [], metricCounts, head) as [RunEntry];
+  const row = toRunRow(mine, head);
   const start = firstPayload(payloads, "run_start");
   const end = lastPayload(payloads, "run_end");
   return {
-    ...toSummary(entry, []),
-    name_sent: entry.head.name,
-    tags_sent: [...entry.head.tags],
+    ...toSummary({ row, cells: [] }),
+    name_sent: row.head.name,
+    tags_sent: [...row.head.tags],
     notes: mine.edit?.notes ?? "",
     aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
     also: [...resolved.also],
-    params: Object.fromEntries([...entry.params].map(([name, cell]) => [name, cell.value])),
+    params: toParams(params, keys),
     source: toTexts(objectOf(start["source"])),
     env: toTexts({ ...sessionEnv(payloads), ...objectOf(start["env"]) }),
-    error_detail: toError(entry, end),
+    error_detail: toError(row, end),
     worker_list: toWorkers(mine, head),
     children: [],
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
@@ -63,6 +63,14 @@ export async function readRun(
     edits: toEdits(mine),
     as_of: asOf,
   };
+}
+
+/** The latest value of each, of all groups of the run. */
+function toParams(cells: readonly ParamCell[], groups: readonly string[]): Record<string, string> {
+  const inOrder = cells.toSorted(
+    (a, b) => compareBig(a.tsNs, b.tsNs) || groups.indexOf(a.groupKey) - groups.indexOf(b.groupKey),
+  );
+  return Object.fromEntries(inOrder.map(({ name, value }) => [name, value]));
 }
 
 function firstPayload(payloads: readonly PayloadRecord[], type: string): Record<string, unknown> {
@@ -91,8 +99,8 @@ function toTexts(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-function toError(entry: RunEntry, end: Record<string, unknown>): Run["error_detail"] {
-  const { errorType, errorMessage } = entry.head;
+function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_detail"] {
+  const { errorType, errorMessage } = head;
   if (errorType === "" && errorMessage === "") return null;
   const traceback = objectOf(end["error"])["traceback"];
   return { type: errorType, message: errorMessage, traceback: typeof traceback === "string" ? traceback : "" };

@@ -3,22 +3,20 @@
 import type { ApiContext } from "#api/context.ts";
 import type { Spark } from "#api/contract/run.ts";
 import type { Series } from "#api/contract/series.ts";
-import type { RunEntry } from "#query/runs/values.ts";
+import type { RunRow } from "#query/runs/row.ts";
 import { parseLines } from "./lines.ts";
 
 const sparkBuckets = 48;
 
 export async function readSparks(
   context: ApiContext,
-  entries: readonly RunEntry[],
+  runs: readonly RunRow[],
   field: string,
   signal: AbortSignal,
 ): Promise<Map<string, Spark>> {
   const at = field.lastIndexOf("@");
   const key = at > 0 ? field.slice(0, at) : field;
-  const groups = entries.flatMap(({ facts }) =>
-    facts.groups.map(({ groupKey, protocol, rank }) => ({ groupKey, run: facts.runId, protocol, rank })),
-  );
+  const groups = runs.flatMap((run) => run.groups.map((group) => ({ ...group, run: run.runId })));
   if (groups.length === 0) return new Map();
   const rows = context.reads.series(
     {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FieldRef } from "./field.ts";
 import { type Filter, parseFilter } from "./filter.ts";
-import { type FieldValue, like, matches } from "./match.ts";
+import { type FieldValue, like, toPredicate } from "./match.ts";
 
 function parsed(text: string): Filter {
   const result = parseFilter(text);
@@ -23,8 +23,9 @@ const run: Record<string, FieldValue[]> = {
 };
 
 function isMatch(text: string): boolean {
-  const lookup = (field: FieldRef) => run[field.text] ?? [];
-  return matches(parsed(text), { lookup, words: ["gpt-w256", "sweep"], nowNs: 1794710400000000000n });
+  const readerOf = (field: FieldRef) => () => run[field.text] ?? [];
+  const source = { readerOf, wordsOf: () => ["gpt-w256", "sweep"] };
+  return toPredicate(parsed(text), source, 1794710400000000000n)(null);
 }
 
 describe("the filter language", () => {

@@ -33,15 +33,25 @@ export interface RunHead {
 }
 
 export function toRunHead(facts: RunFacts, context: HeadContext): RunHead {
-  const verdict = judge(facts, context);
+  return judgeRun(facts, context).head;
+}
+
+/** `silence` is what decides about the run while nothing says how it ended; null when the facts alone do. */
+export function judgeRun(facts: RunFacts, context: HeadContext): { head: RunHead; silence: Silence | null } {
+  const said = judge(facts);
+  if (said !== null) return { head: toHead(facts, said), silence: null };
+  const silence = toSilence(facts);
+  return { head: toHead(facts, judgeSilence(silence, context)), silence };
+}
+
+function toHead(facts: RunFacts, verdict: Verdict): RunHead {
   const firsts = facts.groups.flatMap((group) => (group.firstNs === null ? [] : [group.firstNs]));
-  const lasts = facts.groups.flatMap((group) => (group.lastNs === null ? [] : [group.lastNs]));
   const start = earliestStart(facts);
   return {
     status: verdict.status,
     statusRaw: verdict.raw,
     startNs: smallest([...firsts, ...facts.wrappers.map((wrapper) => wrapper.startNs)]),
-    endNs: verdict.status === "running" ? null : largest(lasts),
+    endNs: verdict.status === "running" ? null : lastTime(facts),
     lastReceivedNs: largest(facts.groups.map((group) => group.lastReceivedNs)) ?? 0n,
     name: start?.name || facts.wrappers[0]?.name || "",
     experiment: start?.experiment ?? "",
@@ -59,6 +69,34 @@ export function toRunHead(facts: RunFacts, context: HeadContext): RunHead {
   };
 }
 
+/** What is said of a run that nothing has ended hangs on the time and on its connections, and on these facts. */
+export interface Silence {
+  readonly groupKeys: readonly string[];
+  /** Of groups that did not come by import; null when all did. */
+  readonly lastArrivalNs: bigint | null;
+  readonly onlyCirron: boolean;
+  readonly raw: string;
+  /** By the clients' clocks. */
+  readonly lastNs: bigint | null;
+}
+
+/** The head of a run without an end at another moment; the same one when nothing about it is different. */
+export function headAt(head: RunHead, silence: Silence, context: HeadContext): RunHead {
+  const { status } = judgeSilence(silence, context);
+  return status === head.status ? head : { ...head, status, endNs: status === "running" ? null : silence.lastNs };
+}
+
+function toSilence(facts: RunFacts): Silence {
+  const live = facts.groups.filter((group) => !group.imported);
+  return {
+    groupKeys: facts.groups.map((group) => group.groupKey),
+    lastArrivalNs: largest(live.map((group) => group.lastReceivedNs)),
+    onlyCirron: facts.groups.every((group) => group.protocol === "cirron"),
+    raw: latestStatus(facts.statuses)?.status ?? "",
+    lastNs: lastTime(facts),
+  };
+}
+
 interface Verdict {
   readonly status: RunStatus;
   readonly raw: string;
@@ -69,14 +107,8 @@ interface Verdict {
 const noError = { errorType: "", errorMessage: "" };
 
 /** The order of evidence: exit code, run_end of every worker, pipeline_end, session span, then silence. */
-function judge(facts: RunFacts, context: HeadContext): Verdict {
-  return (
-    judgeWrapper(facts) ??
-    judgeXtrack(facts) ??
-    judgePipeline(facts) ??
-    judgeCirron(facts) ??
-    judgeSilence(facts, context)
-  );
+function judge(facts: RunFacts): Verdict | null {
+  return judgeWrapper(facts) ?? judgeXtrack(facts) ?? judgePipeline(facts) ?? judgeCirron(facts);
 }
 
 function judgeWrapper(facts: RunFacts): Verdict | null {
@@ -148,16 +180,12 @@ function judgeCirron(facts: RunFacts): Verdict | null {
   return { status: "completed", raw: "", ...noError };
 }
 
-function judgeSilence(facts: RunFacts, context: HeadContext): Verdict {
-  const last = latestStatus(facts.statuses);
-  const raw = last?.status ?? "";
-  if (facts.groups.some((group) => context.isConnected(group.groupKey))) return { status: "running", raw, ...noError };
-  const live = facts.groups.filter((group) => !group.imported);
-  const lastArrival = largest(live.map((group) => group.lastReceivedNs));
-  if (lastArrival !== null && context.nowNs - lastArrival < context.silenceNs)
+function judgeSilence(silence: Silence, context: HeadContext): Verdict {
+  const { lastArrivalNs, raw } = silence;
+  const isRecent = lastArrivalNs !== null && context.nowNs - lastArrivalNs < context.silenceNs;
+  if (isRecent || silence.groupKeys.some((groupKey) => context.isConnected(groupKey)))
     return { status: "running", raw, ...noError };
-  const onlyCirron = facts.groups.every((group) => group.protocol === "cirron");
-  return { status: live.length === 0 && onlyCirron ? "unknown" : "lost", raw, ...noError };
+  return { status: lastArrivalNs === null && silence.onlyCirron ? "unknown" : "lost", raw, ...noError };
 }
 
 function earliestStart(facts: RunFacts): StartFact | undefined {
@@ -199,6 +227,10 @@ function toTags(text: string): string[] {
 
 function present<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
   return value === undefined || value === "" ? {} : ({ [key]: value } as Record<K, string>);
+}
+
+function lastTime(facts: RunFacts): bigint | null {
+  return largest(facts.groups.flatMap((group) => (group.lastNs === null ? [] : [group.lastNs])));
 }
 
 function smallest(times: readonly bigint[]): bigint | null {

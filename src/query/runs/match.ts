@@ -9,67 +9,76 @@ export interface FieldValue {
   readonly num: number | null;
 }
 
-/** What a run has for a field; several for lists, none when it has no such field. */
-export type FieldLookup = (field: FieldRef) => readonly FieldValue[];
+/** What a row has for a field; several values for lists, none when it has no such field. */
+export type FieldReader<R> = (row: R) => readonly FieldValue[];
 
-export interface MatchContext {
-  readonly lookup: FieldLookup;
+/** Where a filter finds what it looks at. */
+export interface FilterSource<R> {
+  readerOf(field: FieldRef): FieldReader<R>;
   /** What a bare word is looked for in. */
-  readonly words: readonly string[];
-  readonly nowNs: bigint;
+  wordsOf(row: R): readonly string[];
 }
 
-export function matches(filter: Filter, context: MatchContext): boolean {
+/** A filter as a function. What does not hang on a row is worked out once: a table may have 100,000 of them. */
+export function toPredicate<R>(filter: Filter, source: FilterSource<R>, nowNs: bigint): (row: R) => boolean {
   switch (filter.kind) {
-    case "and":
-      return filter.parts.every((part) => matches(part, context));
-    case "or":
-      return filter.parts.some((part) => matches(part, context));
-    case "not":
-      return !matches(filter.part, context);
-    case "word":
-      return context.words.some((word) => contains(word, filter.text));
-    case "test":
-      return matchesTest(context.lookup(filter.field), filter.operator, filter.value, filter.field, context.nowNs);
+    case "and": {
+      const parts = filter.parts.map((part) => toPredicate(part, source, nowNs));
+      return (row) => parts.every((part) => part(row));
+    }
+    case "or": {
+      const parts = filter.parts.map((part) => toPredicate(part, source, nowNs));
+      return (row) => parts.some((part) => part(row));
+    }
+    case "not": {
+      const part = toPredicate(filter.part, source, nowNs);
+      return (row) => !part(row);
+    }
+    case "word": {
+      const wanted = filter.text.toLowerCase();
+      return (row) => source.wordsOf(row).some((word) => word.toLowerCase().includes(wanted));
+    }
+    case "test": {
+      const read = source.readerOf(filter.field);
+      const test = toTest(filter.operator, filter.value, filter.field, nowNs);
+      if (filter.operator === "!=") return (row) => !read(row).some(test);
+      return (row) => read(row).some(test);
+    }
   }
 }
 
-function matchesTest(
-  values: readonly FieldValue[],
+/** `!=` is tested as `=`, and turned round for all values at once. */
+function toTest(
   operator: FilterOperator,
   wanted: string,
   field: FieldRef,
   nowNs: bigint,
-): boolean {
-  if (operator === "!=") return !values.some((value) => equals(value, wanted, field, nowNs));
-  return values.some((value) => {
-    switch (operator) {
-      case ":":
-      case "=":
-        return equals(value, wanted, field, nowNs);
-      case "~":
-        return like(value.text, wanted);
-      default:
-        return compares(value, operator, toNumber(wanted, field, nowNs), wanted);
-    }
-  });
-}
-
-function equals(value: FieldValue, wanted: string, field: FieldRef, nowNs: bigint): boolean {
+): (value: FieldValue) => boolean {
   const number = toNumber(wanted, field, nowNs);
-  if (number !== null && value.num !== null) return Object.is(value.num, number) || value.num === number;
-  if (value.text.toLowerCase() === wanted.toLowerCase()) return true;
-  return wanted.includes("*") && like(value.text, wanted);
+  switch (operator) {
+    case "~":
+      return (value) => like(value.text, wanted);
+    case ":":
+    case "=":
+    case "!=":
+      return toEquality(number, wanted);
+    default:
+      return (value) =>
+        number !== null && value.num !== null
+          ? compares(value.num, operator, number)
+          : compares(value.text, operator, wanted);
+  }
 }
 
-function compares(
-  value: FieldValue,
-  operator: "<" | "<=" | ">" | ">=",
-  number: number | null,
-  wanted: string,
-): boolean {
-  const [left, right] = number !== null && value.num !== null ? [value.num, number] : [value.text, wanted];
-  if (typeof left !== typeof right) return false;
+function toEquality(number: number | null, wanted: string): (value: FieldValue) => boolean {
+  const lower = wanted.toLowerCase();
+  return (value) => {
+    if (number !== null && value.num !== null) return Object.is(value.num, number) || value.num === number;
+    return value.text.toLowerCase() === lower || (wanted.includes("*") && like(value.text, wanted));
+  };
+}
+
+function compares<T extends number | string>(left: T, operator: "<" | "<=" | ">" | ">=", right: T): boolean {
   switch (operator) {
     case "<":
       return left < right;

@@ -1,58 +1,31 @@
-// What a run has for a field: for filters, sorting, grouping and the cells of a table.
+// What a run has for a field: for filters, sorting, grouping and the cells of a table. Fields of the run itself come
+// from its row; params and metrics from the cells that were read by their names.
 
-import type { MetricCell, MetricCount, ParamCell, SummaryPoint } from "#model/run-cells.ts";
-import type { RunFacts } from "#model/run-facts.ts";
-import type { FieldRef } from "./field.ts";
+import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
+import type { FieldRef, RunField } from "./field.ts";
 import type { RunHead } from "./head.ts";
-import type { FieldValue } from "./match.ts";
+import type { FieldReader, FieldValue } from "./match.ts";
+import type { RunRow } from "./row.ts";
 
-/** A run with everything that was read about it. */
-export interface RunEntry {
-  readonly facts: RunFacts;
-  readonly head: RunHead;
-  readonly name: string;
-  readonly tags: readonly string[];
-  /** By param name: the latest value. */
-  readonly params: ReadonlyMap<string, ParamCell>;
-  readonly metrics: readonly MetricCell[];
-  readonly counts: readonly MetricCount[];
-}
+type MetricField = Extract<FieldRef, { kind: "metric" }>;
 
-export function valuesOf(entry: RunEntry, field: FieldRef): readonly FieldValue[] {
-  switch (field.kind) {
-    case "run":
-      return runValues(entry, field.name);
-    case "tag":
-      return entry.tags
-        .filter((tag) => tag.startsWith(`${field.name}=`))
-        .map((tag) => toText(tag.slice(field.name.length + 1)));
-    case "param": {
-      const cell = entry.params.get(field.name);
-      return cell === undefined ? [] : [toParamValue(cell)];
-    }
-    case "metric":
-      return metricValues(entry, field);
-  }
-}
-
-function runValues(entry: RunEntry, name: Extract<FieldRef, { kind: "run" }>["name"]): readonly FieldValue[] {
-  const { facts, head } = entry;
-  const [pipeline] = facts.pipelines.filter((one) => one.launchId !== "");
+export function runValues(row: RunRow, name: RunField): readonly FieldValue[] {
+  const { head } = row;
   switch (name) {
     case "id":
-      return [toText(facts.runId)];
+      return [toText(row.runId)];
     case "name":
-      return [toText(entry.name)];
+      return [toText(row.name)];
     case "status":
       return [toText(head.status)];
     case "status_raw":
       return optional(head.statusRaw);
     case "protocol":
-      return protocolsOf(facts).map(toText);
+      return row.protocols.map(toText);
     case "experiment":
       return optional(head.experiment);
     case "tags":
-      return entry.tags.map(toText);
+      return row.tags.map(toText);
     case "start":
       return toTime(head.startNs);
     case "end":
@@ -62,25 +35,25 @@ function runValues(entry: RunEntry, name: Extract<FieldRef, { kind: "run" }>["na
     case "duration":
       return toTime(durationOf(head));
     case "workers":
-      return [toNumber(head.workers.length)];
+      return [new NumberValue(head.workers.length)];
     case "launch":
-      return optional(pipeline?.launchId ?? "");
+      return optional(row.launch?.id ?? "");
     case "attempt":
-      return toTime(pipeline?.attempt ?? null);
+      return toTime(row.launch?.attempt ?? null);
     case "index":
-      return toTime(pipeline?.index ?? null);
+      return toTime(row.launch?.index ?? null);
     case "parent":
       return optional(head.parent);
     case "archived":
-      return [toText(String(facts.edit?.archived ?? false))];
+      return [toText(String(row.edit?.archived ?? false))];
     case "notes":
-      return optional(facts.edit?.notes ?? "");
+      return optional(row.edit?.notes ?? "");
     case "error":
       return optional(head.errorMessage);
     case "faults":
-      return [toNumber(facts.groups.reduce((sum, group) => sum + group.faults, 0))];
+      return [new NumberValue(row.faults)];
     case "gaps":
-      return [toNumber(facts.missing)];
+      return [new NumberValue(row.missing)];
     case "host":
     case "user":
     case "commit":
@@ -89,81 +62,91 @@ function runValues(entry: RunEntry, name: Extract<FieldRef, { kind: "run" }>["na
   }
 }
 
-export function protocolsOf(facts: RunFacts): string[] {
-  const known = facts.groups.map((group) => group.protocol).filter((protocol) => protocol !== "run");
-  return [...new Set(known)].sort();
+export function toTagReader(name: string): FieldReader<RunRow> {
+  const start = `${name}=`;
+  return (row) => row.tags.filter((tag) => tag.startsWith(start)).map((tag) => toText(tag.slice(start.length)));
 }
 
 export function durationOf(head: RunHead): bigint | null {
   return head.startNs === null || head.endNs === null ? null : head.endNs - head.startNs;
 }
 
-function metricValues(entry: RunEntry, field: Extract<FieldRef, { kind: "metric" }>): readonly FieldValue[] {
-  const mine = entry.metrics.filter(
-    (cell) => cell.key === field.key && (field.phase === null || cell.phase === field.phase),
-  );
+/** The latest of the values that the groups of a run have for a param; the groups in order. */
+export function paramValues(cells: readonly ParamCell[]): readonly FieldValue[] {
+  let latest: ParamCell | null = null;
+  for (const cell of cells) if (latest === null || cell.tsNs >= latest.tsNs) latest = cell;
+  if (latest === null) return [];
+  const { value, num } = latest;
+  const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
+  return [num !== null && text === formatNumber(num) ? new NumberValue(num) : { text, num }];
+}
+
+/** Of the points of a run's series, those of the field's phase, the one that the field asks for. */
+export function pointValues(field: MetricField, cells: readonly MetricCell[]): readonly FieldValue[] {
+  let best: MetricCell | null = null;
+  for (const cell of cells) {
+    if (field.phase !== null && cell.phase !== field.phase) continue;
+    if ((field.stat === "min" || field.stat === "max") && cell.value === null) continue;
+    if (best === null || isBetter(field.stat, cell, best)) best = cell;
+  }
+  if (best === null) return [];
+  if (best.text !== "") return [{ text: best.text, num: best.value }];
+  return best.value === null ? [] : [new NumberValue(best.value)];
+}
+
+function isBetter(stat: MetricField["stat"], cell: MetricCell, best: MetricCell): boolean {
+  if (stat === "min") return (cell.value as number) < (best.value as number);
+  if (stat === "max") return (cell.value as number) > (best.value as number);
+  const order = comparePlaces(cell, best) * (stat === "first" ? -1 : 1);
+  if (order !== 0) return order > 0;
+  // Two series of one group have a point at one place: the order in which they are read must not matter.
+  return cell.groupKey === best.groupKey && (compare(cell.phase, best.phase) || compare(cell.worker, best.worker)) < 0;
+}
+
+const noStep = -(2n ** 63n);
+
+/** By (step, time). */
+function comparePlaces(a: MetricCell, b: MetricCell): number {
+  return compare(a.step ?? noStep, b.step ?? noStep) || compare(a.tsNs, b.tsNs);
+}
+
+export function countValues(field: MetricField, cells: readonly MetricCount[]): readonly FieldValue[] {
+  const mine = cells.filter((cell) => field.phase === null || cell.phase === field.phase);
   if (mine.length === 0) return [];
-  const counts = entry.counts.filter(
-    (cell) => cell.key === field.key && (field.phase === null || cell.phase === field.phase),
-  );
-  switch (field.stat) {
-    case "first":
-      return toPoint(
-        pickPoint(
-          mine.map((cell) => cell.first),
-          -1,
-        ),
-      );
-    case "last":
-      return toPoint(
-        pickPoint(
-          mine.map((cell) => cell.last),
-          1,
-        ),
-      );
-    case "min":
-      return numbers(mine.map((cell) => cell.min))
-        .toSorted((a, b) => a - b)
-        .slice(0, 1)
-        .map(toNumber);
-    case "max":
-      return numbers(mine.map((cell) => cell.max))
-        .toSorted((a, b) => b - a)
-        .slice(0, 1)
-        .map(toNumber);
-    case "count":
-      return [toNumber(counts.reduce((sum, cell) => sum + cell.count, 0))];
-    case "nonfinite":
-      return [toNumber(counts.reduce((sum, cell) => sum + cell.nonfinite, 0))];
+  const stat = field.stat === "count" ? "count" : "nonfinite";
+  return [new NumberValue(mine.reduce((sum, cell) => sum + cell[stat], 0))];
+}
+
+/** A number whose text is how the language writes it; most are never shown, so the text waits until it is asked for. */
+export class NumberValue implements FieldValue {
+  readonly num: number;
+
+  constructor(num: number) {
+    this.num = num;
+  }
+
+  get text(): string {
+    return formatNumber(this.num);
   }
 }
 
-/** The greatest (sign 1) or least (sign -1) by (step, time). */
-function pickPoint(points: readonly SummaryPoint[], sign: 1 | -1): SummaryPoint {
-  return points.reduce((best, point) => (comparePoints(point, best) * sign > 0 ? point : best));
+/** A time or a 64-bit integer: its text is exact, its number nearly. */
+class IntegerValue implements FieldValue {
+  readonly num: number;
+  private readonly exact: bigint;
+
+  constructor(exact: bigint) {
+    this.num = Number(exact);
+    this.exact = exact;
+  }
+
+  get text(): string {
+    return this.exact.toString();
+  }
 }
 
-function comparePoints(a: SummaryPoint, b: SummaryPoint): number {
-  const steps = compareBig(a.step ?? -(2n ** 63n), b.step ?? -(2n ** 63n));
-  return steps !== 0 ? steps : compareBig(a.tsNs, b.tsNs);
-}
-
-function compareBig(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function toPoint(point: SummaryPoint): FieldValue[] {
-  if (point.text !== "") return [{ text: point.text, num: point.value }];
-  return point.value === null ? [] : [toNumber(point.value)];
-}
-
-function toParamValue(cell: ParamCell): FieldValue {
-  const { value, num } = cell;
-  return { text: value.startsWith('"') ? (JSON.parse(value) as string) : value, num };
-}
-
-function toNumber(num: number): FieldValue {
-  return { text: Object.is(num, -0) ? "-0" : String(num), num };
+function formatNumber(num: number): string {
+  return Object.is(num, -0) ? "-0" : String(num);
 }
 
 function toText(text: string): FieldValue {
@@ -171,13 +154,13 @@ function toText(text: string): FieldValue {
 }
 
 function toTime(value: bigint | null): FieldValue[] {
-  return value === null ? [] : [{ text: value.toString(), num: Number(value) }];
+  return value === null ? [] : [new IntegerValue(value)];
 }
 
 function optional(text: string): FieldValue[] {
   return text === "" ? [] : [toText(text)];
 }
 
-function numbers(values: readonly (number | null)[]): number[] {
-  return values.filter((value) => value !== null);
+function compare<T extends bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

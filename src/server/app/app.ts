@@ -14,6 +14,7 @@ import type { Control } from "#control/control.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
+import { RunTables, usualTables } from "#query/runs/tables.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
@@ -202,11 +203,16 @@ interface ContextParts {
 }
 
 function createContext({ collector, control, config, neighbours, doors }: ContextParts): ApiContext {
+  const store = readSharedStore(collector.store);
+  const reads = createReads(store);
+  // Several collectors may share a server, and none is told of all that the others store.
+  const tables = new RunTables(reads, { ...usualTables, kept: collector.store.kind === "embedded" });
+  collector.onStored((_, batches) => tables.note(batches));
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
-  const store = readSharedStore(collector.store);
   return {
-    reads: createReads(store),
+    reads,
+    tables,
     files: createFileReads(store, collector.blobs, () => collector.queryable(collector.sequencer.position.applied)),
     exports: createExportReads(store, collector.blobs),
     sql: createSqlPort(collector.store),

@@ -26,8 +26,8 @@ const rowsAtOnce = 50_000;
 const fileChunkBytes = 768 * 1024;
 
 export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncGenerator<string> {
-  yield formatHead("run", { run: run.runId, edit: await readEdit(parts, run.runId) });
   const own = run.groups.map((group) => group.groupKey);
+  yield formatHead("run", { run: run.runId, edit: await readEdit(parts, own) });
   const groups = [...own, ...(await newLaunches(parts, own))];
   const batches = await readBatches(parts.store, own);
   let batch: Rows[] = [];
@@ -46,8 +46,11 @@ export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncG
   yield* exportFiles(parts, run, own);
 }
 
-async function readEdit({ store, workspace, signal }: ExportParts, runId: string): Promise<object | null> {
-  const query = editsQuery(store.database, workspace, [runId]);
+async function readEdit(
+  { store, workspace, signal }: ExportParts,
+  groupKeys: readonly string[],
+): Promise<object | null> {
+  const query = editsQuery(store.database, { workspace, groupKeys });
   const [edit] = await store.query<{ name: string | null; notes: string | null; tags: string; archived: number }>(
     query,
     {

@@ -24,10 +24,10 @@ export function createReads(store: Store): Reads {
     resolve: (workspace, id) => resolve(store, workspace, id),
     groupsOfIds: (workspace, ids) => readGroupsOfIds(store, workspace, ids),
     groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
-    runFacts: (workspace, groups, signal) =>
-      readRunFacts(store, groups === null ? { workspace } : { workspace, groupKeys: groups }, { signal }),
-    paramCells: (workspace, names, groups) => readParamCells(store, workspace, names, groups),
-    metricCells: (workspace, keys, groups) => readMetricCells(store, workspace, keys, groups),
+    runFacts: (workspace, groups) =>
+      readRunFacts(store, groups === null ? { workspace } : { workspace, groupKeys: groups }),
+    paramCells: (workspace, name, groups) => readParamCells(store, workspace, name, groups),
+    metricCells: (workspace, key, stat, groups) => readMetricCells(store, workspace, key, stat, groups),
     metricCounts: (workspace, keys, groups) => readMetricCounts(store, workspace, keys, groups),
     fields: (workspace, text) => store.query(details.fieldsQuery(database, workspace, text)),
     runPayloads: (groups) => store.query(details.payloadsQuery(database, groups)),

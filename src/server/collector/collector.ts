@@ -16,6 +16,7 @@ import { nodeFiles } from "#journal/files.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import { createOutbox } from "#journal/outbox.ts";
 import { LiveHub } from "#live/hub.ts";
+import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
@@ -58,6 +59,8 @@ const planBytesMax = 16 * 1024 * 1024;
 /** What the identities of XTrack events may take; those of runs that were longest silent are let go beyond it. */
 const identityBytesMax = 512 * 1024 * 1024;
 
+type StoredListener = (to: number, batches: readonly Batch[]) => void;
+
 export interface Collector {
   readonly id: string;
   readonly store: Store;
@@ -69,8 +72,8 @@ export interface Collector {
   readonly hub: LiveHub;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
-  /** Called with the last journal record that is in the store, whenever there are more. */
-  onStored(listener: (to: number) => void): void;
+  /** Called with the last journal record that is in the store, and with the batches since the call before. */
+  onStored(listener: StoredListener): void;
   submit(input: Input, decoded?: unknown): Submitted;
   /** Makes changes of the small state durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
@@ -128,9 +131,9 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
   const { changes, doubles } = await restoreIntake(store, applier, nowNs());
-  const storedListeners: ((to: number) => void)[] = [];
-  const onStored = (to: number): void => {
-    for (const listener of storedListeners) listener(to);
+  const storedListeners: StoredListener[] = [];
+  const onStored: StoredListener = (to, batches) => {
+    for (const listener of storedListeners) listener(to, batches);
   };
   const writer = new StoreWriter(
     outbox,
@@ -170,7 +173,11 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   });
   await sequencer.recover();
   if (changes.length > 0) await collector.change(changes, "default", "");
-  removeDoubles(collector, doubles).catch((cause) => options.onTrouble("Copies of rows stay in the store.", cause));
+  const removing = removeDoubles(collector, doubles).catch((cause) =>
+    options.onTrouble("Copies of rows stay in the store.", cause),
+  );
+  // Of a store of its own a collector keeps answers, and is told only of what it writes: nothing else may change there.
+  if (store.kind === "embedded") await removing;
   return collector;
 }
 
@@ -185,7 +192,7 @@ function writerOptions(
   collector: string,
   journal: Journal,
   applier: ProtocolApplier,
-  hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: (to: number) => void },
+  hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: StoredListener },
 ) {
   return {
     collector,
@@ -193,8 +200,8 @@ function writerOptions(
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
     onTrouble: hooks.onTrouble,
-    onStored(to: number) {
-      hooks.onStored(to);
+    onStored(to: number, batches: readonly Batch[]) {
+      hooks.onStored(to, batches);
       applier.identities.shrink(identityBytesMax, to);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
     },
@@ -214,7 +221,7 @@ interface Parts {
   readonly applier: ProtocolApplier;
   readonly hub: LiveHub;
   readonly listeners: ((applied: AppliedInput) => void)[];
-  readonly storedListeners: ((to: number) => void)[];
+  readonly storedListeners: StoredListener[];
   onClose(): void;
 }
 

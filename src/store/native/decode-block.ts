@@ -9,6 +9,9 @@ export type DecodedColumn =
   | { readonly kind: "string"; readonly bytes: Uint8Array; readonly ends: Uint32Array }
   | { readonly kind: "int32"; readonly values: Int32Array }
   | { readonly kind: "fixed"; readonly width: number; readonly bytes: Uint8Array }
+  | { readonly kind: "float64"; readonly values: Float64Array }
+  /** `nulls` has a 1 where a row is absent; `inner` holds a zero or '' there. */
+  | { readonly kind: "nullable"; readonly nulls: Uint8Array; readonly inner: DecodedColumn }
   | { readonly kind: "dict"; readonly keys: readonly string[]; readonly codes: Uint32Array };
 
 export interface DecodedBlock {
@@ -133,6 +136,11 @@ export class BlockReader {
     if (type === "Int32") return { kind: "int32", values: new Int32Array(this.take(rows * 4).buffer) };
     if (type === "String") return this.readStrings(rows);
     if (type === "UInt8") return { kind: "uint8", values: this.take(rows) };
+    if (type === "Float64") return { kind: "float64", values: new Float64Array(this.take(rows * 8).buffer) };
+    if (type.startsWith("Nullable("))
+      return { kind: "nullable", nulls: this.take(rows), inner: this.readColumn(type.slice(9, -1), rows) };
+    const kept = /^SimpleAggregateFunction\(\w+, (.*)\)$/.exec(type);
+    if (kept !== null) return this.readColumn(kept[1] as string, rows);
     const width = widthOf(type);
     if (width !== undefined) return { kind: "fixed", width, bytes: this.take(rows * width) };
     if (type === "LowCardinality(String)") return this.readDict(rows);

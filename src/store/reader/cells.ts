@@ -1,114 +1,101 @@
-// Params and metric summaries of many runs at once: narrow reads by name over a whole workspace.
+// Params and metric summaries of many runs at once: narrow reads by name over a whole workspace or some groups.
 
-import type { MetricCell, MetricCount, ParamCell, SummaryPoint } from "#model/run-cells.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
+import type { Store } from "#store/store.ts";
+import { readNativeRows } from "./native-rows.ts";
 
 interface ParamRow {
   readonly group_key: string;
   readonly name: string;
   readonly value: string;
-  readonly value_num: number | string | null;
-  readonly ts_ns: string;
+  readonly value_num: number | null;
+  readonly ts_ns: bigint;
 }
 
-/** The latest value of each named param of each group. */
+/** The latest value of each param of each group; `name` null stands for all of them. */
 export async function readParamCells(
   store: Store,
   workspace: string,
-  names: readonly string[] | null,
+  name: string | null,
   groups: readonly string[] | null,
-  options: ReadOptions = {},
 ): Promise<ParamCell[]> {
-  const rows = await store.query<ParamRow>(
-    {
-      sql: `SELECT group_key, name, argMax(p.value, (p.ts_ns, p.seq)) AS value,
-          argMax(tuple(p.value_num), (p.ts_ns, p.seq)).1 AS value_num, max(p.ts_ns) AS ts_ns
-        FROM ${store.database}.params AS p WHERE ${where(groups)} ${names === null ? "" : "AND name IN {names:Array(String)}"}
-        GROUP BY group_key, name`,
-      params: { ...whereParams(workspace, groups), ...(names === null ? {} : { names: [...names] }) },
-    },
-    options,
-  );
+  const place = "(p.ts_ns, p.seq, p.worker)";
+  const rows = await readNativeRows<ParamRow>(store, {
+    sql: `SELECT group_key, name, argMax(p.value, ${place}) AS value,
+        argMax(tuple(p.value_num), ${place}).1 AS value_num, max(p.ts_ns) AS ts_ns
+      FROM ${store.database}.${name === null ? "params" : "param_by_key"} AS p
+      WHERE ${where(groups)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name`,
+    params: { ...whereParams(workspace, groups), ...(name === null ? {} : { name }) },
+  });
   return rows.map((row) => ({
     groupKey: row.group_key,
     name: row.name,
     value: row.value,
-    num: toNumber(row.value_num),
-    tsNs: BigInt(row.ts_ns),
+    num: row.value_num,
+    tsNs: row.ts_ns,
   }));
 }
 
-type PointTuple = readonly [number | string | null, string, string | null, string | null, string];
+/** A point is (value, value_text, step, epoch, ts_ns). */
+const statSql: Readonly<Record<PointStat, string>> = {
+  first: "(argMinMerge(first) AS point).1 AS value, point.2 AS text, point.3 AS step, point.5 AS ts_ns",
+  last: "(argMaxMerge(last) AS point).1 AS value, point.2 AS text, point.3 AS step, point.5 AS ts_ns",
+  min: "min(min_value) AS value",
+  max: "max(max_value) AS value",
+};
 
 interface MetricRow {
   readonly group_key: string;
-  readonly key: string;
   readonly phase: string;
   readonly worker: string;
-  readonly first: PointTuple;
-  readonly last: PointTuple;
-  readonly min_value: number | null;
-  readonly max_value: number | null;
-  readonly nonfinite: number;
+  readonly value: number | null;
+  readonly text?: string;
+  readonly step?: bigint | null;
+  readonly ts_ns?: bigint;
+  readonly has_nonfinite: number;
 }
 
+/** One point of every series of a key. */
 export async function readMetricCells(
   store: Store,
   workspace: string,
-  keys: readonly string[] | null,
+  key: string,
+  stat: PointStat,
   groups: readonly string[] | null,
-  options: ReadOptions = {},
 ): Promise<MetricCell[]> {
-  const rows = await store.query<MetricRow>(
-    {
-      sql: `SELECT group_key, key, phase, worker, argMinMerge(first) AS first, argMaxMerge(last) AS last,
-          min(min_value) AS min_value, max(max_value) AS max_value, max(nonfinite) AS nonfinite
-        FROM ${store.database}.${groups === null && keys !== null ? "metric_by_key" : "metric_summary"}
-        WHERE ${where(groups)} ${keys === null ? "" : "AND key IN {keys:Array(String)}"}
-        GROUP BY group_key, key, phase, worker ORDER BY group_key, key, phase, worker`,
-      params: { ...whereParams(workspace, groups), ...(keys === null ? {} : { keys: [...keys] }) },
-    },
-    options,
-  );
+  const rows = await readNativeRows<MetricRow>(store, {
+    sql: `SELECT group_key, phase, worker, ${statSql[stat]}, max(nonfinite) AS has_nonfinite
+      FROM ${store.database}.metric_by_key WHERE ${where(groups)} AND key = {key:String}
+      GROUP BY group_key, phase, worker`,
+    params: { ...whereParams(workspace, groups), key },
+  });
   return rows.map((row) => ({
     groupKey: row.group_key,
-    key: row.key,
     phase: row.phase,
     worker: row.worker,
-    first: toPoint(row.first),
-    last: toPoint(row.last),
-    min: row.min_value,
-    max: row.max_value,
-    hasNonfinite: row.nonfinite === 1,
+    value: row.value,
+    text: row.text ?? "",
+    step: row.step ?? null,
+    tsNs: row.ts_ns ?? 0n,
+    hasNonfinite: row.has_nonfinite === 1,
   }));
 }
 
+/** How many points every series has; `keys` null stands for all metrics. */
 export async function readMetricCounts(
   store: Store,
   workspace: string,
   keys: readonly string[] | null,
   groups: readonly string[] | null,
 ): Promise<MetricCount[]> {
-  const rows = await store.query<{
-    group_key: string;
-    key: string;
-    phase: string;
-    count: number;
-    nonfinite: number;
-  }>({
+  const rows = await readNativeRows<Omit<MetricCount, "groupKey"> & { readonly group_key: string }>(store, {
     sql: `SELECT group_key, key, phase, toUInt32(count()) AS count,
         toUInt32(countIf(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))) AS nonfinite
       FROM ${store.database}.metrics WHERE ${where(groups)} ${keys === null ? "" : "AND key IN {keys:Array(String)}"}
       GROUP BY group_key, key, phase`,
     params: { ...whereParams(workspace, groups), ...(keys === null ? {} : { keys: [...keys] }) },
   });
-  return rows.map((row) => ({
-    groupKey: row.group_key,
-    key: row.key,
-    phase: row.phase,
-    count: row.count,
-    nonfinite: row.nonfinite,
-  }));
+  return rows.map(({ group_key, ...row }) => ({ groupKey: group_key, ...row }));
 }
 
 function where(groups: readonly string[] | null): string {
@@ -117,13 +104,4 @@ function where(groups: readonly string[] | null): string {
 
 function whereParams(workspace: string, groups: readonly string[] | null): Record<string, string | string[]> {
   return groups === null ? { prefix: `${workspace}/` } : { groups: [...groups] };
-}
-
-function toPoint([value, text, step, , ts]: PointTuple): SummaryPoint {
-  return { value: toNumber(value), text, step: step === null ? null : BigInt(step), tsNs: BigInt(ts) };
-}
-
-/** Floats come as numbers, or as the words of the API when they are not finite. */
-function toNumber(value: number | string | null): number | null {
-  return typeof value === "string" ? Number(value) : value;
 }

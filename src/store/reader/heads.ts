@@ -1,5 +1,5 @@
 // The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
-// for chosen groups. 64-bit integers come as text and are turned into bigints by whoever derives.
+// for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
 import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import type { Query, Store } from "#store/store.ts";
@@ -31,9 +31,9 @@ export interface GroupRow {
   readonly pipeline_id: string | null;
   readonly deployment_id: string | null;
   readonly model_id: string | null;
-  readonly min_ns: string | null;
-  readonly max_ns: string | null;
-  readonly max_received_ns: string | null;
+  readonly min_ns: bigint | null;
+  readonly max_ns: bigint | null;
+  readonly max_received_ns: bigint | null;
   readonly faults: number;
   readonly duplicates: number;
   readonly missing: number;
@@ -42,23 +42,29 @@ export interface GroupRow {
 
 /** Points that are NaN or ±Infinity, counted only in groups whose summary says that there are any. */
 function nonfiniteSql(database: string, scope: GroupScope): string {
-  return `SELECT toString(group_key) AS group_key, count() AS nonfinite FROM ${database}.metrics
-        WHERE isNotNull(value) AND NOT isFinite(assumeNotNull(value)) AND group_key IN (
+  return `SELECT toString(m.group_key) AS group_key, count() AS nonfinite FROM ${database}.metrics AS m
+        WHERE isNotNull(m.value) AND NOT isFinite(assumeNotNull(m.value)) AND m.group_key IN (
           SELECT group_key FROM ${database}.metric_summary WHERE ${inScope("group_key", scope)} AND nonfinite = 1)
-        GROUP BY group_key`;
+        GROUP BY m.group_key`;
 }
 
-/** Sequence numbers that never came, by incarnation: the run_starts of a worker cut its events by their time. */
+/**
+ * Sequence numbers that never came, by incarnation: the run_starts of a worker cut its events by their time. A number
+ * is missing when no range below the greatest one covers it, as `query/xtrack/sequences.ts` counts them one by one.
+ */
 function sequencesSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key, sum(duplicates) AS duplicates, sum(missing) AS missing FROM (
-        SELECT toString(r.group_key) AS group_key, toString(r.worker) AS worker,
-          greatest(1, arrayCount(start -> start <= r.first_ts_ns, i.starts)) AS incarnation,
-          sum(r.duplicates) AS duplicates, greatest(0, max(r.last_seq) - toInt64(sum(r.events))) AS missing
-        FROM (SELECT * FROM ${database}.seq_ranges WHERE ${inScope("group_key", scope)}) AS r
-        LEFT JOIN (SELECT group_key, worker, groupArray(ts_ns) AS starts FROM ${database}.events
-          WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
-          GROUP BY group_key, worker) AS i ON i.group_key = r.group_key AND i.worker = r.worker
-        GROUP BY group_key, worker, incarnation) GROUP BY group_key`;
+  return `SELECT group_key, sum(duplicates) AS duplicates, sum(hole) AS missing FROM (
+        SELECT group_key, duplicates, greatest(0, first_seq - 1 - greatest(0, max(last_seq) OVER (
+          PARTITION BY group_key, worker, incarnation ORDER BY first_seq, last_seq
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) AS hole
+        FROM (SELECT toString(r.group_key) AS group_key, toString(r.worker) AS worker, r.first_seq AS first_seq,
+            r.last_seq AS last_seq, r.duplicates AS duplicates,
+            greatest(1, arrayCount(start -> start <= r.first_ts_ns, i.starts)) AS incarnation
+          FROM (SELECT * FROM ${database}.seq_ranges FINAL WHERE ${inScope("group_key", scope)}) AS r
+          LEFT JOIN (SELECT group_key, worker, groupUniqArray(ts_ns) AS starts FROM ${database}.events
+            WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+            GROUP BY group_key, worker) AS i ON i.group_key = r.group_key AND i.worker = r.worker))
+      GROUP BY group_key`;
 }
 
 /** XTrack events that never came, of all runs. */
@@ -72,7 +78,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
   const times = (table: string) => `SELECT group_key, min_ns, max_ns, max_received_ns FROM ${database}.${table}
       WHERE ${inScope("group_key", scope)}`;
   return {
-    sql: `SELECT g.group_key AS group_key, g.protocol AS protocol, g.run_id AS run_id, g.session_id AS session_id,
+    sql: `SELECT g.group_key AS group_key, g.protocol AS protocol, g.run_id AS run_id, toLowCardinality(g.session_id) AS session_id,
         g.root_kind AS root_kind, g.rank AS rank, g.forked AS forked, g.imported AS imported,
         g.pipeline_id AS pipeline_id, g.deployment_id AS deployment_id, g.model_id AS model_id,
         t.min_ns AS min_ns, t.max_ns AS max_ns, t.max_received_ns AS max_received_ns,
@@ -82,8 +88,8 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
           toNullable(max(max_received_ns)) AS max_received_ns
         FROM (${times("group_times")} UNION ALL ${times("metric_summary")}) GROUP BY group_key) AS t
         ON t.group_key = g.group_key
-      LEFT JOIN (SELECT toString(group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults
-        WHERE ${inScope("group_key", scope)} GROUP BY group_key) AS f ON f.group_key = g.group_key
+      LEFT JOIN (SELECT toString(x.group_key) AS group_key, uniqExact(fault_id) AS faults FROM ${database}.faults AS x
+        WHERE ${inScope("x.group_key", scope)} GROUP BY x.group_key) AS f ON f.group_key = g.group_key
       LEFT JOIN (${sequencesSql(database, scope)}) AS s ON s.group_key = g.group_key
       LEFT JOIN (${nonfiniteSql(database, scope)}) AS n ON n.group_key = g.group_key
       WHERE g.deleted_ns = 0`,
@@ -94,7 +100,7 @@ export function groupsQuery(database: string, scope: GroupScope): Query {
 export interface StartRow {
   readonly group_key: string;
   readonly worker: string;
-  readonly ts_ns: string;
+  readonly ts_ns: bigint;
   readonly name: string;
   readonly experiment: string;
   readonly parent: string;
@@ -107,11 +113,12 @@ export interface StartRow {
 export function startsQuery(database: string, scope: GroupScope): Query {
   return {
     sql: `SELECT group_key, worker, ts_ns, ${jsonText("payload", "name")} AS name,
-        ${jsonText("payload", "run_id", "exp_id")} AS experiment,
-        ${jsonText("payload", "run_id", "parent_id")} AS parent,
-        ${jsonRaw("payload", "tags")} AS tags, ${jsonText("payload", "env", "hostname")} AS host,
-        ${jsonText("payload", "source", "git_commit")} AS commit,
-        ${jsonText("payload", "source", "git_branch")} AS branch
+        toLowCardinality(${jsonText("payload", "run_id", "exp_id")}) AS experiment,
+        toLowCardinality(${jsonText("payload", "run_id", "parent_id")}) AS parent,
+        toLowCardinality(${jsonRaw("payload", "tags")}) AS tags,
+        toLowCardinality(${jsonText("payload", "env", "hostname")}) AS host,
+        toLowCardinality(${jsonText("payload", "source", "git_commit")}) AS commit,
+        toLowCardinality(${jsonText("payload", "source", "git_branch")}) AS branch
       FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
@@ -121,7 +128,7 @@ export function startsQuery(database: string, scope: GroupScope): Query {
 export interface EndRow {
   readonly group_key: string;
   readonly worker: string;
-  readonly ts_ns: string;
+  readonly ts_ns: bigint;
   readonly status: string;
   readonly error_type: string;
   readonly error_message: string;
@@ -129,9 +136,9 @@ export interface EndRow {
 
 export function endsQuery(database: string, scope: GroupScope): Query {
   return {
-    sql: `SELECT group_key, worker, ts_ns, ${jsonText("payload", "status")} AS status,
-        ${jsonText("payload", "error", "type")} AS error_type,
-        ${jsonText("payload", "error", "message")} AS error_message
+    sql: `SELECT group_key, worker, ts_ns, toLowCardinality(${jsonText("payload", "status")}) AS status,
+        toLowCardinality(${jsonText("payload", "error", "type")}) AS error_type,
+        toLowCardinality(${jsonText("payload", "error", "message")}) AS error_message
       FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
@@ -141,7 +148,7 @@ export function endsQuery(database: string, scope: GroupScope): Query {
 export interface StatusRow {
   readonly group_key: string;
   readonly worker: string;
-  readonly ts_ns: string;
+  readonly ts_ns: bigint;
   readonly status: string;
   readonly message: string;
   readonly progress: string;
@@ -151,7 +158,7 @@ export interface StatusRow {
 export function statusesQuery(database: string, scope: GroupScope): Query {
   return {
     sql: `SELECT group_key, worker, max(e.ts_ns) AS ts_ns,
-        argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq)) AS status,
+        toLowCardinality(argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq))) AS status,
         argMax(${jsonText("payload", "msg")}, (e.ts_ns, e.seq)) AS message,
         argMaxIf(${jsonRaw("payload", "progress")}, (e.ts_ns, e.seq), ${jsonHas("payload", "progress")}) AS progress
       FROM ${database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
@@ -164,20 +171,22 @@ export interface PipelineRow {
   readonly group_key: string;
   readonly has_start: number;
   readonly has_end: number;
-  readonly start_ns: string;
-  readonly end_ns: string;
+  readonly start_ns: bigint;
+  readonly end_ns: bigint;
   readonly outcome: string;
   readonly launch_id: string;
-  readonly attempt: string | null;
-  readonly run_index: string | null;
+  readonly attempt: bigint | null;
+  readonly run_index: bigint | null;
   readonly errors: number;
   readonly error: string;
 }
 
 export function pipelinesQuery(database: string, scope: GroupScope): Query {
   return {
-    sql: `SELECT l.*, toUInt32(n.errors) AS errors, n.error AS error FROM (
-        SELECT toString(group_key) AS group_key, max(type = 'pipeline_start') AS has_start,
+    sql: `SELECT l.group_key AS group_key, l.has_start AS has_start, l.has_end AS has_end, l.start_ns AS start_ns,
+        l.end_ns AS end_ns, toLowCardinality(l.outcome) AS outcome, toLowCardinality(l.launch_id) AS launch_id,
+        l.attempt AS attempt, l.run_index AS run_index, toUInt32(n.errors) AS errors, n.error AS error FROM (
+        SELECT toString(c.group_key) AS group_key, max(type = 'pipeline_start') AS has_start,
           max(type = 'pipeline_end') AS has_end,
           minIf(ts_ns, type = 'pipeline_start') AS start_ns, maxIf(ts_ns, type = 'pipeline_end') AS end_ns,
           argMaxIf(toString(c.outcome), ts_ns, type = 'pipeline_end') AS outcome,
@@ -185,10 +194,10 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
           argMaxIf(tuple(c.attempt), ts_ns, c.launch_id != '').1 AS attempt,
           argMaxIf(tuple(c.run_index), ts_ns, c.launch_id != '').1 AS run_index
         FROM ${database}.lifecycle AS c
-        WHERE ${inScope("group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key) AS l
-      LEFT JOIN (SELECT toString(group_key) AS group_key, count() AS errors,
+        WHERE ${inScope("c.group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY c.group_key) AS l
+      LEFT JOIN (SELECT toString(x.group_key) AS group_key, count() AS errors,
           argMax(${jsonText("payload", "error", "message")}, jpos) AS error
-        FROM ${database}.nodes WHERE ${inScope("group_key", scope)} AND status = 'error' GROUP BY group_key) AS n
+        FROM ${database}.nodes AS x WHERE ${inScope("x.group_key", scope)} AND status = 'error' GROUP BY x.group_key) AS n
         ON n.group_key = l.group_key`,
     params: scopeParams(scope),
   };
@@ -196,8 +205,8 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
 
 export interface WrapperRow {
   readonly group_key: string;
-  readonly start_ns: string;
-  readonly end_ns: string | null;
+  readonly start_ns: bigint;
+  readonly end_ns: bigint | null;
   readonly exit: string;
   readonly start: string;
 }
@@ -220,15 +229,15 @@ export interface EditRow {
   readonly tags: string;
   readonly archived: number;
   readonly author: string;
-  readonly version: string;
+  readonly version: bigint;
 }
 
-export function editsQuery(database: string, workspace: string, runs: readonly string[] | null): Query {
-  const only = runs === null ? "" : "AND run_id IN {runs:Array(String)}";
+export function editsQuery(database: string, scope: GroupScope): Query {
+  const only = `AND run_id IN (SELECT run_id FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)})`;
   return {
     sql: `SELECT run_id, name, notes, tags, archived, author, version FROM ${database}.run_edits FINAL
-      WHERE workspace = {workspace:String} ${only}`,
-    params: { workspace, ...(runs === null ? {} : { runs: [...runs] }) },
+      WHERE workspace = {workspace:String} ${"groupKeys" in scope ? only : ""}`,
+    params: { workspace: scope.workspace, ...scopeParams(scope) },
   };
 }
 

@@ -12,6 +12,7 @@ import type {
 } from "#model/run-facts.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import * as heads from "./heads.ts";
+import { readNativeRows } from "./native-rows.ts";
 
 export async function readRunFacts(
   store: Store,
@@ -20,13 +21,13 @@ export async function readRunFacts(
 ): Promise<RunFacts[]> {
   const { database } = store;
   const [groups, starts, ends, statuses, pipelines, wrappers, edits] = await Promise.all([
-    store.query<heads.GroupRow>(heads.groupsQuery(database, scope), options),
-    store.query<heads.StartRow>(heads.startsQuery(database, scope), options),
-    store.query<heads.EndRow>(heads.endsQuery(database, scope), options),
-    store.query<heads.StatusRow>(heads.statusesQuery(database, scope), options),
-    store.query<heads.PipelineRow>(heads.pipelinesQuery(database, scope), options),
-    store.query<heads.WrapperRow>(heads.wrappersQuery(database, scope), options),
-    store.query<heads.EditRow>(heads.editsQuery(database, scope.workspace, null), options),
+    readNativeRows<heads.GroupRow>(store, heads.groupsQuery(database, scope), options),
+    readNativeRows<heads.StartRow>(store, heads.startsQuery(database, scope), options),
+    readNativeRows<heads.EndRow>(store, heads.endsQuery(database, scope), options),
+    readNativeRows<heads.StatusRow>(store, heads.statusesQuery(database, scope), options),
+    readNativeRows<heads.PipelineRow>(store, heads.pipelinesQuery(database, scope), options),
+    readNativeRows<heads.WrapperRow>(store, heads.wrappersQuery(database, scope), options),
+    readNativeRows<heads.EditRow>(store, heads.editsQuery(database, scope), options),
   ]);
   const startsOf = Map.groupBy(starts.map(toStart), (fact) => fact.groupKey);
   const endsOf = Map.groupBy(ends.map(toEnd), (fact) => fact.groupKey);
@@ -35,7 +36,8 @@ export async function readRunFacts(
   const wrappersOf = Map.groupBy(wrappers.map(toWrapper), (fact) => fact.groupKey);
   const editOf = new Map(edits.map((row) => [row.run_id, toEdit(row)]));
   // A launch is no run: its lines say what was planned.
-  const runs = Map.groupBy(groups.filter((row) => row.protocol !== "launch").map(toGroup), (group) => group.runId);
+  const ofRuns = groups.filter((row) => row.protocol !== "launch").map(toGroup);
+  const runs = Map.groupBy(ofRuns.sort(byKey), (group) => group.runId);
   return [...runs].map(([runId, mine]) => {
     const all = <T>(facts: Map<string, T[]>): T[] => mine.flatMap((group) => facts.get(group.groupKey) ?? []);
     return {
@@ -52,6 +54,10 @@ export async function readRunFacts(
   });
 }
 
+function byKey(a: GroupFacts, b: GroupFacts): number {
+  return a.groupKey < b.groupKey ? -1 : 1;
+}
+
 function toGroup(row: heads.GroupRow): GroupFacts {
   return {
     groupKey: row.group_key,
@@ -62,9 +68,9 @@ function toGroup(row: heads.GroupRow): GroupFacts {
     rank: row.rank,
     forked: row.forked === 1,
     imported: row.imported === 1,
-    firstNs: toBigInt(row.min_ns),
-    lastNs: toBigInt(row.max_ns),
-    lastReceivedNs: toBigInt(row.max_received_ns) ?? 0n,
+    firstNs: row.min_ns,
+    lastNs: row.max_ns,
+    lastReceivedNs: row.max_received_ns ?? 0n,
     faults: row.faults,
     duplicates: row.duplicates,
     missing: row.missing,
@@ -77,14 +83,14 @@ function toGroup(row: heads.GroupRow): GroupFacts {
 
 function toStart(row: heads.StartRow): StartFact {
   const { group_key: groupKey, ts_ns, tags, ...rest } = row;
-  return { ...rest, groupKey, tsNs: BigInt(ts_ns), tags: tags === "null" ? "" : tags };
+  return { ...rest, groupKey, tsNs: ts_ns, tags: tags === "null" ? "" : tags };
 }
 
 function toEnd(row: heads.EndRow): EndFact {
   return {
     groupKey: row.group_key,
     worker: row.worker,
-    tsNs: BigInt(row.ts_ns),
+    tsNs: row.ts_ns,
     status: row.status,
     errorType: row.error_type,
     errorMessage: row.error_message,
@@ -93,7 +99,7 @@ function toEnd(row: heads.EndRow): EndFact {
 
 function toStatus(row: heads.StatusRow): StatusFact {
   const { group_key: groupKey, worker, status, message, progress } = row;
-  return { groupKey, worker, tsNs: BigInt(row.ts_ns), status, message, progress: progress === "null" ? "" : progress };
+  return { groupKey, worker, tsNs: row.ts_ns, status, message, progress: progress === "null" ? "" : progress };
 }
 
 function toPipeline(row: heads.PipelineRow): PipelineFact {
@@ -101,14 +107,14 @@ function toPipeline(row: heads.PipelineRow): PipelineFact {
     groupKey: row.group_key,
     hasStart: row.has_start === 1,
     hasEnd: row.has_end === 1,
-    startNs: BigInt(row.start_ns),
-    endNs: BigInt(row.end_ns),
+    startNs: row.start_ns,
+    endNs: row.end_ns,
     outcome: row.outcome,
     nodeErrors: row.errors,
     nodeError: row.error,
     launchId: row.launch_id,
-    attempt: toBigInt(row.attempt),
-    index: toBigInt(row.run_index),
+    attempt: row.attempt,
+    index: row.run_index,
   };
 }
 
@@ -117,8 +123,8 @@ function toWrapper(row: heads.WrapperRow): WrapperFact {
   const exit = parseObject(row.exit);
   return {
     groupKey: row.group_key,
-    startNs: BigInt(row.start_ns),
-    endNs: toBigInt(row.end_ns),
+    startNs: row.start_ns,
+    endNs: row.end_ns,
     exitCode: typeof exit["code"] === "number" ? exit["code"] : null,
     signal: typeof exit["signal"] === "string" ? exit["signal"] : "",
     name: typeof start["name"] === "string" ? start["name"] : "",
@@ -127,11 +133,7 @@ function toWrapper(row: heads.WrapperRow): WrapperFact {
 
 function toEdit(row: heads.EditRow): EditFact {
   const { name, notes, tags, author } = row;
-  return { name, notes, tags, archived: row.archived === 1, author, atNs: BigInt(row.version) };
-}
-
-function toBigInt(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
+  return { name, notes, tags, archived: row.archived === 1, author, atNs: row.version };
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -35,13 +35,31 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
   });
 
   it("gets a column that a newer model has", async () => {
-    await store.ddl(`ALTER TABLE ${store.database}.params DROP COLUMN value_num`);
+    await store.ddl(`ALTER TABLE ${store.database}.params DROP COLUMN nested_key`);
     await migrate(store);
     const [row] = await store.query({
-      sql: "SELECT type FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'value_num'",
+      sql: "SELECT type FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'nested_key'",
       params: { db: store.database },
     });
-    expect(row).toEqual({ type: "Nullable(Float64)" });
+    expect(row).toEqual({ type: "String" });
+  });
+
+  it("brings the params of an older database along, and then keeps them by name as they come", async () => {
+    const param = { group_key: "d/x/old", name: "lr", worker: "w", key: "lr", value: "0.1", value_num: 0.1, ts_ns: 5n };
+    await insert("params", [{ ...param, seq: 1n }]);
+    await store.ddl(`DROP VIEW ${store.database}.param_by_key_of_params`);
+    await store.ddl(`DROP TABLE ${store.database}.param_by_key`);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 6`);
+    await migrate(store);
+    await insert("params", [{ ...param, seq: 2n, value: '"big"', value_num: null }]);
+    const rows = await store.query({
+      sql: `SELECT group_key, name, worker, seq, value, value_num FROM ${store.database}.param_by_key
+        WHERE group_key = 'd/x/old' ORDER BY seq`,
+    });
+    expect(rows).toEqual([
+      { group_key: "d/x/old", name: "lr", worker: "w", seq: "1", value: "0.1", value_num: 0.1 },
+      { group_key: "d/x/old", name: "lr", worker: "w", seq: "2", value: '"big"', value_num: null },
+    ]);
   });
 
   it("keeps one copy of a row that came twice in different blocks, once merged", async () => {

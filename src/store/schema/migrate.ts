@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import { addColumn, createDatabase, createSummaryViews, createTable, type Dialect } from "./dialect.ts";
-import { metricsByKey, summaries } from "./summaries.ts";
+import { metricsByKey, paramsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -70,6 +70,12 @@ const steps: readonly Step[] = [
     statements: (dialect) =>
       stateLayouts.filter(({ name }) => name === "writers").flatMap((layout) => createTable(layout, dialect)),
   },
+  {
+    id: 6,
+    name: "params by key",
+    statements: (dialect) => [...createTable(paramsByKey.target, dialect), ...createSummaryViews(paramsByKey, dialect)],
+    fill: fillParamsByKey,
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
@@ -78,6 +84,11 @@ function fillMetricsByKey({ database }: Dialect): string {
   // In small blocks on one thread: a row's states take hundreds of bytes while they move.
   return `INSERT INTO ${database}.${metricsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.metric_summary
 SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 32768, min_insert_block_size_bytes = 0`;
+}
+
+function fillParamsByKey({ database }: Dialect): string {
+  const names = Object.keys(paramsByKey.target.columns).join(", ");
+  return `INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`;
 }
 
 /** The views' row in `migrations`; steps count up from 1. */

@@ -76,6 +76,28 @@ export const metricsByKey: Summary = {
   },
 };
 
+/** The params by name, for the same reason: one param of every run lies in every granule of their own table. */
+export const paramsByKey: Summary = {
+  target: {
+    ...summaryLayout("param_by_key", ["name", "group_key", "worker", "ts_ns", "seq"], {
+      group_key: "LowCardinality(String)",
+      name: "LowCardinality(String)",
+      worker: "LowCardinality(String)",
+      ts_ns: "Int64",
+      seq: "Int64",
+      value: "String",
+      value_num: "Nullable(Float64)",
+    }),
+    codecs: { ts_ns: "CODEC(Delta, ZSTD(1))", seq: "CODEC(Delta, ZSTD(1))", value: "CODEC(ZSTD(1))" },
+    engine: { name: "ReplacingMergeTree" },
+    granularity: 1024,
+  },
+  sources: {
+    params: `s.name AS name, s.group_key AS group_key, s.worker AS worker, s.ts_ns AS ts_ns, s.seq AS seq,
+      any(s.value) AS value, any(s.value_num) AS value_num`,
+  },
+};
+
 function mergeOf(name: string, type: string): string {
   const [, kind, aggregate] = /^(Simple)?AggregateFunction\((\w+)/.exec(type) ?? [];
   if (aggregate === undefined) return `s.${name}`;

@@ -34,7 +34,8 @@ export interface WriterOptions {
   readonly pendingBytesMax: number;
   /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
   readonly refusedRetryMs?: number;
-  onStored(to: number): void;
+  /** Everything up to `to` can be read from now on; `batches` are those since the last call. */
+  onStored(to: number, batches: readonly Batch[]): void;
   onTrouble(error: unknown, attempt: number): void;
   /** A plan could not be made: a bug of ours. Nothing more is written until the next start. */
   onStopped(cause: unknown): void;
@@ -164,7 +165,7 @@ export class StoreWriter {
       this.refusal = null;
     }
     await this.untilDone(() => this.outbox.finish(to));
-    this.finish(to);
+    this.finish(to, batches);
   }
 
   private async alone<T>(task: () => Promise<T>): Promise<T> {
@@ -236,10 +237,10 @@ export class StoreWriter {
     await sleep(this.options.refusedRetryMs ?? refusedRetryMsDefault, undefined, { ref: false });
   }
 
-  private finish(to: number): void {
+  private finish(to: number, batches: readonly Batch[]): void {
     this.storedTo = to;
     this.sendingBytes = 0;
-    this.options.onStored(to);
+    this.options.onStored(to, batches);
     for (const resolve of this.roomWaiters.splice(0)) resolve();
     const done = this.storedWaiters.filter((waiter) => waiter.to <= to);
     this.storedWaiters = this.storedWaiters.filter((waiter) => waiter.to > to);

@@ -1,0 +1,255 @@
+// The runs of one workspace as a table in memory, and the params and metrics that were asked for as its columns. It is
+// read once; after that only runs of which something new was stored are read again. Whoever stores says which groups of
+// rows and which runs a change touches, in the moment in which it can be read, so an answer is never older than the
+// position it names.
+
+import type { RunFacts } from "#model/run-facts.ts";
+import { type CellSource, readField } from "./cell-source.ts";
+import { type CellField, FieldColumn } from "./column.ts";
+import type { FieldRef } from "./field.ts";
+import type { HeadContext } from "./head.ts";
+import type { FieldReader } from "./match.ts";
+import { type RunRow, rowAt, toRunRow } from "./row.ts";
+import { runValues, toTagReader } from "./values.ts";
+
+export interface RunSource extends CellSource {
+  /** Of all runs of a workspace, or of those that these groups belong to: then only what these groups say. */
+  runFacts(workspace: string, groups: readonly string[] | null): Promise<RunFacts[]>;
+}
+
+/** The table as it is during one answer. Runs are named by their places. */
+export interface RunsView {
+  readonly places: readonly number[];
+  rowAt(place: number): RunRow;
+  placeOf(runId: string): number | undefined;
+  readerOf(field: FieldRef): FieldReader<number>;
+  /** Whether a point of the metric is NaN or ±Infinity, whatever its phase. */
+  isFlagged(field: FieldRef, place: number): boolean;
+}
+
+export interface TableLimits {
+  /** Values that all columns of a table may have; those that were longest not asked for are let go beyond it. */
+  readonly valuesMax: number;
+  /** Groups that are read by name; when more have changed, everything is read. */
+  readonly groupsMax: number;
+}
+
+export const usualLimits: TableLimits = { valuesMax: 20_000_000, groupsMax: 5000 };
+
+interface Changes {
+  readonly groups: Set<string>;
+  readonly runs: Set<string>;
+}
+
+export class RunTable {
+  private readonly source: RunSource;
+  private readonly workspace: string;
+  private readonly limits: TableLimits;
+  private readonly rows: (RunRow | undefined)[] = [];
+  private readonly free: number[] = [];
+  private readonly placeOfRun = new Map<string, number>();
+  private readonly placeOfGroup = new Map<string, number>();
+  /** Places of runs about which silence decides. */
+  private readonly open = new Set<number>();
+  /** By field, those asked for last at the end. */
+  private readonly columns = new Map<string, FieldColumn>();
+  /** What was stored since the last reading; null when nothing is read yet. */
+  private changes: Changes | null = null;
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(source: RunSource, workspace: string, limits: TableLimits = usualLimits) {
+    this.source = source;
+    this.workspace = workspace;
+    this.limits = limits;
+  }
+
+  get size(): number {
+    return this.placeOfRun.size;
+  }
+
+  /** Something about these groups and runs can be read that could not before. */
+  note(groups: Iterable<string>, runs: Iterable<string>): void {
+    if (this.changes === null) return;
+    for (const group of groups) this.changes.groups.add(group);
+    for (const run of runs) this.changes.runs.add(run);
+  }
+
+  /**
+   * Brings the table up to date and gives it to `work`, which must not wait for anything: after it the next question
+   * may change the table.
+   */
+  async ask<T>(fields: readonly FieldRef[], context: HeadContext, work: (view: RunsView) => T): Promise<T> {
+    const before = this.turn;
+    const done = Promise.withResolvers<void>();
+    this.turn = done.promise;
+    await before;
+    try {
+      await this.renew(context);
+      const columns = await this.readColumns(fields);
+      for (const place of this.open) this.rows[place] = rowAt(this.rows[place] as RunRow, context);
+      return work(this.toView(columns));
+    } finally {
+      done.resolve();
+    }
+  }
+
+  private async renew(context: HeadContext): Promise<void> {
+    const taken = this.changes;
+    if (taken !== null && taken.groups.size === 0 && taken.runs.size === 0) return;
+    // What is stored from here on may or may not be seen by the reading below, so it is noted for the next one.
+    this.changes = { groups: new Set(), runs: new Set() };
+    try {
+      const groups = taken === null ? null : this.groupsOf(taken);
+      if (groups === null || groups.size > this.limits.groupsMax) await this.readAll(context);
+      else if (groups.size > 0) await this.readSome(groups, context);
+    } catch (cause) {
+      if (taken === null) this.changes = null;
+      else this.note(taken.groups, taken.runs);
+      throw cause;
+    }
+  }
+
+  /** The groups of every run that a change touches, as they were before. */
+  private groupsOf({ groups, runs }: Changes): Set<string> {
+    const wanted = new Set(groups);
+    for (const group of groups) this.addGroups(this.placeOfGroup.get(group), wanted);
+    for (const run of runs) this.addGroups(this.placeOfRun.get(run), wanted);
+    return wanted;
+  }
+
+  private addGroups(place: number | undefined, wanted: Set<string>): void {
+    if (place !== undefined) for (const { groupKey } of (this.rows[place] as RunRow).groups) wanted.add(groupKey);
+  }
+
+  private async readAll(context: HeadContext): Promise<void> {
+    const facts = await this.source.runFacts(this.workspace, null);
+    this.rows.length = 0;
+    this.free.length = 0;
+    this.placeOfRun.clear();
+    this.placeOfGroup.clear();
+    this.open.clear();
+    for (const run of facts) this.put(toRunRow(run, context));
+    for (const column of this.columns.values()) column.markStale(null);
+  }
+
+  private async readSome(groups: Set<string>, context: HeadContext): Promise<void> {
+    let facts: RunFacts[];
+    for (;;) {
+      const asked = groups.size;
+      facts = await this.source.runFacts(this.workspace, [...groups]);
+      // A group may have come to another run: that one is read as a whole too.
+      for (const { runId } of facts) this.addGroups(this.placeOfRun.get(runId), groups);
+      if (groups.size === asked) break;
+    }
+    const places = new Set<number>();
+    for (const group of groups) {
+      const place = this.placeOfGroup.get(group);
+      if (place !== undefined) places.add(place);
+    }
+    for (const place of places) this.remove(place);
+    // In the places that are free now, the last one first: a run mostly finds its own again.
+    for (const run of facts) places.add(this.put(toRunRow(run, context)));
+    for (const column of this.columns.values()) column.markStale(places);
+  }
+
+  private put(row: RunRow): number {
+    const place = this.free.pop() ?? this.rows.length;
+    this.rows[place] = row;
+    this.placeOfRun.set(row.runId, place);
+    for (const { groupKey } of row.groups) this.placeOfGroup.set(groupKey, place);
+    if (row.silence !== null) this.open.add(place);
+    return place;
+  }
+
+  private remove(place: number): void {
+    const row = this.rows[place] as RunRow;
+    this.rows[place] = undefined;
+    this.free.push(place);
+    this.placeOfRun.delete(row.runId);
+    for (const { groupKey } of row.groups) this.placeOfGroup.delete(groupKey);
+    this.open.delete(place);
+  }
+
+  private async readColumns(fields: readonly FieldRef[]): Promise<ReadonlyMap<string, FieldColumn>> {
+    const wanted = new Map<string, FieldColumn>();
+    for (const field of fields) {
+      if (field.kind !== "param" && field.kind !== "metric") continue;
+      const key = keyOf(field);
+      const column = this.columns.get(key) ?? new FieldColumn(field);
+      this.columns.delete(key);
+      this.columns.set(key, column);
+      wanted.set(key, column);
+    }
+    const reading = await Promise.allSettled(Array.from(wanted.values(), (column) => this.readColumn(column)));
+    for (const one of reading) if (one.status === "rejected") throw one.reason;
+    this.shrink(wanted);
+    return wanted;
+  }
+
+  private async readColumn(column: FieldColumn): Promise<void> {
+    const stale = column.takeStale();
+    if (stale !== null && stale.size === 0) return;
+    try {
+      const groups = stale === null ? null : this.groupsAt(stale);
+      const isAll = groups === null || groups.length > this.limits.groupsMax;
+      const cellOf = await readField(this.source, this.workspace, column.field, isAll ? null : groups);
+      if (isAll) column.clear(this.rows.length);
+      for (const place of isAll ? this.rows.keys() : (stale as ReadonlySet<number>)) {
+        const row = this.rows[place];
+        const { values, isFlagged } = row === undefined ? { values: [], isFlagged: false } : cellOf(row);
+        column.set(place, values, isFlagged);
+      }
+    } catch (cause) {
+      column.markStale(stale);
+      throw cause;
+    }
+  }
+
+  private groupsAt(places: Iterable<number>): string[] {
+    const groups: string[] = [];
+    for (const place of places) for (const { groupKey } of this.rows[place]?.groups ?? []) groups.push(groupKey);
+    return groups;
+  }
+
+  private shrink(inUse: ReadonlyMap<string, FieldColumn>): void {
+    let size = 0;
+    for (const column of this.columns.values()) size += column.size;
+    for (const [key, column] of this.columns) {
+      if (size <= this.limits.valuesMax) return;
+      if (inUse.has(key)) continue;
+      this.columns.delete(key);
+      size -= column.size;
+    }
+  }
+
+  private toView(columns: ReadonlyMap<string, FieldColumn>): RunsView {
+    const { rows, placeOfRun } = this;
+    const columnOf = (field: CellField) => columns.get(keyOf(field)) as FieldColumn;
+    return {
+      places: [...placeOfRun.values()],
+      rowAt: (place) => rows[place] as RunRow,
+      placeOf: (runId) => placeOfRun.get(runId),
+      readerOf(field) {
+        switch (field.kind) {
+          case "run":
+            return (place) => runValues(rows[place] as RunRow, field.name);
+          case "tag": {
+            const read = toTagReader(field.name);
+            return (place) => read(rows[place] as RunRow);
+          }
+          default: {
+            const column = columnOf(field);
+            return (place) => column.valuesAt(place);
+          }
+        }
+      },
+      isFlagged: (field, place) => field.kind === "metric" && columnOf(field).isFlagged(place),
+    };
+  }
+}
+
+function keyOf(field: CellField): string {
+  return field.kind === "param"
+    ? JSON.stringify(["param", field.name])
+    : JSON.stringify([field.key, field.phase, field.stat]);
+}
