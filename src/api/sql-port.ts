@@ -12,6 +12,8 @@ export interface SqlMistake {
 }
 
 export interface SqlPort {
+  /** Rows of one answer. */
+  readonly rowsMax: number;
   answer(sql: string, signal: AbortSignal): Promise<SqlAnswerStream | SqlMistake>;
   file(sql: string, format: "csv" | "parquet", signal: AbortSignal): AsyncIterable<Uint8Array> | SqlMistake;
   schema(): Promise<{

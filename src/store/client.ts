@@ -155,6 +155,7 @@ class HttpStore implements Store {
     if (options.withoutCopies) search.set("final", "1");
     // A question over several tables of a cluster is answered from all of its shards, not from those of one.
     if (this.cluster !== null) search.set("distributed_product_mode", "global");
+    if (this.kind === "server" && options.asGuest) search.set("output_format_json_validate_utf8", "1");
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
     if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));

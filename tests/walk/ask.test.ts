@@ -24,12 +24,18 @@ async function sql(query: string): Promise<{
 }
 
 describe("SQL by people", () => {
+  test("bytes that are no text leave the answer JSON", async () => {
+    expect((await sql("SELECT unhex('ff80'), hex(unhex('ff80'))")).body.rows).toEqual([["\ufffd", "FF80"]]);
+  });
+
   test("SQL gives every row unless a limit is asked for, and says when it cut", async () => {
     const all = (await sql("SELECT number FROM numbers(12000)")).body;
     expect([all.rows.length, all.truncated]).toEqual([12000, false]);
     const body = JSON.stringify({ query: "SELECT number FROM numbers(12000)", limit: 10 });
     const cut = (await walk.post("/api/v1/sql", body)).body as typeof all;
     expect([cut.rows.length, cut.truncated]).toEqual([10, true]);
+    const far = (await sql("SELECT number FROM numbers(3000000)")).body;
+    expect([far.rows.length, far.truncated]).toEqual([1_000_000, true]);
   });
 
   test("answers in columns and rows, 64-bit integers as text and NaN as a word", async () => {

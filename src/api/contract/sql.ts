@@ -8,7 +8,7 @@ export const SqlBody = Type.Object(
     query: Type.String({ minLength: 1, maxLength: 65536 }),
     /** `json` is the answer below; the others are the file itself. */
     format: Type.Optional(word(["json", "csv", "parquet"])),
-    /** Rows to return, all of up to a million when absent; what is cut off is said in `truncated`. */
+    /** Rows to return, all up to `sql.rows` when absent; what is cut off is said in `truncated`. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000000 })),
   },
   { additionalProperties: false },

@@ -5,8 +5,6 @@ import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { SqlAnswerStream, SqlMistake } from "#api/sql-port.ts";
 
-const rowsDefault = 1_000_000;
-
 const mediaOf = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
 
 export function sqlRoute(context: ApiContext): Handler<"sql"> {
@@ -16,10 +14,11 @@ export function sqlRoute(context: ApiContext): Handler<"sql"> {
       if ("message" in file) throw toRefusal(file);
       return new FileBody(mediaOf[body.format], file, `query.${body.format}`);
     }
+    const { rowsMax } = context.sql;
     const startedMs = performance.now();
     const answer = await context.sql.answer(body.query, signal);
     if ("message" in answer) throw toRefusal(answer);
-    return new JsonBody(stream(answer, body.limit ?? rowsDefault, startedMs));
+    return new JsonBody(stream(answer, Math.min(body.limit ?? rowsMax, rowsMax), startedMs));
   };
 }
 

@@ -128,6 +128,9 @@ function toCommandOptions(collector: Collector, neighbours: Neighbours | null, l
   return { onTrouble, others: neighbours.others, createId: () => toOwnedId(randomUUID(), collector.id) };
 }
 
+/** Rows; some blocks of the engine. */
+const sqlRowsSpare = 262_144;
+
 function toCollectorOptions(config: Config, log: Log): CollectorOptions {
   const { dataDir } = config;
   return {
@@ -140,7 +143,8 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
             guest: {
               timeoutMs: config.sqlTimeoutMs,
               memoryBytesMax: config.sqlMemoryBytesMax,
-              rowsMax: config.sqlRowsMax,
+              // An answer is cut where its limit says; the engine breaks off only what goes far beyond.
+              rowsMax: config.sqlRowsMax + sqlRowsSpare,
             },
             onCrash: (reason) => log.error({ reason }, "the engine ended and is started again"),
           }
@@ -215,7 +219,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     tables,
     files: createFileReads(store, collector.blobs, () => collector.queryable(collector.sequencer.position.applied)),
     exports: createExportReads(store, collector.blobs),
-    sql: createSqlPort(collector.store),
+    sql: createSqlPort(collector.store, config.sqlRowsMax),
     control,
     hub: neighbours?.live ?? collector.hub,
     asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),

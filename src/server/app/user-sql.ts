@@ -9,8 +9,9 @@ import type { Store } from "#store/store.ts";
 
 const formats = { csv: "CSVWithNames", parquet: "Parquet" } as const;
 
-export function createSqlPort(store: Store): SqlPort {
+export function createSqlPort(store: Store, rowsMax: number): SqlPort {
   return {
+    rowsMax,
     async answer(sql, signal) {
       const verdict = checkUserSql(store, sql);
       if (!verdict.ok) return toMistake(verdict.refusal);

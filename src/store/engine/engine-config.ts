@@ -100,6 +100,8 @@ const guestOpening = (limits: GuestLimits): readonly string[] => [
     "max_columns_to_read = 1000",
     "max_subquery_depth = 20",
     "max_threads = 2",
+    // A fault's bytes need not be text, and the answer must be JSON all the same.
+    "output_format_json_validate_utf8 = 1",
     "readonly = 1",
   ].join(", ")}`,
 ];
