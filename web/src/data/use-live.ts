@@ -4,8 +4,8 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
+import { isAfter } from "#model/positions.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
-import { isAfter } from "./position.ts";
 
 export const LiveContext = createContext<LiveStream | null>(null);
 

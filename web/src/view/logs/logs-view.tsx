@@ -2,9 +2,9 @@
 
 import { useCallback, useMemo, useState } from "react";
 import type { LogRow } from "#api/contract/record.ts";
+import { isAfter } from "#model/positions.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { isAfter } from "../../data/position.ts";
 import { useCatchUp } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
 import { Choice } from "../../part/choice.tsx";
