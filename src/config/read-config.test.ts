@@ -105,6 +105,15 @@ describe("what it says about a mistake", () => {
     expect(problemsOf({ file })).toEqual([`${file} cannot be read: there is no such file`]);
   });
 
+  it("wants secrets that cannot be guessed, and a bus only where a store is shared", () => {
+    const env = { TRIBUTARY_AUTH_ADMIN_KEY: "short", TRIBUTARY_BUS_URL: "nats://h:4222", TRIBUTARY_BUS_PREFIX: "a.>" };
+    expect(problemsOf({ env })).toEqual([
+      "auth.admin_key must have at least 32 characters and no blanks",
+      "bus.url needs store.url: the embedded engine belongs to one collector",
+      "bus.prefix must be words of letters, digits, - and _ with dots between",
+    ]);
+  });
+
   it("wants settings that belong together to be given together", () => {
     const env = { TRIBUTARY_HTTP_TLS_CERT: "a", TRIBUTARY_BLOBS_KIND: "s3", TRIBUTARY_STORE_CLUSTER: "c" };
     expect(problemsOf({ env })).toEqual([

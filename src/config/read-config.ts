@@ -73,11 +73,20 @@ function isForeign(variable: string): boolean {
   );
 }
 
+/** Shorter ones could be guessed. */
+const secretCharsMin = 32;
+
 function checkTogether(config: Config, problems: string[]): void {
   if ((config.tlsCert === "") !== (config.tlsKey === "")) {
     problems.push("http.tls_cert and http.tls_key must be given together");
   }
   if (config.blobsKind === "s3" && config.blobsBucket === "") problems.push('blobs.kind "s3" needs blobs.bucket');
+  for (const [key, text] of [
+    ["auth.admin_key", config.adminKey],
+    ["auth.login_secret", config.loginSecret],
+  ] as const)
+    if (text !== "" && (text.length < secretCharsMin || /\s/.test(text)))
+      problems.push(`${key} must have at least ${secretCharsMin} characters and no blanks`);
   if (config.busUrl !== "" && config.storeUrl === "")
     problems.push("bus.url needs store.url: the embedded engine belongs to one collector");
   if (!/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(config.busPrefix))

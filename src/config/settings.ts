@@ -76,6 +76,18 @@ export const settings = {
     "open",
     'Whether requests from this machine pass without a key once keys exist ("open"), or need one too ("key").',
   ),
+  adminKey: setting(
+    secret,
+    "auth.admin_key",
+    "",
+    "A key with every scope in `workspace`, for a server that starts where no key was made yet; at least 32 characters.",
+  ),
+  loginSecret: setting(
+    secret,
+    "auth.login_secret",
+    "",
+    "What browser logins are sealed with, the same at every collector; one in the data folder when empty.",
+  ),
   loginAgeMs: setting(duration, "auth.login_age", "30d", "How long a browser stays logged in."),
 
   xtrackAddress: setting(addressOrOff, "xtrack.listen", "127.0.0.1:9999", "Where XTrack workers connect by TCP.", {

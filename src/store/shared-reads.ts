@@ -4,7 +4,7 @@
 import type { Query, ReadOptions, Store } from "./store.ts";
 
 /**
- * The store for questions about named groups, which are the parameter `groups`. Who writes to a group is stored before
+ * The store for questions about named groups or runs, which are the parameters `groups` and `runs`. Who writes to a group is stored before
  * its rows are, so a copy that can be read is known as one.
  */
 export function readSharedStore(store: Store): Store {
@@ -29,12 +29,15 @@ export function readSharedStore(store: Store): Store {
 }
 
 async function mayHaveCopies(store: Store, { params }: Query): Promise<boolean> {
-  const groups = params?.["groups"];
-  if (!Array.isArray(groups) || groups.length === 0) return false;
-  const rows = await store.query<{ n: number }>({
-    sql: `SELECT toUInt8(1) AS n FROM ${store.database}.writers WHERE group_key IN {groups:Array(String)}
-      GROUP BY group_key HAVING uniqExact(collector) > 1 LIMIT 1`,
-    params: { groups },
-  });
-  return rows.length > 0;
+  const { groups, runs, workspace } = params ?? {};
+  const { database } = store;
+  const marked = (keys: string): string => `SELECT toUInt8(1) AS n FROM ${database}.writers WHERE group_key IN ${keys}
+      GROUP BY group_key HAVING uniqExact(collector) > 1 LIMIT 1`;
+  if (Array.isArray(groups) && groups.length > 0)
+    return (await store.query({ sql: marked("{groups:Array(String)}"), params: { groups } })).length > 0;
+  // Exports name the runs.
+  if (!Array.isArray(runs) || typeof workspace !== "string") return false;
+  const keys = `(SELECT group_key FROM ${database}.groups FINAL
+    WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)})`;
+  return (await store.query({ sql: marked(keys), params: { runs, workspace } })).length > 0;
 }

@@ -5,6 +5,9 @@ import type { LiveEvent } from "#api/contract/live.ts";
 import { readEvents } from "#cli/server-events.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { parsePositions } from "#model/positions.ts";
+import { hashKey } from "#server/http/keys.ts";
+import { findLogin, readLoginSecret } from "#server/http/login.ts";
+import type { StoredKey } from "#server/http/ports.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import {
   eventually,
@@ -19,6 +22,7 @@ let nats: NatsServer;
 let shared: SharedStore;
 let a: TestApp;
 let b: TestApp;
+const adminKey = "trib_a-key-that-is-in-the-settings-of-both";
 const runs: Run[] = [];
 const streams: AbortController[] = [];
 
@@ -57,7 +61,8 @@ const degraded = async (app: TestApp) => ((await app.get("/readyz")).body as { d
 describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   beforeAll(async () => {
     [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
-    const flags = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url };
+    const secrets = { adminKey, loginSecret: "the-same-at-all-of-them-and-long-enough" };
+    const flags = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url, ...secrets };
     a = await createTestApp(flags);
     b = await createTestApp(flags);
     await eventually(know(a), "a does not know b");
@@ -121,13 +126,31 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
       const { body } = await a.post("/api/v1/keys", JSON.stringify({ name: "ci", scopes: ["read"] }));
       return body as { id: string; key: string };
     };
-    // As long as there is any key, a wrong one is refused.
-    const [{ id, key }] = [await secret(), await secret()];
+    const { id, key } = await secret();
     const status = async () =>
       (await fetch(`${b.app.url}/api/v1/runs`, { headers: { authorization: `Bearer ${key}` } })).status;
     await eventually(async () => (await status()) === 200, "the key is not known");
     await fetch(`${a.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
     await eventually(async () => (await status()) === 401, "the key is still known");
+  });
+
+  test("the key of the settings and a browser's login hold at both", async () => {
+    const answer = await fetch(`${a.app.url}/api/v1/session`, {
+      method: "POST",
+      body: JSON.stringify({ key: adminKey }),
+      headers: { "content-type": "application/json" },
+    });
+    const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const value = cookie.slice(cookie.indexOf("=") + 1);
+    for (const { dataDir } of [a, b]) {
+      const sealed = readLoginSecret(dataDir, "the-same-at-all-of-them-and-long-enough");
+      const keys = [{ id: "settings", sha256: hashKey(adminKey) }] as unknown as StoredKey[];
+      expect(findLogin(value, keys, Date.now(), sealed)?.id).toBe("settings");
+    }
+    const statuses = [adminKey, "trib_wrong"].map(
+      async (key) => (await fetch(`${b.app.url}/api/v1/runs`, { headers: { authorization: `Bearer ${key}` } })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 401]);
   });
 
   test("the bus is killed: ingest goes on, health says so, and what was missed comes when it is back", async () => {

@@ -47,9 +47,27 @@ export interface SharedStore {
 export async function startSharedStore(): Promise<SharedStore> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-shared-"));
   const engine = await startEmbedded({ kind: "embedded", dataDir });
+  const door = await openTcpDoor(engine.socketPath);
+  return {
+    url: door.url,
+    async close() {
+      door.close();
+      await engine.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TcpDoor {
+  readonly url: string;
+  close(): void;
+}
+
+/** An engine's private socket, made reachable by URL. */
+export async function openTcpDoor(socketPath: string): Promise<TcpDoor> {
   const ends = new Set<Socket>();
   const server = createServer((near) => {
-    const far = connect(engine.socketPath);
+    const far = connect(socketPath);
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -64,11 +82,9 @@ export async function startSharedStore(): Promise<SharedStore> {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
+    close() {
       server.close();
       for (const end of ends) end.destroy();
-      await engine.close();
-      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

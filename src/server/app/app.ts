@@ -70,7 +70,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const control = await commands.open(collector, toCommandOptions(collector, neighbours, log));
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
-    const keys = await createKeyStore(collector);
+    const keys = await createKeyStore(collector, config);
     let doors: XtrackDoors | null = null;
     const degraded = (): string[] => neighbours?.degraded() ?? [];
     const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
@@ -83,7 +83,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log,
       metrics,
       keys,
-      loginSecret: readLoginSecret(config.dataDir),
+      loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
       intake: createHttpIntake(collector),
       blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },

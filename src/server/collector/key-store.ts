@@ -3,6 +3,7 @@
 import type { Scope } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
+import { hashKey } from "#server/http/keys.ts";
 import type { KeyStore, StoredKey } from "#server/http/ports.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
@@ -12,7 +13,19 @@ export interface DurableKeys extends KeyStore {
   reload(): Promise<void>;
 }
 
-export async function createKeyStore(collector: Collector): Promise<DurableKeys> {
+/** The key of the settings, which is in no table and cannot be revoked. */
+function toFixedKey(secret: string, workspace: string): StoredKey[] {
+  if (secret === "") return [];
+  const scopes: Scope[] = ["ingest", "read", "control", "admin"];
+  const names = { id: "settings", name: "auth.admin_key", workspace, scopes };
+  return [{ ...names, createdNs: 0n, lastUsedNs: null, sha256: hashKey(secret) }];
+}
+
+export async function createKeyStore(
+  collector: Collector,
+  { adminKey, workspace }: { readonly adminKey: string; readonly workspace: string },
+): Promise<DurableKeys> {
+  const fixed = toFixedKey(adminKey, workspace);
   const keys = new Map<string, StoredKey>();
   const fold = (row: StateRow<"keys">): void => {
     if (row.revoked === 1) keys.delete(row.key_id);
@@ -32,7 +45,7 @@ export async function createKeyStore(collector: Collector): Promise<DurableKeys>
   };
   return {
     reload,
-    list: () => [...keys.values()],
+    list: () => [...fixed, ...keys.values()],
     add: (key, author) => write(key, 0, author),
     async revoke(id, author) {
       const key = keys.get(id);

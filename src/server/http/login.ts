@@ -3,15 +3,16 @@
 // Cookie value: `<key id>.<end, ms since the epoch>.<HMAC-SHA-256, base64url>`. The HMAC also covers the key's stored
 // hash, so revoking a key ends its logins. Nothing is kept on the server, so a login survives a restart.
 
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StoredKey } from "./ports.ts";
 
 export const loginCookie = "tributary_login";
 
-/** The secret that seals logins: made at the first start, readable by its owner alone. */
-export function readLoginSecret(dataDir: string): Uint8Array {
+/** The secret that seals logins: the setting's, or one made at the first start and readable by its owner alone. */
+export function readLoginSecret(dataDir: string, shared = ""): Uint8Array {
+  if (shared !== "") return createHash("sha256").update(`login\0${shared}`).digest();
   const path = join(dataDir, "login-secret");
   mkdirSync(dataDir, { recursive: true });
   try {
