@@ -4,7 +4,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
-import { isAfter } from "#model/positions.ts";
+import { parsePositions } from "#model/positions.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
 
 export const LiveContext = createContext<LiveStream | null>(null);
@@ -34,10 +34,16 @@ export function useCatchUp(asOf: string | undefined, ask: () => unknown): void {
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
-    if (asOf === undefined || startId === "" || !isAfter(startId, asOf)) return;
+    if (asOf === undefined || !isBehind(asOf, startId)) return;
     const timer = setTimeout(() => latest.current(), settleMs);
     return () => clearTimeout(timer);
   }, [asOf, startId]);
+}
+
+/** Whether some collector was further when the stream began than when the answer was made. */
+function isBehind(asOf: string, startId: string): boolean {
+  const known = parsePositions(asOf);
+  return [...parsePositions(startId)].some(([collector, position]) => position > (known.get(collector) ?? -1));
 }
 
 /** Which routes show rows of a kind. Series and logs are not here: charts and the log append by themselves. */

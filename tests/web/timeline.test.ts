@@ -1,0 +1,21 @@
+// The walk of the million spans (tests/long), over few enough for every day.
+
+import { expect, test, vi } from "vitest";
+import { createTestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser } from "./browser.ts";
+import { checkWalk } from "./timeline-check.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+test.skipIf(chromiumPath === undefined)(
+  "zooming into a timeline of 20,000 spans ends at single spans, and no step of it draws more than fits",
+  async () => {
+    const [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    try {
+      expect(await checkWalk(server, browser, 20_000)).toBe("seen");
+    } finally {
+      await browser.close();
+      await server.remove();
+    }
+  },
+);
