@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { evil, sendEvil } from "./evil.ts";
-import { failedPipeline, profiledRun, sendSample } from "./sample.ts";
+import { failedPipeline, profiledRun, sendOrphan, sendRecorded, sendSample, sendSecondAttempt } from "./sample.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -216,11 +216,51 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     });
   });
 
-  test("a launch is a grid of its runs", async () => {
+  test("a node that ran without being declared is drawn as such, and one never heard of stays missing", async () => {
+    await sendOrphan(server, "orphan-pipeline");
+    await walk("/runs/orphan-pipeline/pipeline", async (page) => {
+      await page.locator(".node-orphan").getByText("not declared").waitFor();
+      expect(await page.locator(".node-missing").count()).toBeGreaterThan(0);
+      await page.getByRole("link", { name: "Integrity" }).click();
+      await page.getByRole("region", { name: "Completeness" }).getByText("not declared").waitFor();
+    });
+  });
+
+  test("runs are compared by the time of their spans and by their tensors, and values come out of a blob", async () => {
+    const stored = await sendRecorded(server, "with-blobs");
+    await walk(`/compare?run=${profiledRun}&run=${stored.run}&tab=time`, async (page) => {
+      await page
+        .getByRole("row", { name: /forward/ })
+        .getByText(/[+−].*%/)
+        .waitFor();
+    });
+    await walk(`/compare?run=${stored.run}&run=with-blobs-too&tab=tensors`, async (page) => {
+      await page.getByLabel("Tensor").selectOption(stored.tensor);
+      await soon(() => page.getByRole("img", { name: `${stored.tensor} of` }).count()).toBe(2);
+    });
+    await walk(`/runs/${stored.run}/tensors?tensor=${stored.tensor}`, async (page) => {
+      await page
+        .getByRole("region", { name: stored.tensor, exact: true })
+        .getByLabel("values")
+        .selectOption({ index: 1 });
+      await page.getByRole("img", { name: "Histogram of all values" }).waitFor();
+    });
+  });
+
+  test("a launch is a grid of its runs, and a second attempt stands beside the first", async () => {
+    await sendSecondAttempt(server);
     await walk("/launches", async (page) => {
       await page.locator("td a.mono").first().click();
       await page.getByRole("region", { name: "Grid" }).waitFor();
       expect(await page.locator(".cell-completed").count()).toBe(8);
+      expect(await page.locator(".chip", { hasText: /^attempt/ }).allTextContents()).toEqual([
+        "attempt 1",
+        "attempt 2",
+      ]);
+      await page.getByLabel("down").selectOption("none");
+      await page.waitForURL(/y=none/);
+      await page.locator("a.cell").first().click();
+      await page.waitForURL(/\/runs\//);
     });
   });
 
@@ -244,6 +284,17 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     });
   });
 
+  test("how long runs are kept is set in the settings, and who did it is told there", async () => {
+    await walk("/settings", async (page) => {
+      const days = page.getByRole("spinbutton");
+      await days.fill("36500");
+      await page.getByRole("button", { name: "save" }).click();
+      await page.getByRole("region", { name: "Audit" }).getByText("36500").waitFor();
+      await page.reload();
+      await soon(() => days.inputValue()).toBe("36500");
+    });
+  });
+
   test("text from users is shown as text, wherever it stands", async () => {
     await sendEvil(server);
     const ofRun = ["", "/charts", "/logs", "/files", "/params", "/events", "/timeline", "/tensors", "/report"];
@@ -261,6 +312,8 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         await page.getByText(evil, { exact: false }).first().waitFor();
         expect(await page.locator("img, script:not([src])").count()).toBe(0);
       }
+      await page.locator(".fault-head").first().click();
+      await page.getByText("3c 69 6d 67 20 73 72 63 3d 78").waitFor();
     });
   });
 });

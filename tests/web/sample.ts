@@ -28,6 +28,61 @@ export async function sendSample(server: TestApp): Promise<void> {
   await drained(server);
 }
 
+const launchTrace = join(semantiva, "rs_combinatorial_file/run_space_demo.trace.jsonl");
+
+/** The launch of the sample once more, with runs of its own. */
+export async function sendSecondAttempt(server: TestApp): Promise<void> {
+  const again = readFileSync(launchTrace, "utf8")
+    .replaceAll('"run_space_attempt": 1', '"run_space_attempt": 2')
+    .replaceAll(/run-([0-9a-f]{30})[0-9a-f]{2}/g, "run-$1ff");
+  await accepted(server.post("/v1/trace-stream?wait=1", again, lines));
+  await drained(server);
+}
+
+/** The failed pipeline without the declaration of a node that ran. */
+export async function sendOrphan(server: TestApp, run: string): Promise<void> {
+  const [first = "", ...rest] = readFileSync(join(semantiva, "error_midway/trace.ser.jsonl"), "utf8")
+    .replaceAll(failedPipeline, run)
+    .split("\n");
+  const start = JSON.parse(first) as { pipeline_spec_canonical: { nodes: { processor_ref: string }[] } };
+  const spec = start.pipeline_spec_canonical;
+  spec.nodes = spec.nodes.filter((node) => node.processor_ref !== "FloatAddOperation");
+  await accepted(server.post("/v1/trace-stream?wait=1", [JSON.stringify(start), ...rest].join("\n"), lines));
+  await drained(server);
+}
+
+/** What the real SDK sent, with its blobs, as one run, and another training with a tensor of the same name. */
+export async function sendRecorded(server: TestApp, run: string): Promise<{ run: string; tensor: string }> {
+  const folder = join(root, "tests/fixtures/cirron/http_ok/recorded");
+  const requests = readFileSync(join(folder, "requests.jsonl"), "utf8").trim().split("\n");
+  const skipped = new Set(["host", "connection", "content-length"]);
+  for (const line of requests) {
+    const { method, path, headers, body_file } = JSON.parse(line) as Recorded;
+    const body = readFileSync(join(folder, body_file));
+    const sent = Object.fromEntries(headers.filter(([name]) => !skipped.has(name.toLowerCase())));
+    const { ok } = await fetch(server.app.url + path, { method, headers: sent, body });
+    if (!ok) throw new Error(`${path} was refused`);
+  }
+  const spool = join(root, "tests/fixtures/cirron/torch_full/.cirron/spool");
+  for (const name of readdirSync(spool).sort()) {
+    const batch = readFileSync(join(spool, name), "utf8").replaceAll('"fc1.', '"0.');
+    await accepted(server.post(`/v1/runs/${run}-too/traces`, batch));
+  }
+  await drained(server);
+  const { body } = await server.get("/api/v1/runs?filter=protocol%3Acirron&limit=100");
+  const found = (body as { runs: { id: string }[] }).runs.find(
+    (each) => each.id !== profiledRun && each.id !== `${run}-too`,
+  );
+  return { run: found?.id ?? "", tensor: "0.weight" };
+}
+
+interface Recorded {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly [string, string][];
+  readonly body_file: string;
+}
+
 export async function sendXtrack(server: TestApp, frames: Uint8Array): Promise<void> {
   await accepted(server.post("/v1/xtrack?wait=1", frames, octets));
 }

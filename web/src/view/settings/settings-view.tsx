@@ -43,9 +43,11 @@ export function SettingsView() {
               {session.data?.scopes.join(", ") ?? "–"}
             </span>
             <span className="grow" />
-            <button type="button" className="button" onClick={() => logout.mutate({})}>
-              log out
-            </button>
+            {session.data?.key_needed === true ? (
+              <button type="button" className="button" onClick={() => logout.mutate({})}>
+                log out
+              </button>
+            ) : null}
           </div>
         </section>
       </div>
@@ -55,8 +57,8 @@ export function SettingsView() {
 
 function Keys() {
   const keys = useApi("keys", {});
-  const create = useChange("createKey", ["keys"]);
-  const revoke = useChange("deleteKey", ["keys"]);
+  const create = useChange("createKey", ["keys", "audit"]);
+  const revoke = useChange("deleteKey", ["keys", "audit"]);
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<readonly Scope[]>(["ingest"]);
   return (
@@ -161,7 +163,7 @@ function Keys() {
 
 function Retention() {
   const retention = useApi("retention", {});
-  const change = useChange("setRetention", ["retention"]);
+  const change = useChange("setRetention", ["retention", "audit"]);
   const [days, setDays] = useState<string | null>(null);
   const shown = days ?? (retention.data?.days === null ? "" : String(retention.data?.days ?? ""));
   return (
