@@ -32,6 +32,12 @@ beforeAll(async () => {
     '{"v":1,"t":"param","m":{"seq":9,"ts":1700000000000009},"p":{"run_id":"odd","key":"lr","value":0.10}}',
   ];
   await here.post("/v1/xtrack", Buffer.concat(odd.map(toFrameOfText)), octets);
+  const nameless = [
+    '{"v": 1, "t": "run_start", "m": {"seq": 1, "ts": 1700000000000001}, "p": {"run_id": {"id": ""}}}',
+    '{"v":1,"t":"log","m":{"seq":2,"ts":1700000000000002},"p":{"run_id":"","level":"info","msg":"mine"}}',
+    '{"v":1,"t":"run_end","m":{"seq":3,"ts":1700000000000003},"p":{"run_id":"","status":"killed"}}',
+  ];
+  await here.post("/v1/xtrack", Buffer.concat(nameless.map(toFrameOfText)), octets);
   const wrapped = '{"n":0,"type":"wrapper_start","ts_ns":"1700000000000000000","payload":{"name":"w"}}\n';
   await here.post("/v1/runs/odd/wrapper?wrapper=w1", wrapped, { "content-type": "application/x-ndjson" });
   const output = "/v1/runs/odd/output?wrapper=w1&stream=stdout&offset=0&at_ns=1700000000000000005";
@@ -99,7 +105,8 @@ describe("an export as JSONL", () => {
     expect(await ids(there)).toEqual(runs);
     const answers = async (app: TestApp, run: string) =>
       Promise.all(pages.map((page) => read(app, `runs/${encodeURIComponent(run)}${page}`)));
-    const some = runs.filter((run, at) => at % 4 === 0 || run === "odd" || run === "named");
+    const some = runs.filter((run, at) => at % 4 === 0 || run === "odd" || run === "named" || run.startsWith("x-"));
+    expect(runs.filter((run) => run.startsWith("x-"))).toHaveLength(1);
     for (const run of some) expect([run, await answers(there, run)]).toEqual([run, await answers(here, run)]);
     const verdicts = async (app: TestApp) => {
       const { runs: all } = (await read(app, "completeness")) as unknown as { runs: { run_id: string }[] };

@@ -139,9 +139,12 @@ function formatRecordLine(rows: Rows, runId: string): string {
     const isLaunch = row.group_key.split("/")[1] === "l";
     return formatLine("semantiva", isLaunch ? {} : run, text, row.raw === "");
   }
-  // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
-  const stream = row.raw === "" ? {} : { stream_run: ownId };
-  return formatLine("xtrack", { ...run, ...stream }, text, row.raw === "");
+  return formatLine("xtrack", { ...run, ...streamOf(row, text, ownId) }, text, row.raw === "");
+}
+
+/** An event that does not say its run, or says it oddly, follows the last run_start of its stream. */
+function streamOf(row: RecordRow, text: string, ownId: string): object {
+  return row.raw === "" && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
 }
 
 function formatOutput(row: RecordRow, wrapper: string, run: string): string {

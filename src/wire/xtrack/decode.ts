@@ -124,7 +124,8 @@ export class EventDecoder {
     if ("code" in run) return run;
     let flags = rules === undefined ? rowFlags.unknown_type : 0;
     if (check.unlisted) flags |= rowFlags.unlisted_word;
-    const isOdd = parts.envelope.duplicates || m.duplicates || wid.isOdd;
+    // A generated id is made from the bytes: only these give it again.
+    const isOdd = parts.envelope.duplicates || m.duplicates || wid.isOdd || run.generated;
     const isPayloadOdd = p.duplicates || run.isOdd;
     const row = { ...parts, bytes, start, end, flags, isOdd, isPayloadOdd, strict: new StrictTexts() };
     return { row, run: run.id, generated: run.generated, worker: wid.text, seq: seqValue, tsUs };
