@@ -124,6 +124,7 @@ function judgeWrapper(facts: RunFacts): Verdict | null {
 
 /** A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. */
 function judgeXtrack(facts: RunFacts): Verdict | null {
+  if (facts.starts.length === 0 && facts.ends.length === 0) return null;
   const workers = new Map<string, { started: bigint; end: EndFact | null }>();
   for (const { groupKey, worker, tsNs } of facts.starts) {
     const key = `${groupKey}\n${worker}`;

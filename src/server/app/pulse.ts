@@ -12,7 +12,7 @@ import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { ConnectionInfo } from "#server/xtrack/connection.ts";
 import type { XtrackDoors } from "#server/xtrack/doors.ts";
-import { readMissing } from "#store/reader/heads.ts";
+import { readMissing } from "#store/reader/group-facts.ts";
 import { EventRate } from "./event-rate.ts";
 import type { StoreTimes } from "./store-times.ts";
 

@@ -10,90 +10,57 @@ import type {
   StatusFact,
   WrapperFact,
 } from "#model/run-facts.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
+import { readGroupFacts } from "./group-facts.ts";
+import type { GroupScope } from "./group-scope.ts";
 import * as heads from "./heads.ts";
 import { readNativeRows } from "./native-rows.ts";
 
-export async function readRunFacts(
-  store: Store,
-  scope: heads.GroupScope,
-  options: ReadOptions = {},
-): Promise<RunFacts[]> {
+export async function readRunFacts(store: Store, scope: GroupScope): Promise<RunFacts[]> {
   const { database } = store;
   const [groups, starts, ends, statuses, pipelines, wrappers, edits] = await Promise.all([
-    readNativeRows<heads.GroupRow>(store, heads.groupsQuery(database, scope), options),
-    readNativeRows<heads.StartRow>(store, heads.startsQuery(database, scope), options),
-    readNativeRows<heads.EndRow>(store, heads.endsQuery(database, scope), options),
-    readNativeRows<heads.StatusRow>(store, heads.statusesQuery(database, scope), options),
-    readNativeRows<heads.PipelineRow>(store, heads.pipelinesQuery(database, scope), options),
-    readNativeRows<heads.WrapperRow>(store, heads.wrappersQuery(database, scope), options),
-    readNativeRows<heads.EditRow>(store, heads.editsQuery(database, scope), options),
+    readGroupFacts(store, scope),
+    readNativeRows<StartFact>(store, heads.startsQuery(database, scope)),
+    readNativeRows<EndFact>(store, heads.endsQuery(database, scope)),
+    readNativeRows<heads.StatusRow>(store, heads.statusesQuery(database, scope)),
+    readNativeRows<heads.PipelineRow>(store, heads.pipelinesQuery(database, scope)),
+    readNativeRows<heads.WrapperRow>(store, heads.wrappersQuery(database, scope)),
+    readNativeRows<heads.EditRow>(store, heads.editsQuery(database, scope)),
   ]);
-  const startsOf = Map.groupBy(starts.map(toStart), (fact) => fact.groupKey);
-  const endsOf = Map.groupBy(ends.map(toEnd), (fact) => fact.groupKey);
-  const statusesOf = Map.groupBy(statuses.map(toStatus), (fact) => fact.groupKey);
-  const pipelinesOf = Map.groupBy(pipelines.map(toPipeline), (fact) => fact.groupKey);
-  const wrappersOf = Map.groupBy(wrappers.map(toWrapper), (fact) => fact.groupKey);
+  const startsOf = byGroup(starts);
+  const endsOf = byGroup(ends);
+  const statusesOf = byGroup(statuses.map(toStatus));
+  const pipelinesOf = byGroup(pipelines.map(toPipeline));
+  const wrappersOf = byGroup(wrappers.map(toWrapper));
   const editOf = new Map(edits.map((row) => [row.run_id, toEdit(row)]));
-  // A launch is no run: its lines say what was planned.
-  const ofRuns = groups.filter((row) => row.protocol !== "launch").map(toGroup);
-  const runs = Map.groupBy(ofRuns.sort(byKey), (group) => group.runId);
-  return [...runs].map(([runId, mine]) => {
-    const all = <T>(facts: Map<string, T[]>): T[] => mine.flatMap((group) => facts.get(group.groupKey) ?? []);
-    return {
+  return Array.from(
+    Map.groupBy(groups, (group) => group.runId),
+    ([runId, mine]) => ({
       runId,
       groups: mine,
-      starts: all(startsOf),
-      ends: all(endsOf),
-      statuses: all(statusesOf),
-      pipelines: all(pipelinesOf),
-      wrappers: all(wrappersOf),
+      starts: startsOf(mine),
+      ends: endsOf(mine),
+      statuses: statusesOf(mine),
+      pipelines: pipelinesOf(mine),
+      wrappers: wrappersOf(mine),
       edit: editOf.get(runId) ?? null,
       missing: mine.reduce((sum, group) => sum + group.missing, 0),
-    };
-  });
+    }),
+  );
 }
 
-function byKey(a: GroupFacts, b: GroupFacts): number {
-  return a.groupKey < b.groupKey ? -1 : 1;
-}
+const none: readonly never[] = [];
 
-function toGroup(row: heads.GroupRow): GroupFacts {
-  return {
-    groupKey: row.group_key,
-    protocol: row.protocol,
-    runId: row.run_id,
-    sessionId: row.session_id,
-    rootKind: row.root_kind,
-    rank: row.rank,
-    forked: row.forked === 1,
-    imported: row.imported === 1,
-    firstNs: row.min_ns,
-    lastNs: row.max_ns,
-    lastReceivedNs: row.max_received_ns ?? 0n,
-    faults: row.faults,
-    duplicates: row.duplicates,
-    missing: row.missing,
-    nonfinite: row.nonfinite,
-    pipelineId: row.pipeline_id,
-    deploymentId: row.deployment_id,
-    modelId: row.model_id,
-  };
-}
-
-function toStart(row: heads.StartRow): StartFact {
-  const { group_key: groupKey, ts_ns, tags, ...rest } = row;
-  return { ...rest, groupKey, tsNs: ts_ns, tags: tags === "null" ? "" : tags };
-}
-
-function toEnd(row: heads.EndRow): EndFact {
-  return {
-    groupKey: row.group_key,
-    worker: row.worker,
-    tsNs: row.ts_ns,
-    status: row.status,
-    errorType: row.error_type,
-    errorMessage: row.error_message,
+/** The facts of a run's groups, in the order of the groups. Most runs have one group, and no facts of most kinds. */
+function byGroup<T extends { readonly groupKey: string }>(
+  facts: readonly T[],
+): (groups: readonly GroupFacts[]) => readonly T[] {
+  if (facts.length === 0) return () => none;
+  const factsOf = Map.groupBy(facts, (fact) => fact.groupKey);
+  return (groups) => {
+    const [first] = groups;
+    if (groups.length === 1 && first !== undefined) return factsOf.get(first.groupKey) ?? none;
+    return groups.flatMap<T>((group) => factsOf.get(group.groupKey) ?? none);
   };
 }
 
