@@ -147,6 +147,10 @@ describe("the Helm chart", () => {
     ]);
   });
 
+  it("leaves nothing of a template in what it renders", () => {
+    expect(JSON.stringify(render())).not.toMatch(/[{]\s*[{]|\.Release|\.Values|\[object/);
+  });
+
   it("offers workers a load balancer of their own when it is wanted", () => {
     const names = (manifests: readonly Manifest[]) => manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names(render())).not.toContain("Service ours-xtrack");

@@ -84,7 +84,7 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
           argMaxIf(tuple(c.run_index), ts_ns, c.launch_id != '').1 AS run_index
         FROM ${database}.lifecycle AS c
         WHERE ${inScope("c.group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY c.group_key) AS l
-      LEFT JOIN (SELECT toString(x.group_key) AS group_key, count() AS errors,
+      LEFT JOIN (SELECT toString(x.group_key) AS group_key, uniqExact(x.event_id) AS errors,
           argMax(${jsonText("payload", "error", "message")}, jpos) AS error
         FROM ${database}.nodes AS x WHERE ${inScope("x.group_key", scope)} AND status = 'error' GROUP BY x.group_key) AS n
         ON n.group_key = l.group_key`,
