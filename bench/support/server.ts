@@ -30,15 +30,24 @@ export interface StartOptions {
   readonly dataDir?: string;
   /** Node's own flags, such as `--cpu-prof`. */
   readonly nodeFlags?: readonly string[];
+  /** Settings of the server. With another store than its own, it has no engine to ask about. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function startServer({ dataDir: given, nodeFlags = [] }: StartOptions = {}): Promise<BenchServer> {
+export async function startServer({
+  dataDir: given,
+  nodeFlags = [],
+  env = {},
+}: StartOptions = {}): Promise<BenchServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "tributary-bench-")));
   const words = ["up", "--data", dataDir, "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
-  const child = spawn(process.execPath, [...nodeFlags, main, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...nodeFlags, main, ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
   const { url, xtrackPort } = await readAddresses(child);
   const pid = child.pid as number;
-  const enginePid = await findChild(pid);
+  const enginePid = env["TRIBUTARY_STORE_URL"] === undefined ? await findChild(pid) : pid;
   return {
     url,
     xtrackPort,
