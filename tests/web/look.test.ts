@@ -149,8 +149,7 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
       await settle(page);
       await photograph(page, `${view.name}-light`);
       expect(await findings(page)).toEqual([]);
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.locator("html[data-theme=dark]").waitFor();
+      await darken(page);
       await settle(page);
       await photograph(page, `${view.name}-dark`);
       // Another theme is other colours and nothing else.
@@ -167,6 +166,23 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     120_000,
   );
 });
+
+/** A browser that is short of time may forget to tell a page that its colours changed, so it is told again. */
+async function darken(page: Page): Promise<void> {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.emulateMedia({ colorScheme: "dark" });
+    const dark = page.locator("html[data-theme=dark]");
+    if (
+      await dark.waitFor({ timeout: 10_000 }).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
+  }
+  throw new Error("the page does not become dark");
+}
 
 /** Two frames: what a change of looks set in motion has been drawn. Pictures wait for answers too. */
 async function settle(page: Page): Promise<void> {

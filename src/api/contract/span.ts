@@ -5,20 +5,6 @@
 import Type, { type Static } from "typebox";
 import { AsOf, Count, Float, Int64, JsonText, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
 
-/** Bits of `spans.flags`. */
-export const spanFlags = {
-  /** An ancestor that never arrived: known only by the children that name it. */
-  placeholder: 1,
-  /** Started, but no end has arrived. */
-  unfinished: 2,
-  /** A Semantiva node execution. */
-  node: 4,
-  /** A node that ended in error. */
-  error: 8,
-  /** Its parent is named but has not arrived. */
-  orphan: 16,
-} as const;
-
 export const Lane = Type.Object({
   id: Count,
   rank: nullable(Type.Integer()),
@@ -64,6 +50,7 @@ export const SpansAnswer = Type.Object({
     /** '' for a merged box. */
     id: Type.Array(Type.String()),
     index: Type.Array(nullable(Int64)),
+    /** Bits of span-flags.ts. */
     flags: Type.Array(Count),
   }),
   marks: Type.Object({

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import {
+  decimalsOfColumn,
   digitsOfColumn,
   formatBytes,
   formatCount,
+  formatDecimals,
   formatFloat,
   formatNumber,
   formatPercent,
@@ -59,4 +61,15 @@ test("gives a column enough digits to tell its values apart", () => {
   expect(digitsOfColumn([2.066, 2.067])).toBe(5);
   expect(digitsOfColumn([1, 2, 3])).toBe(3);
   expect(digitsOfColumn([Number.NaN, 3])).toBe(4);
+});
+
+test("gives a column one number of decimals, unless it holds exponents or whole numbers only", () => {
+  expect(decimalsOfColumn([2.1, 1.8541, 3.058, Number.NaN], 4)).toBe(3);
+  expect(decimalsOfColumn([0.03, 1e30], 4)).toBeNull();
+  expect(decimalsOfColumn([3, 40], 4)).toBeNull();
+  expect([2.1, -12_345.6, Number.NaN].map((value) => formatDecimals(value, 3))).toEqual([
+    "2.100",
+    "−12\u202f345.600",
+    "NaN",
+  ]);
 });

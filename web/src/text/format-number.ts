@@ -71,6 +71,23 @@ export function digitsOfColumn(values: readonly number[]): number {
   return Math.max(3, Math.min(7, Math.ceil(Math.log10(largest / smallest)) + 1));
 }
 
+/**
+ * How many decimals a column of like numbers shows, so that their points stand below each other; null where exponents
+ * or whole numbers only make that useless.
+ */
+export function decimalsOfColumn(values: readonly number[], digits: number): number | null {
+  const texts = values.filter(Number.isFinite).map((value) => formatNumber(value, digits));
+  if (texts.some((text) => text.includes("e"))) return null;
+  const decimals = Math.max(0, ...texts.map((text) => text.split(".")[1]?.length ?? 0));
+  return decimals === 0 || decimals > 6 ? null : decimals;
+}
+
+export function formatDecimals(value: number, decimals: number): string {
+  return Number.isFinite(value)
+    ? signed(value, groupThousands(Math.abs(value).toFixed(decimals)))
+    : formatNumber(value);
+}
+
 const siUnits = ["a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CompareAnswer } from "#api/contract/compare.ts";
-import { passBrushes, toAxes } from "./parallel.ts";
+import { keepRuns, passBrushes, toAxes } from "./parallel.ts";
 
 const compare = {
   params: [
@@ -22,6 +22,13 @@ test("draws only what differs, wide ranges logarithmically, words in order", () 
 test("a value that is not finite has no place on the axis but keeps its text", () => {
   expect(axes[2]?.places).toEqual([0, null, 1]);
   expect(axes[2]?.texts).toEqual(["2", "NaN", "4"]);
+});
+
+test("of some runs only, the axes reach no further than these", () => {
+  const some = { ...compare, runs: [{ id: "a" }, { id: "b" }, { id: "c" }] } as unknown as CompareAnswer;
+  const kept = keepRuns(some, (run) => run !== 1);
+  expect(kept.runs.map((run) => run.id)).toEqual(["a", "c"]);
+  expect(toAxes(kept, String)[0]?.ticks.map((tick) => tick.text)).toEqual(["0.0001"]);
 });
 
 test("brushes keep the runs that pass all of them", () => {

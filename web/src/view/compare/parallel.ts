@@ -29,6 +29,23 @@ export function toAxes(compare: CompareAnswer, format: (value: number) => string
   return [...params, ...metrics];
 }
 
+/** The comparison of some of its runs only. */
+export function keepRuns(compare: CompareAnswer, keep: (run: number) => boolean): CompareAnswer {
+  const kept = <T>(list: readonly T[]) => list.filter((_, i) => keep(i));
+  return {
+    ...compare,
+    runs: kept(compare.runs),
+    params: compare.params.map((row) => ({ ...row, values: kept(row.values) })),
+    metrics: compare.metrics.map((row) => ({
+      ...row,
+      last: kept(row.last),
+      min: kept(row.min),
+      max: kept(row.max),
+      nonfinite: kept(row.nonfinite),
+    })),
+  };
+}
+
 type Value = number | string | null;
 
 function parseValue(json: string | null): Value {

@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Empty } from "../../part/notice.tsx";
 import { formatNumber } from "../../text/format-number.ts";
-import { type ParallelAxis, toAxes } from "./parallel.ts";
+import { keepRuns, type ParallelAxis, toAxes } from "./parallel.ts";
 
 const width = 640;
 const height = 380;
@@ -21,10 +21,16 @@ export function ScatterView({
   const axes = useMemo(() => toAxes(compare, (value) => formatNumber(value, 3)), [compare]);
   const [xName, setX] = useState(() => mostVaried(axes.filter((axis) => axis.kind === "param")) ?? axes[0]?.name ?? "");
   const [yName, setY] = useState(() => axes.find((axis) => /loss/.test(axis.name))?.name ?? axes.at(-1)?.name ?? "");
-  const x = axes.find((axis) => axis.name === xName) ?? axes[0];
-  const y = axes.find((axis) => axis.name === yName) ?? axes[0];
+  const wholeX = axes.find((axis) => axis.name === xName) ?? axes[0];
+  const wholeY = axes.find((axis) => axis.name === yName) ?? axes[0];
+  // What cannot be drawn must not stretch the axes either.
+  const isDrawn = (i: number) => (wholeX?.places[i] ?? null) !== null && (wholeY?.places[i] ?? null) !== null;
+  const drawn = toAxes(keepRuns(compare, isDrawn), (value) => formatNumber(value, 3));
+  const x = drawn.find((axis) => axis.name === wholeX?.name) ?? wholeX;
+  const y = drawn.find((axis) => axis.name === wholeY?.name) ?? wholeY;
   if (x === undefined || y === undefined) return <Empty title="These runs do not differ in any parameter or metric." />;
-  const absent = compare.runs.filter((_, i) => x.places[i] === null || y.places[i] === null);
+  const runs = compare.runs.filter((_, i) => isDrawn(i));
+  const absent = compare.runs.filter((_, i) => !isDrawn(i));
   const toX = (place: number) => left + 60 + place * (width - left - 100);
   const toY = (place: number) => 16 + (1 - place) * (height - bottom - 32);
   return (
@@ -50,7 +56,7 @@ export function ScatterView({
             </text>
           </g>
         ))}
-        {compare.runs.map((run, i) => {
+        {runs.map((run, i) => {
           const px = x.places[i];
           const py = y.places[i];
           if (px === null || px === undefined || py === null || py === undefined) return null;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunGroup, RunSummary } from "#api/contract/run.ts";
-import { digitsOfColumns, toGridRows } from "./grid-model.ts";
+import { formatsOfColumns, toGridRows } from "./grid-model.ts";
 
 function run(id: string, group: string, loss: number): RunSummary {
   return { id, group, cells: { loss: { text: String(loss), num: loss } } } as unknown as RunSummary;
@@ -22,6 +22,8 @@ test("without grouping every run is a row", () => {
   expect(toGridRows(runs, undefined, new Set())).toHaveLength(3);
 });
 
-test("gives each column the digits it needs", () => {
-  expect(digitsOfColumns(runs, ["loss"]).get("loss")).toBe(5);
+test("gives each column the digits it needs, and measured ones their decimals", () => {
+  expect(formatsOfColumns(runs, ["loss"]).get("loss")).toEqual({ digits: 5, decimals: null });
+  const measured = runs.map((each) => ({ ...each, cells: { "metrics.loss.last": each.cells["loss"] } }) as RunSummary);
+  expect(formatsOfColumns(measured, ["metrics.loss.last"]).get("metrics.loss.last")?.decimals).toBe(3);
 });

@@ -1,7 +1,7 @@
 // The rows and columns of the runs table as plain data.
 
 import type { RunGroup, RunSummary } from "#api/contract/run.ts";
-import { digitsOfColumn, toNumber } from "../../text/format-number.ts";
+import { decimalsOfColumn, digitsOfColumn, toNumber } from "../../text/format-number.ts";
 
 export type GridRow =
   | { readonly kind: "run"; readonly run: RunSummary }
@@ -27,15 +27,28 @@ export function toGridRows(
   });
 }
 
-/** Significant digits for each column, so that neighbours can be told apart. */
-export function digitsOfColumns(runs: readonly RunSummary[], columns: readonly string[]): Map<string, number> {
+export interface ColumnFormat {
+  /** Significant digits, so that neighbours can be told apart. */
+  readonly digits: number;
+  /** Measured values stand point below point; parameters are shown as they were set. */
+  readonly decimals: number | null;
+}
+
+export const plainFormat: ColumnFormat = { digits: 4, decimals: null };
+
+export function formatsOfColumns(
+  runs: readonly RunSummary[],
+  columns: readonly string[],
+): ReadonlyMap<string, ColumnFormat> {
   return new Map(
     columns.map((column) => {
       const numbers = runs.flatMap((run) => {
         const number = toNumber(run.cells[column]?.num);
         return number === null ? [] : [number];
       });
-      return [column, digitsOfColumn(numbers)];
+      const digits = digitsOfColumn(numbers);
+      const decimals = column.startsWith("metrics.") ? decimalsOfColumn(numbers, digits) : null;
+      return [column, { digits, decimals }];
     }),
   );
 }

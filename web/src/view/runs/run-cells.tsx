@@ -6,16 +6,17 @@ import { Spark } from "../../chart/spark.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
-import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { formatCount, formatDecimals, formatNumber, toNumber } from "../../text/format-number.ts";
+import type { ColumnFormat } from "./grid-model.ts";
 
 export function RunCell({
   run,
   field,
-  digits,
+  format,
 }: {
   readonly run: RunSummary;
   readonly field: string;
-  readonly digits: number;
+  readonly format: ColumnFormat;
 }) {
   switch (field) {
     case "name":
@@ -37,7 +38,7 @@ export function RunCell({
       );
     default: {
       const cell = run.cells[field];
-      return cell === undefined ? null : <ValueCell cell={cell} digits={digits} />;
+      return cell === undefined ? null : <ValueCell cell={cell} {...format} />;
     }
   }
 }
@@ -95,7 +96,15 @@ function Warning({ run }: { readonly run: RunSummary }) {
   );
 }
 
-export function ValueCell({ cell, digits }: { readonly cell: Cell; readonly digits: number }) {
+export function ValueCell({
+  cell,
+  digits,
+  decimals = null,
+}: {
+  readonly cell: Cell;
+  readonly digits: number;
+  readonly decimals?: number | null;
+}) {
   const number = toNumber(cell.num);
   if (number === null) {
     return (
@@ -108,7 +117,11 @@ export function ValueCell({ cell, digits }: { readonly cell: Cell; readonly digi
   return (
     <span title={bad > 0 ? `${cell.text}; ${bad} points are NaN or infinite` : cell.text}>
       {Number.isFinite(number) ? (
-        formatNumber(number, digits)
+        decimals === null ? (
+          formatNumber(number, digits)
+        ) : (
+          formatDecimals(number, decimals)
+        )
       ) : (
         <span className="status-failed">{formatNumber(number)}</span>
       )}

@@ -6,7 +6,7 @@ import type { RunGroup, RunSummary } from "#api/contract/run.ts";
 import { Icon } from "../../part/icon.tsx";
 import { type ColumnChoice, type GridColumn, layoutColumns } from "./grid-columns.ts";
 import { GridHead } from "./grid-head.tsx";
-import { digitsOfColumns, type GridRow, toGridRows } from "./grid-model.ts";
+import { type ColumnFormat, formatsOfColumns, type GridRow, plainFormat, toGridRows } from "./grid-model.ts";
 import { GroupCell, RunCell } from "./run-cells.tsx";
 
 const rowPx = 28;
@@ -38,7 +38,7 @@ export function RunGrid(props: RunGridProps) {
   const choice = draft ?? props.choice;
   const layout = useMemo(() => layoutColumns(choice), [choice]);
   const { columns } = props.choice;
-  const digits = useMemo(() => digitsOfColumns(props.runs, columns), [props.runs, columns]);
+  const formats = useMemo(() => formatsOfColumns(props.runs, columns), [props.runs, columns]);
   const numeric = useMemo(
     () =>
       new Set([
@@ -93,7 +93,7 @@ export function RunGrid(props: RunGridProps) {
                 row={row}
                 layout={layout}
                 template={template}
-                digits={digits}
+                formats={formats}
                 numeric={numeric}
                 index={item.index}
                 top={item.start}
@@ -117,7 +117,8 @@ function stickyStyle(column: GridColumn) {
 }
 
 function GridLine(
-  props: RunGridProps & Placed & { row: GridRow; digits: ReadonlyMap<string, number>; index: number; top: number },
+  props: RunGridProps &
+    Placed & { row: GridRow; formats: ReadonlyMap<string, ColumnFormat>; index: number; top: number },
 ) {
   const { row } = props;
   const picked = row.kind === "run" && props.selected.has(row.run.id);
@@ -155,7 +156,7 @@ function GridLine(
               onChange={(event) => props.onToggle(row.run.id, (event.nativeEvent as MouseEvent).shiftKey === true)}
             />
           ) : (
-            <RunCell run={row.run} field={column.field} digits={props.digits.get(column.field) ?? 4} />
+            <RunCell run={row.run} field={column.field} format={props.formats.get(column.field) ?? plainFormat} />
           )}
         </div>
       ))}
@@ -167,12 +168,14 @@ function GroupLine(
   props: RunGridProps & {
     row: Extract<GridRow, { kind: "group" }>;
     field: string;
-    digits: ReadonlyMap<string, number>;
+    formats: ReadonlyMap<string, ColumnFormat>;
   },
 ) {
   const { group, open } = props.row;
   if (props.field !== "name") {
-    return <GroupCell group={group} field={props.field} digits={props.digits.get(props.field) ?? 4} />;
+    return (
+      <GroupCell group={group} field={props.field} digits={(props.formats.get(props.field) ?? plainFormat).digits} />
+    );
   }
   return (
     <button type="button" className="grid-sort clip" aria-expanded={open} onClick={() => props.onGroup(group.value)}>

@@ -1,6 +1,6 @@
 // Draws the timeline onto a canvas. Called once a frame with everything it needs; keeps nothing.
 
-import { spanFlags } from "#api/contract/span.ts";
+import { spanFlags } from "#api/contract/span-flags.ts";
 import type { Inks } from "../../app/theme.ts";
 import { inkOn } from "../../chart/colour.ts";
 import { timeTicks } from "../../chart/scale.ts";

@@ -1,7 +1,7 @@
 // The timeline: minimap, flame chart, details of one span, and where the time of the window went.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { spanFlags } from "#api/contract/span.ts";
+import { spanFlags } from "#api/contract/span-flags.ts";
 import { isTyping } from "../../app/frame.tsx";
 import { useTheme } from "../../app/theme.ts";
 import { assignColours } from "../../chart/colour.ts";
