@@ -81,7 +81,10 @@ describe("tributary run", () => {
     const { code, out, err } = await startRun(app.app.url, program, ["--run-id", "walk-1"]).ended;
     expect([code, out]).toEqual([0, "starting\nno end of line"]);
     expect(err).toContain("careful\n");
-    expect(await readRun("walk-1")).toMatchObject({ id: "walk-1", status: "completed", status_raw: "exit 0" });
+    // Asked at once: the wrapper ends when its run can be queried.
+    const { body: run } = await app.get("/api/v1/runs/walk-1");
+    expect(run).toMatchObject({ id: "walk-1", status: "completed", status_raw: "exit 0" });
+    expect(run).toMatchObject({ integrity: { duplicates: 0 }, counts: { duplicates: 0, events: 3 } });
     expect(await readRun("own-id")).toMatchObject({ id: "walk-1" });
     expect((await readLogs("walk-1")).sort()).toEqual([
       "stderr: careful",
@@ -90,6 +93,22 @@ describe("tributary run", () => {
     ]);
     const { body } = await app.get("/api/v1/runs/walk-1/metrics/loss");
     expect((body as { series: { last: number[] }[] }).series[0]?.last).toEqual([1, 0.5, 1 / 3]);
+  });
+
+  it("keeps what a server refuses for its key, and the next run with the right one takes it along", async () => {
+    const guarded = await createTestApp();
+    try {
+      const made = await guarded.post("/api/v1/keys", JSON.stringify({ name: "k", scopes: ["ingest"] }));
+      const { key } = made.body as { key: string };
+      const flags = (runId: string, given: string) => ["--run-id", runId, "--key", given];
+      const first = await startRun(guarded.app.url, "console.log('kept')", flags("walk-key", "wrong")).ended;
+      expect([first.code, first.out]).toEqual([0, "kept\n"]);
+      expect(first.err).toMatch(/\d+ requests wait in /);
+      await startRun(guarded.app.url, "", flags("walk-key-2", key)).ended;
+      expect((await guarded.get("/api/v1/runs/walk-key")).body).toMatchObject({ status: "completed" });
+    } finally {
+      await guarded.remove();
+    }
   });
 
   it("takes frames that are mixed into standard output, and Cirron's sentinels, out of it", async () => {

@@ -14,6 +14,8 @@ import { replaySpool } from "#cli/run/spool.ts";
 import { wrap } from "#cli/run/wrap.ts";
 import { duration } from "#config/kinds.ts";
 
+const queryableMs = 3000;
+
 interface RunOptions extends ConnectOptions {
   readonly runId?: string;
   readonly name?: string;
@@ -63,8 +65,12 @@ export function addRun(program: Command, context: Context): void {
       sampleMs: toSampleMs(options.sample),
     });
     await watching.stop();
-    if (result.spooled === 0) await importLeftSpool(client, runId, startedMs).catch(() => undefined);
-    else
+    if (result.spooled === 0) {
+      await importLeftSpool(client, runId, startedMs).catch(() => undefined);
+      // Whoever asks next finds the run as it ended; a server that is busy with much else is not waited for.
+      const signal = AbortSignal.timeout(queryableMs);
+      await client.open("readyz", { query: { drained: "1" } }, { signal }).catch(() => undefined);
+    } else
       say(`${result.spooled} requests wait in ${config.dataDir}; the next \`tributary up\` or \`run\` takes them in`);
     if (result.exitCode !== 0) throw new Exit(result.exitCode, "");
   });

@@ -19,7 +19,7 @@ export interface CommandLinkOptions {
 const reconnectMs = 2000;
 
 export function createCommandLink({ url, key, runId, onBytes }: CommandLinkOptions): CommandLink {
-  const address = `${url.replace(/^http/, "ws")}/v1/xtrack?run=${encodeURIComponent(runId)}`;
+  const address = `${url.replace(/^http/, "ws")}/v1/xtrack?heard=1&run=${encodeURIComponent(runId)}`;
   const headers = key === "" ? {} : { authorization: `Bearer ${key}` };
   const announced: Uint8Array[] = [];
   let socket: WebSocket | undefined;
@@ -30,7 +30,7 @@ export function createCommandLink({ url, key, runId, onBytes }: CommandLinkOptio
     const opening = new WebSocket(address, { headers, perMessageDeflate: false });
     socket = opening;
     opening.on("open", () => {
-      // A new connection learns of every run again; known frames are known, and nothing is stored twice.
+      // A new connection learns of every run again. What is heard here is not kept: the frames come by another way.
       for (const frame of announced) opening.send(frame);
     });
     opening.on("message", (data) => onBytes(data as Buffer));

@@ -2,8 +2,8 @@
 // bound, and go to disk when the server is away or slow.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { ApiError, type Client } from "#cli/client.ts";
-import { replayFolder, type SpooledRequest, sendRequest, writeRequest } from "./spool.ts";
+import type { Client } from "#cli/client.ts";
+import { isFinal, replayFolder, type SpooledRequest, sendRequest, writeRequest } from "./spool.ts";
 
 export interface Outbox {
   add(request: SpooledRequest): void;
@@ -43,8 +43,7 @@ export function createOutbox({ client, folder }: OutboxOptions): Outbox {
     try {
       await sendRequest(client, request);
     } catch (error) {
-      const refused = error instanceof ApiError && error.status !== 429 && error.status < 500;
-      if (refused) return;
+      if (isFinal(error)) return;
       away = true;
       await spool(request);
     }

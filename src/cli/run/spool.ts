@@ -43,6 +43,12 @@ export function sendRequest(client: Client, { route, params, query, body }: Spoo
   return client.open(route as RouteName, { params, query } as never, { raw: { bytes: body } });
 }
 
+/** A server that has no room, or wants another key, may take a request later; what it cannot read it never will. */
+export function isFinal(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.status < 500 && error.status !== 401 && error.status !== 403 && error.status !== 429;
+}
+
 /** Sends everything that waits; returns how many requests were taken. Stops at the first that the server cannot take now. */
 export async function replaySpool(client: Client, dataDir: string): Promise<number> {
   const root = toSpoolRoot(dataDir);
@@ -63,7 +69,7 @@ export async function replayFolder(client: Client, folder: string): Promise<numb
       await sendRequest(client, decodeRequest(bytes));
     } catch (error) {
       // What the server will never take it has kept as a fault.
-      if (!(error instanceof ApiError) || error.status === 429 || error.status >= 500) throw error;
+      if (!isFinal(error)) throw error;
     }
     await rm(path, { force: true });
     taken++;

@@ -127,9 +127,15 @@ export interface KeyStore {
   noteUse(id: string, atNs: bigint): void;
 }
 
+/** What the address of a WebSocket says: `?run=…` names the run whatever the frames say, `?heard=1` keeps none of them. */
+export interface SocketAbout {
+  readonly runOverride: string | null;
+  readonly isHeardOnly: boolean;
+}
+
 export interface SocketIntake {
   /** Takes over an XTrack WebSocket whose Host, Origin, key and scope were checked. */
-  accept(socket: WebSocket, caller: Caller, peer: string, runOverride: string | null): void;
+  accept(socket: WebSocket, caller: Caller, peer: string, about: SocketAbout): void;
 }
 
 export interface Readiness {

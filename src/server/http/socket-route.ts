@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { SocketIntake } from "./ports.ts";
+import type { SocketAbout, SocketIntake } from "./ports.ts";
 
 export interface SocketOptions {
   readonly sockets: SocketIntake;
@@ -28,7 +28,7 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
       path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket here.");
     if (admitted instanceof Refusal) return refuse(socket, admitted);
     upgrader.handleUpgrade(request, socket, head, (ws) =>
-      sockets.accept(ws, admitted.caller, admitted.address, toRunOverride(request.url ?? "")),
+      sockets.accept(ws, admitted.caller, admitted.address, toAbout(request.url ?? "")),
     );
   });
   return {
@@ -39,10 +39,9 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
   };
 }
 
-/** `?run=…` names the run, whatever the frames say. */
-function toRunOverride(url: string): string | null {
-  const at = url.indexOf("?");
-  return at < 0 ? null : new URLSearchParams(url.slice(at + 1)).get("run");
+function toAbout(url: string): SocketAbout {
+  const query = new URLSearchParams(url.split("?").slice(1).join("?"));
+  return { runOverride: query.get("run"), isHeardOnly: query.get("heard") === "1" };
 }
 
 function refuse(socket: Duplex, refusal: Refusal): void {

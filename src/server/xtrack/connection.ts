@@ -36,6 +36,7 @@ export interface Carrier extends OutgoingWire {
   readonly transport: Transport;
   readonly address: string;
   readonly runOverride: string | null;
+  readonly isHeardOnly?: boolean;
   pause(): void;
   resume(): void;
   /** Ends it once everything written has left. */
@@ -168,9 +169,9 @@ export class Connection {
       this.counters.unauthorized++;
       this.startedWell();
     } else {
-      const { transport, address: peer, runOverride } = carrier;
+      const { transport, address: peer, runOverride, isHeardOnly } = carrier;
       this.stream = ports.sink.openStream(
-        { transport, peer, ...this.admission, runOverride },
+        { transport, peer, ...this.admission, runOverride, ...(isHeardOnly ? { isHeardOnly } : {}) },
         {
           onAsk: (what) => this.hearAsk(what),
           onWorker: (runId, wid) => this.hearWorker(runId, wid),

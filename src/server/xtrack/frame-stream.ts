@@ -161,7 +161,7 @@ export class FrameStream implements XtrackStream {
     if (chunk === null) return;
     const { decoded, body, offset, currentRun, file } = chunk;
     const firstReported = this.hear(decoded);
-    if (chunk.isEmpty) return;
+    if (chunk.isEmpty || this.origin.isHeardOnly) return;
     const { workspace, transport, source, runOverride } = this.origin;
     const arrival = { workspace, transport, source, runOverride, imported: false };
     const receivedNs = this.room.options.nowNs();

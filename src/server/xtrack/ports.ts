@@ -12,6 +12,8 @@ export interface StreamOrigin {
   readonly workspace: string;
   readonly source: string;
   readonly runOverride: string | null;
+  /** Nothing is kept: its frames come by another way too, and say here only whose commands it takes. */
+  readonly isHeardOnly?: boolean;
 }
 
 /** What became of one event. Ids are those that the worker uses itself. */

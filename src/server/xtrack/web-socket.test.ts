@@ -28,7 +28,7 @@ beforeEach(async () => {
   http = createServer();
   http.on("upgrade", (request, socket, head) => {
     upgrades.handleUpgrade(request, socket, head, (webSocket) =>
-      door.accept(webSocket, { workspace: "lab", source: "key:1" }, "10.0.0.1", "named"),
+      door.accept(webSocket, { workspace: "lab", source: "key:1" }, "10.0.0.1", { runOverride: "named" }),
     );
   });
   http.listen(0, "127.0.0.1");

@@ -10,7 +10,7 @@ import {
   type ConnectionPorts,
   type ConnectionRules,
 } from "./connection.ts";
-import type { Admission } from "./ports.ts";
+import type { Admission, StreamOrigin } from "./ports.ts";
 
 export interface WebSocketDoorOptions {
   readonly rules: ConnectionRules;
@@ -18,9 +18,11 @@ export interface WebSocketDoorOptions {
   readonly counters: ConnectionCounters;
 }
 
+type StreamAbout = Pick<StreamOrigin, "runOverride" | "isHeardOnly">;
+
 export interface WebSocketDoor {
   /** Takes over a socket whose Host, Origin, key and scope were checked. */
-  accept(socket: WebSocket, caller: Admission, peer: string, runOverride?: string | null): void;
+  accept(socket: WebSocket, caller: Admission, peer: string, about?: StreamAbout): void;
   /** Open connections. */
   list(): ConnectionInfo[];
   close(): Promise<void>;
@@ -33,8 +35,8 @@ const goingAway = 1001;
 export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOptions): WebSocketDoor {
   const connections = new Map<WebSocket, Connection>();
   return {
-    accept(socket, caller, peer, runOverride = null) {
-      const carrier = toCarrier(socket, peer, runOverride);
+    accept(socket, caller, peer, about = { runOverride: null }) {
+      const carrier = toCarrier(socket, peer, about);
       // The HTTP server has let the caller in; a key that is repeated in the stream is only taken out of it.
       const connection = new Connection(carrier, { ...ports, gate: { admit: () => caller } }, rules, counters);
       connections.set(socket, connection);
@@ -64,11 +66,11 @@ export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOpt
   };
 }
 
-function toCarrier(socket: WebSocket, address: string, runOverride: string | null): Carrier {
+function toCarrier(socket: WebSocket, address: string, about: StreamAbout): Carrier {
   return {
     transport: "ws",
     address,
-    runOverride,
+    ...about,
     write: (bytes, done) =>
       socket.send(bytes, { binary: true }, (error) => done(error === undefined || error === null)),
     bufferedBytes: () => socket.bufferedAmount,
