@@ -1,7 +1,16 @@
 // What the journal holds: every input as it came, with what only the moment of arrival knows. Decoding a
 // record again gives the same rows, whichever process does it and whenever.
 //
-// Byte layout of a record: u8 version (1) · u32 little-endian length of the head · head, JSON in UTF-8 · body.
+// Byte layout of a record: u8 version · u32 little-endian length of the head · head, JSON in UTF-8 · body. In version 1
+// the body is as it is; in version 2 it is as it was sent, compressed, and `packed` in the head says how.
+
+import { gunzipSync, inflateSync } from "node:zlib";
+
+/** A body as it was sent. It is what the journal keeps: a tenth of the bytes to write and sync. */
+export interface PackedBody {
+  readonly encoding: "gzip" | "deflate";
+  readonly bytes: Uint8Array;
+}
 
 interface Arrival {
   readonly workspace: string;
@@ -19,12 +28,14 @@ interface Arrival {
 export interface CirronBatchInput extends Arrival {
   readonly kind: "cirron_batch";
   readonly body: Uint8Array;
+  readonly packed?: PackedBody;
 }
 
 export interface SemantivaLinesInput extends Arrival {
   readonly kind: "semantiva_lines";
   /** Whole lines. */
   readonly body: Uint8Array;
+  readonly packed?: PackedBody;
   /** The file the lines came from, '' for none, and where in it or in the stream the body begins. */
   readonly file: string;
   readonly firstLine: number;
@@ -101,27 +112,42 @@ export type Input =
   | RefusedInput
   | ChangeInput;
 
-const version = 1;
+const [plainVersion, packedVersion] = [1, 2];
 const headStart = 5;
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
 /** The parts of the journal record, to be written one after the other; the body is not copied. */
 export function encodeInput(input: Input): Uint8Array[] {
-  const { body, receivedNs, ...rest } = input;
-  const head = textEncoder.encode(JSON.stringify({ ...rest, receivedNs: receivedNs.toString() }));
+  const { body, receivedNs, packed, ...rest } = input as Input & { packed?: PackedBody };
+  const words = { ...rest, receivedNs: receivedNs.toString() };
+  if (packed === undefined) return [...encodeHead(plainVersion, words), body];
+  const how = { encoding: packed.encoding, bytes: body.length };
+  return [...encodeHead(packedVersion, { ...words, packed: how }), packed.bytes];
+}
+
+function encodeHead(version: number, words: object): Uint8Array[] {
+  const head = textEncoder.encode(JSON.stringify(words));
   const prefix = new Uint8Array(headStart);
   prefix[0] = version;
   new DataView(prefix.buffer).setUint32(1, head.length, true);
-  return [prefix, head, body];
+  return [prefix, head];
 }
 
 /** Null when the record is none of ours: the journal's checksum held, so it is from another version. */
 export function decodeInput(record: Uint8Array): Input | null {
-  if (record.length < headStart || record[0] !== version) return null;
+  const version = record[0];
+  if (record.length < headStart || (version !== plainVersion && version !== packedVersion)) return null;
   const headLength = new DataView(record.buffer, record.byteOffset).getUint32(1, true);
   const bodyStart = headStart + headLength;
   if (bodyStart > record.length) return null;
-  const head = JSON.parse(textDecoder.decode(record.subarray(headStart, bodyStart))) as Record<string, unknown>;
-  return { ...head, receivedNs: BigInt(head["receivedNs"] as string), body: record.subarray(bodyStart) } as Input;
+  const words = JSON.parse(textDecoder.decode(record.subarray(headStart, bodyStart))) as Record<string, unknown>;
+  const { packed: how, ...head } = words;
+  const body = record.subarray(bodyStart);
+  const receivedNs = BigInt(head["receivedNs"] as string);
+  if (version === plainVersion) return { ...head, receivedNs, body } as Input;
+  const { encoding, bytes } = how as { encoding: PackedBody["encoding"]; bytes: number };
+  const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
+  const options = { maxOutputLength: Math.max(1, bytes) };
+  return { ...head, receivedNs, body: unpack(body, options), packed: { encoding, bytes: body } } as unknown as Input;
 }

@@ -47,9 +47,10 @@ async function submitBatch(
   return { position, accepted: 0, duplicates: 0, faults: [], batchId: decoded.batch.batchId };
 }
 
-function toRefused(input: HttpInput, fault: Fault): RefusedInput {
+function toRefused(input: Extract<HttpInput, { kind: "cirron_batch" }>, fault: Fault): RefusedInput {
+  const { packed: _, ...arrival } = input;
   return {
-    ...input,
+    ...arrival,
     kind: "refused",
     protocol: "cirron",
     code: fault.code,

@@ -31,20 +31,28 @@ export type BodyCode = "body_too_large" | "body_ratio" | "body_encoding" | "body
 // Small bodies of one repeated byte compress beyond any ratio and harm nobody.
 const freeBytes = 1024 * 1024;
 
-/** The whole body, decompressed. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+export interface Body {
+  /** Decompressed. */
+  readonly bytes: Uint8Array;
+  /** As it was sent, when that is less. */
+  readonly packed?: { readonly encoding: "gzip" | "deflate"; readonly bytes: Uint8Array };
+}
+
+/** The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
   const sent = await readSent(request, limits.bytesMax);
-  if (encoding === "identity") return sent;
+  if (encoding === "identity") return { bytes: sent };
   const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
   try {
     const decode = encoding === "gzip" ? gunzipBytes : inflateBytes;
     const maxOutputLength = Math.min(limits.bytesMax, byRatio);
-    return await decode(sent, { maxOutputLength, chunkSize: chunkBytesOf(sent, encoding) });
+    const bytes = await decode(sent, { maxOutputLength, chunkSize: chunkBytesOf(sent, encoding) });
+    return sent.length < bytes.length ? { bytes, packed: { encoding, bytes: sent } } : { bytes };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
       throw new BodyRefusal(byRatio < limits.bytesMax ? ratio(limits.ratioMax) : tooLarge(limits.bytesMax), sent);

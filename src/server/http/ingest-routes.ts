@@ -7,7 +7,7 @@ import { type QueryOf, type RouteSchemas, schemas } from "#api/contract/routes.t
 import { Refusal } from "#api/refusal.ts";
 import { blastOf, type Fault } from "#model/fault.ts";
 import type { Metrics } from "#server/metrics.ts";
-import { type BodyLimits, BodyRefusal, readBody } from "./body.ts";
+import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
 import { type Busy, type HttpInput, type Intake, isBusy, type Receipt } from "./ports.ts";
 
 export interface IngestOptions {
@@ -46,14 +46,14 @@ async function takeIn(
   { intake, limits, metrics }: IngestOptions,
 ): Promise<unknown> {
   const arrival = toArrival(request);
-  let body: Uint8Array;
+  let body: Body;
   try {
     body = await readBody(request.raw, limits);
   } catch (error) {
     if (error instanceof BodyRefusal) await keepRefused(intake, arrival, protocol, error);
     throw error;
   }
-  metrics.bytesIn.inc({ protocol }, body.length);
+  metrics.bytesIn.inc({ protocol }, body.bytes.length);
   const receipt = await intake.submit(toInput(protocol, arrival, body, request.query));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
@@ -80,7 +80,7 @@ export function toArrival(request: FastifyRequest): Arrival {
   };
 }
 
-function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array, query: unknown): HttpInput {
+function toInput(protocol: Protocol, arrival: Arrival, { bytes: body, packed }: Body, query: unknown): HttpInput {
   const {
     file = "",
     line = 1,
@@ -89,11 +89,12 @@ function toInput(protocol: Protocol, arrival: Arrival, body: Uint8Array, query: 
   } = query as QueryOf<"xtrack"> & {
     current_run?: string | null;
   };
+  const sent = packed === undefined ? { body } : { body, packed };
   switch (protocol) {
     case "cirron":
-      return { ...arrival, kind: "cirron_batch", body };
+      return { ...arrival, kind: "cirron_batch", ...sent };
     case "semantiva":
-      return { ...arrival, kind: "semantiva_lines", body, file, firstLine: line, offset };
+      return { ...arrival, kind: "semantiva_lines", ...sent, file, firstLine: line, offset };
     case "xtrack":
       return { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun };
     case "output": {

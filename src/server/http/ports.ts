@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Scope } from "#api/contract/admin.ts";
 import type { Caller } from "#api/handler.ts";
+import type { PackedBody } from "#intake/input.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 
 interface Arrival {
@@ -21,9 +22,10 @@ interface Arrival {
 
 export type HttpInput = Arrival &
   (
-    | { readonly kind: "cirron_batch" }
+    | { readonly kind: "cirron_batch"; readonly packed?: PackedBody }
     | {
         readonly kind: "semantiva_lines";
+        readonly packed?: PackedBody;
         readonly file: string;
         readonly firstLine: number;
         readonly offset: number;
