@@ -1,6 +1,9 @@
 // A map from 128-bit ids to small integers, for the millions of row ids that intake must recognise.
-// Open addressing over typed arrays: 20 bytes a slot and no object per id, where a Map of strings
+// Open addressing over a typed array: 20 bytes a slot and no object per id, where a Map of strings
 // would cost about 120. Ids of clients are hostile, so the hash is seeded per process.
+//
+// The table is larger than any cache and its slots are met at random, so that waiting for memory is most of the work:
+// an id and its value stand side by side, and a look takes one such wait.
 
 import { createHash, randomInt } from "node:crypto";
 
@@ -41,75 +44,123 @@ function hashToIdWords(bytes: Uint8Array): void {
   for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
 }
 
+/** Words of a slot: the id, then 0 for an empty slot, else the value plus one. */
+const slotWords = 5;
+const valueAt = 4;
+
+/**
+ * The ids are spread over parts that grow by themselves: moving millions of ids at once would stop the server for a
+ * tenth of a second.
+ */
+const partBits = 6;
+const partCount = 1 << partBits;
+const firstSlots = 16;
+
 export class IdMap {
   size = 0;
-  private capacity: number;
-  private words: Uint32Array;
-  /** 0 is an empty slot; else the value plus one. */
-  private values: Uint32Array;
-
-  constructor(capacity = 1024) {
-    this.capacity = capacity;
-    this.words = new Uint32Array(capacity * 4);
-    this.values = new Uint32Array(capacity);
-  }
+  private readonly parts: (Part | undefined)[] = new Array(partCount).fill(undefined);
 
   /** The value of the id in `idWords`, or -1. */
   get(): number {
-    return (this.values[this.slotOf(idWords, 0)] as number) - 1;
+    const hash = hashOf(idWords, 0);
+    const part = this.parts[hash & (partCount - 1)];
+    return part === undefined ? -1 : (part.slots[part.find(hash, idWords, 0) + valueAt] as number) - 1;
   }
 
   /** Sets the value of the id in `idWords`. */
   set(value: number): void {
-    if (this.size + 1 > this.capacity * loadMax) this.grow();
-    const slot = this.slotOf(idWords, 0);
-    if (this.values[slot] === 0) {
-      this.copyWords(idWords, 0, slot);
-      this.size++;
-    }
-    this.values[slot] = value + 1;
+    const hash = hashOf(idWords, 0);
+    const part = this.partOf(hash);
+    const slot = part.place(hash);
+    if (part.slots[slot + valueAt] === 0) this.count(part);
+    part.put(slot, idWords, 0, value + 1);
+  }
+
+  /** The value of the id in `idWords`; when it has none yet it gets `fresh`, and the answer is -1. */
+  getOrSet(fresh: number): number {
+    const hash = hashOf(idWords, 0);
+    const part = this.partOf(hash);
+    const slot = part.place(hash);
+    const known = (part.slots[slot + valueAt] as number) - 1;
+    if (known >= 0) return known;
+    this.count(part);
+    part.put(slot, idWords, 0, fresh + 1);
+    return -1;
   }
 
   /** Rough memory in bytes. */
   get byteSize(): number {
-    return this.capacity * 20;
+    return this.parts.reduce((sum, part) => sum + (part?.slots.byteLength ?? 0), 0);
   }
 
-  /** The slot of the id whose four words begin at `from`. Destructuring them would go through an iterator. */
-  private slotOf(id: Uint32Array, from: number): number {
-    const { words, values } = this;
-    const mask = this.capacity - 1;
+  private partOf(hash: number): Part {
+    const at = hash & (partCount - 1);
+    const known = this.parts[at];
+    if (known !== undefined) return known;
+    const made = new Part();
+    this.parts[at] = made;
+    return made;
+  }
+
+  private count(part: Part): void {
+    part.size++;
+    this.size++;
+  }
+}
+
+class Part {
+  size = 0;
+  slots: Uint32Array = new Uint32Array(firstSlots * slotWords);
+  private mask = firstSlots - 1;
+  private sizeMax = Math.floor(firstSlots * loadMax);
+
+  /** The slot of the id in `idWords`, or one where it can be put. */
+  place(hash: number): number {
+    if (this.size >= this.sizeMax) this.grow();
+    return this.find(hash, idWords, 0);
+  }
+
+  /** Where the slot begins of the id whose four words begin at `from`. Destructuring them would go through an iterator. */
+  find(hash: number, id: Uint32Array, from: number): number {
+    const { slots, mask } = this;
     const a = id[from] as number;
     const b = id[from + 1] as number;
     const c = id[from + 2] as number;
     const d = id[from + 3] as number;
-    let hash = Math.imul(a ^ seed, 0x9e3779b1) ^ Math.imul(b + seed, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 15) ^ c, 0xc2b2ae35) ^ d;
-    let slot = (hash ^ (hash >>> 13)) & mask;
-    while (values[slot] !== 0) {
-      const at = slot * 4;
-      if (words[at] === a && words[at + 1] === b && words[at + 2] === c && words[at + 3] === d) return slot;
+    let slot = (hash >>> partBits) & mask;
+    for (;;) {
+      const at = slot * slotWords;
+      if (slots[at + valueAt] === 0) return at;
+      if (slots[at] === a && slots[at + 1] === b && slots[at + 2] === c && slots[at + 3] === d) return at;
       slot = (slot + 1) & mask;
     }
-    return slot;
+  }
+
+  put(slot: number, id: Uint32Array, from: number, value: number): void {
+    const { slots } = this;
+    slots[slot] = id[from] as number;
+    slots[slot + 1] = id[from + 1] as number;
+    slots[slot + 2] = id[from + 2] as number;
+    slots[slot + 3] = id[from + 3] as number;
+    slots[slot + valueAt] = value;
   }
 
   private grow(): void {
-    const old = { capacity: this.capacity, words: this.words, values: this.values };
-    this.capacity *= 2;
-    this.words = new Uint32Array(this.capacity * 4);
-    this.values = new Uint32Array(this.capacity);
-    for (let slot = 0; slot < old.capacity; slot++) {
-      const value = old.values[slot] as number;
-      if (value === 0) continue;
-      const target = this.slotOf(old.words, slot * 4);
-      this.copyWords(old.words, slot * 4, target);
-      this.values[target] = value;
+    const old = this.slots;
+    const count = (old.length / slotWords) * 2;
+    this.slots = new Uint32Array(count * slotWords);
+    this.mask = count - 1;
+    this.sizeMax = Math.floor(count * loadMax);
+    for (let at = 0; at < old.length; at += slotWords) {
+      const value = old[at + valueAt] as number;
+      if (value !== 0) this.put(this.find(hashOf(old, at), old, at), old, at, value);
     }
   }
+}
 
-  private copyWords(from: Uint32Array, at: number, slot: number): void {
-    const { words } = this;
-    for (let word = 0; word < 4; word++) words[slot * 4 + word] = from[at + word] as number;
-  }
+function hashOf(id: Uint32Array, from: number): number {
+  const first =
+    Math.imul((id[from] as number) ^ seed, 0x9e3779b1) ^ Math.imul((id[from + 1] as number) + seed, 0x85ebca6b);
+  const mixed = Math.imul(first ^ (first >>> 15) ^ (id[from + 2] as number), 0xc2b2ae35) ^ (id[from + 3] as number);
+  return mixed ^ (mixed >>> 13);
 }

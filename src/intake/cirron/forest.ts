@@ -31,11 +31,10 @@ export class SpanForest {
   /** The node of the id that these bytes are, made when it is new. */
   node(bytes: Uint8Array, start: number, end: number, owner: number): number {
     toIdWords(bytes, start, end);
-    const known = this.nodes.get();
+    const known = this.nodes.getOrSet(this.count);
     if (known >= 0) return known;
     if (this.count === this.parents.length) this.grow();
     const node = this.count++;
-    this.nodes.set(node);
     this.parents[node] = node;
     this.owners[node] = owner;
     return node;

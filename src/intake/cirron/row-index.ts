@@ -11,15 +11,12 @@ export class RowIndex {
     return this.ids.size;
   }
 
-  /** The entry of an id, or -1. */
-  find(bytes: Uint8Array, start: number, end: number): number {
-    toIdWords(bytes, start, end);
-    return this.ids.get();
-  }
-
-  /** Adds the id that `find` was just asked for. */
-  addLast(hash: number, owner: number): void {
+  /** The entry of an id that is known; a new one is added with its hash and owner, and the answer is -1. */
+  findOrAdd(bytes: Uint8Array, start: number, end: number, hash: number, owner: number): number {
     const entry = this.ids.size;
+    toIdWords(bytes, start, end);
+    const known = this.ids.getOrSet(entry);
+    if (known >= 0) return known;
     if (entry === this.hashes.length) {
       const hashes = new Uint32Array(entry * 2);
       hashes.set(this.hashes);
@@ -28,9 +25,9 @@ export class RowIndex {
       owners.set(this.owners);
       this.owners = owners;
     }
-    this.ids.set(entry);
     this.hashes[entry] = hash;
     this.owners[entry] = owner;
+    return -1;
   }
 
   hashOf(entry: number): number {

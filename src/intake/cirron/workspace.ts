@@ -191,9 +191,9 @@ export class CirronWorkspace {
     const sessionCode = name.keys.indexOf("cirron.session");
     const epochCode = name.keys.indexOf("epoch");
     const hashes = contentHashes(rows, "spans", ids.length);
-    for (let row = 0; row < ids.length; row++) {
+    for (let row = 0, parent = -1; row < ids.length; row++) {
       const hash = hashes[row] as number;
-      const node = this.tie(ids, row, taken);
+      const node = this.tie(ids, row, -1, taken);
       const isNew = !this.forest.isArrived(node);
       if (isNew) {
         const isAwaited = this.forest.arrive(node);
@@ -201,18 +201,19 @@ export class CirronWorkspace {
         this.keepSpanHash(node, hash);
         taken.accepted++;
       } else this.refuse(taken, "spans", row, ids.length, hash, this.spanHashes[node] as number, ids.at(row));
-      if (parent_id.nulls.values[row] === 0)
-        this.linkParent(parent_id.inner, row, isNew ? node : -1, name.codes[row] === epochCode, taken);
+      if (parent_id.nulls.values[row] === 0) {
+        parent = this.tie(parent_id.inner, row, parent, taken);
+        if (isNew && this.forest.link(node, parent, name.codes[row] === epochCode))
+          this.awaitParent(parent, parent_id.inner.at(row), taken);
+      }
       if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
         noteSessionSpan(this.components.get(taken.component), spans, row);
     }
     noteSpans(this.components.get(taken.component), spans, taken.dropped.spans);
   }
 
-  private linkParent(ids: StringColumn, row: number, node: number, isEpoch: boolean, taken: Taken): void {
-    const parent = this.tie(ids, row, taken);
-    if (node < 0 || !this.forest.link(node, parent, isEpoch)) return;
-    this.forest.await(parent, ids.at(row));
+  private awaitParent(parent: number, id: string, taken: Taken): void {
+    this.forest.await(parent, id);
     this.components.get(taken.component).unresolved.add(parent);
   }
 
@@ -221,29 +222,31 @@ export class CirronWorkspace {
     const ids = table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
     const { span_id: owners, ts_ns } = rows[table];
     const hashes = contentHashes(rows, table, ids.length);
-    for (let row = 0, start = 0; row < ids.length; row++) {
+    for (let row = 0, start = 0, span = -1; row < ids.length; row++) {
       const end = ids.ends[row] as number;
       const hash = hashes[row] as number;
       // The literal "root" names no span: it links nothing.
-      if (!isRootWord(owners, row)) this.tie(owners, row, taken);
-      const entry = index.find(ids.bytes, start, end);
+      if (!isRootWord(owners, row)) span = this.tie(owners, row, span, taken);
+      const entry = index.findOrAdd(ids.bytes, start, end, hash, taken.component);
       start = end;
-      if (entry >= 0) {
+      if (entry < 0) taken.accepted++;
+      else {
         taken.component = this.components.union(taken.component, index.ownerOf(entry));
         this.refuse(taken, table, row, ids.length, hash, index.hashOf(entry), ids.at(row));
-        continue;
       }
-      index.addLast(hash, taken.component);
-      taken.accepted++;
     }
     const component = this.components.get(taken.component);
     noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids }, taken.dropped[table]);
   }
 
-  /** The node of a span id; ties this batch to whatever the id is already tied to. */
-  private tie(ids: StringColumn, row: number, taken: Taken): number {
+  /**
+   * The node of a span id; ties this batch to whatever the id is already tied to. `before` is the node of the row before,
+   * or -1: siblings come together, and comparing their parents' ids takes a fifth of looking one up.
+   */
+  private tie(ids: StringColumn, row: number, before: number, taken: Taken): number {
     const start = row === 0 ? 0 : (ids.ends[row - 1] as number);
-    const node = this.forest.node(ids.bytes, start, ids.ends[row] as number, taken.component);
+    const isSame = before >= 0 && isRepeated(ids, row);
+    const node = isSame ? before : this.forest.node(ids.bytes, start, ids.ends[row] as number, taken.component);
     const owner = this.forest.ownerOf(node);
     if (owner !== taken.component) taken.component = this.components.union(taken.component, owner);
     return node;
@@ -343,6 +346,16 @@ function noteSpans(component: Component, spans: CirronRows["spans"], dropped: Ui
 
 function isEqual({ words }: Int64Column, a: number, b: number): boolean {
   return words[a * 2] === words[b * 2] && words[a * 2 + 1] === words[b * 2 + 1];
+}
+
+/** Whether the text, which is not empty, is that of the row before. */
+function isRepeated({ bytes, ends }: StringColumn, row: number): boolean {
+  if (row === 0) return false;
+  const start = ends[row - 1] as number;
+  const size = (ends[row] as number) - start;
+  if (size === 0 || start - (row === 1 ? 0 : (ends[row - 2] as number)) !== size) return false;
+  for (let at = start; at < start + size; at++) if (bytes[at] !== bytes[at - size]) return false;
+  return true;
 }
 
 function isRootWord({ bytes, ends }: StringColumn, row: number): boolean {

@@ -72,7 +72,7 @@ export class SeqSet {
 
   /** `idWords` still holds the identity. The map keeps 31 bits of the content. */
   private addRest(content: number): void {
-    this.rest ??= new IdMap(64);
+    this.rest ??= new IdMap();
     this.rest.set((content >>> 1) - 1);
   }
 }
