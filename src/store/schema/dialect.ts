@@ -58,9 +58,20 @@ function storage(layout: TableLayout, dialect: Dialect): string {
       : `Replicated${name}(${[...replicaArgs(layout, dialect.database), ...versionArgs].join(", ")})`;
   const settings = [dialect.cluster === null ? localSettings : replicatedSettings];
   if (layout.granularity !== undefined) settings.push(`index_granularity = ${layout.granularity}`);
+  if (layout.wideBytesMin !== undefined) settings.push(wideSetting(layout.wideBytesMin));
   if (dialect.embedded) settings.push(durableSettings);
   const order = layout.orderBy.map((column) => `\`${column}\``).join(", ");
   return `ENGINE = ${engine}\nORDER BY (${order})\nSETTINGS ${settings.join(", ")}`;
+}
+
+function wideSetting(bytesMin: number): string {
+  return `min_bytes_for_wide_part = ${bytesMin}`;
+}
+
+/** Gives a table that is there its setting for wide parts. In a cluster it would be an affair of every replica. */
+export function changeWideParts({ name, wideBytesMin }: TableLayout, { database, cluster }: Dialect): string[] {
+  if (wideBytesMin === undefined || cluster !== null) return [];
+  return [`ALTER TABLE ${database}.${name} MODIFY SETTING ${wideSetting(wideBytesMin)}`];
 }
 
 /** Where the keeper holds the table, and this replica's name there; a whole table's replicas are those of all shards. */
@@ -75,17 +86,25 @@ function replicaArgs(layout: TableLayout, database: string): string[] {
 
 /** The materialised views of a summary. In a cluster each shard summarises its own rows. */
 export function createSummaryViews(summary: Summary, dialect: Dialect): string[] {
-  const { database, cluster } = dialect;
+  const to = `${dialect.database}.${summary.target.name}${dialect.cluster === null ? "" : "_local"}`;
+  return viewsOf(summary, dialect).map(
+    ({ view, on, select }) => `CREATE MATERIALIZED VIEW IF NOT EXISTS ${view}${on}\nTO ${to} AS\n${select}`,
+  );
+}
+
+/** Gives views that are there another text; no row passes between the two. */
+export function changeSummaryViews(summary: Summary, dialect: Dialect): string[] {
+  return viewsOf(summary, dialect).map(({ view, on, select }) => `ALTER TABLE ${view}${on} MODIFY QUERY\n${select}`);
+}
+
+function viewsOf({ target, sources }: Summary, { database, cluster }: Dialect) {
   const suffix = cluster === null ? "" : "_local";
   const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
-  const keys = summary.target.orderBy.map((column) => `\`${column}\``).join(", ");
-  return Object.entries(summary.sources).map(
-    ([source, select]) =>
-      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${database}.${summary.target.name}_of_${source}${on}
-TO ${database}.${summary.target.name}${suffix} AS
-SELECT ${select}
-FROM ${database}.${source}${suffix} AS s GROUP BY ${keys}`,
-  );
+  return Object.entries(sources).map(([source, select]) => ({
+    view: `${database}.${target.name}_of_${source}`,
+    on,
+    select: select.replaceAll("@", `${database}.${source}${suffix}`),
+  }));
 }
 
 export function addColumn(layout: TableLayout, column: string, dialect: Dialect): string[] {

@@ -110,6 +110,38 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
     }
   });
 
+  it("finds the first and the last point of every series as comparing step, time, number and entry one by one does", async () => {
+    const limits = [-(2n ** 63n) + 1n, -1n, 0n, 1n, 2n ** 63n - 1n];
+    const pick = (n: number, from: number): bigint => limits[Math.floor(n / 5 ** from) % 5] as bigint;
+    const rows = Array.from({ length: 1250 }, (_, i) => ({
+      group_key: "d/x/order",
+      key: `k${i % 7}`,
+      step: i % 11 === 0 ? null : pick(i, 0),
+      epoch: i % 3 === 0 ? null : BigInt(i),
+      ts_ns: pick(i, 1),
+      seq: pick(i, 2),
+      entry: Number(BigInt.asIntN(32, pick(i, 3) % 2n ** 31n)),
+      value: i % 13 === 0 ? null : i,
+      value_text: i % 5 === 0 ? "odd" : "",
+    }));
+    for (const at of [0, 1, 2]) {
+      const block = rows.filter((_, i) => i % 3 === at).reverse();
+      await insert("metrics", block, `order-${at}`);
+    }
+    const point = "(value, value_text, step, epoch, ts_ns)";
+    const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
+    const wanted = await store.query({
+      sql: `SELECT key, argMin(${point}, ${place}) AS first, argMax(${point}, ${place}) AS last
+        FROM ${store.database}.metrics WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
+    });
+    expect(wanted).toHaveLength(7);
+    const kept = await store.query({
+      sql: `SELECT key, argMinMerge(first) AS first, argMaxMerge(last) AS last
+        FROM ${store.database}.metric_summary WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
+    });
+    expect(kept).toEqual(wanted);
+  });
+
   it("knows when a group began and was last heard of; a missing time is none", async () => {
     await insert("events", [{ group_key: "d/s/times", protocol: "semantiva", ts_ns: 0n, received_ns: 70n }]);
     await insert("nodes", [{ group_key: "d/s/times", start_ns: 10n, end_ns: 20n, received_ns: 60n }]);

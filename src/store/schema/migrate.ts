@@ -7,8 +7,16 @@
 import { createHash } from "node:crypto";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
-import { addColumn, createDatabase, createSummaryViews, createTable, type Dialect } from "./dialect.ts";
-import { metricsByKey, paramsByKey, summaries } from "./summaries.ts";
+import {
+  addColumn,
+  changeSummaryViews,
+  changeWideParts,
+  createDatabase,
+  createSummaryViews,
+  createTable,
+  type Dialect,
+} from "./dialect.ts";
+import { metricSummary, metricsByKey, paramsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
 
@@ -75,6 +83,14 @@ const steps: readonly Step[] = [
     name: "params by key",
     statements: (dialect) => [...createTable(paramsByKey.target, dialect), ...createSummaryViews(paramsByKey, dialect)],
     fill: fillParamsByKey,
+  },
+  {
+    id: 7,
+    name: "cheaper inserts",
+    statements: (dialect) => [
+      ...changeSummaryViews(metricSummary, dialect),
+      ...factLayouts.flatMap((layout) => changeWideParts(layout, dialect)),
+    ],
   },
 ];
 

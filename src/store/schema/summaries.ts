@@ -5,16 +5,32 @@ import type { TableLayout } from "./table-layout.ts";
 
 export interface Summary {
   readonly target: TableLayout;
-  /** The materialised views that fill it: fact table → SELECT over it. */
+  /** The materialised views that fill it: table → SELECT over it, in which `@` stands for the table. */
   readonly sources: Readonly<Record<string, string>>;
 }
 
 /** A point of a series with the words that go with it: (value, value_text, step, epoch, ts_ns). */
 const point = "Tuple(Nullable(Float64), String, Nullable(Int64), Nullable(Int64), Int64)";
-const pointSql = "(value, value_text, step, epoch, ts_ns)";
 /** The order of a series: points without a step come before those with one. */
 const place = "Tuple(Int64, Int64, Int64, Int32)";
-const placeSql = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
+const stepOr = (step: string): string => `ifNull(${step}, toInt64(-9223372036854775808))`;
+
+/** A signed number of 64 bits as bytes that have the same order when they are read as an unsigned one. */
+const bytesOf = (number: string): string =>
+  `reinterpretAsFixedString(bitXor(reinterpretAsUInt64(${number}), toUInt64(9223372036854775808)))`;
+
+/** The four numbers of a place as one, in the same order; least significant first. */
+const packedPlace = `reinterpretAsUInt256(concat(
+    reinterpretAsFixedString(bitXor(reinterpretAsUInt32(s.entry), toUInt32(2147483648))),
+    ${bytesOf("s.seq")}, ${bytesOf("s.ts_ns")}, ${bytesOf(stepOr("s.step"))}))`;
+
+/** A point and its place, of which the engine finds the first and the last. */
+const candidate = "(s.value, s.value_text, s.step, s.epoch, s.ts_ns, s.seq, s.entry)";
+
+/** The state that stands for one candidate. */
+const stateOf = (aggregate: string, found: string): string =>
+  `initializeAggregation('${aggregate}State', (${found}.1, ${found}.2, ${found}.3, ${found}.4, ${found}.5),
+    (${stepOr(`${found}.3`)}, ${found}.5, ${found}.6, ${found}.7))`;
 
 function summaryLayout(name: string, orderBy: readonly string[], columns: Record<string, string>): TableLayout {
   return {
@@ -29,7 +45,7 @@ function summaryLayout(name: string, orderBy: readonly string[], columns: Record
 }
 
 /** One row a series. `last` is the greatest (step, ts, seq); min and max are over finite values. */
-const metricSummary: Summary = {
+export const metricSummary: Summary = {
   target: summaryLayout("metric_summary", ["group_key", "key", "worker", "phase"], {
     group_key: "LowCardinality(String)",
     key: "LowCardinality(String)",
@@ -48,15 +64,24 @@ const metricSummary: Summary = {
     max_received_ns: "SimpleAggregateFunction(max, Int64)",
   }),
   sources: {
-    metrics: `group_key, key, worker, phase,
-      argMinState(${pointSql}, ${placeSql}) AS first,
-      argMaxState(${pointSql}, ${placeSql}) AS last,
-      minIf(value, isFinite(value)) AS min_value,
-      maxIf(value, isFinite(value)) AS max_value,
-      max(toUInt8(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))) AS nonfinite,
-      min(step) AS min_step, max(step) AS max_step,
-      min(ts_ns) AS min_ns, max(ts_ns) AS max_ns,
-      min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns`,
+    // The engine compares tuples ten times as slowly as integers, so a point is found by its packed place and only
+    // then put into the state that is stored: 0.2 instead of 0.4 µs a row.
+    metrics: `SELECT group_key, key, worker, phase,
+  ${stateOf("argMin", "earliest")} AS first,
+  ${stateOf("argMax", "latest")} AS last,
+  min_value, max_value, nonfinite, min_step, max_step, min_ns, max_ns, min_received_ns, max_received_ns
+FROM (
+  WITH ${packedPlace} AS place
+  SELECT s.group_key AS group_key, s.key AS key, s.worker AS worker, s.phase AS phase,
+    argMin(${candidate}, place) AS earliest,
+    argMax(${candidate}, place) AS latest,
+    minIf(s.value, isFinite(s.value)) AS min_value,
+    maxIf(s.value, isFinite(s.value)) AS max_value,
+    max(toUInt8(isNotNull(s.value) AND NOT isFinite(assumeNotNull(s.value)))) AS nonfinite,
+    min(s.step) AS min_step, max(s.step) AS max_step,
+    min(s.ts_ns) AS min_ns, max(s.ts_ns) AS max_ns,
+    min(s.received_ns) AS min_received_ns, max(s.received_ns) AS max_received_ns
+  FROM @ AS s GROUP BY s.group_key, s.key, s.worker, s.phase)`,
   },
 };
 
@@ -70,9 +95,9 @@ export const metricsByKey: Summary = {
     granularity: 1024,
   },
   sources: {
-    metric_summary: Object.entries(metricSummary.target.columns)
+    metric_summary: `SELECT ${Object.entries(metricSummary.target.columns)
       .map(([name, type]) => `${mergeOf(name, type)} AS ${name}`)
-      .join(", "),
+      .join(", ")} FROM @ AS s GROUP BY s.key, s.group_key, s.worker, s.phase`,
   },
 };
 
@@ -93,8 +118,9 @@ export const paramsByKey: Summary = {
     granularity: 1024,
   },
   sources: {
-    params: `s.name AS name, s.group_key AS group_key, s.worker AS worker, s.ts_ns AS ts_ns, s.seq AS seq,
-      any(s.value) AS value, any(s.value_num) AS value_num`,
+    params: `SELECT s.name AS name, s.group_key AS group_key, s.worker AS worker, s.ts_ns AS ts_ns, s.seq AS seq,
+  any(s.value) AS value, any(s.value_num) AS value_num
+FROM @ AS s GROUP BY s.name, s.group_key, s.worker, s.ts_ns, s.seq`,
   },
 };
 
@@ -106,8 +132,8 @@ function mergeOf(name: string, type: string): string {
 
 /** A time that a record did not have is 0, and is no time. */
 const timesOf = (start: string, end: string): string =>
-  `group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,
-    min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns`;
+  `SELECT group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,
+  min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns FROM @ GROUP BY group_key`;
 
 /** When a group began and was last heard of. Metrics are not among its sources: their summary says it for them. */
 const groupTimes: Summary = {
