@@ -1,7 +1,7 @@
 // Ingest into a real server, until queryable: Cirron batches over HTTP (gzip, as the SDK posts them) and XTrack
 // metrics over TCP, beside JSON.parse of the same bytes in the same run. Client, server and engine share the machine.
 //
-// Usage: node bench/ingest.ts [spans, 200000] [events, 400000] [--save] [--prof DIR] [--only cirron|xtrack]
+// Usage: node bench/ingest.ts [spans, 400000] [events, 800000] [--save] [--prof DIR] [--only cirron|xtrack]
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -13,10 +13,11 @@ import { createXtrackLoad, type XtrackLoad } from "./support/xtrack-load.ts";
 
 const words = process.argv.slice(2);
 const numbers = words.filter((word) => /^\d+$/.test(word)).map(Number);
-const [spansMin = 200_000, eventsMin = 400_000] = numbers;
+const [spansMin = 400_000, eventsMin = 800_000] = numbers;
 const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
 const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
 const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const warmSpans = 20_000;
 const posters = 4;
 const timeoutMs = 40_000;
 
@@ -81,7 +82,8 @@ function post(url: string, agent: Agent, body: Buffer): Promise<number> {
 }
 
 async function measureCirron(): Promise<string[]> {
-  const warm = createCirronLoad(3000);
+  // Enough for the runtime to have compiled what runs often: a server runs for days.
+  const warm = createCirronLoad(warmSpans);
   const load = createCirronLoad(spansMin);
   const server = await startServer({ nodeFlags });
   const agent = new Agent({ keepAlive: true, maxSockets: posters });

@@ -1,7 +1,8 @@
 // Growable columns: what a decoder fills and the store's block writer drains.
 // A record never becomes an object: each of its fields is pushed onto its column, and all
-// columns of a table have the same length. Columns only grow; whoever drains them drops them.
+// columns of a table have the same length. Columns only grow; whoever drains them drops or releases them.
 
+import { bytePool, wordPool } from "./array-pool.ts";
 import { Float64Column, grownSize, Int32Column, UInt8Column, UInt32Column } from "./fixed-columns.ts";
 
 // All columns are to be had from here.
@@ -22,7 +23,7 @@ export class StringColumn {
   length = 0;
   byteLength = 0;
   /** Over `bytes`. */
-  private view = noView;
+  private view: DataView = noView;
 
   /**
    * As `pushBytes`, from a view over the source. Short texts are copied four bytes at a time, which takes a third of
@@ -106,16 +107,29 @@ export class StringColumn {
     if (this.length === this.ends.length) this.growEnds(0);
   }
 
+  /** Gives the memory back; the column is empty then. */
+  release(): void {
+    bytePool.give(this.bytes);
+    wordPool.give(this.ends);
+    this.bytes = noBytes;
+    this.ends = noWords;
+    this.view = noView;
+    this.length = 0;
+    this.byteLength = 0;
+  }
+
   private growBytes(needed: number): void {
-    const grown = new Uint8Array(grownSize(this.bytes.length, needed));
+    const grown = bytePool.take(grownSize(this.bytes.length, needed));
     grown.set(this.bytes.subarray(0, this.byteLength));
+    bytePool.give(this.bytes);
     this.bytes = grown;
     this.view = new DataView(grown.buffer);
   }
 
   private growEnds(needed: number): void {
-    const grown = new Uint32Array(grownSize(this.ends.length, needed));
+    const grown = wordPool.take(grownSize(this.ends.length, needed));
     grown.set(this.ends);
+    wordPool.give(this.ends);
     this.ends = grown;
   }
 
@@ -175,9 +189,17 @@ export class DictColumn {
     return this.keys[this.codes[row] as number] as string;
   }
 
+  /** Gives the memory back; the column is to be dropped. */
+  release(): void {
+    wordPool.give(this.codes);
+    this.codes = noWords;
+    this.length = 0;
+  }
+
   private grow(needed: number): void {
-    const grown = new Uint32Array(grownSize(this.codes.length, needed));
+    const grown = wordPool.take(grownSize(this.codes.length, needed));
     grown.set(this.codes);
+    wordPool.give(this.codes);
     this.codes = grown;
   }
 }
@@ -238,15 +260,29 @@ export class Int64Column {
     if (length * 2 > this.words.length) this.grow(length * 2);
   }
 
+  /** Gives the memory back; the column is empty then. */
+  release(): void {
+    wordPool.give(this.words);
+    this.words = noWords;
+    this.length = 0;
+  }
+
   private grow(needed: number): void {
-    const grown = new Uint32Array(grownSize(this.words.length, needed));
+    const grown = wordPool.take(grownSize(this.words.length, needed));
     grown.set(this.words);
+    wordPool.give(this.words);
     this.words = grown;
   }
 }
 
+/** A column inside another one. */
+interface Inner {
+  length: number;
+  release(): void;
+}
+
 /** A column in which a row may be absent. The inner column holds a zero or '' there. */
-export class NullableColumn<C extends { length: number }> {
+export class NullableColumn<C extends Inner> {
   readonly nulls: UInt8Column = new UInt8Column();
   readonly inner: C;
   private readonly padInner: (inner: C, length: number) => void;
@@ -280,6 +316,11 @@ export class NullableColumn<C extends { length: number }> {
   isNull(row: number): boolean {
     return this.nulls.at(row) === 1;
   }
+
+  release(): void {
+    this.nulls.release();
+    this.inner.release();
+  }
 }
 
 export function nullableInt64(): NullableColumn<Int64Column> {
@@ -299,7 +340,7 @@ export function nullableUInt8(): NullableColumn<UInt8Column> {
 }
 
 /** A list a row: all items back to back, and where each row's items end. */
-export class ArrayColumn<C extends { length: number }> {
+export class ArrayColumn<C extends Inner> {
   readonly ends: UInt32Column = new UInt32Column();
   readonly items: C;
 
@@ -314,5 +355,10 @@ export class ArrayColumn<C extends { length: number }> {
   /** Closes a row after its items were pushed onto `items`. */
   finishRow(): void {
     this.ends.push(this.items.length);
+  }
+
+  release(): void {
+    this.ends.release();
+    this.items.release();
   }
 }

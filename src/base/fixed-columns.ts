@@ -1,5 +1,7 @@
 // Growable columns of numbers that fit one element of a typed array.
 
+import { type ArrayPool, bytePool, doublePool, integerPool, wordPool } from "./array-pool.ts";
+
 /** The next capacity: quickly past the small sizes, where most of the copying would happen, then by doubling. */
 export function grownSize(size: number, needed: number): number {
   return Math.max(size < 1024 ? size * 4 : size * 2, needed, 16);
@@ -9,21 +11,19 @@ const noDoubles = new Float64Array(0);
 const noIntegers = new Int32Array(0);
 const noWords = new Uint32Array(0);
 const noBytes = new Uint8Array(0);
-const makeFloat64 = (size: number) => new Float64Array(size);
-const makeInt32 = (size: number) => new Int32Array(size);
-const makeUint32 = (size: number) => new Uint32Array(size);
-const makeUint8 = (size: number) => new Uint8Array(size);
 
 // Each class below has a `push` of its own: the runtime learns types per function, and one that all shared would see
 // four kinds of arrays and be slow for each.
 abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | Uint8Array> {
   values: A;
   length = 0;
-  private readonly make: (size: number) => A;
+  private readonly empty: A;
+  private readonly pool: ArrayPool<A>;
 
-  constructor(empty: A, make: (size: number) => A) {
+  constructor(empty: A, pool: ArrayPool<A>) {
     this.values = empty;
-    this.make = make;
+    this.empty = empty;
+    this.pool = pool;
   }
 
   abstract push(value: number): void;
@@ -45,16 +45,24 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
     if (length > this.values.length) this.grow(length);
   }
 
+  /** Gives the memory back; the column is empty then. */
+  release(): void {
+    this.pool.give(this.values);
+    this.values = this.empty;
+    this.length = 0;
+  }
+
   protected grow(needed: number): void {
-    const grown = this.make(grownSize(this.values.length, needed));
+    const grown = this.pool.take(grownSize(this.values.length, needed));
     grown.set(this.values);
+    this.pool.give(this.values);
     this.values = grown;
   }
 }
 
 export class Float64Column extends FixedColumn<Float64Array> {
   constructor() {
-    super(noDoubles, makeFloat64);
+    super(noDoubles, doublePool);
   }
 
   push(value: number): void {
@@ -65,7 +73,7 @@ export class Float64Column extends FixedColumn<Float64Array> {
 
 export class Int32Column extends FixedColumn<Int32Array> {
   constructor() {
-    super(noIntegers, makeInt32);
+    super(noIntegers, integerPool);
   }
 
   push(value: number): void {
@@ -76,7 +84,7 @@ export class Int32Column extends FixedColumn<Int32Array> {
 
 export class UInt32Column extends FixedColumn<Uint32Array> {
   constructor() {
-    super(noWords, makeUint32);
+    super(noWords, wordPool);
   }
 
   push(value: number): void {
@@ -87,7 +95,7 @@ export class UInt32Column extends FixedColumn<Uint32Array> {
 
 export class UInt8Column extends FixedColumn<Uint8Array> {
   constructor() {
-    super(noBytes, makeUint8);
+    super(noBytes, bytePool);
   }
 
   push(value: number): void {

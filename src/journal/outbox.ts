@@ -1,38 +1,78 @@
 // Plans on their way to the store: one durable file each, named by the last journal record it covers, and a
 // small file that says how far the store has got. The position is made durable before a plan is removed, so
 // a plan that is found and lies beyond the position was not wholly sent.
+//
+// The large blocks of a plan lie in files beside it, `<number>.<name>.block`, and are durable before the plan is.
 
 import { join } from "node:path";
 import { readDurable, writeDurably } from "./durable-file.ts";
-import { type Files, nodeFiles } from "./files.ts";
+import { type Files, nodeFiles, readWhole, writeWhole } from "./files.ts";
+import { toOutage } from "./outage.ts";
+
+export interface PlanFiles {
+  /** The plan itself, its parts one after the other. */
+  readonly parts: readonly Uint8Array[];
+  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+}
 
 export interface OpenPlan {
   /** The last journal record in it. */
   readonly to: number;
   readonly bytes: Uint8Array;
+  /** One of its files; undefined when it is not there. */
+  readFile(name: string): Promise<Uint8Array | undefined>;
 }
 
 export interface PlanOutbox {
-  /** Writes the parts one after the other. */
-  save(to: number, parts: readonly Uint8Array[]): Promise<void>;
+  save(to: number, plan: PlanFiles): Promise<void>;
+  /** Where a file of a plan lies. */
+  pathOf(to: number, name: string): string;
   /** Plans that were not finished, in order. */
   open(): Promise<OpenPlan[]>;
   /** Makes `to` the position, then removes its plan. */
   finish(to: number): Promise<void>;
+  /** Removes a plan that cannot be sent. */
+  discard(to: number): Promise<void>;
   /** The last record that is wholly in the store. */
   position(): Promise<number>;
 }
 
 const planName = /^(\d{16})\.plan$/;
+const blockName = /^(\d{16})\.(\w+)\.block$/;
 
 export async function createOutbox(dir: string, files: Files = nodeFiles): Promise<PlanOutbox> {
   await files.makeFolder(dir);
-  const planPath = (to: number): string => join(dir, `${String(to).padStart(16, "0")}.plan`);
+  const numberOf = (to: number): string => String(to).padStart(16, "0");
+  const planPath = (to: number): string => join(dir, `${numberOf(to)}.plan`);
+  const pathOf = (to: number, name: string): string => join(dir, `${numberOf(to)}.${name}.block`);
   const positionPath = join(dir, "position");
+  /** The paths of the files of each plan. */
+  const besides = new Map<number, string[]>();
+  const remove = (path: string): Promise<void> => files.unlink(path).catch(ignoreMissing);
+  const discard = async (to: number): Promise<void> => {
+    await remove(planPath(to));
+    for (const path of besides.get(to) ?? []) await remove(path);
+    besides.delete(to);
+  };
   return {
-    save: (to, parts) => writeDurably(files, planPath(to), parts),
+    async save(to, plan) {
+      besides.set(
+        to,
+        plan.files.map(({ name }) => pathOf(to, name)),
+      );
+      for (const { name, bytes } of plan.files) await writeSynced(files, pathOf(to, name), bytes);
+      await writeDurably(files, planPath(to), plan.parts);
+    },
+    pathOf,
     async open() {
-      const numbers = (await files.list(dir)).flatMap((name) => {
+      const names = await files.list(dir);
+      for (const name of names) {
+        const match = blockName.exec(name);
+        if (match === null) continue;
+        const to = Number(match[1]);
+        besides.set(to, [...(besides.get(to) ?? []), join(dir, name)]);
+      }
+      const numbers = names.flatMap((name) => {
         const match = planName.exec(name);
         return match === null ? [] : [Number(match[1])];
       });
@@ -40,19 +80,53 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       for (const to of numbers.sort((a, b) => a - b)) {
         const bytes = await readDurable(files, planPath(to));
         // A damaged plan cannot be sent again; its records are still in the journal and make a new one.
-        if (bytes !== undefined) plans.push({ to, bytes });
+        if (bytes !== undefined) plans.push({ to, bytes, readFile: (name) => readFile(files, pathOf(to, name)) });
       }
+      // Files of a plan that was never written.
+      for (const to of [...besides.keys()]) if (!numbers.includes(to)) await discard(to);
       return plans;
     },
     async finish(to) {
       await writeDurably(files, positionPath, [new TextEncoder().encode(String(to))]);
-      await files.unlink(planPath(to)).catch(ignoreMissing);
+      await discard(to);
     },
+    discard,
     async position() {
       const bytes = await readDurable(files, positionPath);
       return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
     },
   };
+}
+
+/** The plan that names the file is written afterwards, and syncs the folder for both. */
+async function writeSynced(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await files.unlink(path).catch(ignoreMissing);
+    const file = await files.open(path, "create");
+    try {
+      await writeWhole(file, [bytes], 0);
+      await file.fdatasync();
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw toOutage("A block could not be made durable.", cause);
+  }
+}
+
+async function readFile(files: Files, path: string): Promise<Uint8Array | undefined> {
+  try {
+    const file = await files.open(path, "read");
+    try {
+      const whole = Buffer.alloc(await file.size());
+      return whole.subarray(0, await readWhole(file, whole, 0));
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw toOutage("A block could not be read.", cause);
+  }
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -62,6 +62,11 @@ export class LiveHub {
     return this.subscribers.size;
   }
 
+  /** The oldest position whose rows are kept. */
+  get keptFrom(): number {
+    return this.kept[0]?.position ?? this.position + 1;
+  }
+
   idOf(position: number): string {
     return formatPosition(this.collector, position);
   }
@@ -107,7 +112,7 @@ export class LiveHub {
     ]);
     if (interest.after === null) return;
     const from = this.positionOf(interest.after);
-    const oldest = this.kept[0]?.position ?? this.position + 1;
+    const oldest = this.keptFrom;
     if (from === null || from + 1 < oldest) {
       const skipped = { from: interest.after, to: this.idOf(oldest - 1) };
       const reason = from === null ? "These events are of another collector." : "These events are no longer kept.";

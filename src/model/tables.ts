@@ -333,6 +333,11 @@ export function createRows<T extends FactTable>(table: T): Rows<T> {
   return rows as unknown as Rows<T>;
 }
 
+/** Gives the memory of the columns back; nobody may read them any more. */
+export function releaseRows(rows: Rows<FactTable>): void {
+  for (const column of Object.values(rows) as AnyColumn[]) column.release();
+}
+
 /** Bits of the `flags` column. */
 export const rowFlags = {
   /** A metric whose value is no number, or no exact double: see `value_text`. */

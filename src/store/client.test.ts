@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { assert, asyncProperty, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../tests/store-under-test.ts";
@@ -48,6 +51,17 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     for (const token of ["a", "a", "b"]) await store.insert("t", block, { token });
     const [row] = await store.query({ sql: `SELECT count() AS n FROM ${store.database}.t` });
     expect(row).toEqual({ n: "2" });
+  });
+
+  it("inserts a block that lies in a file too, once, wherever the store reads it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tributary-block-"));
+    const file = join(folder, "it's a block");
+    const block = encodeObjects(columns, [{ id: 4711n, text: "from a file" }]);
+    writeFileSync(file, block.bytes);
+    for (let i = 0; i < 2; i++) await store.insert("t", block, { token: "file", file });
+    const sql = `SELECT text FROM ${store.database}.t WHERE id = 4711`;
+    expect(await store.query({ sql })).toEqual([{ text: "from a file" }]);
+    rmSync(folder, { recursive: true });
   });
 
   it("does not run inserted bytes as SQL, whatever they are", async () => {

@@ -91,7 +91,10 @@ class HttpStore implements Store {
       // The journal lets go of what was inserted, so a majority of the replicas must have it.
       search.set("insert_quorum", "auto");
     }
-    await readAll(await this.send(this.parts.owner, search, block.bytes, options.signal), options.signal);
+    const isThere = this.kind === "embedded" && options.file !== undefined;
+    if (isThere) search.set("infile", options.file);
+    const body = isThere ? "" : block.bytes;
+    await readAll(await this.send(this.parts.owner, search, body, options.signal), options.signal);
   }
 
   async query<T>(query: Query, options: ReadOptions = {}): Promise<T[]> {

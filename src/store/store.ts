@@ -79,5 +79,7 @@ export interface Store {
 
 export interface InsertOptions {
   readonly token: string;
+  /** Where the block's bytes lie on this machine too: the embedded engine then reads them there. */
+  readonly file?: string;
   readonly signal?: AbortSignal;
 }

@@ -25,12 +25,13 @@ import { isRetryable, StoreOutage } from "#store/outage.ts";
 import { readEventIdentities, readStateRows } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { toBlocks } from "#store/writer/blocks.ts";
+import { blockMaker } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
 import { removeDoubles } from "./fold-foreign.ts";
+import { LentRows } from "./lent-rows.ts";
 import { restoreIntake } from "./restore.ts";
 
 export interface CollectorOptions {
@@ -53,9 +54,12 @@ export interface CollectorOptions {
   onFatal(cause: unknown): void;
 }
 
-/** How long the first row of a plan waits for company: well below the second in which rows must be queryable. */
-const lingerMs = 60;
-const planBytesMax = 16 * 1024 * 1024;
+/**
+ * How long the first row of a plan waits for company: well below the second in which rows must be queryable. Each table
+ * of a plan costs the engine milliseconds before its first row, so that plans of 32 MiB take half of what those of 16 take.
+ */
+const lingerMs = 200;
+const planBytesMax = 32 * 1024 * 1024;
 /** What the identities of XTrack events may take; those of runs that were longest silent are let go beyond it. */
 const identityBytesMax = 512 * 1024 * 1024;
 
@@ -115,18 +119,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     ...(options.journalSegmentBytes === undefined ? {} : { segmentBytesMax: options.journalSegmentBytes }),
     positionMin: storedTo + 1,
   });
-  const applier = new ProtocolApplier({
-    sessionGapNs: options.sessionGapNs,
-    json: options.json,
-    ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
-    registry: createRegistry(bundledSchemas),
-    // The embedded engine belongs to one collector, a server may serve several.
-    ...(store.kind === "server" ? { writer: id } : {}),
-    async loadIdentities(groupKey, take) {
-      for await (const row of readEventIdentities(store, groupKey))
-        take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
-    },
-  });
+  const applier = createApplier(options, store, id);
   // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
@@ -134,11 +127,13 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const storedListeners: StoredListener[] = [];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
+    lent.stored(to);
   };
+  const lent = new LentRows(storedTo);
   const writer = new StoreWriter(
     outbox,
     sender,
-    toBlocks,
+    blockMaker,
     writerOptions(options, id, journal, applier, { onTrouble, onStored }),
     storedTo,
   );
@@ -148,8 +143,10 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, applied } = entry;
     const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };
+    lent.lend(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
     for (const listener of listeners) listener(entry);
+    lent.forgotten(hub.keptFrom - 1);
     if (input.kind === "change" && input.change === "delete") carryOut(collector, () => closing).catch(options.onFatal);
   };
   const durable = journal.state().nextPosition - 1;
@@ -179,6 +176,21 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   // Of a store of its own a collector keeps answers, and is told only of what it writes: nothing else may change there.
   if (store.kind === "embedded") await removing;
   return collector;
+}
+
+function createApplier(options: CollectorOptions, store: Store, id: string): ProtocolApplier {
+  return new ProtocolApplier({
+    sessionGapNs: options.sessionGapNs,
+    json: options.json,
+    ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
+    registry: createRegistry(bundledSchemas),
+    // The embedded engine belongs to one collector, a server may serve several.
+    ...(store.kind === "server" ? { writer: id } : {}),
+    async loadIdentities(groupKey, take) {
+      for await (const row of readEventIdentities(store, groupKey))
+        take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
+    },
+  });
 }
 
 /** `<workspace>/<run>` of every stored run. */
@@ -276,7 +288,8 @@ async function submitChange(
 
 function toSender(store: Store): BlockSender {
   return {
-    insert: ({ table, token, ...block }) => store.insert(table, block, { token }),
+    insert: ({ table, token, ...block }, file) =>
+      store.insert(table, block, file === null ? { token } : { token, file }),
     isPassing: isRetryable,
   };
 }

@@ -12,7 +12,7 @@ import { canStream } from "./chunked-format.ts";
 import { type Engine, purposeOf, type Statement } from "./engine.ts";
 import { guestUser, type Purpose } from "./engine-config.ts";
 import { toEngineError } from "./engine-error.ts";
-import { parseRequest } from "./request.ts";
+import { type EngineRequest, parseRequest } from "./request.ts";
 import { firstWord, formatLiteral, formatSettings, type InsertHead, parseInsertHead } from "./sql-text.ts";
 
 const headerBytesMax = 4 << 20;
@@ -74,7 +74,7 @@ async function answer(call: Call): Promise<void> {
   const isGuest = asked.user === guestUser;
   const insertHead = isGuest ? null : parseInsertHead(asked.sql);
   if (insertHead !== null) {
-    await insert(call, insertHead, formatSettings(asked.settings));
+    await insert(call, insertHead, asked);
     response.end();
     return;
   }
@@ -102,17 +102,32 @@ async function reply({ engine, response }: Call, purpose: Purpose, statement: St
 
 /**
  * Data never goes into the statement's text: the engine would end it at the first blank line and run the rest
- * as SQL. It goes to a file of ours, which the statement names.
+ * as SQL. It lies in a file, which the statement names: the caller's, or one of ours for what comes as the body.
  */
-async function insert({ engine, request, infile, signal }: Call, head: InsertHead, settings: string): Promise<void> {
+async function insert(call: Call, head: InsertHead, asked: EngineRequest): Promise<void> {
+  if (asked.infile !== null) {
+    await insertFrom(asked.infile, call, head, asked);
+    return;
+  }
+  const { request, infile } = call;
   try {
     await pipeline(request, createWriteStream(infile, { mode: 0o600 }));
-    const own = settings === "" ? "" : ` SETTINGS ${settings}`;
-    const sql = `${head.target} FROM INFILE ${formatLiteral(infile)}${own} FORMAT ${head.format}`;
-    await engine.run("write", { sql, format: "Null", settings: new Map(), signal });
+    await insertFrom(infile, call, head, asked);
   } finally {
     await unlink(infile).catch(() => {});
   }
+}
+
+async function insertFrom(
+  path: string,
+  { engine, signal }: Call,
+  head: InsertHead,
+  asked: EngineRequest,
+): Promise<void> {
+  const settings = formatSettings(asked.settings);
+  const own = settings === "" ? "" : ` SETTINGS ${settings}`;
+  const sql = `${head.target} FROM INFILE ${formatLiteral(path)}${own} FORMAT ${head.format}`;
+  await engine.run("write", { sql, format: "Null", settings: new Map(), signal });
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

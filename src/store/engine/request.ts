@@ -1,5 +1,6 @@
 // A request of the ClickHouse HTTP protocol, taken apart. URL parameters are `query`, `database`,
-// `default_format`, `param_<name>`, and otherwise settings of the statement.
+// `default_format`, `param_<name>`, and otherwise settings of the statement. One is our own: `infile` names a file
+// that holds the data of an INSERT, which then need not come through the socket.
 
 import type { IncomingMessage } from "node:http";
 import type { Settings } from "./session-lane.ts";
@@ -10,11 +11,14 @@ export interface EngineRequest {
   readonly user: string;
   readonly format: string;
   readonly settings: Settings;
+  /** Where the data of an INSERT lies; null when it is the body. */
+  readonly infile: string | null;
 }
 
 // Parameters a real server understands that are no settings of a statement here.
 const ignored: ReadonlySet<string> = new Set([
   "query",
+  "infile",
   "database",
   "default_format",
   "user",
@@ -38,5 +42,6 @@ export function parseRequest(request: IncomingMessage): EngineRequest {
     user: typeof user === "string" ? user : "default",
     format: url.searchParams.get("default_format") ?? "TabSeparated",
     settings,
+    infile: url.searchParams.get("infile"),
   };
 }

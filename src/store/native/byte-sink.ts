@@ -2,6 +2,8 @@
 // All integers are little-endian. `reserve` is called once per column, so the write
 // methods themselves never check for room.
 
+import { bytePool } from "#base/array-pool.ts";
+
 const textEncoder = new TextEncoder();
 
 export class ByteSink {
@@ -9,16 +11,16 @@ export class ByteSink {
   length = 0;
 
   constructor(size = 4096) {
-    // Not filled with zeros: whoever reads gets only what was written.
-    this.bytes = Buffer.allocUnsafeSlow(size);
+    this.bytes = bytePool.take(size);
   }
 
   /** Makes room for `size` more bytes. */
   reserve(size: number): void {
     const need = this.length + size;
     if (need <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(need, this.bytes.length * 2));
+    const grown = bytePool.take(Math.max(need, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
+    bytePool.give(this.bytes);
     this.bytes = grown;
   }
 

@@ -1,14 +1,18 @@
 // Gathered batches → one block a table. First who writes, because whoever reads must know that a second copy may come;
 // then the facts, then the small tables that map them to runs: a row is never shown under a run before it is there.
 
+import { setImmediate } from "node:timers/promises";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
 import { type FactTable, factTables, type Rows } from "#model/tables.ts";
-import { encodeBlock, type NativeBlock } from "#store/native/encode-block.ts";
+import { encodeBlock, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
+import type { BlockMaker } from "./writer.ts";
 
-export function toBlocks(batches: readonly Batch[]): Omit<PlannedBlock, "token">[] {
+export const blockMaker: BlockMaker = { encode: toBlocks, release: releaseBlock };
+
+async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "token">[]> {
   const parts = Map.groupBy(
     batches.flatMap((batch) => batch.parts),
     (part) => part.table,
@@ -22,7 +26,10 @@ export function toBlocks(batches: readonly Batch[]): Omit<PlannedBlock, "token">
   if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
-    if (mine !== undefined) blocks.push({ table, ...encodeFacts(table, mine) });
+    if (mine === undefined) continue;
+    blocks.push({ table, ...encodeFacts(table, mine) });
+    // A large plan takes tens of milliseconds, and whoever waits for an answer should not wait for all of them.
+    await setImmediate();
   }
   for (const table of Object.keys(stateTables) as StateTable[]) {
     const mine = table === "writers" ? undefined : changes.get(table);

@@ -2,8 +2,10 @@
 // the first block leaves, and sent again byte for byte after a crash, so that every block reaches the store
 // exactly once whatever happens in between: its token makes a second INSERT of it harmless.
 //
-// Byte layout: u32 little-endian length of the head · head, JSON in UTF-8 · the blocks, back to back.
+// Byte layout: u32 little-endian length of the head · head, JSON in UTF-8 · the small blocks, back to back.
+// A large block has a file of its own, which the embedded engine reads itself; the head holds its checksum.
 
+import { crc32 } from "node:zlib";
 import type { StateTable } from "#model/state-tables.ts";
 import type { FactTable } from "#model/tables.ts";
 
@@ -22,30 +24,72 @@ export interface Plan {
   readonly blocks: readonly PlannedBlock[];
 }
 
+/** What the outbox is given to keep. */
+export interface EncodedPlan {
+  /** The plan's own file, its parts one after the other. */
+  readonly parts: readonly Uint8Array[];
+  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+}
+
+/** Below this a file of its own costs more, with its sync, than sending the bytes. */
+const fileBytesMin = 256 * 1024;
+
+/** The name of a block's own file, null for a small block. */
+export function fileNameOf({ table, bytes }: PlannedBlock): string | null {
+  return bytes.length < fileBytesMin ? null : table;
+}
+
+interface BlockHead extends Omit<PlannedBlock, "bytes"> {
+  readonly size: number;
+  /** Of a block with a file of its own. */
+  readonly file?: { readonly name: string; readonly crc: number };
+}
+
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
-/** The parts of the file, to be written one after the other; the blocks are not copied. */
-export function encodePlan(plan: Plan): Uint8Array[] {
-  const blocks = plan.blocks.map(({ bytes, ...block }) => ({ ...block, size: bytes.length }));
+/** The blocks are not copied. */
+export function encodePlan(plan: Plan): EncodedPlan {
+  const files: { name: string; bytes: Uint8Array }[] = [];
+  const small: Uint8Array[] = [];
+  const blocks: BlockHead[] = plan.blocks.map((planned) => {
+    const { bytes, ...block } = planned;
+    const name = fileNameOf(planned);
+    if (name === null) {
+      small.push(bytes);
+      return { ...block, size: bytes.length };
+    }
+    files.push({ name, bytes });
+    return { ...block, size: bytes.length, file: { name, crc: crc32(bytes) } };
+  });
   const head = textEncoder.encode(JSON.stringify({ from: plan.from, to: plan.to, blocks }));
   const size = new Uint8Array(4);
   new DataView(size.buffer).setUint32(0, head.length, true);
-  return [size, head, ...plan.blocks.map((block) => block.bytes)];
+  return { parts: [size, head, ...small], files };
 }
 
-export function decodePlan(bytes: Uint8Array): Plan {
+/** Null when a file is missing or damaged. */
+export async function decodePlan(
+  bytes: Uint8Array,
+  readFile: (name: string) => Promise<Uint8Array | undefined>,
+): Promise<Plan | null> {
   const headLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const head = JSON.parse(textDecoder.decode(bytes.subarray(4, 4 + headLength))) as {
     from: number;
     to: number;
-    blocks: (Omit<PlannedBlock, "bytes"> & { size: number })[];
+    blocks: BlockHead[];
   };
   let at = 4 + headLength;
-  const blocks = head.blocks.map(({ size, ...block }) => {
-    const part = bytes.subarray(at, at + size);
-    at += size;
-    return { ...block, bytes: part };
-  });
+  const blocks: PlannedBlock[] = [];
+  for (const { size, file, ...block } of head.blocks) {
+    if (file === undefined) {
+      blocks.push({ ...block, bytes: bytes.subarray(at, at + size) });
+      at += size;
+      continue;
+    }
+    const own = await readFile(file.name);
+    if (own === undefined || own.length !== size || crc32(own) !== file.crc) return null;
+    blocks.push({ ...block, bytes: own });
+  }
   return { from: head.from, to: head.to, blocks };
 }

@@ -10,12 +10,15 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
   const left = { insert: 0, save: 0, finish: 0, ...failures };
   const inserted: string[] = [];
   const troubles: string[] = [];
+  const released: string[] = [];
   const failing = (what: "insert" | "save" | "finish") => {
     if (left[what]-- > 0) throw new Error(what);
   };
   const outbox: Outbox = {
     save: async () => failing("save"),
+    pathOf: (to, name) => `${to}.${name}`,
     finish: async () => failing("finish"),
+    discard: async () => undefined,
     open: async () => [],
     position: async () => 0,
   };
@@ -28,7 +31,10 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
       },
       isPassing: () => failures.isPassing,
     },
-    () => [{ table: "marks", columns: [], rows: 1, bytes: new Uint8Array(1) }],
+    {
+      encode: async () => [{ table: "marks", columns: [], rows: 1, bytes: new Uint8Array(1) }],
+      release: ({ token }) => released.push(token),
+    },
     {
       collector: "c",
       lingerMs: 1,
@@ -41,17 +47,19 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
     },
     0,
   );
-  return { writer, inserted, troubles };
+  return { writer, inserted, troubles, released };
 }
 
 it("offers a block that the store refuses again, in its order, and says meanwhile that it is refused", async () => {
-  const { writer, inserted, troubles } = createTroubled({ insert: 2, isPassing: false });
+  const { writer, inserted, troubles, released } = createTroubled({ insert: 2, isPassing: false });
   writer.add(batchAt(1));
   writer.add(batchAt(2));
   await expect.poll(() => writer.trouble).toBeInstanceOf(Error);
   await writer.storedUpTo(2);
   expect(inserted).toEqual(["c-1-1-marks", "c-2-2-marks"]);
   expect(troubles).toEqual(["insert", "insert"]);
+  // The bytes of the first may still be on their way to a connection that failed.
+  expect(released).toEqual(["c-2-2-marks"]);
   expect(writer.trouble).toBe(null);
 });
 

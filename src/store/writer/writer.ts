@@ -4,28 +4,41 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
-import { decodePlan, encodePlan, type Plan, type PlannedBlock } from "./plan.ts";
+import { decodePlan, type EncodedPlan, encodePlan, fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
 
 /** Durable files of plans not yet wholly sent, and how far the store has got. */
 export interface Outbox {
-  /** Writes the parts one after the other. */
-  save(to: number, parts: readonly Uint8Array[]): Promise<void>;
+  save(to: number, plan: EncodedPlan): Promise<void>;
+  /** Where a file of a plan lies. */
+  pathOf(to: number, name: string): string;
   /** Open plans in order. */
-  open(): Promise<readonly { readonly to: number; readonly bytes: Uint8Array }[]>;
+  open(): Promise<
+    readonly {
+      readonly to: number;
+      readonly bytes: Uint8Array;
+      readFile(name: string): Promise<Uint8Array | undefined>;
+    }[]
+  >;
   /** Makes `to` the stored position, then removes its plan. */
   finish(to: number): Promise<void>;
+  /** Removes a plan that cannot be sent. */
+  discard(to: number): Promise<void>;
   /** Everything up to here is in the store. */
   position(): Promise<number>;
 }
 
 export interface BlockSender {
-  insert(block: PlannedBlock): Promise<void>;
+  /** `file` is where the block's bytes lie too, when they have a file of their own. */
+  insert(block: PlannedBlock, file: string | null): Promise<void>;
   /** True when sending the same block again may succeed. */
   isPassing(error: unknown): boolean;
 }
 
-/** Turns what was gathered into blocks; tokens are given by the writer. */
-export type BlockMaker = (batches: readonly Batch[]) => Omit<PlannedBlock, "token">[];
+/** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
+export interface BlockMaker {
+  encode(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "token">[]>;
+  release(block: PlannedBlock): void;
+}
 
 export interface WriterOptions {
   readonly collector: string;
@@ -50,7 +63,7 @@ export class StoreWriter {
   private sendingBytes = 0;
   private readonly outbox: Outbox;
   private readonly sender: BlockSender;
-  private readonly toBlocks: BlockMaker;
+  private readonly maker: BlockMaker;
   private readonly options: WriterOptions;
   private storedTo: number;
   private loop: Promise<void> | null = null;
@@ -64,10 +77,10 @@ export class StoreWriter {
   private roomWaiters: (() => void)[] = [];
   private storedWaiters: { to: number; resolve: () => void; reject: (cause: unknown) => void }[] = [];
 
-  constructor(outbox: Outbox, sender: BlockSender, toBlocks: BlockMaker, options: WriterOptions, storedTo: number) {
+  constructor(outbox: Outbox, sender: BlockSender, maker: BlockMaker, options: WriterOptions, storedTo: number) {
     this.outbox = outbox;
     this.sender = sender;
-    this.toBlocks = toBlocks;
+    this.maker = maker;
     this.options = options;
     this.storedTo = storedTo;
   }
@@ -155,17 +168,24 @@ export class StoreWriter {
     const batches = this.takePlanful();
     const from = (batches[0] as Batch).position;
     const to = (batches.at(-1) as Batch).position;
-    const blocks = this.toBlocks(batches).map((block) => ({
+    const encoded = await this.maker.encode(batches);
+    const blocks = encoded.map((block) => ({
       ...block,
       token: `${this.options.collector}-${from}-${to}-${block.table}`,
     }));
     if (blocks.length > 0) {
       await this.saveUntilDone({ from, to, blocks });
-      await sendPlan(this.sender, blocks, this.options, (error) => this.waitAfterRefusal(error));
+      const retries = await this.send(to, blocks);
       this.refusal = null;
+      // A connection that failed may still hold the bytes it was to send.
+      if (retries === 0) for (const block of blocks) this.maker.release(block);
     }
     await this.untilDone(() => this.outbox.finish(to));
     this.finish(to, batches);
+  }
+
+  private send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
+    return sendPlan(this.outbox, this.sender, { to, blocks }, this.options, (error) => this.waitAfterRefusal(error));
   }
 
   private async alone<T>(task: () => Promise<T>): Promise<T> {
@@ -213,8 +233,8 @@ export class StoreWriter {
   }
 
   private async saveUntilDone(plan: Plan): Promise<void> {
-    const parts = encodePlan(plan);
-    await this.untilDone(() => this.outbox.save(plan.to, parts));
+    const encoded = encodePlan(plan);
+    await this.untilDone(() => this.outbox.save(plan.to, encoded));
   }
 
   private async untilDone(write: () => Promise<void>): Promise<void> {
@@ -258,32 +278,47 @@ export async function finishOpenPlans(
     if (!sender.isPassing(error)) throw error;
   };
   let position = await outbox.position();
-  for (const { to, bytes } of await outbox.open()) {
-    if (to > position) await sendPlan(sender, decodePlan(bytes).blocks, options, failIfRefused);
+  for (const { to, bytes, readFile } of await outbox.open()) {
+    if (to > position) {
+      const plan = await decodePlan(bytes, readFile);
+      if (plan === null) {
+        // Its records are still in the journal and make a new one.
+        await outbox.discard(to);
+        break;
+      }
+      await sendPlan(outbox, sender, plan, options, failIfRefused);
+    }
     await outbox.finish(to);
     position = Math.max(position, to);
   }
   return position;
 }
 
+/** Returns how many times a block had to be sent again. */
 async function sendPlan(
+  outbox: Outbox,
   sender: BlockSender,
-  blocks: readonly PlannedBlock[],
+  { to, blocks }: Pick<Plan, "to" | "blocks">,
   options: Pick<WriterOptions, "onTrouble">,
   beforeRetry: (error: unknown) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
+  let retries = 0;
   for (const block of blocks) {
+    const name = fileNameOf(block);
+    const file = name === null ? null : outbox.pathOf(to, name);
     for (let attempt = 1; ; attempt++) {
       try {
-        await sender.insert(block);
+        await sender.insert(block, file);
         break;
       } catch (error) {
         options.onTrouble(error, attempt);
         await beforeRetry(error);
+        retries++;
         await sleep(backOffMs(attempt));
       }
     }
   }
+  return retries;
 }
 
 function backOffMs(attempt: number): number {

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { bytePool, doublePool } from "./array-pool.ts";
+import { DictColumn, Int64Column, nullableString, StringColumn } from "./columns.ts";
+
+it("gives out an array that was given back, to whoever needs one of its size", () => {
+  const first = bytePool.take(3000);
+  expect(first.length).toBe(4096);
+  bytePool.give(first);
+  expect(bytePool.take(5000)).not.toBe(first);
+  expect(bytePool.take(2049)).toBe(first);
+  expect(bytePool.take(4096)).not.toBe(first);
+});
+
+it("takes neither views of larger memory, nor odd or tiny sizes, nor more than it may hold", () => {
+  const odd = new Float64Array(1000);
+  doublePool.give(odd);
+  expect(doublePool.take(1000)).not.toBe(odd);
+  const view = new Float64Array(4096).subarray(0, 2048);
+  doublePool.give(view);
+  expect(doublePool.take(2048)).not.toBe(view);
+  const tiny = new Float64Array(16);
+  doublePool.give(tiny);
+  expect(doublePool.take(16)).not.toBe(tiny);
+  const large = Array.from({ length: 8 }, () => new Uint8Array(16 * 1024 * 1024));
+  for (const array of large) bytePool.give(array);
+  const again = new Set(large.map((array) => bytePool.take(array.length)));
+  expect(large.filter((array) => again.has(array)).length).toBeLessThan(large.length);
+});
+
+it("lets columns be filled with what others left behind, and shows none of it", () => {
+  for (let round = 0; round < 3; round++) {
+    const texts = new StringColumn();
+    const words = new DictColumn();
+    const numbers = new Int64Column();
+    const rare = nullableString();
+    for (let i = 0; i < 500; i++) {
+      texts.push(`${round} ${i}`);
+      words.push(i % 2 === 0 ? `even ${round}` : "odd");
+      numbers.pushNumber(round * 1000 + i);
+    }
+    numbers.padZerosTo(700);
+    texts.padTo(700);
+    rare.padTo(699);
+    rare.present().push("last");
+    expect([texts.at(499), texts.at(500), texts.at(699)]).toEqual([`${round} 499`, "", ""]);
+    expect([words.at(0), words.at(1)]).toEqual([`even ${round}`, "odd"]);
+    expect([numbers.at(499), numbers.at(500), numbers.at(699)]).toEqual([BigInt(round * 1000 + 499), 0n, 0n]);
+    expect([rare.isNull(698), rare.isNull(699), rare.inner.at(698), rare.inner.at(699)]).toEqual([
+      true,
+      false,
+      "",
+      "last",
+    ]);
+    for (const column of [texts, words, numbers, rare]) column.release();
+    expect([texts.length, words.length, numbers.length, rare.length]).toEqual([0, 0, 0, 0]);
+  }
+});

@@ -1,0 +1,48 @@
+// Rows have two readers after they are applied: the writer and those it tells of what it has stored, and the live hub,
+// for as long as it keeps rows for late subscribers. Both go in the order of the journal, so two positions tell whose
+// memory is free.
+
+import type { Batch } from "#model/batch.ts";
+import { releaseRows } from "#model/tables.ts";
+
+export class LentRows {
+  private readonly batches: Batch[] = [];
+  /** Of `batches`, those before this one are released already. */
+  private first = 0;
+  private storedTo: number;
+  private forgottenTo: number;
+
+  constructor(position: number) {
+    this.storedTo = position;
+    this.forgottenTo = position;
+  }
+
+  /** To be called in the order of the journal. */
+  lend(batch: Batch): void {
+    this.batches.push(batch);
+  }
+
+  /** Everything up to here is stored, and whoever wants to know has been told. */
+  stored(to: number): void {
+    this.storedTo = Math.max(this.storedTo, to);
+    this.release();
+  }
+
+  /** The hub keeps nothing up to here. */
+  forgotten(to: number): void {
+    this.forgottenTo = Math.max(this.forgottenTo, to);
+    this.release();
+  }
+
+  private release(): void {
+    const { batches } = this;
+    const to = Math.min(this.storedTo, this.forgottenTo);
+    for (let batch = batches[this.first]; batch !== undefined && batch.position <= to; batch = batches[this.first]) {
+      for (const { rows } of batch.parts) releaseRows(rows);
+      this.first++;
+    }
+    if (this.first < batches.length / 2) return;
+    batches.splice(0, this.first);
+    this.first = 0;
+  }
+}
