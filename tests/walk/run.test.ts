@@ -169,6 +169,16 @@ describe("tributary run", () => {
     expect(await readRun("walk-5")).toMatchObject({ status: "killed", status_raw: "SIGKILL" });
   });
 
+  it("calls a program failed that crashed, in the API and in SQL", async () => {
+    const { code } = await startRun(app.app.url, 'process.kill(process.pid, "SIGSEGV")', ["--run-id", "walk-8"]).ended;
+    expect(code).toBe(139);
+    const said = { status: "failed", status_raw: "SIGSEGV", error: "The program crashed with SIGSEGV." };
+    expect(await readRun("walk-8")).toMatchObject(said);
+    const query = "SELECT status FROM runs WHERE run_id IN ('walk-5', 'walk-8') ORDER BY run_id";
+    const { body } = await app.post("/api/v1/sql", JSON.stringify({ query }));
+    expect((body as { rows: unknown[] }).rows).toEqual([["killed"], ["failed"]]);
+  });
+
   it("samples what the machine does", async () => {
     const program = "const end = Date.now() + 2500; while (Date.now() < end) {} ";
     await startRun(app.app.url, program, ["--run-id", "walk-6", "--sample", "200ms"]).ended;

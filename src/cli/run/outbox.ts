@@ -35,8 +35,9 @@ export function createOutbox({ client, folder }: OutboxOptions): Outbox {
   };
   const drainSpool = async () => {
     if (spooled === 0) return;
-    spooled -= await replayFolder(client, folder);
-    spooled = Math.max(0, spooled);
+    // What a server that has just come up took in by itself is gone from the folder too.
+    await replayFolder(client, folder);
+    spooled = 0;
   };
   const deliver = async (request: SpooledRequest) => {
     if (away || queuedBytes > queuedBytesMax) return spool(request);

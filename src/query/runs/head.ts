@@ -111,15 +111,28 @@ function judge(facts: RunFacts): Verdict | null {
   return judgeWrapper(facts) ?? judgeXtrack(facts) ?? judgePipeline(facts) ?? judgeCirron(facts);
 }
 
+/** What a program brings upon itself, unlike a signal that somebody sends it. */
+const crashSignals: ReadonlySet<string> = new Set([
+  "SIGSEGV",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGSYS",
+  "SIGTRAP",
+]);
+
 function judgeWrapper(facts: RunFacts): Verdict | null {
   const last = facts.wrappers.toSorted((a, b) => Number(a.startNs - b.startNs)).at(-1);
   if (last === undefined || last.endNs === null) return null;
   const error = judgeXtrack(facts);
   const detail = { errorType: error?.errorType ?? "", errorMessage: error?.errorMessage ?? "" };
-  if (last.signal !== "") return { status: "killed", raw: last.signal, ...detail };
+  if (last.signal !== "" && !crashSignals.has(last.signal)) return { status: "killed", raw: last.signal, ...detail };
   if (last.exitCode === 0) return { status: "completed", raw: "exit 0", ...noError };
-  const message = detail.errorMessage || `The program exited with code ${last.exitCode}.`;
-  return { status: "failed", raw: `exit ${last.exitCode}`, errorType: detail.errorType, errorMessage: message };
+  const how = last.signal === "" ? `exited with code ${last.exitCode}` : `crashed with ${last.signal}`;
+  const message = detail.errorMessage || `The program ${how}.`;
+  const raw = last.signal === "" ? `exit ${last.exitCode}` : last.signal;
+  return { status: "failed", raw, errorType: detail.errorType, errorMessage: message };
 }
 
 /** A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. */

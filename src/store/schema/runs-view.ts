@@ -3,6 +3,8 @@
 
 import { jsonText } from "#store/payload-sql.ts";
 
+/** No signal, or one that a program brings upon itself: that is a failure. */
+const notKilled = "('', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSYS', 'SIGTRAP')";
 const silenceNs = "600000000000";
 
 /** Per group: when its rows are from and when they came. */
@@ -23,8 +25,8 @@ function saidSql(database: string): string {
     FROM (SELECT toString(group_key) AS group_key, protocol = 'run' AS is_wrapper,
         maxIf(ts_ns, type IN ('run_start', 'wrapper_start')) AS started,
         maxIf(ts_ns, type IN ('run_end', 'wrapper_exit')) AS ended, -minIf(ts_ns, type = 'run_start') AS named,
-        argMaxIf(multiIf(type = 'run_end', ${jsonText("payload", "status")}, JSONExtractString(payload, 'signal') != '',
-          'killed', JSONExtractInt(payload, 'code') = 0, 'completed', 'failed'),
+        argMaxIf(multiIf(type = 'run_end', ${jsonText("payload", "status")}, JSONExtractString(payload, 'signal') NOT IN ${notKilled},
+          'killed', JSONExtractString(payload, 'signal') = '' AND JSONExtractInt(payload, 'code') = 0, 'completed', 'failed'),
           ts_ns, type IN ('run_end', 'wrapper_exit')) AS word,
         argMinIf(${jsonText("payload", "name")}, ts_ns, type = 'run_start') AS name,
         argMinIf(${jsonText("payload", "run_id", "exp_id")}, ts_ns, type = 'run_start') AS experiment
