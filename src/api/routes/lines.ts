@@ -1,8 +1,8 @@
 // Rows that stream out of the store as lines of JSON: read one by one, or passed on as one JSON array.
 
 const newline = 0x0a;
-const comma = 0x2c;
 const textEncoder = new TextEncoder();
+const comma: Uint8Array = textEncoder.encode(",");
 
 export async function* parseLines<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder();
@@ -23,16 +23,13 @@ export async function* joinLines(
 ): AsyncGenerator<Uint8Array> {
   yield textEncoder.encode(before);
   let owesComma = false;
-  for await (const chunk of chunks) {
-    if (chunk.length === 0) continue;
-    const bytes = new Uint8Array(chunk.length + 1);
-    let at = 0;
-    for (const byte of chunk) {
-      if (owesComma) bytes[at++] = comma;
-      owesComma = byte === newline;
-      if (!owesComma) bytes[at++] = byte;
+  for await (const chunk of chunks)
+    for (let from = 0; from < chunk.length; ) {
+      const end = chunk.indexOf(newline, from);
+      if (owesComma) yield comma;
+      owesComma = end >= 0;
+      if (end !== from) yield chunk.subarray(from, owesComma ? end : chunk.length);
+      from = owesComma ? end + 1 : chunk.length;
     }
-    yield bytes.subarray(0, at);
-  }
   yield textEncoder.encode(after);
 }

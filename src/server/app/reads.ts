@@ -7,7 +7,6 @@ import { metricsQuery } from "#store/reader/metrics.ts";
 import * as records from "#store/reader/records.ts";
 import * as details from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
-import { readSeries } from "#store/reader/series.ts";
 import * as snapshots from "#store/reader/snapshots.ts";
 import * as spans from "#store/reader/span.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
@@ -15,6 +14,7 @@ import * as timeline from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
 import { createPipelineReads } from "./pipeline-reads.ts";
 import { createRecordReads } from "./record-reads.ts";
+import { createSeriesReads } from "./series-reads.ts";
 
 export function createReads(store: Store): Reads {
   const { database } = store;
@@ -36,14 +36,7 @@ export function createReads(store: Store): Reads {
       return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
     },
     metrics: (groups) => store.query(metricsQuery(database, groups)),
-    series: ({ groups, ...request }, signal) => {
-      const sources = groups.map(({ groupKey, run, protocol, rank }) => ({
-        groupKey,
-        run,
-        worker: protocol === "cirron" ? String(rank) : null,
-      }));
-      return readSeries(store, { ...request, groups: sources }, signal);
-    },
+    series: createSeriesReads(store),
     logs: (request) => store.query(records.logsQuery(database, request)),
     logLevels: (request) => store.query(records.logLevelsQuery(database, request)),
     params: (groups) => store.query(records.paramsQuery(database, groups)),

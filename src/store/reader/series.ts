@@ -5,10 +5,10 @@
 // is ever sampled away. Buckets divide the window evenly by position, which makes the same request over the
 // same data give the same answer. A series with no more points than buckets is returned point by point.
 
+import type { SeriesAxis } from "#model/series.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, Store } from "#store/store.ts";
-
-export type SeriesAxis = "step" | "epoch" | "time" | "relative";
+import { enclosingSql } from "./enclosing.ts";
 
 export interface SeriesRequest {
   /** The groups of every run that is asked for. */
@@ -218,22 +218,6 @@ function placedPointsSql(database: string, { axis, groups }: SeriesRequest): str
 
 function indexSql(name: "step" | "epoch"): string {
   return `ifNull(m.${name}, if(m.span_id = '', NULL, e.${name}))`;
-}
-
-/** The step and epoch of every span that a mark without a step hangs on. */
-function enclosingSql(database: string): string {
-  const mine = "group_key IN {groups:Array(String)}";
-  const columns = "span_id, ifNull(parent_id, '') AS parent_id, toString(name) AS name, index";
-  const wanted = `SELECT span_id FROM ${database}.metrics WHERE ${mine} AND key IN {keys:Array(String)}
-      AND span_id != '' AND (step IS NULL OR epoch IS NULL)`;
-  const spans = `SELECT ${columns} FROM ${database}.spans WHERE ${mine}`;
-  const pick = (name: string) =>
-    `multiIf(a.name = '${name}', a.index, b.name = '${name}', b.index, c.name = '${name}', c.index, d.name = '${name}', d.index, NULL)`;
-  return `SELECT a.span_id AS span_id, ${pick("step")} AS step, ${pick("epoch")} AS epoch
-      FROM (${spans} AND span_id IN (${wanted})) AS a
-      LEFT JOIN (${spans}) AS b ON b.span_id = a.parent_id
-      LEFT JOIN (${spans}) AS c ON c.span_id = b.parent_id
-      LEFT JOIN (${spans}) AS d ON d.span_id = c.parent_id`;
 }
 
 function seriesParams(request: SeriesRequest): Record<string, ParamValue> {

@@ -1,0 +1,198 @@
+// Buckets while points are put into them, in any order.
+
+import { pointFlags } from "#model/series.ts";
+import { isBefore, type Share } from "./choose.ts";
+import { offsetAt, type PointPlaces } from "./places.ts";
+import { toWords } from "./points.ts";
+
+/** Element i of each is bucket i, of those that have points. */
+export interface BucketColumns {
+  readonly x: number[];
+  readonly xLast: number[];
+  readonly t: number[];
+  readonly tLast: number[];
+  readonly count: number[];
+  /** Null where the point is no number. */
+  readonly first: (number | null)[];
+  readonly last: (number | null)[];
+  /** Null where the bucket has no finite point. */
+  readonly min: (number | null)[];
+  readonly max: (number | null)[];
+  readonly mean: (number | null)[];
+  readonly nan: number[];
+  readonly posInf: number[];
+  readonly negInf: number[];
+}
+
+export class Fold {
+  private readonly shares: readonly Share[];
+  private readonly size: number;
+  private readonly count: Uint32Array;
+  private readonly firstShare: Int32Array;
+  private readonly firstPoint: Uint32Array;
+  private readonly lastShare: Int32Array;
+  private readonly lastPoint: Uint32Array;
+  private readonly min: Float64Array;
+  private readonly max: Float64Array;
+  private readonly sum: Float64Array;
+  private readonly finite: Uint32Array;
+  private readonly nan: Uint32Array;
+  private readonly posInf: Uint32Array;
+  private readonly negInf: Uint32Array;
+
+  constructor(shares: readonly Share[], size: number) {
+    this.shares = shares;
+    this.size = size;
+    this.count = new Uint32Array(size);
+    this.firstShare = new Int32Array(size);
+    this.firstPoint = new Uint32Array(size);
+    this.lastShare = new Int32Array(size);
+    this.lastPoint = new Uint32Array(size);
+    this.min = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
+    this.max = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
+    this.sum = new Float64Array(size);
+    this.finite = new Uint32Array(size);
+    this.nan = new Uint32Array(size);
+    this.posInf = new Uint32Array(size);
+    this.negInf = new Uint32Array(size);
+  }
+
+  /** All points, into even parts of the range from the lowest to the highest position. */
+  takeEvenly(low: number, high: number): void {
+    const width = Math.max(high - low + 1, 1);
+    // By bucket: where its last point stands. Points mostly come by position, and then nothing else is looked at.
+    const lastX = new Float64Array(this.size).fill(Number.NEGATIVE_INFINITY);
+    for (const number of this.shares.keys()) this.takeShare(number, low, width, lastX);
+  }
+
+  /** A million points go through here, so it calls little and looks up nothing twice. */
+  private takeShare(number: number, low: number, width: number, lastX: Float64Array): void {
+    const share = this.shares[number] as Share;
+    const { at, from, points } = share;
+    const { words, startHigh, startLow } = share.places;
+    const { count, lastShare, lastPoint, size } = this;
+    for (let i = 0; i < share.count; i++) {
+      const point = at === null ? from + i : (at[i] as number);
+      const x = offsetAt(words, point, startHigh, startLow);
+      const bucket = Math.min(size - 1, Math.max(0, Math.floor(((x - low) / width) * size)));
+      if (x > (lastX[bucket] as number)) {
+        lastX[bucket] = x;
+        if (count[bucket] === 0) this.begin(number, point, bucket);
+        lastShare[bucket] = number;
+        lastPoint[bucket] = point;
+      } else this.place(share, number, point, bucket);
+      count[bucket] = (count[bucket] as number) + 1;
+      this.takeValue(points.flags, points.value, point, bucket);
+    }
+  }
+
+  take(number: number, point: number, bucket: number): void {
+    const share = this.shares[number] as Share;
+    if (this.count[bucket] === 0) this.begin(number, point, bucket);
+    else this.place(share, number, point, bucket);
+    this.count[bucket] = (this.count[bucket] as number) + 1;
+    this.takeValue(share.points.flags, share.points.value, point, bucket);
+  }
+
+  private begin(number: number, point: number, bucket: number): void {
+    this.firstShare[bucket] = number;
+    this.firstPoint[bucket] = point;
+    this.lastShare[bucket] = number;
+    this.lastPoint[bucket] = point;
+  }
+
+  private takeValue(flags: Uint8Array, values: Float64Array, point: number, bucket: number): void {
+    if (((flags[point] as number) & pointFlags.noValue) !== 0) return;
+    const value = values[point] as number;
+    // What is not finite leaves something when it is taken from itself.
+    if (value - value !== 0) {
+      this.takeOdd(value, bucket);
+      return;
+    }
+    if (value < (this.min[bucket] as number)) this.min[bucket] = value;
+    if (value > (this.max[bucket] as number)) this.max[bucket] = value;
+    this.sum[bucket] = (this.sum[bucket] as number) + value;
+    this.finite[bucket] = (this.finite[bucket] as number) + 1;
+  }
+
+  private place(share: Share, number: number, point: number, bucket: number): void {
+    const last = this.shares[this.lastShare[bucket] as number] as Share;
+    if (isBefore(last, this.lastPoint[bucket] as number, share, point)) {
+      this.lastShare[bucket] = number;
+      this.lastPoint[bucket] = point;
+      return;
+    }
+    const first = this.shares[this.firstShare[bucket] as number] as Share;
+    if (isBefore(share, point, first, this.firstPoint[bucket] as number)) {
+      this.firstShare[bucket] = number;
+      this.firstPoint[bucket] = point;
+    }
+  }
+
+  private takeOdd(value: number, bucket: number): void {
+    const counts = Number.isNaN(value) ? this.nan : value > 0 ? this.posInf : this.negInf;
+    counts[bucket] = (counts[bucket] as number) + 1;
+  }
+
+  finish(xBase: bigint, tBase: bigint): BucketColumns {
+    const columns = createColumns();
+    const base = { x: halves(xBase), t: halves(tBase) };
+    for (let bucket = 0; bucket < this.size; bucket++) {
+      if (this.count[bucket] === 0) continue;
+      const first = this.shares[this.firstShare[bucket] as number] as Share;
+      const last = this.shares[this.lastShare[bucket] as number] as Share;
+      const firstPoint = this.firstPoint[bucket] as number;
+      const lastPoint = this.lastPoint[bucket] as number;
+      columns.x.push(positionAt(first.places, firstPoint, base.x));
+      columns.xLast.push(positionAt(last.places, lastPoint, base.x));
+      columns.t.push(offsetAt(toWords(first.points.tsNs), firstPoint, base.t.high, base.t.low));
+      columns.tLast.push(offsetAt(toWords(last.points.tsNs), lastPoint, base.t.high, base.t.low));
+      columns.count.push(this.count[bucket] as number);
+      columns.first.push(toValue(first, firstPoint));
+      columns.last.push(toValue(last, lastPoint));
+      const finite = this.finite[bucket] as number;
+      columns.min.push(finite === 0 ? null : (this.min[bucket] as number));
+      columns.max.push(finite === 0 ? null : (this.max[bucket] as number));
+      columns.mean.push(finite === 0 ? null : (this.sum[bucket] as number) / finite);
+      columns.nan.push(this.nan[bucket] as number);
+      columns.posInf.push(this.posInf[bucket] as number);
+      columns.negInf.push(this.negInf[bucket] as number);
+    }
+    return columns;
+  }
+}
+
+function createColumns(): BucketColumns {
+  return {
+    x: [],
+    xLast: [],
+    t: [],
+    tLast: [],
+    count: [],
+    first: [],
+    last: [],
+    min: [],
+    max: [],
+    mean: [],
+    nan: [],
+    posInf: [],
+    negInf: [],
+  };
+}
+
+interface Halves {
+  readonly high: number;
+  readonly low: number;
+}
+
+function halves(value: bigint): Halves {
+  return { high: Number(value >> 32n), low: Number(value & 0xffffffffn) };
+}
+
+function positionAt({ words, startHigh, startLow }: PointPlaces, point: number, base: Halves): number {
+  return offsetAt(words, point, base.high + startHigh, base.low + startLow);
+}
+
+function toValue({ points }: Share, point: number): number | null {
+  return ((points.flags[point] as number) & pointFlags.noValue) === 0 ? (points.value[point] as number) : null;
+}

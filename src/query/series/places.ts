@@ -1,0 +1,58 @@
+// Where points stand on an axis. Positions are 64-bit integers; they are worked with as numbers, which are exact up to
+// 2 ** 53 and rounded beyond, and looked at exactly only where two numbers are equal.
+
+import type { SeriesAxis } from "#model/series.ts";
+import { compareWords, type Points, toWords } from "./points.ts";
+
+/** 2 ** 32. */
+const high = 4294967296;
+
+export class PointPlaces {
+  /** The column of the axis; a relative position is `start` less. */
+  private readonly exact: BigInt64Array;
+  private readonly start: bigint;
+  readonly words: Int32Array;
+  readonly startHigh: number;
+  readonly startLow: number;
+
+  constructor(exact: BigInt64Array, start: bigint) {
+    this.exact = exact;
+    this.start = start;
+    this.words = toWords(exact);
+    this.startHigh = Number(start >> 32n);
+    this.startLow = Number(start & 0xffffffffn);
+  }
+
+  /** As a number, correctly rounded. */
+  numberAt(point: number): number {
+    const { words } = this;
+    return (
+      ((words[point * 2 + 1] as number) - this.startHigh) * high +
+      (((words[point * 2] as number) >>> 0) - this.startLow)
+    );
+  }
+
+  exactAt(point: number): bigint {
+    return (this.exact[point] as bigint) - this.start;
+  }
+
+  compare(point: number, others: PointPlaces, other: number): number {
+    const difference = this.numberAt(point) - others.numberAt(other);
+    if (difference !== 0) return difference;
+    if (this.exact === others.exact) return compareWords(this.words, point, other);
+    const [a, b] = [this.exactAt(point), others.exactAt(other)];
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+}
+
+/** Null when the points have no such column. `start` is the origin of a relative axis. */
+export function toPlaces(points: Points, axis: SeriesAxis, start: bigint): PointPlaces | null {
+  if (axis === "step") return new PointPlaces(points.step, 0n);
+  if (axis === "epoch") return points.epoch === null ? null : new PointPlaces(points.epoch, 0n);
+  return new PointPlaces(points.tsNs, axis === "relative" ? start : 0n);
+}
+
+/** `values[i] - base` as a number, correctly rounded, by the halves of the column. */
+export function offsetAt(words: Int32Array, point: number, baseHigh: number, baseLow: number): number {
+  return ((words[point * 2 + 1] as number) - baseHigh) * high + (((words[point * 2] as number) >>> 0) - baseLow);
+}

@@ -1,0 +1,217 @@
+// Points of metrics that were asked for lately: a chart is zoomed, shown by another axis, and refreshed while its run
+// lives. Points are kept by group and key, with the fingerprint of the rows they were made of. When the stored rows are
+// no longer these, those that came since are added; when others came or went, they are read anew.
+
+import { beforeAll, type Fingerprint, isSameRows } from "#model/fingerprint.ts";
+import type { PointBlock, PointRequest, StoredPoints } from "#model/series.ts";
+import { bytesOf, PointGatherer, type Points } from "./points.ts";
+
+/** What points are read from. */
+export interface PointReads {
+  /** How many there are, and a text that changes with every stored row and sometimes without one; quickly known. */
+  parts(request: PointRequest): Promise<{ readonly points: number; readonly parts: string }>;
+  /** By group and key. `before` has a journal position for each group of the request. */
+  state(request: PointRequest, before: readonly bigint[]): Promise<readonly StoredPoints[]>;
+  blocks(
+    request: PointRequest,
+    range: { readonly after: readonly bigint[]; readonly last: bigint },
+    signal: AbortSignal | undefined,
+  ): AsyncIterable<PointBlock>;
+}
+
+export interface PointLimits {
+  /** Of all points that are kept. */
+  readonly bytesMax: number;
+  /** A request for more points is not answered from here. */
+  readonly pointsMax: number;
+}
+
+interface Kept {
+  readonly points: Points;
+  readonly rows: Fingerprint;
+  /** All rows up to this journal position are among them. */
+  readonly last: bigint;
+}
+
+const requestsMax = 1000;
+const noRows: Fingerprint = { rows: 0, sum: "0" };
+
+export class PointCache {
+  private readonly reads: PointReads;
+  private readonly limits: PointLimits;
+  /** By kind, group and key, what was asked for last at the end. */
+  private readonly kept = new Map<string, Kept>();
+  private bytes = 0;
+  /** By request: the parts that its points were last seen in. */
+  private readonly seen = new Map<string, string>();
+
+  constructor(reads: PointReads, limits: PointLimits) {
+    this.reads = reads;
+    this.limits = limits;
+  }
+
+  /** By group and key as `pointsId` names them, without those that have no points; null when there are too many. */
+  async get(request: PointRequest, signal?: AbortSignal): Promise<ReadonlyMap<string, Points> | null> {
+    const { points, parts } = await this.reads.parts(request);
+    if (points > this.limits.pointsMax) return null;
+    const id = JSON.stringify(request);
+    if (this.seen.get(id) === parts) {
+      const known = this.find(request);
+      if (known !== null) return known;
+    }
+    const { found, isSettled } = await this.bring(request, signal);
+    this.seen.delete(id);
+    // The parts were named before the rows were read: rows that came in between are looked for the next time.
+    if (isSettled) this.seen.set(id, parts);
+    for (const oldest of this.seen.keys()) if (this.seen.size > requestsMax) this.seen.delete(oldest);
+    return found;
+  }
+
+  /** Null when some are no longer kept. */
+  private find(request: PointRequest): Map<string, Points> | null {
+    const found = new Map<string, Points>();
+    for (const { group, key, name } of pairsOf(request)) {
+      const kept = this.kept.get(name);
+      if (kept === undefined) return null;
+      this.kept.delete(name);
+      this.kept.set(name, kept);
+      if (kept.points.count > 0) found.set(pointsId(group, key), kept.points);
+    }
+    return found;
+  }
+
+  private async bring(
+    request: PointRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<{ found: Map<string, Points>; isSettled: boolean }> {
+    const { groups } = request;
+    const pairs = pairsOf(request);
+    const names = new Map(pairs.map(({ group, key, name }) => [pointsId(group, key), name]));
+    const old = new Map(pairs.map(({ name }) => [name, this.kept.get(name)]));
+    // Marks take their places from spans, whose coming does not show in the marks' own rows.
+    const after = groups.map((group) => (request.kind === "places" ? beforeAll : commonLast(pairs, old, group)));
+    const state = toStates(await this.reads.state(request, after));
+    const stateOf = (group: string, key: string) => state.get(pointsId(group, key));
+    const canGrow = pairs.every(({ group, key, name }) => {
+      const kept = old.get(name);
+      const position = after[groups.indexOf(group)] as bigint;
+      if (kept === undefined || position === beforeAll) return false;
+      return isSameRows(stateOf(group, key)?.before ?? noRows, kept.rows);
+    });
+    const last = [...state.values()].reduce((most, one) => (one.last > most ? one.last : most), beforeAll);
+    const found = new Map<string, Points>();
+    const range = { after: canGrow ? after : groups.map(() => beforeAll), last };
+    const knownOf = (id: string) => (canGrow ? old.get(names.get(id) as string)?.points : undefined);
+    const gatherers = await this.gather(request, range, state, knownOf, signal);
+    for (const id of names.keys()) found.set(id, gatherers.get(id)?.finish() ?? knownOf(id) ?? noPoints(request));
+    const isSettled = await this.keep(request, state, last, found);
+    for (const [id, points] of found) if (points.count === 0) found.delete(id);
+    return { found, isSettled };
+  }
+
+  private async gather(
+    request: PointRequest,
+    range: { readonly after: readonly bigint[]; readonly last: bigint },
+    state: ReadonlyMap<string, StoredPoints>,
+    knownOf: (id: string) => Points | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Map<string, PointGatherer>> {
+    const gatherers = new Map<string, PointGatherer>();
+    if (state.size === 0) return gatherers;
+    for await (const block of this.reads.blocks(request, range, signal))
+      forEachRun(block, (group, key, from, to) => {
+        const id = pointsId(group, key);
+        let gatherer = gatherers.get(id);
+        if (gatherer === undefined) {
+          gatherer = new PointGatherer(request.kind !== "steps", state.get(id)?.all.rows ?? to - from);
+          const known = knownOf(id);
+          if (known !== undefined) gatherer.addPoints(known);
+          gatherers.set(id, gatherer);
+        }
+        gatherer.addRows(block, from, to);
+      });
+    return gatherers;
+  }
+
+  /** False when rows were written meanwhile that may or may not be among those that were read. */
+  private async keep(
+    request: PointRequest,
+    state: ReadonlyMap<string, StoredPoints>,
+    last: bigint,
+    found: ReadonlyMap<string, Points>,
+  ): Promise<boolean> {
+    const now = toStates(
+      await this.reads.state(
+        request,
+        request.groups.map(() => last),
+      ),
+    );
+    const isSame = (id: string) => isSameRows(now.get(id)?.before ?? noRows, state.get(id)?.all ?? noRows);
+    if (![...new Set([...now.keys(), ...state.keys()])].every(isSame)) return false;
+    for (const { group, key, name } of pairsOf(request)) {
+      const id = pointsId(group, key);
+      const points = found.get(id) as Points;
+      this.bytes += bytesOf(points) - this.bytesKept(name);
+      this.kept.delete(name);
+      this.kept.set(name, { points, rows: state.get(id)?.all ?? noRows, last });
+    }
+    for (const oldest of this.kept.keys()) {
+      if (this.bytes <= this.limits.bytesMax) break;
+      this.bytes -= this.bytesKept(oldest);
+      this.kept.delete(oldest);
+    }
+    return true;
+  }
+
+  private bytesKept(name: string): number {
+    const kept = this.kept.get(name);
+    return kept === undefined ? 0 : bytesOf(kept.points);
+  }
+}
+
+export function pointsId(group: string, key: string): string {
+  return `${group}\n${key}`;
+}
+
+interface Pair {
+  readonly group: string;
+  readonly key: string;
+  /** What its points are kept under. */
+  readonly name: string;
+}
+
+function pairsOf({ groups, keys, kind }: PointRequest): Pair[] {
+  // The spans that places come from may be of any group of the request.
+  const scope = kind === "places" ? JSON.stringify(groups) : kind;
+  return groups.flatMap((group) => keys.map((key) => ({ group, key, name: `${scope}\n${pointsId(group, key)}` })));
+}
+
+/** The position up to which all points of a group are kept, when it is the same for all its keys. */
+function commonLast(pairs: readonly Pair[], old: ReadonlyMap<string, Kept | undefined>, group: string): bigint {
+  const lasts = new Set(
+    pairs.filter((pair) => pair.group === group).map(({ name }) => old.get(name)?.last ?? beforeAll),
+  );
+  const [last] = lasts;
+  return lasts.size === 1 && last !== undefined ? last : beforeAll;
+}
+
+function toStates(rows: readonly StoredPoints[]): Map<string, StoredPoints> {
+  return new Map(rows.map((row) => [pointsId(row.group, row.key), row]));
+}
+
+function noPoints(request: PointRequest): Points {
+  return new PointGatherer(request.kind !== "steps", 0).finish();
+}
+
+/** Rows of one group and key lie together mostly. */
+function forEachRun(
+  { rows, group, key }: PointBlock,
+  take: (group: string, key: string, from: number, to: number) => void,
+): void {
+  for (let from = 0; from < rows; ) {
+    let to = from + 1;
+    while (to < rows && group.codes[to] === group.codes[from] && key.codes[to] === key.codes[from]) to++;
+    take(group.keys[group.codes[from] as number] as string, key.keys[key.codes[from] as number] as string, from, to);
+    from = to;
+  }
+}

@@ -1,0 +1,106 @@
+// Points of metrics as columns, for series that are bucketed here rather than by the engine (see series.ts).
+
+import {
+  type PointBlock,
+  type PointKind,
+  type PointRequest,
+  pointFlags,
+  rankWorker,
+  type StoredPoints,
+} from "#model/series.ts";
+import { streamBlocks } from "#store/native/block-stream.ts";
+import { columnOf } from "#store/native/decode-block.ts";
+import type { ParamValue } from "#store/params.ts";
+import type { ReadOptions, Store } from "#store/store.ts";
+import { enclosingSql } from "./enclosing.ts";
+import { type FingerprintRow, fingerprintSql, partsSql, toStoredRows } from "./fingerprint.ts";
+
+const mine = "m.group_key IN {groups:Array(String)} AND m.key IN {keys:Array(String)}";
+
+function paramsOf({ groups, keys }: PointRequest): Record<string, ParamValue> {
+  return { groups: [...groups], keys: [...keys] };
+}
+
+/** How many points there are, and a text that changes with every one of them; with every span too for `places`. */
+export async function readPointParts(
+  store: Store,
+  request: PointRequest,
+): Promise<{ readonly points: number; readonly parts: string }> {
+  const { database } = store;
+  const points = `SELECT 'metrics' AS table, toUInt32(count()) AS points, ${partsSql} FROM ${database}.metrics AS m WHERE ${mine}`;
+  const spans = `SELECT 'spans' AS table, toUInt32(0) AS points, ${partsSql} FROM ${database}.spans AS m
+    WHERE m.group_key IN {groups:Array(String)}`;
+  const rows = await store.query<{ table: string; points: number; parts: string }>({
+    sql: request.kind === "places" ? `${points} UNION ALL ${spans}` : points,
+    params: paramsOf(request),
+  });
+  const parts = rows.map((row) => `${row.table}:${row.points}:${row.parts}`).sort();
+  return { points: rows.reduce((sum, row) => sum + row.points, 0), parts: parts.join(" ") };
+}
+
+/** Per group and key that has points; `before` is a journal position for each group. */
+export async function readPointState(
+  store: Store,
+  request: PointRequest,
+  before: readonly bigint[],
+): Promise<StoredPoints[]> {
+  const rows = await store.query<FingerprintRow & { readonly group: string; readonly of_key: string }>({
+    sql: `SELECT toString(m.group_key) AS group, toString(m.key) AS of_key, ${fingerprintSql(ofGroup("before"))}
+      FROM ${store.database}.metrics AS m WHERE ${mine} GROUP BY m.group_key, m.key`,
+    params: { ...paramsOf(request), before: [...before] },
+  });
+  return rows.map((row) => ({ ...toStoredRows(row), group: row.group, key: row.of_key }));
+}
+
+/** A position of each group, looked up in the dictionary of the column rather than row by row. */
+function ofGroup(name: string): string {
+  return `transform(m.group_key, {groups:Array(String)}, {${name}:Array(Int64)}, toInt64(-1))`;
+}
+
+/** Points that came behind a journal position of their group, and not behind `last`. */
+export async function* readPointBlocks(
+  store: Store,
+  request: PointRequest,
+  range: { readonly after: readonly bigint[]; readonly last: bigint },
+  options: ReadOptions = {},
+): AsyncGenerator<PointBlock> {
+  const fresh = range.after.every((position) => position < 0n) ? "" : `AND m.jpos > ${ofGroup("after")}`;
+  const query = {
+    sql: pointsSql(store.database, request.kind, `${mine} AND m.jpos <= {last:Int64} ${fresh}`),
+    params: { ...paramsOf(request), last: range.last, after: [...range.after] },
+  };
+  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" }))) {
+    if (block.rows === 0) continue;
+    yield {
+      rows: block.rows,
+      group: columnOf(block, "of_group", "dict"),
+      key: columnOf(block, "of_key", "dict"),
+      worker: columnOf(block, "of_worker", "dict"),
+      phase: columnOf(block, "of_phase", "dict"),
+      step: columnOf(block, "at_step", "int64").values,
+      epoch: request.kind === "steps" ? null : columnOf(block, "at_epoch", "int64").values,
+      tsNs: columnOf(block, "at_ns", "int64").values,
+      value: columnOf(block, "v", "float64").values,
+      tie: columnOf(block, "tie", "int64").values,
+      entry: columnOf(block, "at_entry", "int32").values,
+      flags: columnOf(block, "bits", "uint8").values,
+    };
+  }
+}
+
+function pointsSql(database: string, kind: PointKind, where: string): string {
+  const lacks = (column: string, bit: number) => `if(isNull(${column}), ${bit}, 0)`;
+  const place = (name: "step" | "epoch") =>
+    kind === "places" ? `ifNull(m.${name}, if(m.span_id = '', NULL, e.${name}))` : `m.${name}`;
+  const epoch =
+    kind === "steps"
+      ? { column: "", bit: "" }
+      : { column: `ifNull(${place("epoch")}, 0) AS at_epoch,`, bit: ` + ${lacks(place("epoch"), pointFlags.noEpoch)}` };
+  const from = `FROM ${database}.metrics AS m WHERE ${where}`;
+  return `SELECT m.group_key AS of_group, m.key AS of_key, m.phase AS of_phase,
+      toLowCardinality(if(m.source = 'cirron', '${rankWorker}', toString(m.worker))) AS of_worker,
+      ifNull(${place("step")}, 0) AS at_step, ${epoch.column} m.ts_ns AS at_ns, ifNull(m.value, 0) AS v,
+      if(m.source = 'cirron', reinterpretAsInt64(cityHash64(m.mark_id)), m.seq) AS tie, m.entry AS at_entry,
+      toUInt8(${lacks(place("step"), pointFlags.noStep)}${epoch.bit} + ${lacks("m.value", pointFlags.noValue)}) AS bits
+    ${kind === "places" ? `FROM (SELECT m.* ${from}) AS m LEFT JOIN (${enclosingSql(database)}) AS e ON e.span_id = m.span_id` : from}`;
+}
