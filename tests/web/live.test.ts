@@ -1,5 +1,6 @@
 // From an empty server to a job that is watched and steered.
 
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -108,6 +109,16 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     expect(await page.locator(".log-line").first().textContent()).toBe(seen);
     await below.click();
     await page.getByText("line number 213").waitFor();
+    const times = page.locator(".log-time");
+    const last = await times.count();
+    await times.nth(last - 4).hover();
+    await page.mouse.down();
+    await times.nth(last - 2).hover();
+    expect(await page.locator(".log-line.brushed").count()).toBeGreaterThan(1);
+    await page.mouse.up();
+    await page.waitForURL(/from=\d+&to=\d+/);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => !url.searchParams.has("from"));
     await page.getByLabel("Find in messages").fill("NUMBER 21");
     await soon(() => page.locator(".log-line").count()).toBe(5);
     say(214, 221);
@@ -171,6 +182,32 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await close();
   });
 
+  test("a page out of sight gives its connection back, and has missed nothing when it is seen again", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/charts`);
+    await page.clock.install();
+    await page.reload();
+    const plot = page.locator(".plot").first();
+    const points = async () => Number(/(\d+) points/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
+    await plot.waitFor();
+    const before = await points();
+    const watching = async () => ((await server.get("/api/v1/health")).body as { subscribers: number }).subscribers;
+    await soon(watching).toBe(1);
+    await hide(page, true);
+    await page.clock.runFor(31_000);
+    await soon(watching).toBe(0);
+    await sendXtrack(
+      server,
+      toFrames([["metric", { run_id: "first", key: "loss", value: 1, step: 99 }]], Date.now(), "late"),
+    );
+    await hide(page, false);
+    await soon(async () => {
+      await page.clock.runFor(1000);
+      return points();
+    }).toBe(before + 1);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test("no command can be sent to a run that nobody listens for, and the page says how to change that", async () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/control`);
     await page.locator(".notice").first().waitFor();
@@ -180,3 +217,12 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await close();
   });
 });
+
+/** Playwright's pages are always in front, so the page is told otherwise. */
+async function hide(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate((value) => {
+    const page = (globalThis as unknown as { document: EventTarget }).document;
+    Object.defineProperty(page, "hidden", { configurable: true, value });
+    page.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}

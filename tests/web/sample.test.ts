@@ -312,6 +312,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         await page.getByText(evil, { exact: false }).first().waitFor();
         expect(await page.locator("img, script:not([src])").count()).toBe(0);
       }
+      await page.getByRole("region", { name: "Faults" }).getByRole("button", { pressed: false }).first().click();
       await page.locator(".fault-head").first().click();
       await page.getByText("3c 69 6d 67 20 73 72 63 3d 78").waitFor();
     });

@@ -30,6 +30,8 @@ const names: readonly LiveEventName[] = [
   "stats",
 ];
 const retryMsMax = 15_000;
+/** A browser opens few connections to one server, so a page that nobody sees gives its own back after a while. */
+const hiddenMs = 30_000;
 /** Rows are streamed when they are durable and queryable a moment later, so a view that opens now must know them. */
 const backlogEvents = 2_000;
 
@@ -42,22 +44,17 @@ export interface LiveStream {
   close(): void;
 }
 
+const unknown: LiveSnapshot = { state: "connecting", eventsPerSecond: 0, waitingEvents: 0, sinceMs: 0, startId: "" };
+
 export function createLiveStream(): LiveStream {
-  const listeners = new Set<Listener>();
+  const hearers = createHearers();
   const watchers = new Set<() => void>();
-  let backlog: LiveEvent[] = [];
   let run: string | null = null;
   let source: EventSource | null = null;
   let lastId = "";
   let retries = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let current: LiveSnapshot = {
-    state: "connecting",
-    eventsPerSecond: 0,
-    waitingEvents: 0,
-    sinceMs: Date.now(),
-    startId: "",
-  };
+  let current: LiveSnapshot = { ...unknown, sinceMs: Date.now() };
 
   function update(part: Partial<LiveSnapshot>): void {
     const sinceMs = part.state !== undefined && part.state !== current.state ? Date.now() : current.sinceMs;
@@ -72,59 +69,116 @@ export function createLiveStream(): LiveStream {
       update({ eventsPerSecond: event.data.events_per_s, waitingEvents: event.data.waiting_events });
     }
     if (event.name === "hello" && current.startId === "") update({ startId: event.data.as_of });
-    if (event.name === "metrics" || event.name === "logs") {
-      backlog.push(event);
-      if (backlog.length > 2 * backlogEvents) backlog = backlog.slice(-backlogEvents);
-    }
-    for (const listener of listeners) listener(event);
+    hearers.tell(event);
   }
 
   function open(): void {
     source?.close();
     clearTimeout(timer);
-    const query = { ...(run === null ? {} : { run: [run] }), ...(lastId === "" ? {} : { after: lastId }) };
-    const opened = new EventSource(urlOf("live", { query }));
+    const opened = connect(run, lastId, {
+      open() {
+        retries = 0;
+        update({ state: "open" });
+      },
+      event: receive,
+      lost() {
+        if (source !== opened) return;
+        update({ state: "waiting", eventsPerSecond: 0 });
+        timer = setTimeout(open, Math.min(retryMsMax, 500 * 2 ** retries++));
+      },
+    });
     source = opened;
-    opened.onopen = () => {
-      retries = 0;
-      update({ state: "open" });
-    };
-    // The browser's own retry gives up on an HTTP error, so we close and retry ourselves with growing waits.
-    opened.onerror = () => {
-      opened.close();
-      if (source !== opened) return;
-      update({ state: "waiting", eventsPerSecond: 0 });
-      timer = setTimeout(open, Math.min(retryMsMax, 500 * 2 ** retries++));
-    };
-    for (const name of names) {
-      opened.addEventListener(name, (message) => receive(name, message as MessageEvent<string>));
-    }
   }
 
+  const unwatch = watchVisible({
+    sleep() {
+      clearTimeout(timer);
+      source?.close();
+      source = null;
+      update({ state: "connecting", eventsPerSecond: 0 });
+    },
+    wake() {
+      if (source === null) open();
+    },
+  });
   open();
   return {
     follow(next) {
       if (next === run) return;
       run = next;
       lastId = "";
-      backlog = [];
+      hearers.forget();
       update({ startId: "" });
       open();
     },
-    listen(listener) {
-      for (const event of backlog) listener(event);
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    listen: hearers.listen,
     subscribe(changed) {
       watchers.add(changed);
       return () => watchers.delete(changed);
     },
     snapshot: () => current,
     close() {
+      unwatch();
       clearTimeout(timer);
       source?.close();
       source = null;
     },
+  };
+}
+
+/** Who listens, and the recent rows for those who begin to. */
+function createHearers() {
+  const listeners = new Set<Listener>();
+  let backlog: LiveEvent[] = [];
+  return {
+    tell(event: LiveEvent): void {
+      if (event.name === "metrics" || event.name === "logs") {
+        backlog.push(event);
+        if (backlog.length > 2 * backlogEvents) backlog = backlog.slice(-backlogEvents);
+      }
+      for (const listener of listeners) listener(event);
+    },
+    listen(listener: Listener): () => void {
+      for (const event of backlog) listener(event);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    forget(): void {
+      backlog = [];
+    },
+  };
+}
+
+interface Handlers {
+  open(): void;
+  event(name: LiveEventName, message: MessageEvent<string>): void;
+  lost(): void;
+}
+
+function connect(run: string | null, after: string, on: Handlers): EventSource {
+  const query = { ...(run === null ? {} : { run: [run] }), ...(after === "" ? {} : { after }) };
+  const source = new EventSource(urlOf("live", { query }));
+  source.onopen = () => on.open();
+  // The browser's own retry gives up on an HTTP error, so it is closed and opened anew with growing waits.
+  source.onerror = () => {
+    source.close();
+    on.lost();
+  };
+  for (const name of names) source.addEventListener(name, (message) => on.event(name, message as MessageEvent<string>));
+  return source;
+}
+
+/** `sleep` when the page has been out of sight for a while, `wake` when it is seen again. */
+function watchVisible({ sleep, wake }: { sleep(): void; wake(): void }): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onChange = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(sleep, hiddenMs);
+    else wake();
+  };
+  document.addEventListener("visibilitychange", onChange);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", onChange);
   };
 }

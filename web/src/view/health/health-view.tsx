@@ -1,7 +1,7 @@
 // How the server is doing: rates, lag, faults by reason, who is connected.
 
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
@@ -223,15 +223,25 @@ function Connections({ health }: { readonly health: HealthAnswer }) {
 }
 
 function Faults() {
-  const faults = useApi("faults", { query: { limit: 100 } }, { refetchMs: 5_000 });
+  const [code, setCode] = useState<string | null>(null);
+  const query = code === null ? { limit: 100 } : { limit: 100, code: [code] };
+  const faults = useApi("faults", { query }, { refetchMs: 5_000, keep: true });
+  // The counts of all reasons stay in sight while one of them is looked at.
+  const all = useApi("faults", { query: { limit: 1 } }, { refetchMs: 5_000 });
   return (
     <section className="panel" aria-label="Faults">
-      <header className="panel-head">
+      <header className="panel-head wrap">
         <h3>faults</h3>
-        {Object.entries(faults.data?.codes ?? {}).map(([code, count]) => (
-          <span key={code} className="chip">
-            {code} {formatCount(count)}
-          </span>
+        {Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
+          <button
+            key={each}
+            type="button"
+            className="button small"
+            aria-pressed={each === code}
+            onClick={() => setCode(each === code ? null : each)}
+          >
+            {each} <span className="muted">{formatCount(count)}</span>
+          </button>
         ))}
       </header>
       <Answer of={faults} rows={2}>

@@ -1,9 +1,7 @@
 // The log: by level, text and worker, within the shared window, growing as lines arrive, following when asked.
 
 import { useCallback, useMemo, useState } from "react";
-import type { LogRow } from "#api/contract/record.ts";
 import { isAfter } from "#model/positions.ts";
-import { setCursor, useCursor } from "../../clock/cursor.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useCatchUp } from "../../data/use-live.ts";
 import { usePages } from "../../data/use-pages.ts";
@@ -11,9 +9,10 @@ import { Choice } from "../../part/choice.tsx";
 import { CommandLine, Empty, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
-import { formatElapsed, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
+import { LogLine } from "./log-line.tsx";
 import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
 import "./logs.css";
+import { useGutter } from "./use-gutter.ts";
 import { useLogTail } from "./use-log-tail.ts";
 
 const levelOrder = ["debug", "info", "warning", "warn", "error", "critical"];
@@ -35,6 +34,7 @@ export function LogsView() {
     ...(worker === "" ? {} : { worker: [worker] }),
   });
   const { pages, rows } = log;
+  const gutter = useGutter();
   const [seen, setSeen] = useState(0);
   const below = follow || from === "start" ? 0 : Math.max(0, log.appended - seen);
   const leaveEnd = () => {
@@ -116,7 +116,7 @@ export function LogsView() {
           onEnd={log.more}
           onLeaveEnd={leaveEnd}
         >
-          {(row) => <Line row={row} startNs={startNs} />}
+          {(row) => <LogLine row={row} startNs={startNs} gutter={gutter} />}
         </VirtualList>
       )}
       {below === 0 ? null : (
@@ -184,37 +184,6 @@ function Levels({
       <span className="muted">{formatCount(count)}</span>
     </button>
   ));
-}
-
-function Line({ row, startNs }: { readonly row: LogRow; readonly startNs: string }) {
-  const { setWindow } = useRunClock();
-  const t = toOffsetNs(row.ts_ns, startNs);
-  const cursor = useCursor();
-  const near = cursor !== null && cursor.from !== "logs" && Math.abs(cursor.t - t) < 5e7;
-  return (
-    <div
-      className={`log-line ${near ? "near" : ""}`}
-      onPointerEnter={() => setCursor({ t, from: "logs" })}
-      onPointerLeave={() => setCursor(null)}
-    >
-      <button
-        type="button"
-        className="log-time"
-        title={`${formatTime(toMs(row.ts_ns))}; click for the second around it`}
-        onClick={() => setWindow({ from: t - 5e8, to: t + 5e8 })}
-      >
-        {formatElapsed(t, 1e6)}
-      </button>
-      <span className={`log-level level-${row.level}`}>{row.level === "" ? row.stream : row.level}</span>
-      {row.worker === "" ? null : <span className="muted log-worker">{row.worker}</span>}
-      {row.step === null ? null : <span className="muted">step {row.step}</span>}
-      <span className="log-msg">
-        {row.logger === "" ? null : <span className="muted">{row.logger}: </span>}
-        {row.msg}
-        {row.fields === "" ? null : <span className="muted"> {row.fields}</span>}
-      </span>
-    </div>
-  );
 }
 
 function NoLogs({ any }: { readonly any: boolean }) {

@@ -1,0 +1,57 @@
+// One line of the log. Pointing at it moves the shared cursor; its time sets the shared window.
+
+import type { LogRow } from "#api/contract/record.ts";
+import { setCursor, useCursor } from "../../clock/cursor.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { formatElapsed, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
+import type { Gutter } from "./use-gutter.ts";
+
+const nearNs = 5e7;
+
+export function LogLine({
+  row,
+  startNs,
+  gutter,
+}: {
+  readonly row: LogRow;
+  readonly startNs: string;
+  readonly gutter: Gutter;
+}) {
+  const { setWindow } = useRunClock();
+  const t = toOffsetNs(row.ts_ns, startNs);
+  const cursor = useCursor();
+  const near = cursor !== null && cursor.from !== "logs" && Math.abs(cursor.t - t) < nearNs;
+  const brushed = gutter.brush !== null && t >= gutter.brush.from && t < gutter.brush.to;
+  return (
+    <div
+      className={`log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""}`}
+      onPointerEnter={() => {
+        setCursor({ t, from: "logs" });
+        gutter.over(t);
+      }}
+      onPointerLeave={() => setCursor(null)}
+    >
+      <button
+        type="button"
+        className="log-time"
+        title={`${formatTime(toMs(row.ts_ns))}; click for the second around it, drag for the lines between`}
+        onPointerDown={(event) => {
+          // A touch holds its first element; the lines it passes over must hear of it too.
+          event.currentTarget.releasePointerCapture(event.pointerId);
+          gutter.down(t);
+        }}
+        onClick={() => setWindow({ from: t - 5e8, to: t + 5e8 })}
+      >
+        {formatElapsed(t, 1e6)}
+      </button>
+      <span className={`log-level level-${row.level}`}>{row.level === "" ? row.stream : row.level}</span>
+      {row.worker === "" ? null : <span className="muted log-worker">{row.worker}</span>}
+      {row.step === null ? null : <span className="muted">step {row.step}</span>}
+      <span className="log-msg">
+        {row.logger === "" ? null : <span className="muted">{row.logger}: </span>}
+        {row.msg}
+        {row.fields === "" ? null : <span className="muted"> {row.fields}</span>}
+      </span>
+    </div>
+  );
+}
