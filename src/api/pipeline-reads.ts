@@ -3,11 +3,10 @@
 import type {
   ClockFacts,
   CompletenessFacts,
+  LaunchedRun,
   LaunchHead,
-  LaunchMember,
   LifecycleRow,
   NodeRow,
-  PipelineIds,
 } from "#model/pipeline-facts.ts";
 
 export type PipelineScope =
@@ -15,13 +14,11 @@ export type PipelineScope =
   | { readonly groupKeys: readonly string[] }
   | { readonly launchKey: string };
 
-export type LaunchPage =
-  | {
-      readonly workspace: string;
-      readonly limit: number;
-      readonly after: { readonly startNs: bigint; readonly launchKey: string } | null;
-    }
-  | { readonly launchKeys: readonly string[] };
+export interface LaunchPage {
+  readonly workspace: string;
+  readonly limit: number;
+  readonly after: { readonly startNs: bigint; readonly launchKey: string } | null;
+}
 
 export interface PipelineReads {
   completeness(scope: PipelineScope, signal?: AbortSignal): Promise<CompletenessFacts[]>;
@@ -34,9 +31,11 @@ export interface PipelineReads {
   launches(page: LaunchPage, signal?: AbortSignal): Promise<LaunchHead[]>;
   /** Stored start lines by launch key. */
   launchStarts(launchKeys: readonly string[]): Promise<Map<string, string>>;
-  /** In order: by index, then by start. */
-  members(launchKey: string, signal?: AbortSignal): Promise<LaunchMember[]>;
+  /** The members in order: by index, then by start. */
+  launch(
+    launchKey: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly head: LaunchHead; readonly members: readonly LaunchedRun[] } | null>;
   /** By launch id, ascending. */
   attempts(workspace: string, launchIds: readonly string[]): Promise<Map<string, number[]>>;
-  pipelineIds(scope: PipelineScope): Promise<PipelineIds[]>;
 }

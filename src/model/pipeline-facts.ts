@@ -92,13 +92,15 @@ export interface LaunchMember extends OutcomeFacts {
   readonly duration_ms: number | null;
 }
 
-/** Runs of the same pipeline: by what it is, what it means and how it is configured; '' where the runs do not say. */
-export interface PipelineIds {
+/** A member with what it ran: the pipeline, what that means and how it is configured; '' where it does not say. */
+export interface LaunchedRun extends LaunchMember {
   readonly pipeline_id: string;
   readonly semantic_id: string;
   readonly config_id: string;
-  readonly runs: readonly string[];
 }
+
+/** Runs counted by what their success hangs on. */
+export type OutcomeCount = OutcomeFacts & { readonly count: number };
 
 /** A launch as its own lines describe it, and its runs counted by what their success hangs on. */
 export interface LaunchHead {
@@ -117,7 +119,7 @@ export interface LaunchHead {
   readonly last_received_ns: bigint;
   /** Distinct indexes among its runs. */
   readonly indexes: number;
-  readonly runs: readonly (OutcomeFacts & { readonly count: number })[];
+  readonly runs: readonly OutcomeCount[];
 }
 
 /** What is known about a run's clock. */

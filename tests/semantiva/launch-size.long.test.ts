@@ -6,7 +6,8 @@ import { judgeRun } from "#query/semantiva/completeness.ts";
 import { toGrid } from "#query/semantiva/grid.ts";
 import { judgeLaunchHead } from "#query/semantiva/launch.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
-import { readCompleteness, readLaunches, readMembers } from "#store/reader/pipelines.ts";
+import { readMembers } from "#store/reader/members.ts";
+import { readCompleteness, readLaunches } from "#store/reader/pipelines.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { openEmbedded, type StoreUnderTest } from "../store-under-test.ts";
 

@@ -10,13 +10,14 @@ import { judgeRun } from "#query/semantiva/completeness.ts";
 import { toGraph } from "#query/semantiva/graph.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
+import { readMembers } from "#store/reader/members.ts";
 import {
   readAttempts,
   readClocks,
   readCompleteness,
+  readLaunch,
   readLaunches,
   readLifecycle,
-  readMembers,
   readNodes,
   readPayloads,
 } from "#store/reader/pipelines.ts";
@@ -29,6 +30,8 @@ const samples = ["plain_file", "error_midway", "edge_values", "rs_combinatorial_
 const launchId = "0682b1b684444aeca5dd938c74a0cfb8";
 
 let blocks = 0;
+
+const byCount = (a: { readonly count: number }, b: typeof a): number => a.count - b.count;
 
 async function insert<T extends FactTable>(store: Store, table: T, rows: readonly Rows<T>[]): Promise<void> {
   await store.insert(table, encodeBlock(table, rows), { token: `block-${++blocks}` });
@@ -174,9 +177,11 @@ describe.each(storesUnderTest)("pipelines in $name", ({ open }) => {
     ]);
     expect(members[0]?.duration_ms).toBeGreaterThan(0);
     expect(members[1]?.duration_ms).toBeNull();
-    const [head] = await readLaunches(target, { launchKeys: [`${workspace}/l/${launchId}/1`] });
-    expect(head).toMatchObject({ indexes: 8, outcome: "" });
+    const launch = await readLaunch(target, `${workspace}/l/${launchId}/1`);
+    expect(launch).toMatchObject({ head: { indexes: 8, outcome: "" }, members });
+    const [head] = await readLaunches(target, { workspace, limit: 10, after: null });
     expect(head?.runs.reduce((sum, run) => sum + run.count, 0)).toBe(8);
+    expect(head?.runs.toSorted(byCount)).toEqual(launch?.head.runs.toSorted(byCount));
   });
 
   it("page launches from the latest on, and know all attempts of an id", async () => {

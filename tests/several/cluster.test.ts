@@ -104,7 +104,7 @@ const questions: Readonly<Record<string, (reads: Reads) => Promise<unknown>>> = 
   completeness: (reads) => reads.pipelines.completeness({ workspace: "default", groups } as never),
   lifecycle: (reads) => reads.pipelines.lifecycle(groups),
   launches: (reads) => reads.pipelines.launches({ workspace: "default", limit: 10, after: null } as never),
-  members: (reads) => reads.pipelines.members("default/l/a/1"),
+  launch: (reads) => reads.pipelines.launch("default/l/a/1"),
   clocks: (reads) => reads.pipelines.clocks(groups),
 };
 

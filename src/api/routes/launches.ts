@@ -55,16 +55,13 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
     const { workspace } = caller;
     const { pipelines } = context.reads;
     const launchKey = `${workspace}/l/${params.id}/${params.attempt}`;
-    const [heads, members, starts, ids] = await Promise.all([
-      pipelines.launches({ launchKeys: [launchKey] }, signal),
-      pipelines.members(launchKey, signal),
+    const [launch, starts] = await Promise.all([
+      pipelines.launch(launchKey, signal),
       pipelines.launchStarts([launchKey]),
-      pipelines.pipelineIds({ launchKey }),
     ]);
-    const [head] = heads;
-    if (head === undefined) throw unknownLaunch(params.id, params.attempt);
-    const [summary] = (await toSummaries(context, workspace, [head])) as [LaunchSummary];
-    const grid = toGrid(members, summary.planned);
+    if (launch === null) throw unknownLaunch(params.id, params.attempt);
+    const [summary] = (await toSummaries(context, workspace, [launch.head])) as [LaunchSummary];
+    const grid = toGrid(launch.members, summary.planned);
     const { spec_id, inputs_id, constants, inputs } = readLaunchStart(starts.get(launchKey) ?? "");
     const columns = (query.columns ?? []).map((text) => readField(text, "columns"));
     const best = query.best === undefined ? null : readBest(query.best);
@@ -82,7 +79,7 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
       grid: cells,
       duplicates: grid.duplicates.map(({ context: shared, runs }) => ({ context: { ...shared }, runs: [...runs] })),
       ...(best === null ? {} : { best: toBest(grid, rows, best) }),
-      pipelines: groupPipelines(ids).map(({ configs, pipeline_ids, ...group }) => ({
+      pipelines: groupPipelines(launch.members).map(({ configs, pipeline_ids, ...group }) => ({
         ...group,
         pipeline_ids: [...pipeline_ids],
         configs: configs.map(({ config_id, runs }) => ({ config_id, runs: [...runs] })),

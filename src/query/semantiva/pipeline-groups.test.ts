@@ -2,13 +2,14 @@ import { expect, it } from "vitest";
 import { groupPipelines } from "./pipeline-groups.ts";
 
 it("groups the runs of a sweep whose first run has another pipeline id (S11)", () => {
-  const ids = (runs: string[], pipeline_id: string, config_id = "c") => ({
-    runs,
+  const ran = (run_id: string, pipeline_id: string, config_id = "c") => ({
+    run_id,
     pipeline_id,
     semantic_id: "s",
     config_id,
   });
-  expect(groupPipelines([ids(["r1", "r2"], "p1"), ids(["r0"], "p0"), ids(["r3"], "p1", "d")])).toEqual([
+  const runs = [ran("r2", "p1"), ran("r1", "p1"), ran("r0", "p0"), ran("r3", "p1", "d")];
+  expect(groupPipelines(runs)).toEqual([
     {
       semantic_id: "s",
       pipeline_ids: ["p0", "p1"],
@@ -22,8 +23,8 @@ it("groups the runs of a sweep whose first run has another pipeline id (S11)", (
 });
 
 it("falls back to the pipeline id where there is no semantic id", () => {
-  const ids = (runs: string[], pipeline_id: string) => ({ runs, pipeline_id, semantic_id: "", config_id: "" });
-  const groups = groupPipelines([ids(["a"], "p"), ids(["b", "c"], "q")]);
+  const ran = (run_id: string, pipeline_id: string) => ({ run_id, pipeline_id, semantic_id: "", config_id: "" });
+  const groups = groupPipelines([ran("a", "p"), ran("b", "q"), ran("c", "q")]);
   expect(groups.map(({ pipeline_ids, runs }) => [pipeline_ids, runs])).toEqual([
     [["q"], 2],
     [["p"], 1],

@@ -2,7 +2,7 @@
 // The semantic id says that two pipelines mean the same, the config id that they are also configured the same.
 
 import { compareText } from "#base/compare-text.ts";
-import type { PipelineIds } from "#model/pipeline-facts.ts";
+import type { LaunchedRun } from "#model/pipeline-facts.ts";
 
 export interface PipelineGroup {
   /** '' where the runs name none; then they are grouped by pipeline id. */
@@ -12,9 +12,11 @@ export interface PipelineGroup {
   readonly runs: number;
 }
 
+type Ran = Pick<LaunchedRun, "run_id" | "pipeline_id" | "semantic_id" | "config_id">;
+
 /** The largest group first. */
-export function groupPipelines(pipelines: readonly PipelineIds[]): PipelineGroup[] {
-  const groups = Map.groupBy(pipelines, ({ semantic_id, pipeline_id }) =>
+export function groupPipelines(runs: readonly Ran[]): PipelineGroup[] {
+  const groups = Map.groupBy(runs, ({ semantic_id, pipeline_id }) =>
     semantic_id === "" ? `pipeline ${pipeline_id}` : `semantic ${semantic_id}`,
   );
   return Array.from(groups.values(), (same) => toGroup(same)).sort(
@@ -22,16 +24,20 @@ export function groupPipelines(pipelines: readonly PipelineIds[]): PipelineGroup
   );
 }
 
-function toGroup(pipelines: readonly PipelineIds[]): PipelineGroup {
-  const byConfig = Map.groupBy(pipelines, ({ config_id }) => config_id);
+function toGroup(runs: readonly Ran[]): PipelineGroup {
+  const byConfig = Map.groupBy(runs, ({ config_id }) => config_id);
   const configs = Array.from(byConfig, ([config_id, same]) => ({
     config_id,
-    runs: same.flatMap(({ runs }) => runs).sort(compareText),
+    // The plain order is right for nearly all ids and several times as fast; little is left to the exact one.
+    runs: same
+      .map(({ run_id }) => run_id)
+      .sort()
+      .sort(compareText),
   }));
   return {
-    semantic_id: pipelines[0]?.semantic_id ?? "",
-    pipeline_ids: [...new Set(pipelines.map(({ pipeline_id }) => pipeline_id))].sort(compareText),
+    semantic_id: runs[0]?.semantic_id ?? "",
+    pipeline_ids: [...new Set(runs.map(({ pipeline_id }) => pipeline_id))].sort(compareText),
     configs: configs.sort((a, b) => b.runs.length - a.runs.length || compareText(a.config_id, b.config_id)),
-    runs: configs.reduce((sum, { runs }) => sum + runs.length, 0),
+    runs: runs.length,
   };
 }

@@ -13,8 +13,7 @@ export function createPipelineReads(store: Store): PipelineReads {
     clocks: (groups) => pipelines.readClocks(store, groups),
     launches: (page, signal) => pipelines.readLaunches(store, page, { signal }),
     launchStarts: (launchKeys) => pipelines.readLaunchStarts(store, launchKeys),
-    members: (launchKey, signal) => pipelines.readMembers(store, launchKey, { signal }),
+    launch: (launchKey, signal) => pipelines.readLaunch(store, launchKey, { signal }),
     attempts: (workspace, launchIds) => pipelines.readAttempts(store, workspace, launchIds),
-    pipelineIds: (scope) => pipelines.readPipelineIds(store, scope),
   };
 }

@@ -19,8 +19,6 @@ export interface DecodedBlock {
   readonly columns: ReadonlyMap<string, DecodedColumn>;
 }
 
-const textDecoder = new TextDecoder();
-
 type OfKind<K extends DecodedColumn["kind"]> = Extract<DecodedColumn, { kind: K }>;
 
 /** A column of the kind that the query made it. */
@@ -69,11 +67,14 @@ export class BlockReader {
   at = 0;
   private readonly bytes: Uint8Array;
   private readonly view: DataView;
+  /** The same bytes: out of it a short text is read in a third of the time that a decoder takes. */
+  private readonly texts: Buffer;
 
   constructor(bytes: Uint8Array) {
     // A Buffer's slice would be a view and not a copy.
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get isAtEnd(): boolean {
@@ -201,7 +202,7 @@ export class BlockReader {
   private readText(): string {
     const length = this.readVarint();
     this.checkEnd(length);
-    const text = textDecoder.decode(this.bytes.subarray(this.at, this.at + length));
+    const text = this.texts.toString("utf8", this.at, this.at + length);
     this.at += length;
     return text;
   }

@@ -6,15 +6,19 @@ import type { Query, ReadOptions, Store } from "#store/store.ts";
 
 /** 64-bit integers are bigints here, and floats are numbers whatever they are. */
 export async function readNativeRows<T>(store: Store, query: Query, options: ReadOptions = {}): Promise<T[]> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of store.stream(query, { ...options, format: "Native" })) chunks.push(chunk);
   const rows: T[] = [];
-  for (const block of decodeBlocks(Buffer.concat(chunks))) pushRows(block, rows);
+  for (const block of await readNativeBlocks(store, query, options)) pushRows(block, rows);
   return rows;
 }
 
+/** The answer's columns, for those who need no object a row. */
+export async function readNativeBlocks(store: Store, query: Query, options: ReadOptions = {}): Promise<DecodedBlock[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.stream(query, { ...options, format: "Native" })) chunks.push(chunk);
+  return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
+}
+
 function pushRows<T>(block: DecodedBlock, rows: T[]): void {
-  if (block.rows === 0) return;
   const names = [...block.columns.keys()];
   const cells = [...block.columns.values()].map(toCells);
   for (let row = 0; row < block.rows; row++) {

@@ -4,14 +4,13 @@
 import type {
   ClockFacts,
   CompletenessFacts,
+  LaunchedRun,
   LaunchHead,
-  LaunchMember,
   LifecycleRow,
   NodeRow,
-  PipelineIds,
 } from "#model/pipeline-facts.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
-import { RowBinaryReader } from "./row-binary.ts";
+import { countOutcomes, readMembers, readRunCounts } from "./members.ts";
 import * as sql from "./semantiva.ts";
 
 /** As the store gives them: 64-bit integers as text, booleans as 0 or 1. */
@@ -41,49 +40,36 @@ export async function readCompleteness(
   }));
 }
 
-/** In order: by index, then by start. */
-export async function readMembers(store: Store, launchKey: string, options: ReadOptions = {}): Promise<LaunchMember[]> {
-  const chunks: Uint8Array[] = [];
-  const query = sql.membersQuery(store.database, launchKey);
-  for await (const chunk of store.stream(query, { ...options, format: "RowBinary" })) chunks.push(chunk);
-  const reader = new RowBinaryReader(chunks);
-  const members: LaunchMember[] = [];
-  while (!reader.done) {
-    members.push({
-      run_id: reader.readText(),
-      run_index: reader.readNullableInt64(),
-      context: reader.readText(),
-      duration_ms: reader.readNullableInt64(),
-      has_end: reader.readUInt8() === 1,
-      outcome: reader.readText(),
-      failed_nodes: reader.readUInt32(),
-    });
-  }
-  return members;
-}
-
-/** The pipelines that runs ran, the most used first. */
-export function readPipelineIds(
-  store: Store,
-  scope: sql.PipelineScope,
-  options: ReadOptions = {},
-): Promise<PipelineIds[]> {
-  return store.query<PipelineIds>(sql.pipelineIdsQuery(store.database, scope), options);
-}
-
-/** A page of launches, or these. */
+/** A page of launches. */
 export async function readLaunches(
   store: Store,
-  page: Parameters<typeof sql.launchesQuery>[1],
+  page: sql.LaunchPage,
   options: ReadOptions = {},
 ): Promise<LaunchHead[]> {
-  const heads = await store.query<Told<Omit<LaunchHead, "runs">>>(sql.launchesQuery(store.database, page), options);
-  if (heads.length === 0) return [];
-  const keys = heads.map(({ launch_key }) => launch_key);
-  type CountRow = Told<LaunchHead["runs"][number]> & { readonly launch_key: string };
-  const counts = await store.query<CountRow>(sql.memberCountsQuery(store.database, keys), options);
-  const countsOf = Map.groupBy(counts, ({ launch_key }) => launch_key);
-  return heads.map((row) => ({
+  const rows = await store.query<HeadRow>(sql.launchesQuery(store.database, page), options);
+  if (rows.length === 0) return [];
+  const keys = rows.map(({ launch_key }) => launch_key);
+  const countsOf = await readRunCounts(store, keys, options);
+  return rows.map((row) => toLaunchHead(row, countsOf.get(row.launch_key) ?? []));
+}
+
+/** A launch with its members in order; null when there is none. */
+export async function readLaunch(
+  store: Store,
+  launchKey: string,
+  options: ReadOptions = {},
+): Promise<{ readonly head: LaunchHead; readonly members: readonly LaunchedRun[] } | null> {
+  const [[row], members] = await Promise.all([
+    store.query<HeadRow>(sql.launchesQuery(store.database, { launchKeys: [launchKey] }), options),
+    readMembers(store, launchKey, options),
+  ]);
+  return row === undefined ? null : { head: toLaunchHead(row, countOutcomes(members)), members };
+}
+
+type HeadRow = Told<Omit<LaunchHead, "runs">>;
+
+function toLaunchHead(row: HeadRow, runs: LaunchHead["runs"]): LaunchHead {
+  return {
     launch_key: row.launch_key,
     launch_id: row.launch_id,
     attempt: Number(row.attempt),
@@ -96,13 +82,8 @@ export async function readLaunches(
     end_ns: BigInt(row.end_ns),
     last_received_ns: BigInt(row.last_received_ns),
     indexes: Number(row.indexes),
-    runs: (countsOf.get(row.launch_key) ?? []).map(({ has_end, outcome, failed_nodes, count }) => ({
-      has_end: has_end === 1,
-      outcome,
-      failed_nodes: Number(failed_nodes),
-      count: Number(count),
-    })),
-  }));
+    runs,
+  };
 }
 
 /** Stored start lines by launch key. */

@@ -1,7 +1,8 @@
 // What intake must know again when it starts: which rows, lines and batches are stored, and under which keys.
 
-import { type DecodedBlock, decodeBlocks } from "#store/native/decode-block.ts";
+import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, Store } from "#store/store.ts";
+import { readNativeBlocks } from "./native-rows.ts";
 
 export interface StoredBatchRow {
   readonly workspace: string;
@@ -46,12 +47,9 @@ export function readStoredSnapshots(store: Store, only: Arrivals | null): Promis
   return readBlocks(store, `SELECT ${columns} FROM ${store.database}.snapshots`, only);
 }
 
-async function readBlocks(store: Store, select: string, only: Arrivals | null): Promise<DecodedBlock[]> {
-  const chunks: Uint8Array[] = [];
+function readBlocks(store: Store, select: string, only: Arrivals | null): Promise<DecodedBlock[]> {
   const sql = only === null ? select : `${select} ${arrived}`;
-  const query = { sql, params: arrivalParams(only) };
-  for await (const chunk of store.stream(query, { format: "Native" })) chunks.push(chunk);
-  return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
+  return readNativeBlocks(store, { sql, params: arrivalParams(only) });
 }
 
 function arrivalParams(only: Arrivals | null): NonNullable<Query["params"]> {

@@ -31,12 +31,18 @@ function inScope(database: string, scope: PipelineScope): string {
  * What groups are called today where that is not their own id, which stands in the key; and up to which arrival their
  * rows are deleted. Both are rare, so most runs have no row here and nothing has to be joined.
  */
-function namesSql(database: string): string {
+export function namesSql(database: string): string {
   const isNamed = `protocol = 'semantiva' AND run_id != ${ownId("group_key")}`;
   return `SELECT group_key, argMaxIf(run_id, version, ${isNamed}) AS name, max(deleted_ns) AS deleted
     FROM ${database}.groups WHERE deleted_ns != 0 OR (${isNamed}) GROUP BY group_key`;
 }
 
+/** The id that a run's key was made of. */
+export function ownIdOf(groupKey: string): string {
+  return groupKey.slice(groupKey.indexOf("/s/") + 3);
+}
+
+/** The same in SQL. */
 function ownId(key: string): string {
   return `substring(${key}, position(${key}, '/s/') + 3)`;
 }
@@ -95,46 +101,10 @@ WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
   };
 }
 
-/** The runs of launches, one row each. */
-function membersSql(database: string, launches: string, detail: readonly string[]): string {
-  const attached = `SELECT group_key FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start'`;
-  return `WITH
-  starts AS (
-    SELECT launch_key, group_key, max(received_ns) AS last_received, argMax((run_index, context), ${lastLine}) AS start,
-      min(ts_ns) AS start_ns
-    FROM ${database}.lifecycle WHERE ${launches} AND type = 'pipeline_start' GROUP BY launch_key, group_key),
-  ends AS (
-    SELECT group_key, argMax(toString(outcome), ${lastLine}) AS outcome, max(ts_ns) AS end_ns, 1 AS has_end
-    FROM ${database}.lifecycle WHERE launch_key = '' AND type = 'pipeline_end' AND group_key IN (${attached})
-    GROUP BY group_key),
-  failed AS (
-    SELECT group_key, countIf(last = 'error') AS nodes
-    FROM (${lastStatusSql(database, `group_key IN (${attached})`, "status = 'error'")}) GROUP BY group_key)
-SELECT l.launch_key AS launch_key, e.has_end AS has_end, e.outcome AS outcome, toUInt32(f.nodes) AS failed_nodes
-  ${detail.map((column) => `, ${column}`).join("")}
-FROM starts AS l
-LEFT JOIN ends AS e ON e.group_key = l.group_key
-LEFT JOIN failed AS f ON f.group_key = l.group_key
-LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
-WHERE l.last_received > g.deleted`;
-}
-
-const memberDetail = [
-  `if(g.name = '', ${ownId("toString(l.group_key)")}, g.name) AS run_id`,
-  "l.start.1 AS run_index",
-  "l.start.2 AS context",
-  "l.start_ns AS start_ns",
-  "if(l.start_ns = 0 OR e.end_ns = 0, NULL, intDiv(e.end_ns - l.start_ns, 1000000)) AS duration_ms",
-];
-
-/** The members of a launch in order. Read as RowBinary, so the columns' order and types count. */
-export function membersQuery(database: string, launchKey: string): Query {
-  return {
-    sql: `SELECT run_id, run_index, context, duration_ms, toUInt8(has_end), outcome, failed_nodes
-FROM (${membersSql(database, "launch_key = {launch:String}", memberDetail)})
-ORDER BY run_index NULLS LAST, start_ns, run_id`,
-    params: { launch: launchKey },
-  };
+/** How many nodes of these groups ended in an error; groups without any are left out. `groups` is a subquery. */
+export function failedNodesSql(database: string, groups: string): string {
+  return `SELECT group_key, toUInt32(countIf(last = 'error')) AS nodes
+    FROM (${lastStatusSql(database, `group_key IN (${groups})`, "status = 'error'")}) GROUP BY group_key`;
 }
 
 export interface LaunchPage {
@@ -171,16 +141,6 @@ export function launchesQuery(database: string, page: LaunchPage | { readonly la
   };
 }
 
-/** The runs of launches, counted by what their success hangs on. */
-export function memberCountsQuery(database: string, launchKeys: readonly string[]): Query {
-  return {
-    sql: `SELECT toString(launch_key) AS launch_key, has_end, outcome, failed_nodes, toUInt32(count()) AS count
-FROM (${membersSql(database, "launch_key IN {launches:Array(String)}", [])})
-GROUP BY launch_key, has_end, outcome, failed_nodes`,
-    params: { launches: [...launchKeys] },
-  };
-}
-
 /** The start line of each launch, the last when there are several. */
 export function launchStartsQuery(database: string, launchKeys: readonly string[]): Query {
   return {
@@ -198,19 +158,6 @@ FROM ${database}.lifecycle
 WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
   AND attempt IS NOT NULL GROUP BY launch_id`,
     params: { prefix: `${workspace}/l/`, ids: [...launchIds] },
-  };
-}
-
-/** Which pipelines the runs of a scope ran: runs by their three ids. */
-export function pipelineIdsQuery(database: string, scope: PipelineScope): Query {
-  return {
-    sql: `SELECT ids.1 AS pipeline_id, ids.2 AS semantic_id, ids.3 AS config_id,
-  arraySort(groupArray(${ownId("toString(group_key)")})) AS runs
-FROM (
-  SELECT group_key, argMax((toString(pipeline_id), toString(semantic_id), toString(config_id)), ${lastLine}) AS ids
-  FROM ${database}.lifecycle WHERE ${inScope(database, scope)} AND type = 'pipeline_start' GROUP BY group_key)
-GROUP BY ids ORDER BY length(runs) DESC, ids`,
-    params: scopeParams(scope),
   };
 }
 
