@@ -30,6 +30,8 @@ import { type DecodedXtrack, decodeXtrack } from "./xtrack/stream.ts";
 export type LoadIdentities = (
   groupKey: string,
   take: (worker: string, seq: bigint, tsNs: bigint) => void,
+  /** This collector has written to the group, so that it must not miss one of its own. */
+  isKnown: boolean,
 ) => Promise<void>;
 
 export interface ApplierOptions {
@@ -168,9 +170,10 @@ export class ProtocolApplier implements Applier {
 
   private async load(groupKeys: readonly string[]): Promise<void> {
     for (const groupKey of groupKeys) {
-      await this.options.loadIdentities(groupKey, (worker, seq, tsNs) => {
+      const take = (worker: string, seq: bigint, tsNs: bigint): void => {
         this.identities.load(groupKey, worker, seq, tsNs);
-      });
+      };
+      await this.options.loadIdentities(groupKey, take, this.groups.runOf(groupKey) !== undefined);
       this.identities.complete(groupKey, 0);
     }
   }

@@ -50,6 +50,8 @@ interface Entry {
   readonly input: Input;
   readonly decoded: unknown;
   readonly settle: (receipt: Receipt) => void;
+  /** What was begun for it when it came. */
+  readonly preparing?: Promise<void>;
 }
 
 /** While behind, this much input is held in memory; of the rest only the promise of an answer is. */
@@ -116,12 +118,15 @@ export class Sequencer {
     this.durable = Math.max(this.durable, entry.position);
     const isNext = entry.position === this.applied + 1;
     if (isNext && this.catchingUp === null && this.sink.hasRoom()) {
-      if (this.applier.prepare(entry.input, entry.decoded) === null) {
+      const preparing = this.applier.prepare(entry.input, entry.decoded);
+      if (preparing === null) {
         this.applyNow(entry);
         return;
       }
-    }
-    this.hold(entry);
+      // Whoever catches up waits for it, and hears of its failure.
+      preparing.catch(ignore);
+      this.hold({ ...entry, preparing });
+    } else this.hold(entry);
     if (this.catchingUp === null) this.startCatchUp();
   }
 
@@ -154,6 +159,8 @@ export class Sequencer {
       }
       this.held.delete(next.position);
       this.heldBytes -= next.input.body.length;
+      await next.preparing;
+      // What was prepared may be gone again when something else happened while it was waited for.
       await this.applier.prepare(next.input, next.decoded);
       this.applyNow(next);
     }

@@ -64,7 +64,7 @@ export interface TcpDoor {
 }
 
 /** An engine's private socket, made reachable by URL. */
-export async function openTcpDoor(socketPath: string): Promise<TcpDoor> {
+export async function openTcpDoor(socketPath: string, port = 0): Promise<TcpDoor> {
   const ends = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(socketPath);
@@ -78,7 +78,7 @@ export async function openTcpDoor(socketPath: string): Promise<TcpDoor> {
       from.on("close", () => ends.delete(from));
     }
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -22,7 +22,7 @@ import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
-import { readEventIdentities, readStateRows } from "#store/reader/restore.ts";
+import { readStateRows } from "#store/reader/restore.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockMaker } from "#store/writer/blocks.ts";
@@ -32,7 +32,7 @@ import { createRegistry } from "#wire/semantiva/registry.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
 import { removeDoubles } from "./fold-foreign.ts";
 import { LentRows } from "./lent-rows.ts";
-import { restoreIntake } from "./restore.ts";
+import { loadIdentities, restoreIntake } from "./restore.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -186,10 +186,7 @@ function createApplier(options: CollectorOptions, store: Store, id: string): Pro
     registry: createRegistry(bundledSchemas),
     // The embedded engine belongs to one collector, a server may serve several.
     ...(store.kind === "server" ? { writer: id } : {}),
-    async loadIdentities(groupKey, take) {
-      for await (const row of readEventIdentities(store, groupKey))
-        take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
-    },
+    loadIdentities: (groupKey, take, isKnown) => loadIdentities(store, groupKey, take, isKnown),
   });
 }
 

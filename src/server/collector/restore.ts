@@ -1,5 +1,6 @@
 // Folds the store's rows into intake's state at start. The journal's part follows by ordinary replay.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { StringColumn } from "#base/columns.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
@@ -8,10 +9,12 @@ import { loadIdentity } from "#intake/record-identity.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
+import { isRetryable } from "#store/outage.ts";
 import {
   type Arrivals,
   absentNumber,
   readCapturedLines,
+  readEventIdentities,
   readStateRows,
   readStoredBatches,
   readStoredLines,
@@ -50,6 +53,32 @@ export async function restoreIntake(store: Store, applier: ProtocolApplier, nowN
 export function hasDoubles({ ids }: Doubles): boolean {
   return ids.spans.length + ids.marks.length + ids.snapshots.length > 0;
 }
+
+/**
+ * The identities of a group's stored events. A store that is away is waited for, since a copy of an own event would be
+ * shown; of a group that only others may have written, readers leave copies out, and nobody waits.
+ */
+export async function loadIdentities(
+  store: Store,
+  groupKey: string,
+  take: (worker: string, seq: bigint, tsNs: bigint) => void,
+  isKnown: boolean,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const options = isKnown ? {} : { signal: AbortSignal.timeout(foreignWaitMs) };
+      for await (const row of readEventIdentities(store, groupKey, options))
+        take(row.worker, BigInt(row.seq), BigInt(row.ts_ns));
+      return;
+    } catch (error) {
+      if (!isKnown) return;
+      if (!isRetryable(error)) throw error;
+      await sleep(Math.min(2000, 50 * 2 ** attempt), undefined, { ref: false });
+    }
+  }
+}
+
+const foreignWaitMs = 2000;
 
 /** The workspace of a Cirron group. */
 export function workspaceOf(groupKey: string): string {

@@ -70,7 +70,9 @@ class Neighbourhood implements Neighbours {
 
   constructor(options: NeighboursOptions) {
     this.options = options;
-    const { collector, log } = options;
+    const { collector, log, metrics } = options;
+    metrics.busConnected.set(0);
+    metrics.collectors.set(1);
     this.bus = this.openBus();
     this.peers = this.openPeers();
     this.bridge = new LiveBridge(this.bus, collector.hub, () => this.peers);

@@ -42,6 +42,7 @@ export class StateNews {
   /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
   private reading: Promise<void> = Promise.resolve();
+  private isCatchingUp = false;
   private closing = false;
 
   constructor(bus: Bus, collector: Collector, onTrouble: (message: string, cause: unknown) => void) {
@@ -61,7 +62,9 @@ export class StateNews {
   /** Reads what the bus may not have brought: after an outage of the last day, else of the last minutes. */
   catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
-    if (parts === null) return;
+    // A store that is away for long is asked once when it is back, not once for every time it was missed.
+    if (parts === null || this.isCatchingUp) return;
+    this.isCatchingUp = true;
     this.read("keys", () => parts.keys.reload());
     const now = nowNs();
     const sinceNs = now - (wasCutOff ? ledgerNs : recentNs);
@@ -72,6 +75,9 @@ export class StateNews {
     this.read("batches", async () => {
       await foldForeign(collector, await findForeign(collector, sinceNs));
       parts.onFolded();
+    });
+    this.reading = this.reading.finally(() => {
+      this.isCatchingUp = false;
     });
   }
 

@@ -1,7 +1,7 @@
 // What intake must know again when it starts: which rows, lines and batches are stored, and under which keys.
 
 import type { DecodedBlock } from "#store/native/decode-block.ts";
-import type { Query, Store } from "#store/store.ts";
+import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { readNativeBlocks } from "./native-rows.ts";
 
 export interface StoredBatchRow {
@@ -93,17 +93,22 @@ export function readStoredLines(store: Store): AsyncIterable<{ readonly workspac
 export function readEventIdentities(
   store: Store,
   groupKey: string,
+  options: ReadOptions = {},
 ): AsyncIterable<{ readonly worker: string; readonly seq: string; readonly ts_ns: string }> {
   const from = (table: string, more = "") =>
     `SELECT worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
   const control = "type IN ('ack', 'command')";
-  return readObjects(store, {
-    sql: `SELECT DISTINCT worker, seq, ts_ns FROM (${from("metrics")} UNION ALL ${from("params")}
+  return readObjects(
+    store,
+    {
+      sql: `SELECT DISTINCT worker, seq, ts_ns FROM (${from("metrics")} UNION ALL ${from("params")}
       UNION ALL ${from("logs", "AND stream = ''")} UNION ALL ${from("events", `AND NOT ${control}`)}
       UNION ALL SELECT concat(worker, '\\0control'), seq, ts_ns FROM ${store.database}.events
         WHERE group_key = {group:String} AND ${control})`,
-    params: { group: groupKey },
-  });
+      params: { group: groupKey },
+    },
+    options,
+  );
 }
 
 /** Captured output: what tells one line from another. */
@@ -144,10 +149,10 @@ export function readStateRows<T>(
   return store.query<T>({ sql: `${all} WHERE ${only.column} > {since:Int64}`, params: { since: only.sinceNs } });
 }
 
-async function* readObjects<T>(store: Store, query: Query): AsyncGenerator<T> {
+async function* readObjects<T>(store: Store, query: Query, options: ReadOptions = {}): AsyncGenerator<T> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of store.stream(query, { format: "objects" })) {
+  for await (const chunk of store.stream(query, { ...options, format: "objects" })) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
     for (const line of lines) yield JSON.parse(line) as T;
