@@ -87,7 +87,7 @@ describe("a spool", () => {
     writeFileSync(bad, "{torn");
     writeFileSync(bad.replace("0001-", "0002-"), '{"batch_id":"good"}');
     const result = await importNow([folder]);
-    expect(result).toMatchObject({ batches: 1, faultCount: 1, faults: [{ file: bad, code: "batch_invalid" }] });
+    expect(result).toMatchObject({ batches: 1, faultCount: 1, faults: [{ file: bad, code: "cirron_not_batch" }] });
   });
 });
 
