@@ -20,6 +20,7 @@ export interface EventRequest {
 }
 
 export interface EventRecord extends Omit<EventRow, "id" | "flags"> {
+  readonly groupKey: string;
   readonly jpos: string;
   readonly jrow: number;
   readonly flags: number;
@@ -42,6 +43,13 @@ export interface RecordReads {
   sequences(
     groups: readonly string[],
   ): Promise<{ readonly ranges: readonly SeqRangeFact[]; readonly starts: readonly WorkerStart[] }>;
+  /** Every XTrack event with one of these sequence numbers, once. */
+  numbered(
+    groups: readonly string[],
+    seqs: readonly string[],
+  ): Promise<
+    readonly { readonly groupKey: string; readonly worker: string; readonly seq: string; readonly tsNs: string }[]
+  >;
   /** XTrack's starts and ends, best checkpoints and progress. */
   stateEvents(groups: readonly string[]): Promise<readonly StateEvent[]>;
   events(request: EventRequest): Promise<EventRecord[]>;

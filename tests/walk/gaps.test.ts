@@ -103,3 +103,17 @@ describe("GET /runs/<id>/gaps", () => {
     expect((await walk.get("/api/v1/runs/nobody/gaps")).status).toBe(404);
   });
 });
+
+test("two events of one incarnation with one number are both kept and flagged; another incarnation's are not", async () => {
+  const again = toFrame({ type: "log", seq: 2, ts: 1500, payload: { run_id: "pair", level: "info", msg: "second" } });
+  await send([start("pair", 1000), metric("pair", 2, 1001), metric("pair", 3, 1002), again]);
+  await send([start("pair", 9000), metric("pair", 2, 9001)]);
+  const { body } = await walk.get("/api/v1/runs/pair/events");
+  const { events } = body as { events: { type: string; seq: string; ts_ns: string; flags: string[] }[] };
+  const flagged = events.filter(({ flags }) => flags.includes("seq_conflict"));
+  expect(flagged.map(({ type, seq, ts_ns }) => [type, seq, ts_ns]).sort()).toEqual([
+    ["log", "2", "1500000"],
+    ["metric", "2", "1001000"],
+  ]);
+  expect((await gaps("pair")).sequences.map(({ conflicts }) => conflicts)).toEqual([1, 0]);
+});

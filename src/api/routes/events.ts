@@ -6,6 +6,7 @@ import type { Handler } from "#api/handler.ts";
 import type { EventRecord, EventRequest } from "#api/record-reads.ts";
 import { rowFlags } from "#model/tables.ts";
 import { byArrival, nextCursor } from "./records.ts";
+import { findSeqConflicts } from "./seq-conflicts.ts";
 
 const limitDefault = 100;
 
@@ -28,8 +29,9 @@ export function eventsRoute(context: ApiContext): Handler<"events"> {
     };
     const { records } = context.reads;
     const [rows, types] = await Promise.all([records.events(wanted), records.eventTypes(wanted)]);
+    const conflicts = await findSeqConflicts(records, wanted.groups, rows);
     return {
-      events: rows.map(toEventRow),
+      events: rows.map((row) => toEventRow(row, conflicts.has(row))),
       next: nextCursor(rows, wanted.limit, byArrival),
       types: Object.fromEntries(types.map(({ type, count }) => [type, count])),
       as_of: asOf,
@@ -37,7 +39,8 @@ export function eventsRoute(context: ApiContext): Handler<"events"> {
   };
 }
 
-function toEventRow({ jpos, jrow, flags, ...row }: EventRecord): EventRow {
-  const names = Object.entries(rowFlags).flatMap(([name, bit]) => ((flags & bit) === 0 ? [] : [name]));
+function toEventRow({ jpos, jrow, flags, groupKey: _, ...row }: EventRecord, isConflict: boolean): EventRow {
+  const bits = isConflict ? flags | rowFlags.seq_conflict : flags;
+  const names = Object.entries(rowFlags).flatMap(([name, bit]) => ((bits & bit) === 0 ? [] : [name]));
   return { id: `${jpos}.${jrow}`, ...row, flags: names };
 }

@@ -9,7 +9,7 @@ import {
   recordRowsQuery,
   recordTypesQuery,
 } from "#store/reader/record-rows.ts";
-import { readSequences } from "#store/reader/sequences.ts";
+import { numberedQuery, readSequences } from "#store/reader/sequences.ts";
 import { readStateEvents } from "#store/reader/xtrack-state.ts";
 import type { Store } from "#store/store.ts";
 import { groupRows, toRecordText } from "./record-text.ts";
@@ -22,6 +22,7 @@ export function createRecordReads(store: Store): RecordReads {
       return rows.find((row) => row.workspace === workspace)?.value ?? null;
     },
     sequences: (groups) => readSequences(store, groups),
+    numbered: (groups, seqs) => store.query(numberedQuery(store.database, groups, seqs)),
     stateEvents: (groups) => readStateEvents(store, groups),
     events: (request) => readEvents(store, request),
     eventTypes: (request) => store.query(recordTypesQuery(store.database, request)),
@@ -39,8 +40,9 @@ async function readEvents(store: Store, request: EventRequest): Promise<EventRec
   if (descending) ends.reverse();
   const rows = await store.query<RecordRow>(recordRowsQuery(store.database, request, ends, descending));
   return groupRows(rows).map((record) => {
-    const { protocol, type, worker, seq, ts_ns, received_ns, flags, jpos, jrow } = record[0];
+    const { group_key: groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, jpos, jrow } = record[0];
     const all = record.reduce((bits, row) => bits | row.flags, flags);
-    return { protocol, type, worker, seq, ts_ns, received_ns, ...toRecordText(record), flags: all, jpos, jrow };
+    const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns };
+    return { ...head, ...toRecordText(record), flags: all, jpos, jrow };
   });
 }

@@ -1,6 +1,6 @@
 // XTrack's sequence numbers of some groups: the ranges that came, and the run_starts that begin to count anew.
 
-import type { Store } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 
 export interface RangeRow {
   readonly groupKey: string;
@@ -56,5 +56,24 @@ export async function readSequences(store: Store, groups: readonly string[]): Pr
       lastNs: BigInt(row.lastNs),
     })),
     starts: starts.map((row) => ({ ...row, tsNs: BigInt(row.tsNs) })),
+  };
+}
+
+/** The events with one of these numbers, whichever table holds them. */
+export function numberedQuery(database: string, groups: readonly string[], seqs: readonly string[]): Query {
+  const from = (
+    table: string,
+    more: string,
+  ) => `SELECT toString(group_key) AS groupKey, toString(worker) AS worker, seq, ts_ns AS tsNs
+      FROM ${database}.${table} WHERE group_key IN {groups:Array(String)} AND seq IN {seqs:Array(Int64)} ${more}`;
+  const tables = [
+    from("metrics", "AND source = 'xtrack'"),
+    from("params", "AND seq >= 0"),
+    from("logs", "AND stream = ''"),
+    from("events", "AND protocol = 'xtrack' AND type NOT IN ('ack', 'command')"),
+  ];
+  return {
+    sql: `SELECT DISTINCT groupKey, worker, seq, tsNs FROM (${tables.join(" UNION ALL ")})`,
+    params: { groups: [...groups], seqs: seqs.map(BigInt) },
   };
 }
