@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fillLaunch, fillRuns, type QuerySizes } from "./support/query-data.ts";
+import { fillLaunch, fillManyRuns, fillRuns, type QuerySizes } from "./support/query-data.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 
 const words = process.argv.slice(2);
@@ -24,6 +24,8 @@ const sizes: QuerySizes = {
   spans: 1_000_000 * factor,
   launchRuns: 100_000 * factor,
 };
+/** A table as long as the page promises to show, with fewer fields: what is not asked for is not read. */
+const manyRuns = { runs: 100_000 * factor, fields: 10 };
 const rounds = 9;
 
 interface Line {
@@ -59,9 +61,46 @@ async function ask(server: BenchServer, path: string, body?: unknown): Promise<n
   return bytes;
 }
 
+const filter = encodeURIComponent("status:completed AND params.param_3<500 AND metrics.metric_7.last<50");
+const filteredPage = `/runs?filter=${filter}&sort=-metrics.metric_9.last&columns=params.param_3&columns=metrics.metric_7.last`;
+
+async function measureManyRuns(server: BenchServer): Promise<Line[]> {
+  const runs = whole(manyRuns.runs);
+  const metric = "metrics.metric_7.last";
+  const lines = [
+    await time(`table of ${runs} runs, newest first`, null, () => ask(server, "/runs")),
+    await time(`table of ${runs} runs, filtered and sorted`, null, () => ask(server, filteredPage)),
+    await time(`table of ${runs} runs, the page after 50 others`, null, await toLaterPage(server)),
+    await time(`table of ${runs} runs, grouped by a param`, null, () =>
+      ask(server, `/runs?group=params.param_5&columns=${metric}`),
+    ),
+  ];
+  const socket = connect(server.xtrackPort, "127.0.0.1");
+  await once(socket, "connect");
+  socket.resume();
+  let seq = 0;
+  lines.push(
+    await time(`table of ${runs} runs, sorted by a metric, after a new point of one run`, null, async () => {
+      const meta = `"m":{"seq":${++seq},"ts":${Date.now() * 1000},"wid":"w0"}`;
+      send(socket, `{"v":1,"t":"metric",${meta},"p":{"run_id":"run-7","key":"metric_7","value":${seq},"step":${seq}}}`);
+      await server.drained();
+      return ask(server, `/runs?sort=-${metric}&columns=${metric}`);
+    }),
+  );
+  socket.destroy();
+  return lines;
+}
+
+async function toLaterPage(server: BenchServer): Promise<() => Promise<number>> {
+  let cursor = "";
+  for (let page = 0; page < 50; page++) {
+    const answer = await fetch(`${server.url}/api/v1/runs?sort=name&cursor=${cursor}`.replace(/&cursor=$/, ""));
+    cursor = ((await answer.json()) as { next: string }).next;
+  }
+  return () => ask(server, `/runs?sort=name&cursor=${cursor}`);
+}
+
 async function measureRuns(server: BenchServer): Promise<Line[]> {
-  const filter = encodeURIComponent("status:completed AND params.param_3<500 AND metrics.metric_7.last<50");
-  const page = `/runs?filter=${filter}&sort=-metrics.metric_9.last&columns=params.param_3&columns=metrics.metric_7.last`;
   const overlay = {
     runs: Array.from({ length: sizes.overlayRuns }, (_, at) => `overlay-${at}`),
     keys: ["train/loss"],
@@ -72,7 +111,7 @@ async function measureRuns(server: BenchServer): Promise<Line[]> {
     `/runs/trace/spans?width=1500&from_ns=${from + BigInt(Math.floor(span * at))}&to_ns=${from + BigInt(Math.floor(span * (at + share)))}`;
   return [
     await time(`page of ${whole(sizes.runs)} runs × ${sizes.fields} params and metrics, filtered and sorted`, 150, () =>
-      ask(server, page),
+      ask(server, filteredPage),
     ),
     await time("the same table, newest first, no filter", null, () => ask(server, "/runs")),
     await time(`series of ${whole(sizes.seriesPoints)} points in 1,000 buckets`, 60, () =>
@@ -169,6 +208,7 @@ const launchLines = await withFolder(
     await time("the list of launches with their completeness", null, () => ask(server, "/launches")),
   ],
 );
+const manyLines = await withFolder((dir) => fillManyRuns(dir, manyRuns), measureManyRuns);
 const [lines, delays] = await withFolder(
   (dir) => fillRuns(dir, sizes),
   async (server) => [await measureRuns(server), await measureLive(server)] as const,
@@ -183,7 +223,7 @@ Milliseconds over HTTP until the last byte: the median and the best of ${rounds}
 
 | question | aim | median | best | first | KiB |
 | --- | ---: | ---: | ---: | ---: | ---: |
-${[...lines, ...launchLines].map(row).join("\n")}
+${[...lines, ...manyLines, ...launchLines].map(row).join("\n")}
 
 The very first look at the timeline of ${whole(sizes.spans)} spans, which reads and lays out all of them: ${coldMs.toFixed(0)} ms.
 

@@ -3,6 +3,7 @@
 
 import { createStore } from "#store/client.ts";
 import { migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
 
 export interface QuerySizes {
   readonly runs: number;
@@ -21,14 +22,7 @@ const arrival = `toInt64(${nowNs}) AS received_ns, toInt64(1) AS jpos, toUInt32(
 export async function fillRuns(dataDir: string, sizes: QuerySizes): Promise<void> {
   const store = await createStore({ kind: "embedded", dataDir });
   await migrate(store);
-  const insert = async (table: string, rows: number, columns: string): Promise<void> => {
-    // In slices, as a writer would: the engine holds one slice in memory, and the parts are like real ones.
-    for (let from = 0; from < rows; from += 100_000) {
-      const count = Math.min(100_000, rows - from);
-      await store.ddl(`INSERT INTO ${store.database}.${table} (${namesOf(columns)})
-        SELECT ${columns} FROM (SELECT number + ${from} AS number FROM numbers(${count})) ORDER BY number`);
-    }
-  };
+  const insert = toInsert(store);
   await fillTable(insert, sizes);
   await insert("metrics", sizes.seriesPoints, pointColumns("'default/x/long'", "number"));
   const overlay = `concat('default/x/overlay-', toString(intDiv(number, ${sizes.overlayPoints})))`;
@@ -47,9 +41,31 @@ export async function fillRuns(dataDir: string, sizes: QuerySizes): Promise<void
   await store.close();
 }
 
+/** A table of many runs, and nothing else. */
+export async function fillManyRuns(
+  dataDir: string,
+  table: { readonly runs: number; readonly fields: number },
+): Promise<void> {
+  const store = await createStore({ kind: "embedded", dataDir });
+  await migrate(store);
+  await fillTable(toInsert(store), table);
+  await store.close();
+}
+
 type Insert = (table: string, rows: number, columns: string) => Promise<void>;
 
-async function fillTable(insert: Insert, { runs, fields }: QuerySizes): Promise<void> {
+function toInsert(store: Store): Insert {
+  return async (table, rows, columns) => {
+    // In slices, as a writer would: the engine holds one slice in memory, and the parts are like real ones.
+    for (let from = 0; from < rows; from += 100_000) {
+      const count = Math.min(100_000, rows - from);
+      await store.ddl(`INSERT INTO ${store.database}.${table} (${namesOf(columns)})
+        SELECT ${columns} FROM (SELECT number + ${from} AS number FROM numbers(${count})) ORDER BY number`);
+    }
+  };
+}
+
+async function fillTable(insert: Insert, { runs, fields }: Pick<QuerySizes, "runs" | "fields">): Promise<void> {
   const group = `concat('default/x/run-', toString(intDiv(number, ${fields})))`;
   await insert("groups", runs, groupColumns(numbered("default/x/run-"), numbered("run-"), "xtrack"));
   const event = (type: string, payload: string) => `${numbered("default/x/run-")} AS group_key, 'xtrack' AS protocol,

@@ -198,6 +198,22 @@ function orderShared(collector: Collector, neighbours: Neighbours | null, order:
   return neighbours === null ? orderDeletion(collector, order) : neighbours.deletions.order(order);
 }
 
+/** Is asked for every run without an end, so it says soon that nobody is connected. */
+function toPresence(
+  collector: Collector,
+  neighbours: Neighbours | null,
+  doors: XtrackDoors | null,
+): (groupKey: string) => boolean {
+  if (neighbours === null && (doors?.presence.count() ?? 0) === 0) return () => false;
+  return (groupKey) => {
+    const [workspace, kind, ...id] = groupKey.split("/");
+    if (kind !== "x" || workspace === undefined) return false;
+    const runId = collector.applier.runOf(groupKey) ?? id.join("/");
+    const here = doors?.presence.workersOf(workspace, runId).length ?? 0;
+    return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
+  };
+}
+
 interface ContextParts {
   readonly collector: Collector;
   readonly control: Control;
@@ -226,13 +242,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     head: () => ({
       nowNs: nowNs(),
       silenceNs: BigInt(config.runSilenceMs) * 1_000_000n,
-      isConnected(groupKey) {
-        const [workspace, kind, ...id] = groupKey.split("/");
-        const runId = collector.applier.runOf(groupKey) ?? id.join("/");
-        if (kind !== "x" || workspace === undefined) return false;
-        const here = doors()?.presence.workersOf(workspace, runId).length ?? 0;
-        return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
-      },
+      isConnected: toPresence(collector, neighbours, doors()),
     }),
     liveStats: () => ({
       events_per_s: rate.perSecond(),
