@@ -1,11 +1,21 @@
 // A person walks through the bundled sample.
 
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { evil, sendEvil } from "./evil.ts";
-import { failedPipeline, profiledRun, sendOrphan, sendRecorded, sendSample, sendSecondAttempt } from "./sample.ts";
+import {
+  failedPipeline,
+  profiledRun,
+  sendOrphan,
+  sendRecorded,
+  sendSample,
+  sendSecondAttempt,
+  sendXtrack,
+  toFrames,
+} from "./sample.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -197,8 +207,11 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.mouse.move(axis.x + 14, axis.y + axis.height * 0.6, { steps: 5 });
       await page.mouse.up();
       await soon(() => page.getByText("14 runs pass").count()).toBe(0);
-      await page.getByRole("button", { name: "clear brushes" }).click();
-      await page.getByText("14 runs pass").waitFor();
+      const passing = Number.parseInt((await page.getByText(/runs pass/).textContent()) ?? "", 10);
+      await page.getByRole("button", { name: "keep only these" }).click();
+      await soon(() => page.locator(".legend-item").count()).toBe(passing);
+      await page.goBack();
+      await soon(() => page.locator(".legend-item").count()).toBe(14);
       await page.getByRole("link", { name: "Scatter" }).click();
       await page.getByText(/not drawn.*gpt-diverges-nan/).waitFor();
       await page.getByRole("link", { name: "Charts" }).click();
@@ -281,6 +294,42 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await page.getByRole("columnheader", { name: /^value/ }).waitFor();
       await page.getByRole("button", { name: "chart", exact: true }).click();
       await page.getByRole("img", { name: "Chart of the result" }).locator("canvas").waitFor();
+    });
+  });
+
+  test("ticked runs are tagged, exported and deleted, and a run gets another name", async () => {
+    for (const id of ["temp-1", "temp-2", "temp-3"]) {
+      await sendXtrack(server, toFrames([["run_start", { run_id: { id, exp_id: "temp" }, name: id }]], Date.now(), id));
+    }
+    await walk("/runs?filter=experiment%3Atemp&sort=name", async (page) => {
+      await page.getByText("3 of 3").waitFor();
+      await page.getByRole("checkbox", { name: "Select all loaded runs" }).click();
+      await page.getByRole("button", { name: "Tag" }).click();
+      await page.getByLabel("Tag", { exact: true }).fill("doomed");
+      await page.getByRole("button", { name: "add the tag" }).click();
+      await soon(() => page.locator(".grid-row .chip", { hasText: "doomed" }).count()).toBe(3);
+      await page.getByRole("button", { name: "Export" }).click();
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: "CSV, the table as shown" }).click(),
+      ]);
+      expect((await readFile(await file.path(), "utf8")).trim().split("\n")).toHaveLength(4);
+      await page.getByRole("button", { name: "Export" }).click();
+      const [all] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: "JSONL, everything" }).click(),
+      ]);
+      expect(await readFile(await all.path(), "utf8")).toContain("temp-2");
+      await page.getByRole("checkbox", { name: "Select temp-1" }).click();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "delete 2 runs" }).click();
+      await soon(() => names(page)).toEqual(["temp-1"]);
+      await page.getByRole("link", { name: "temp-1" }).click();
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Edit name, tags, notes" }).click();
+      await page.getByLabel("name", { exact: true }).fill("a better name");
+      await page.getByRole("button", { name: "save" }).click();
+      await page.getByRole("heading", { name: "a better name" }).waitFor();
     });
   });
 

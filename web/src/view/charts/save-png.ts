@@ -2,6 +2,7 @@
 
 import { inks } from "../../app/theme.ts";
 import type { Theme } from "../../chart/colour.ts";
+import { saveFile } from "../../part/save-file.ts";
 
 export function savePng(host: HTMLElement | null, name: string, theme: Theme): void {
   const source = host?.querySelector("canvas");
@@ -19,11 +20,6 @@ export function savePng(host: HTMLElement | null, name: string, theme: Theme): v
   ctx.fillText(name, 8 * devicePixelRatio, 18 * devicePixelRatio);
   ctx.drawImage(source, 0, headPx);
   image.toBlob((blob) => {
-    if (blob === null) return;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${name.replace(/[^\w.-]+/g, "_")}.png`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    if (blob !== null) saveFile(blob, `${name.replace(/[^\w.-]+/g, "_")}.png`);
   });
 }

@@ -1,5 +1,6 @@
 // Parallel coordinates with brushing: drag along an axis to keep only runs that pass there.
 
+import { useNavigate } from "@tanstack/react-router";
 import { type PointerEvent, useMemo, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Empty } from "../../part/notice.tsx";
@@ -20,6 +21,7 @@ export function ParallelView({
   const all = useMemo(() => toAxes(compare, (value) => formatNumber(value, 3)), [compare]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(firstAxes(all)));
   const [brushes, setBrushes] = useState<Brushes>({});
+  const navigate = useNavigate();
   const [over, setOver] = useState<string | null>(null);
   const axes = all.filter((axis) => chosen.has(axis.name));
   const passing = passBrushes(axes, brushes, compare.runs.length);
@@ -45,7 +47,21 @@ export function ParallelView({
           </label>
         ))}
         <span className="grow" />
+        {over === null ? null : <strong className="clip">{compare.runs.find((run) => run.id === over)?.name}</strong>}
         <span className="muted">{passing.filter(Boolean).length} runs pass</span>
+        <button
+          type="button"
+          className="button small"
+          disabled={passing.every(Boolean) || !passing.some(Boolean)}
+          onClick={() =>
+            void navigate({
+              to: "/compare",
+              search: { run: compare.runs.filter((_, i) => passing[i]).map((run) => run.id), tab: "parallel" },
+            })
+          }
+        >
+          keep only these
+        </button>
         <button
           type="button"
           className="button small"

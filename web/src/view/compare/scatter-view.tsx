@@ -1,5 +1,6 @@
 // Any parameter or metric against any other.
 
+import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { Empty } from "../../part/notice.tsx";
@@ -39,7 +40,7 @@ export function ScatterView({
         <AxisSelect label="across" axes={axes} value={x.name} onChange={setX} />
         <AxisSelect label="up" axes={axes} value={y.name} onChange={setY} />
       </div>
-      <svg width={width} height={height} className="parallel" role="img" aria-label={`${y.label} against ${x.label}`}>
+      <svg width={width} height={height} className="parallel" aria-label={`${y.label} against ${x.label}`}>
         {x.ticks.map((tick) => (
           <g key={tick.place}>
             <line x1={toX(tick.place)} x2={toX(tick.place)} y1={toY(0)} y2={toY(1)} className="ridge-grid" />
@@ -61,9 +62,11 @@ export function ScatterView({
           const py = y.places[i];
           if (px === null || px === undefined || py === null || py === undefined) return null;
           return (
-            <circle key={run.id} cx={toX(px)} cy={toY(py)} r="5.5" fill={colours.get(run.id)} fillOpacity="0.85">
-              <title>{`${run.name}: ${x.label} ${x.texts[i]}, ${y.label} ${y.texts[i]}`}</title>
-            </circle>
+            <Link key={run.id} to="/runs/$id" params={{ id: run.id }} aria-label={`Open ${run.name} from the plot`}>
+              <circle cx={toX(px)} cy={toY(py)} r="5.5" fill={colours.get(run.id)} fillOpacity="0.85">
+                <title>{`${run.name}: ${x.label} ${x.texts[i]}, ${y.label} ${y.texts[i]}`}</title>
+              </circle>
+            </Link>
           );
         })}
       </svg>

@@ -148,7 +148,11 @@ export function RunsView() {
         />
       )}
       {selected.size > 0 ? (
-        <SelectionBar runs={runs.filter((run) => selected.has(run.id))} onClear={() => setSelected(noGroups)} />
+        <SelectionBar
+          runs={runs.filter((run) => selected.has(run.id))}
+          columns={choice.columns}
+          onClear={() => setSelected(noGroups)}
+        />
       ) : null}
     </>
   );

@@ -1,5 +1,6 @@
 // What can be done with the selected runs.
 
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
@@ -9,21 +10,28 @@ import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
+import { saveFile } from "../../part/save-file.ts";
+import { toRunsCsv } from "./runs-csv.ts";
+
+/** What a filter may be long; of more runs the page exports the table only, the command line everything. */
+const filterMax = 4096;
 
 export function SelectionBar({
   runs,
+  columns,
   onClear,
 }: {
   readonly runs: readonly RunSummary[];
+  readonly columns: readonly string[];
   readonly onClear: () => void;
 }) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"tag" | "delete" | null>(null);
   const ids = runs.map((run) => run.id);
-  const exported = (format: "jsonl" | "csv" | "parquet") => {
-    const filter = ids.map((id) => `id:"${id}"`).join(" OR ");
-    window.location.assign(urlOf("exportRuns", { query: { format, filter } }));
-  };
+  const filter = ids.map((id) => `id:"${id}"`).join(" OR ");
+  const tooMany = filter.length > filterMax;
+  const fetchExport = (query: { format: "jsonl" } | { format: "parquet"; kind: "runs" }) =>
+    window.location.assign(urlOf("exportRuns", { query: { ...query, filter } }));
   return (
     <section className="selection" aria-label="Selected runs">
       <strong>{runs.length} selected</strong>
@@ -42,9 +50,16 @@ export function SelectionBar({
           </button>
         }
         entries={[
-          { label: "JSONL, everything", act: () => exported("jsonl") },
-          { label: "CSV, the table", act: () => exported("csv") },
-          { label: "Parquet, the table", act: () => exported("parquet") },
+          {
+            label: "CSV, the table as shown",
+            act: () => saveFile(new Blob([toRunsCsv(runs, columns)], { type: "text/csv" }), "runs.csv"),
+          },
+          ...(tooMany
+            ? []
+            : [
+                { label: "Parquet, the runs", act: () => fetchExport({ format: "parquet", kind: "runs" }) },
+                { label: "JSONL, everything", act: () => fetchExport({ format: "jsonl" }) },
+              ]),
         ]}
       />
       <button type="button" className="button" onClick={() => setAsking("tag")}>
@@ -77,6 +92,7 @@ interface AskProps {
 }
 
 function TagDialog({ runs, open, onClose }: AskProps) {
+  const client = useQueryClient();
   const [tag, setTag] = useState("");
   const [error, setError] = useState<Error | null>(null);
   const add = async () => {
@@ -85,6 +101,7 @@ function TagDialog({ runs, open, onClose }: AskProps) {
         if (run.tags.includes(tag)) continue;
         await call("patchRun", { params: { id: run.id }, body: { tags: [...run.tags, tag] } });
       }
+      await client.invalidateQueries({ queryKey: ["runs"] });
       onClose();
     } catch (failure) {
       setError(failure as Error);

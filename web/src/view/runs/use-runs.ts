@@ -9,6 +9,7 @@ import { keepOrder } from "./runs-search.ts";
 
 const pageRows = 200;
 const settleMs = 2_000;
+const settleMsMax = 60_000;
 
 export function useRuns(query: RunsQuery, enabled: boolean) {
   const key = JSON.stringify(query);
@@ -27,7 +28,9 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
   const { refetch } = pages;
-  useRefetchOnLive(refetch);
+  // Every page that was scrolled to is asked for again, so the more there are the longer changes are gathered.
+  const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((pages.data?.pages.length ?? 1) / 3));
+  useRefetchOnLive(refetch, gatherMs);
   const fresh = useMemo(() => pages.data?.pages.flatMap((page) => page.runs) ?? [], [pages.data]);
   const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
   const pageCount = pages.data?.pages.length ?? 0;
@@ -59,7 +62,7 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   return { pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
 }
 
-function useRefetchOnLive(refetch: () => unknown): void {
+function useRefetchOnLive(refetch: () => unknown, gatherMs: number): void {
   const stream = useLiveStream();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,11 +71,11 @@ function useRefetchOnLive(refetch: () => unknown): void {
       timer = setTimeout(() => {
         timer = undefined;
         void refetch();
-      }, settleMs);
+      }, gatherMs);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [stream, refetch]);
+  }, [stream, refetch, gatherMs]);
 }
