@@ -28,12 +28,21 @@ export function encodeBlock<T extends FactTable>(
   rows: readonly Rows<T>[],
   dropped: readonly Dropped[] = [],
 ): NativeBlock {
+  return toEnd(encodeSteps(table, rows, dropped));
+}
+
+/** As `encodeBlock`, a column a step: a large block takes longer than whoever else has to be served should wait. */
+export function encodeSteps<T extends FactTable>(
+  table: T,
+  rows: readonly Rows<T>[],
+  dropped: readonly Dropped[],
+): Generator<void, NativeBlock> {
   const types = factTables[table] as unknown as Record<string, ColumnType>;
   const first = Object.keys(types)[0] as string;
   const columnsOf = (name: string): AnyColumn[] =>
     rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
   const runs = columnsOf(first).flatMap((column, part) => keptRuns(part, column.length, dropped[part] ?? null));
-  return encodeColumns(types, columnsOf, runs);
+  return columnSteps(types, columnsOf, runs);
 }
 
 export function encodeColumns(
@@ -41,6 +50,14 @@ export function encodeColumns(
   columnsOf: (name: string) => AnyColumn[],
   runs: readonly Run[],
 ): NativeBlock {
+  return toEnd(columnSteps(types, columnsOf, runs));
+}
+
+function* columnSteps(
+  types: Readonly<Record<string, ColumnType>>,
+  columnsOf: (name: string) => AnyColumn[],
+  runs: readonly Run[],
+): Generator<void, NativeBlock> {
   const columns = Object.keys(types);
   let rowCount = 0;
   for (const run of runs) rowCount += run.end - run.start;
@@ -52,8 +69,16 @@ export function encodeColumns(
     sink.writeText(name);
     sink.writeText(type);
     encodeColumn(sink, type, columnsOf(name), runs);
+    yield;
   }
   return { rows: rowCount, columns, bytes: sink.finish() };
+}
+
+function toEnd<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** About how many bytes a column becomes; growing the sink would copy all that was written before. */

@@ -1,13 +1,13 @@
 // Gathered batches → one block a table. First who writes, because whoever reads must know that a second copy may come;
 // then the facts, then the small tables that map them to runs: a row is never shown under a run before it is there.
 
-import { setImmediate } from "node:timers/promises";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
 import { type FactTable, factTables, type Rows } from "#model/tables.ts";
-import { encodeBlock, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
+import { encodeSteps, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
+import { inTurns } from "./turns.ts";
 import type { BlockMaker } from "./writer.ts";
 
 export const blockMaker: BlockMaker = { encode: toBlocks, release: releaseBlock };
@@ -26,10 +26,7 @@ async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "
   if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
-    if (mine === undefined) continue;
-    blocks.push({ table, ...encodeFacts(table, mine) });
-    // A large plan takes tens of milliseconds, and whoever waits for an answer should not wait for all of them.
-    await setImmediate();
+    if (mine !== undefined) blocks.push({ table, ...(await inTurns(encodeFacts(table, mine))) });
   }
   for (const table of Object.keys(stateTables) as StateTable[]) {
     const mine = table === "writers" ? undefined : changes.get(table);
@@ -38,8 +35,8 @@ async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "
   return blocks.filter((block) => block.rows > 0);
 }
 
-function encodeFacts(table: FactTable, parts: readonly AnyTablePart[]): NativeBlock {
-  return encodeBlock(
+function encodeFacts(table: FactTable, parts: readonly AnyTablePart[]): Generator<void, NativeBlock> {
+  return encodeSteps(
     table,
     parts.map((part) => part.rows as Rows<typeof table>),
     parts.map((part) => part.dropped),

@@ -16,7 +16,7 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 it("gives a large block a file of its own, and is the same plan when it is read again", async () => {
-  const { parts, files } = encodePlan(plan);
+  const { parts, files } = await encodePlan(plan);
   expect(files.map(({ name, bytes }) => [name, bytes.length])).toEqual([["spans", 300_000]]);
   expect(join(parts).length).toBeLessThan(2000);
   const read = await decodePlan(join(parts), async (name) => files.find((file) => file.name === name)?.bytes);
@@ -24,7 +24,7 @@ it("gives a large block a file of its own, and is the same plan when it is read 
 });
 
 it("is no plan any more when one of its files is missing, cut or damaged", async () => {
-  const { parts, files } = encodePlan(plan);
+  const { parts, files } = await encodePlan(plan);
   const bytes = (files[0] as { bytes: Uint8Array }).bytes;
   const damaged = bytes.slice();
   damaged[100_000] = 7;

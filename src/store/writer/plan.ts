@@ -8,6 +8,7 @@
 import { crc32 } from "node:zlib";
 import type { StateTable } from "#model/state-tables.ts";
 import type { FactTable } from "#model/tables.ts";
+import { inTurns } from "./turns.ts";
 
 export interface PlannedBlock {
   readonly table: FactTable | StateTable;
@@ -34,6 +35,9 @@ export interface EncodedPlan {
 /** Below this a file of its own costs more, with its sync, than sending the bytes. */
 const fileBytesMin = 256 * 1024;
 
+/** About a millisecond. */
+const crcStepBytes = 1024 * 1024;
+
 /** The name of a block's own file, null for a small block. */
 export function fileNameOf({ table, bytes }: PlannedBlock): string | null {
   return bytes.length < fileBytesMin ? null : table;
@@ -49,23 +53,34 @@ const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
 /** The blocks are not copied. */
-export function encodePlan(plan: Plan): EncodedPlan {
+export async function encodePlan(plan: Plan): Promise<EncodedPlan> {
   const files: { name: string; bytes: Uint8Array }[] = [];
   const small: Uint8Array[] = [];
-  const blocks: BlockHead[] = plan.blocks.map((planned) => {
+  const blocks: BlockHead[] = [];
+  for (const planned of plan.blocks) {
     const { bytes, ...block } = planned;
     const name = fileNameOf(planned);
     if (name === null) {
       small.push(bytes);
-      return { ...block, size: bytes.length };
+      blocks.push({ ...block, size: bytes.length });
+    } else {
+      files.push({ name, bytes });
+      blocks.push({ ...block, size: bytes.length, file: { name, crc: await inTurns(crcSteps(bytes)) } });
     }
-    files.push({ name, bytes });
-    return { ...block, size: bytes.length, file: { name, crc: crc32(bytes) } };
-  });
+  }
   const head = textEncoder.encode(JSON.stringify({ from: plan.from, to: plan.to, blocks }));
   const size = new Uint8Array(4);
   new DataView(size.buffer).setUint32(0, head.length, true);
   return { parts: [size, head, ...small], files };
+}
+
+function* crcSteps(bytes: Uint8Array): Generator<void, number> {
+  let crc = 0;
+  for (let at = 0; at < bytes.length; at += crcStepBytes) {
+    crc = crc32(bytes.subarray(at, at + crcStepBytes), crc);
+    yield;
+  }
+  return crc;
 }
 
 /** Null when a file is missing or damaged. */

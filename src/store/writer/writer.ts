@@ -233,7 +233,7 @@ export class StoreWriter {
   }
 
   private async saveUntilDone(plan: Plan): Promise<void> {
-    const encoded = encodePlan(plan);
+    const encoded = await encodePlan(plan);
     await this.untilDone(() => this.outbox.save(plan.to, encoded));
   }
 
