@@ -123,10 +123,13 @@ function toRows(
   const firstRow = new Uint32Array(lanes.length + 1);
   for (let i = 0; i < lanes.length; i++) firstRow[i + 1] = (firstRow[i] as number) + (lanes[i]?.depth ?? 0);
   const rowCount = firstRow[lanes.length] as number;
-  const rowOf = (span: number): number =>
-    (firstRow[laneOfCode[lane[span] as number] as number] as number) + (depths[span] as number);
+  const rowOf = new Uint32Array(count);
   const sizes = new Uint32Array(rowCount + 1);
-  for (let i = 0; i < count; i++) sizes[rowOf(i) + 1] = (sizes[rowOf(i) + 1] as number) + 1;
+  for (let i = 0; i < count; i++) {
+    const row = (firstRow[laneOfCode[lane[i] as number] as number] as number) + (depths[i] as number);
+    rowOf[i] = row;
+    sizes[row + 1] = (sizes[row + 1] as number) + 1;
+  }
   for (let row = 0; row < rowCount; row++) sizes[row + 1] = (sizes[row + 1] as number) + (sizes[row] as number);
   const rows: TimelineRow[] = [];
   for (let number = 0; number < lanes.length; number++)
@@ -144,7 +147,7 @@ function toRows(
     flags: new Uint8Array(count),
   };
   for (const span of byStart) {
-    const row = rowOf(span);
+    const row = rowOf[span] as number;
     const place = next[row] as number;
     next[row] = place + 1;
     columns.order[place] = span;

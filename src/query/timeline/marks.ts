@@ -99,7 +99,9 @@ export function layOutMarks(marks: TimelineMarks, layout: TimelineLayout): MarkL
     rows.push({ lane, name: marks.names.texts[row % nameCount] as string, from, to });
   }
   const shift = Number(marks.baseNs - spans.baseNs);
-  return { at: Float64Array.from(order, (mark) => (marks.at[mark] as number) + shift), rows };
+  const at = new Float64Array(count);
+  for (let i = 0; i < count; i++) at[i] = (marks.at[order[i] as number] as number) + shift;
+  return { at, rows };
 }
 
 export interface MarkTick {

@@ -34,18 +34,20 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
         toInt64(quantileExactLow(0.99)(wall)) AS p99_ns,
         min(start_ns) AS first_ns, max(end_ns) AS last_ns
       FROM (
-        SELECT toString(name) AS name, CAST(rank, 'Nullable(Int32)') AS rank, end_ns - start_ns AS wall,
+        SELECT name, CAST(rank, 'Nullable(Int32)') AS rank, end_ns - start_ns AS wall,
           cpu_ns AS cpu, gpu_ns AS gpu, start_ns, end_ns, greatest(0, ${to} - ${from}) AS inside,
           inside - c.inside AS self,
-          toUInt8(c.parent != '' AND (c.first < start_ns OR c.last > end_ns OR c.inside > inside)) AS loose
-        FROM (SELECT * FROM ${database}.spans WHERE ${inWindow}) AS s
+          toUInt8(c.parent != 0 AND (c.first < start_ns OR c.last > end_ns OR c.inside > inside)) AS loose
+        FROM (SELECT name, rank, start_ns, end_ns, cpu_ns, gpu_ns, sipHash64(span_id) AS id
+          FROM ${database}.spans WHERE ${inWindow}) AS s
         LEFT JOIN (
-          SELECT assumeNotNull(parent_id) AS parent, min(start_ns) AS first, max(end_ns) AS last,
+          -- By hash: texts took a third longer to group and to join.
+          SELECT sipHash64(assumeNotNull(parent_id)) AS parent, min(start_ns) AS first, max(end_ns) AS last,
             sum(greatest(0, ${to} - ${from})) AS inside
-          FROM ${database}.spans WHERE ${inWindow} AND isNotNull(parent_id) GROUP BY parent_id) AS c
-          ON c.parent = s.span_id
+          FROM ${database}.spans WHERE ${inWindow} AND isNotNull(parent_id) GROUP BY parent) AS c
+          ON c.parent = s.id
         UNION ALL
-        SELECT if(processor = '', node_id, toString(processor)), CAST(NULL, 'Nullable(Int32)'),
+        SELECT toLowCardinality(if(processor = '', node_id, toString(processor))), CAST(NULL, 'Nullable(Int32)'),
           ${nodeWall}, CAST(cpu_ms * 1000000, 'Nullable(Int64)'),
           CAST(NULL, 'Nullable(Int64)'), start_ns, end_ns,
           ${nodeInside}, ${nodeInside}, toUInt8(0)
