@@ -38,10 +38,16 @@ interface Line {
 }
 
 /** Asks once, which may be cold, and then again and again. */
-async function time(name: string, aimMs: number | null, ask: () => Promise<number>): Promise<Line> {
+async function time(
+  name: string,
+  aimMs: number | null,
+  ask: () => Promise<number>,
+  prepare: () => Promise<void> = async () => {},
+): Promise<Line> {
   const times: number[] = [];
   let bytes = 0;
   for (let round = 0; round <= rounds; round++) {
+    await prepare();
     const began = performance.now();
     bytes = await ask();
     times.push(performance.now() - began);
@@ -129,6 +135,69 @@ async function measureRuns(server: BenchServer): Promise<Line[]> {
   ];
 }
 
+/** The same questions right after something has come in for their run, as a page asks them while a run lives. */
+async function measureGrowth(server: BenchServer): Promise<Line[]> {
+  let sent = 0;
+  const addSpans = async (): Promise<void> => {
+    const body = JSON.stringify(spanBatch(sent++));
+    const headers = { "content-type": "application/json" };
+    await fetch(`${server.url}/v1/runs/trace/traces`, { method: "POST", headers, body });
+    await server.drained();
+  };
+  const addPoints = async (): Promise<void> => {
+    const frames = Array.from({ length: 20 }, () => pointFrame(sizes.seriesPoints + sent++));
+    const headers = { "content-type": "application/octet-stream" };
+    await fetch(`${server.url}/v1/xtrack?wait=1`, { method: "POST", headers, body: Buffer.concat(frames) });
+  };
+  return [
+    await time(
+      "timeline of that run, after 50 more spans",
+      null,
+      () => ask(server, "/runs/trace/spans?width=1500"),
+      addSpans,
+    ),
+    await time(
+      "series of that many points, after 20 more",
+      null,
+      () => ask(server, "/runs/long/metrics/train%2Floss"),
+      addPoints,
+    ),
+  ];
+}
+
+/** A step and what it is made of, below a session that has not arrived yet. */
+function spanBatch(number: number): unknown {
+  const id = (at: number) => (number * 50 + at + 1).toString(16).padStart(32, "ab");
+  const startNs = 1794710421000000000 + number * 1_000_000;
+  const spans = Array.from({ length: 50 }, (_, at) => ({
+    id: id(at),
+    parent_id: at === 0 ? "f".repeat(32) : id(0),
+    name: at === 0 ? "step" : "forward",
+    index: null,
+    start_ns: startNs + at * 10_000,
+    end_ns: startNs + (at === 0 ? 900_000 : at * 10_000 + 9_000),
+    cpu_ns: null,
+    gpu_ns: null,
+    memory_peak_bytes: null,
+    thread_id: 7,
+    pid: 100,
+    rank: 0,
+    attrs: {},
+    mark_ids: [],
+  }));
+  return { batch_id: `growth-${number}`, schema_version: 1, spans, marks: [], snapshots: [] };
+}
+
+function pointFrame(step: number): Buffer {
+  const ts = 1794710500000000 + step;
+  const payload = { run_id: "long", key: "train/loss", value: 1 / step, step, ctx: { phase: "train" } };
+  const json = JSON.stringify({ v: 1, t: "metric", m: { seq: step + 2, ts, wid: "w0" }, p: payload });
+  const frame = Buffer.allocUnsafe(4 + json.length);
+  frame.writeUInt32BE(json.length);
+  frame.write(json, 4, "latin1");
+  return frame;
+}
+
 async function extentOf(server: BenchServer): Promise<{ from: bigint; span: number }> {
   const began = performance.now();
   const answer = (await (await fetch(`${server.url}/api/v1/runs/trace/spans?width=10`)).json()) as {
@@ -211,7 +280,8 @@ const launchLines = await withFolder(
 const manyLines = await withFolder((dir) => fillManyRuns(dir, manyRuns), measureManyRuns);
 const [lines, delays] = await withFolder(
   (dir) => fillRuns(dir, sizes),
-  async (server) => [await measureRuns(server), await measureLive(server)] as const,
+  async (server) =>
+    [[...(await measureRuns(server)), ...(await measureGrowth(server))], await measureLive(server)] as const,
 );
 
 const row = ({ name, aimMs, firstMs, medianMs, bestMs, bytes }: Line) =>
