@@ -67,6 +67,7 @@ export function applyXtrack(
   const batch = new XtrackBatch(state, record, decoded, meta);
   batch.takeEvents();
   const parts = [...decoded.columns.tables.map((owned) => batch.fill(owned)), ...batch.ownParts()];
+  decoded.columns.release();
   return { parts, state: batch.changes, accepted: batch.accepted, duplicates: batch.duplicates, faults: batch.faults };
 }
 
@@ -148,7 +149,8 @@ class XtrackBatch {
     gatherWords(rows.seq, columns.seq, events, count);
     rows.received_ns.padTo(count, meta.receivedNs);
     rows.jpos.padTo(count, BigInt(meta.position));
-    rows.jrow.values = events.slice(0, count);
+    rows.jrow.reserve(count);
+    rows.jrow.values.set(events.subarray(0, count));
     rows.jrow.length = count;
     rows.flags.padTo(count, 0);
     rows.extra.padTo(count);

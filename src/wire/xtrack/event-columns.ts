@@ -107,6 +107,13 @@ export class EventColumns {
     return made.filter((owned) => owned !== undefined);
   }
 
+  /** Gives the memory of what is the events' own back, once the rows of the tables have what they need of it. */
+  release(): void {
+    for (const column of [this.run, this.worker, this.type, this.seq, this.tsNs, this.hash, this.offset])
+      column.release();
+    for (const { event } of this.tables) event.release();
+  }
+
   /** `tsUs` must be a safe integer, so that it fits 64 bits as nanoseconds (until the year 2255). */
   pushTime(tsUs: number): void {
     const high = Math.floor(tsUs / two32);
