@@ -2,6 +2,7 @@
 // in a journal or in the store, and the bus only says it sooner. So a message that cannot be sent is dropped, nobody
 // waits for the bus, and whoever was cut off reads the store again.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg, NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
 
 export interface BusOptions {
@@ -55,6 +56,7 @@ interface Envelope {
 const envelopeBytes = 4096;
 const reconnectMs = 500;
 const pingMs = 2000;
+const connectMs = 5000;
 
 /** Returns at once: the connection is made, and made again after every loss, for as long as the bus is open. */
 export function createBus(options: BusOptions): Bus {
@@ -73,7 +75,7 @@ class NatsBus implements Bus {
   constructor(options: BusOptions) {
     this.options = options;
     this.self = options.self;
-    this.open().catch((cause) => options.onTrouble("The bus cannot be used.", cause));
+    this.run().catch((cause) => options.onTrouble("The bus cannot be used.", cause));
   }
 
   get isConnected(): boolean {
@@ -127,7 +129,12 @@ class NatsBus implements Bus {
     await this.connection?.close();
   }
 
-  private async open(): Promise<void> {
+  private async run(): Promise<void> {
+    while (!this.closing) await this.live();
+  }
+
+  /** From one connection to its end. */
+  private async live(): Promise<void> {
     const { url, user, password, self } = this.options;
     // Loaded only by whoever has a bus.
     const { connect } = await import("@nats-io/transport-node");
@@ -136,13 +143,14 @@ class NatsBus implements Bus {
       name: `tributary ${self}`,
       noEcho: true,
       maxReconnectAttempts: -1,
-      waitOnFirstConnect: true,
+      timeout: connectMs,
       reconnectTimeWait: reconnectMs,
       pingInterval: pingMs,
       ...(user === "" ? {} : { user, pass: password }),
       ...(user === "" && password !== "" ? { token: password } : {}),
     };
-    const connection = await connect(settings);
+    const connection = await this.connectUntilThere(() => connect(settings));
+    if (connection === null) return;
     if (this.closing) {
       await connection.close();
       return;
@@ -151,10 +159,27 @@ class NatsBus implements Bus {
     this.listen(connection);
     this.change(true);
     this.watch(connection).catch((cause) => this.options.onTrouble("The bus is no longer watched.", cause));
-    connection.closed().then((cause) => {
-      this.change(false);
-      if (!this.closing) this.options.onTrouble("The bus was closed for good.", cause);
-    });
+    const cause = await connection.closed();
+    this.change(false);
+    // The client gives up when the server refuses it, which a mended password or a restarted server changes.
+    if (this.closing) return;
+    this.options.onTrouble("The bus was closed; it is connected again.", cause);
+    await sleep(reconnectMs, undefined, { ref: false });
+  }
+
+  /** The client itself keeps up a connection that it once had, but its waiting for the first cannot be ended. */
+  private async connectUntilThere(connect: () => Promise<NatsConnection>): Promise<NatsConnection | null> {
+    let isTold = false;
+    while (!this.closing) {
+      try {
+        return await connect();
+      } catch (cause) {
+        if (!isTold) this.options.onTrouble("The bus does not answer yet; it is tried again until it does.", cause);
+        isTold = true;
+        await sleep(reconnectMs, undefined, { ref: false });
+      }
+    }
+    return null;
   }
 
   private listen(connection: NatsConnection): void {

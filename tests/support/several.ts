@@ -20,13 +20,13 @@ export interface NatsServer {
   kill(): Promise<void>;
 }
 
-export async function startNats(): Promise<NatsServer> {
+export async function startNats(flags: readonly string[] = []): Promise<NatsServer> {
   const port = await freePort();
   let child: ChildProcess | null = null;
   const server: NatsServer = {
     url: `nats://127.0.0.1:${port}`,
     async start() {
-      child = spawn(natsPath as string, ["-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
+      child = spawn(natsPath as string, ["-a", "127.0.0.1", "-p", String(port), ...flags], { stdio: "ignore" });
       await eventually(() => canConnect(port), "the NATS server did not listen");
     },
     async kill() {
