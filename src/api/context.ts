@@ -25,8 +25,23 @@ export interface ApiContext {
   liveStats(): LiveStats;
   /** Resolves when the change is durable and can be read. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
+  /** Resolves when faults that were found elsewhere are durable and can be read. */
+  keepFaults(faults: readonly KeptFault[], workspace: string): Promise<void>;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
   deleteRuns(workspace: string, runs: readonly ResolvedRun[], author: string): Promise<void>;
+}
+
+/** A fault as it was kept before. */
+export interface KeptFault {
+  readonly id: string;
+  readonly groupKey: string;
+  readonly code: string;
+  readonly protocol: string;
+  readonly transport: string;
+  readonly detail: string;
+  /** JSON text. */
+  readonly place: string;
+  readonly raw: Uint8Array;
 }
 
 /** How the server is doing, once a second. */

@@ -11,6 +11,7 @@ import { exportRunRoute, exportRunsRoute } from "./routes/export.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { gapsRoute } from "./routes/gaps.ts";
+import { runHistoryRoute } from "./routes/history.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
@@ -31,6 +32,7 @@ export function createHandlers(context: ApiContext): Handlers {
     fields: fieldsRoute(context),
     run: runRoute(context),
     patchRun: patchRunRoute(context),
+    runHistory: runHistoryRoute(context),
     deleteRun: deleteRunRoute(context),
     metrics: metricsRoute(context),
     metric: metricRoute(context),

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import type { StateChange } from "#model/state-tables.ts";
+import { createRows } from "#model/tables.ts";
 import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import type { Registry } from "#wire/semantiva/registry.ts";
@@ -13,7 +14,7 @@ import { type Applied, nothingApplied } from "./applied.ts";
 import { decodeChanges } from "./changes.ts";
 import { applyCirronBatch } from "./cirron/apply.ts";
 import { CirronWorkspace } from "./cirron/workspace.ts";
-import { toFaultRows } from "./fault-rows.ts";
+import { pushFault, toFaultRows } from "./fault-rows.ts";
 import { PlainGroups } from "./groups.ts";
 import { IdMap, idWords } from "./id-map.ts";
 import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput, WrapperLinesInput } from "./input.ts";
@@ -310,7 +311,11 @@ function applyBlob(input: BlobInput, groups: PlainGroups): Applied {
 function keepRefused(input: RefusedInput, position: number): Applied {
   const place = JSON.parse(input.place) as Fault["place"];
   const fault: Fault = { code: input.code as FaultCode, detail: input.detail, place, raw: input.body };
-  return keepFault(fault, input.protocol, input, position);
+  if (input.faultId === undefined) return keepFault(fault, input.protocol, input, position);
+  const { workspace, protocol, transport, receivedNs, groupKey = "", faultId } = input;
+  const rows = createRows("faults");
+  pushFault(rows, fault, faultId, { workspace, groupKey, protocol, transport, receivedNs, position }, 0);
+  return { ...nothingApplied, parts: [{ table: "faults", rows, dropped: null }], faults: [fault] };
 }
 
 function keepFault(fault: Fault, protocol: string, input: Input, position: number): Applied {

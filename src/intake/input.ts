@@ -90,6 +90,9 @@ export interface RefusedInput extends Arrival {
   readonly detail: string;
   /** JSON of the FaultPlace. */
   readonly place: string;
+  /** Of a fault that was kept elsewhere before: its identity there and the rows it stands with. */
+  readonly faultId?: string;
+  readonly groupKey?: string;
   readonly body: Uint8Array;
 }
 

@@ -32,6 +32,10 @@ beforeAll(async () => {
     '{"v":1,"t":"param","m":{"seq":9,"ts":1700000000000009},"p":{"run_id":"odd","key":"lr","value":0.10}}',
   ];
   await here.post("/v1/xtrack", Buffer.concat(odd.map(toFrameOfText)), octets);
+  const bad = ["no frame at all", toFrameOfText('{"v":2,"t":"x","m":{"seq":9,"ts":1},"p":{}}')].map((part) =>
+    Buffer.from(part),
+  );
+  await here.post("/v1/xtrack", Buffer.concat([toFrameOfText(odd[0] as string), ...bad]), octets);
   const nameless = [
     '{"v": 1, "t": "run_start", "m": {"seq": 1, "ts": 1700000000000001}, "p": {"run_id": {"id": ""}}}',
     '{"v":1,"t":"log","m":{"seq":2,"ts":1700000000000002},"p":{"run_id":"","level":"info","msg":"mine"}}',
@@ -49,6 +53,7 @@ beforeAll(async () => {
     body: JSON.stringify({ notes: "looked at", tags: ["a"] }),
     headers: { "content-type": "application/json" },
   });
+  await here.post("/api/v1/runs/odd/commands", JSON.stringify({ type: "adjust_lr", payload: { lr: 0.5 } }));
 }, 120_000);
 afterAll(async () => {
   await Promise.all([here.remove(), there.remove()]);
@@ -113,11 +118,31 @@ describe("an export as JSONL", () => {
       return all.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1));
     };
     expect(await verdicts(there)).toEqual(await verdicts(here));
+    const kept = async (app: TestApp) => {
+      const faults = (await read(app, "runs/odd/faults")) as unknown as {
+        faults: { code: string; raw_base64: string }[];
+      };
+      const { commands } = (await app.get("/api/v1/runs/odd/commands")).body as {
+        commands: { id: string; type: string; payload: string; by: string; state: string }[];
+      };
+      return [faults, commands.map(({ id, type, payload, by }) => ({ id, type, payload, by }))] as const;
+    };
+    expect((await kept(here))[0].faults.map(({ code }) => code)).toEqual(["xtrack_version", "xtrack_bytes_skipped"]);
+    expect((await kept(here))[1]).toHaveLength(1);
+    expect(await kept(there)).toEqual(await kept(here));
+    expect((await there.get("/api/v1/runs/odd/commands")).body).toMatchObject({ commands: [{ state: "expired" }] });
     const again = await importInto(there, [file]);
     expect(again).toMatchObject({ accepted: 0, faultCount: 0 });
     expect((await importInto(here, [file])).accepted).toBe(0);
     expect(await ids(here)).toEqual(runs);
-    expect((await (await fetch(`${there.app.url}/api/v1/export`)).text()).length).toBe(text.length);
+    expect((await here.get("/api/v1/runs/odd/commands")).body).toMatchObject({ commands: [{ state: "queued" }] });
+    // But for the end of the command that was open.
+    const sizeOf = (lines: string) =>
+      lines
+        .split("\n")
+        .filter((line) => !line.includes('"kind":"command"'))
+        .join("\n").length;
+    expect(sizeOf(await (await fetch(`${there.app.url}/api/v1/export`)).text())).toBe(sizeOf(text));
   }, 180_000);
 
   test("takes tensors and stored files along, byte for byte", async () => {

@@ -26,6 +26,12 @@ export const paths = {
   fields: route("GET", `${v1}/fields`, "read", "Every field runs can be filtered, sorted and shown by."),
   run: route("GET", run, "read", "One run, by id or alias."),
   patchRun: route("PATCH", run, "control", "Edit name, notes, tags, archived; what the client sent stays beside it."),
+  runHistory: route(
+    "POST",
+    `${run}/history`,
+    "control",
+    "Faults and commands of an exported run, taken in as they were.",
+  ),
   deleteRun: route("DELETE", run, "admin", "Delete a run with its rows and blobs."),
   metrics: route(
     "GET",

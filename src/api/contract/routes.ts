@@ -6,6 +6,7 @@ import * as admin from "./admin.ts";
 import * as command from "./command.ts";
 import * as compare from "./compare.ts";
 import { ExportQuery, RunExportQuery } from "./export.ts";
+import { RunHistory, RunHistoryAnswer } from "./history.ts";
 import * as ingest from "./ingest.ts";
 import * as launch from "./launch.ts";
 import { LiveQuery } from "./live.ts";
@@ -46,6 +47,7 @@ export const schemas = {
   fields: { query: run.FieldsQuery, answer: run.FieldsAnswer },
   run: { params: RunPath, answer: run.Run },
   patchRun: { params: RunPath, body: run.RunPatch, answer: run.Run },
+  runHistory: { params: RunPath, body: RunHistory, answer: RunHistoryAnswer },
   deleteRun: { params: RunPath, answer: Done },
   metrics: { params: RunPath, answer: series.MetricsAnswer },
   metric: { params: series.MetricPath, query: series.SeriesQuery, answer: series.SeriesAnswer },

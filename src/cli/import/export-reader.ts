@@ -1,15 +1,18 @@
 // Our own export, line by line (docs/export.md): each record goes to the door it came in by, under its own identity, so
 // that importing an export again, or where its runs are known, changes nothing.
 
+import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import type { FoundFile } from "./found-file.ts";
 import { LineReader, newline, type ReaderOptions, sendBytes } from "./line-reader.ts";
 import type { Sender } from "./sender.ts";
 
 interface Line {
-  readonly kind: "run" | "cirron" | "xtrack" | "semantiva" | "log" | "wrapper" | "file";
+  readonly kind: "run" | "cirron" | "xtrack" | "semantiva" | "log" | "wrapper" | "file" | "fault" | "command";
   readonly run?: string;
   readonly edit?: Parameters<Sender["editRun"]>[1] | null;
+  readonly fault?: HistoryFault;
+  readonly step?: HistoryStep;
   readonly source?: string;
   readonly stream_run?: string;
   readonly wrapper?: string;
@@ -31,12 +34,15 @@ interface Pending {
   bytes: number;
 }
 
+/** What a request of faults holds at most, unless one alone is larger. */
+const historyCharsMax = 200_000;
 const recordMark = Buffer.from(',"record":');
 const lineEnd = Uint8Array.of(newline);
 
 export class ExportReader extends LineReader {
   private pending: Pending | null = null;
   private fileParts: Buffer[] = [];
+  private readonly history = new Map<string, { faults: HistoryFault[]; commands: HistoryStep[]; chars: number }>();
   private readonly edits: [run: string, edit: NonNullable<Line["edit"]>][] = [];
 
   constructor(file: FoundFile, options: ReaderOptions) {
@@ -47,10 +53,12 @@ export class ExportReader extends LineReader {
   override async finish(): Promise<void> {
     await super.finish();
     await this.flush();
-    if (this.edits.length === 0) return;
+    if (this.edits.length === 0 && this.history.size === 0) return;
+    const { sender } = this.options;
     // A run can be edited once it is there.
-    await this.options.sender.settle();
-    for (const [run, edit] of this.edits) await this.options.sender.editRun(run, edit);
+    await sender.settle();
+    for (const [run, edit] of this.edits) await sender.editRun(run, edit);
+    for (const [run, { faults, commands }] of this.history) await sender.tellHistory(run, { faults, commands });
   }
 
   protected async take(lines: Buffer): Promise<void> {
@@ -85,7 +93,24 @@ export class ExportReader extends LineReader {
         return this.takeOutput(head);
       case "file":
         return this.takeFile(head);
+      case "fault":
+      case "command":
+        return this.takeHistory(head);
     }
+  }
+
+  private async takeHistory({ run = "", fault, step }: Line): Promise<void> {
+    const known = this.history.get(run) ?? { faults: [], commands: [], chars: 0 };
+    this.history.set(run, known);
+    if (fault !== undefined) known.faults.push(fault);
+    if (step !== undefined) known.commands.push(step);
+    known.chars += JSON.stringify(fault ?? step ?? "").length;
+    // A command's steps go together: one that has none after its last was still open.
+    if (known.chars < historyCharsMax || known.commands.length > 0) return;
+    await this.flush();
+    await this.options.sender.settle();
+    await this.options.sender.tellHistory(run, { faults: known.faults });
+    this.history.delete(run);
   }
 
   private async takeOutput(head: Line): Promise<void> {

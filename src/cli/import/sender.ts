@@ -53,6 +53,8 @@ export interface Sender {
   sendOutput(file: string, run: string, query: QueryOf<"output">, bytes: Uint8Array): Promise<void>;
   sendWrapperLines(file: string, run: string, wrapper: string, bytes: Uint8Array): Promise<void>;
   editRun(run: string, edit: BodyOf<"patchRun">): Promise<void>;
+  /** What an export tells of a run beside its records. */
+  tellHistory(run: string, history: BodyOf<"runHistory">): Promise<void>;
   /** Resolves when everything sent was answered and can be queried. */
   settle(): Promise<void>;
 }
@@ -151,6 +153,9 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
       }),
     editRun: async (run, edit) => {
       await client.call("patchRun", { params: { id: runId ?? run }, body: edit });
+    },
+    tellHistory: async (run, history) => {
+      await client.call("runHistory", { params: { id: runId ?? run }, body: history });
     },
     settle: async () => {
       await whenIdle();

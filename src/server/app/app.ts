@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import { createHandlers } from "#api/handlers.ts";
+import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
@@ -253,6 +254,14 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     async change(changes, workspace, author) {
       const { position } = await collector.change(changes, workspace, author);
       await collector.queryable(position);
+    },
+    async keepFaults(faults, workspace) {
+      const arrival = { workspace, source: "", runOverride: null, imported: true, receivedNs: nowNs() };
+      for (const { id: faultId, raw: body, ...fault } of faults) {
+        const submitted = collector.submit({ kind: "refused", ...arrival, ...fault, faultId, body });
+        if (typeof submitted === "string") throw new Refusal("busy", "There is no room for more now.");
+        await collector.queryable((await submitted.applied).position);
+      }
     },
     async deleteRuns(workspace, runs, author) {
       const orders = runs.map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));

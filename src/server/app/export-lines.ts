@@ -2,6 +2,7 @@
 // it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
 
 import { createHash } from "node:crypto";
+import { historyRawBytesMax } from "#api/contract/history.ts";
 import type { ResolvedRun } from "#api/reads.ts";
 import { parseLines } from "#api/routes/lines.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
@@ -44,6 +45,21 @@ export async function* exportLines(parts: ExportParts, run: ResolvedRun): AsyncG
   }
   yield* takeBatch();
   yield* exportFiles(parts, run, own);
+  yield* exportHistory(parts, run.runId, own);
+}
+
+/** What was kept beside the records: faults, and the steps of commands. */
+async function* exportHistory(parts: ExportParts, run: string, groups: readonly string[]): AsyncGenerator<string> {
+  const { store, workspace, signal } = parts;
+  const faults = reader.faultLinesQuery(store.database, groups, historyRawBytesMax);
+  for await (const row of parseLines<reader.FaultLineRow>(store.stream(faults, { format: "objects", signal }))) {
+    const { group_key, ...fault } = row;
+    yield formatHead("fault", { run, fault: { ...fault, group: group_key.slice(workspace.length + 1) } });
+  }
+  const commands = reader.commandLinesQuery(store.database, workspace, run);
+  for (const step of await store.query<reader.CommandLineRow>(commands, { signal })) {
+    yield formatHead("command", { run, step });
+  }
 }
 
 async function readEdit(

@@ -68,6 +68,50 @@ export function batchPlacesQuery(database: string, groups: readonly string[]): Q
   };
 }
 
+export interface FaultLineRow {
+  readonly id: string;
+  readonly group_key: string;
+  readonly code: string;
+  readonly protocol: string;
+  readonly transport: string;
+  readonly detail: string;
+  readonly place: string;
+  readonly raw_base64: string;
+}
+
+/** What of these groups could not be understood, the first found first. */
+export function faultLinesQuery(database: string, groups: readonly string[], rawBytesMax: number): Query {
+  return {
+    sql: `SELECT fault_id AS id, toString(group_key) AS group_key, toString(code) AS code, toString(protocol) AS protocol,
+        toString(transport) AS transport, detail, place, base64Encode(substring(raw, 1, ${rawBytesMax})) AS raw_base64
+      FROM ${database}.faults FINAL WHERE ${inGroups} ORDER BY received_ns, jpos, jrow`,
+    params: { groups: [...groups] },
+  };
+}
+
+export interface CommandLineRow {
+  readonly id: string;
+  readonly worker: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly at_ns: string;
+  readonly expires_ns: string;
+}
+
+/** Every step of the commands that a run was sent. */
+export function commandLinesQuery(database: string, workspace: string, run: string): Query {
+  return {
+    sql: `SELECT cmd_id AS id, worker, toString(type) AS type, payload, toString(state) AS state, reason, author AS by,
+        at_ns, expires_ns
+      FROM ${database}.commands FINAL WHERE workspace = {workspace:String} AND run_id = {run:String}
+      ORDER BY at_ns, cmd_id, worker, state`,
+    params: { workspace, run },
+  };
+}
+
 export interface FileRow {
   readonly span_id: string;
   readonly kind: string;

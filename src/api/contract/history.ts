@@ -1,0 +1,51 @@
+// What an export tells of a run beside its records: faults that were kept with it, and commands it was sent.
+
+import Type, { type Static } from "typebox";
+import { Count, Int64, TimeNs } from "./scalar.ts";
+
+/** The first bytes of a fault that an export takes along. */
+export const historyRawBytesMax: number = 512 * 1024;
+
+const HistoryFault = Type.Object(
+  {
+    id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    /** The group of rows it stands with, without its workspace. */
+    group: Type.String({ minLength: 1 }),
+    code: Type.String({ minLength: 1 }),
+    protocol: Type.String(),
+    transport: Type.String(),
+    detail: Type.String(),
+    /** JSON text of the place. */
+    place: Type.String(),
+    raw_base64: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type HistoryFault = Static<typeof HistoryFault>;
+
+const HistoryStep = Type.Object(
+  {
+    id: Type.String({ minLength: 1 }),
+    worker: Type.String(),
+    type: Type.String(),
+    payload: Type.String(),
+    state: Type.String(),
+    reason: Type.String(),
+    by: Type.String(),
+    at_ns: TimeNs,
+    expires_ns: Int64,
+  },
+  { additionalProperties: false },
+);
+export type HistoryStep = Static<typeof HistoryStep>;
+
+export const RunHistory = Type.Object(
+  {
+    faults: Type.Optional(Type.Array(HistoryFault, { maxItems: 10_000 })),
+    commands: Type.Optional(Type.Array(HistoryStep, { maxItems: 10_000 })),
+  },
+  { additionalProperties: false },
+);
+export type RunHistory = Static<typeof RunHistory>;
+
+export const RunHistoryAnswer = Type.Object({ accepted: Count });

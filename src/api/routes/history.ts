@@ -1,0 +1,47 @@
+// POST /runs/<id>/history: what an export tells of a run beside its records. Nothing is done again because of it: a
+// fault is kept as it was, and a command that was still open when it was exported has expired here.
+
+import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
+import type { Handler } from "#api/handler.ts";
+import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
+
+export function runHistoryRoute(context: ApiContext): Handler<"runHistory"> {
+  return async (request) => {
+    const { body, caller } = request;
+    const { workspace } = caller;
+    const run = await resolveRun(context, request);
+    const { nowNs } = context.head();
+    // A command that is known here goes on as it does.
+    const known = new Set(context.control.list(workspace, run.runId).map(({ cmdId }) => cmdId));
+    const steps = (body.commands ?? [])
+      .filter(({ id }) => !known.has(id))
+      .flatMap((step) => toStep(step, workspace, run.runId) ?? []);
+    const changes = [...steps, ...endOf(steps, nowNs)].map((step) => toStateChange(step, nowNs));
+    if (changes.length > 0) await context.change(changes, workspace, caller.name);
+    const own = new Set(groupKeys(run));
+    const faults = (body.faults ?? []).map((fault) => toFault(fault, workspace)).filter((one) => own.has(one.groupKey));
+    await context.keepFaults(faults, workspace);
+    return { accepted: steps.length + faults.length };
+  };
+}
+
+function toStep(step: HistoryStep, workspace: string, runId: string): CommandStep | null {
+  const { id, by, at_ns, expires_ns, ...words } = step;
+  const times = { at_ns: BigInt(at_ns), expires_ns: BigInt(expires_ns), version: 0n };
+  return fromCommandRow({ workspace, run_id: runId, cmd_id: id, author: by, ...words, ...times });
+}
+
+/** The last step of commands that nobody here will answer. */
+function endOf(steps: readonly CommandStep[], atNs: bigint): CommandStep[] {
+  const targets = Map.groupBy(steps, ({ cmdId, worker }) => `${cmdId}\0${worker}`);
+  return [...targets.values()].flatMap((known) => {
+    const [first] = known;
+    if (first === undefined || known.some(({ state }) => rankOf(state) === 2)) return [];
+    return [{ ...first, state: "expired" as const, reason: "It was open when it was exported.", atNs }];
+  });
+}
+
+function toFault({ group, raw_base64, ...fault }: HistoryFault, workspace: string) {
+  return { ...fault, groupKey: `${workspace}/${group}`, raw: Buffer.from(raw_base64, "base64") };
+}
