@@ -1,61 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import { summarize } from "./book.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "./command.ts";
-import type { WorkerNews } from "./confirm.ts";
-import { type CommandOrder, type Control, createControl, type OutgoingCommand } from "./control.ts";
-
-const workspace = "default";
-const runId = "r1";
-
-const fromRecord = (record: readonly StateChange[]): CommandStep[] =>
-  record.map(({ row }) => fromCommandRow(row as StateRow<"commands">) as CommandStep);
-
-/** A journal of steps that folds them after a turn of the event loop, as the real one does after its sync. */
-function createRoom(journal: StateChange[][] = []) {
-  let ids = journal.length;
-  let isFull = false;
-  const troubles: unknown[] = [];
-  const control: Control = createControl({
-    nowNs: () => BigInt(Date.now()) * 1_000_000n,
-    createId: () => `c${++ids}`,
-    async record(steps) {
-      await Promise.resolve();
-      if (isFull) throw new Error("full");
-      journal.push(steps.map((step) => toStateChange(step, BigInt(journal.length))));
-      control.fold(fromRecord(journal.at(-1) as StateChange[]));
-    },
-    onTrouble: (cause) => troubles.push(cause),
-  });
-  for (const record of journal) control.fold(fromRecord(record));
-  return { control, journal, troubles, setFull: (full: boolean) => (isFull = full) };
-}
-
-function createWorker(control: Control, worker: string, isReading = true) {
-  const got: OutgoingCommand[] = [];
-  const detach = control.attach(workspace, runId, worker, {
-    async send(command) {
-      if (isReading) got.push(command);
-      return isReading;
-    },
-  });
-  return { got, detach };
-}
-
-const order = (more: Partial<CommandOrder> = {}): CommandOrder => ({
-  workspace,
+import {
+  createRoom,
+  createWorker,
+  fromRecord,
+  news,
+  order,
   runId,
-  type: "pause",
-  author: "ada",
-  ...more,
-});
-const settle = () => vi.advanceTimersByTimeAsync(5);
-type NewsPart<N = WorkerNews> = N extends WorkerNews ? Omit<N, "workspace" | "runId"> : never;
-const news = (part: NewsPart): WorkerNews => ({ workspace, runId, ...part }) as WorkerNews;
-const stateOf = (control: Control, at = 0) => {
-  const command = control.list(workspace, runId)[at];
-  return command === undefined ? "none" : summarize(command).state;
-};
+  settle,
+  stateOf,
+  workspace,
+} from "./room-in-test.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -102,3 +102,26 @@ function finish(rows: CirronRows["spans"] | CirronRows["marks"] | CirronRows["sn
 function text(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? inner.toString() : inner));
 }
+
+interface ExpectedSession {
+  readonly root: string | null;
+  readonly root_kind: string;
+  readonly spans: number;
+  readonly marks: number;
+  readonly snapshots: number;
+  readonly orphan: boolean;
+  readonly adoptable_by: string | null;
+}
+
+/** What a recording says of the sessions in its spool, orphans counted with those that adopt them. */
+export function expectedSessions(folder: string): { root: string; kind: string; rows: number; run: string }[] {
+  const sessions = JSON.parse(readFileSync(join(folder, "sessions.expected.json"), "utf8")) as ExpectedSession[];
+  const rowsOf = (one: ExpectedSession) => one.spans + one.marks + one.snapshots;
+  return sessions
+    .filter((one) => !one.orphan)
+    .map((one) => {
+      const adopted = sessions.filter((other) => other.orphan && other.adoptable_by === one.root);
+      const rows = rowsOf(one) + adopted.reduce((sum, other) => sum + rowsOf(other), 0);
+      return { root: one.root as string, kind: one.root_kind, rows, run: one.root as string };
+    });
+}

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
-import { type PlainBatch, readSpool, toCirronRows } from "../../../tests/support/cirron-rows.ts";
+import { expectedSessions, type PlainBatch, readSpool, toCirronRows } from "../../../tests/support/cirron-rows.ts";
 import { CirronWorkspace } from "./workspace.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -93,32 +92,10 @@ class Pair {
   }
 }
 
-interface Expected {
-  readonly root: string | null;
-  readonly root_kind: string;
-  readonly spans: number;
-  readonly marks: number;
-  readonly snapshots: number;
-  readonly orphan: boolean;
-  readonly adoptable_by: string | null;
-}
-
-function expectedSessions(folder: string): { root: string; kind: string; rows: number; run: string }[] {
-  const sessions = JSON.parse(readFileSync(join(root, folder, "sessions.expected.json"), "utf8")) as Expected[];
-  const rowsOf = (one: Expected) => one.spans + one.marks + one.snapshots;
-  return sessions
-    .filter((one) => !one.orphan)
-    .map((one) => {
-      const adopted = sessions.filter((other) => other.orphan && other.adoptable_by === one.root);
-      const rows = rowsOf(one) + adopted.reduce((sum, other) => sum + rowsOf(other), 0);
-      return { root: one.root as string, kind: one.root_kind, rows, run: one.root as string };
-    });
-}
-
 describe("two collectors that hear of each other", () => {
   test.each(Object.entries(spools))("end with the sessions of %s, however its batches are spread", (_, folder) => {
     const batches = readSpool(join(root, folder, ".cirron/spool"));
-    const expected = expectedSessions(folder);
+    const expected = expectedSessions(join(root, folder));
     const at = fc.nat({ max: batches.length - 1 });
     // A batch goes to one collector or to both, and now and then one of them hears.
     const step = fc.record({ at, to: fc.constantFrom([0], [1], [0, 1]), hears: fc.constantFrom(null, 0, 1) });

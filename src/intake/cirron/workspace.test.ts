@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
-import { type PlainBatch, readSpool, toCirronRows } from "../../../tests/support/cirron-rows.ts";
+import { expectedSessions, type PlainBatch, readSpool, toCirronRows } from "../../../tests/support/cirron-rows.ts";
 import { type CirronOutcome, CirronWorkspace } from "./workspace.ts";
 
 const minuteNs = 60_000_000_000n;
@@ -68,39 +67,17 @@ class Reader {
   }
 }
 
-interface Expected {
-  readonly root: string | null;
-  readonly root_kind: string;
-  readonly spans: number;
-  readonly marks: number;
-  readonly snapshots: number;
-  readonly orphan: boolean;
-  readonly adoptable_by: string | null;
-}
-
-function expectedSessions(folder: string): { root: string; kind: string; rows: number; run: string }[] {
-  const sessions = JSON.parse(readFileSync(join(root, folder, "sessions.expected.json"), "utf8")) as Expected[];
-  const rowsOf = (one: Expected) => one.spans + one.marks + one.snapshots;
-  return sessions
-    .filter((one) => !one.orphan)
-    .map((one) => {
-      const adopted = sessions.filter((other) => other.orphan && other.adoptable_by === one.root);
-      const rows = rowsOf(one) + adopted.reduce((sum, other) => sum + rowsOf(other), 0);
-      return { root: one.root as string, kind: one.root_kind, rows, run: one.root as string };
-    });
-}
-
 describe("grouping Cirron rows into sessions", () => {
   test.each(Object.entries(spools))("groups the %s spool as it really ran [CT-33]", (_, folder) => {
     const reader = new Reader();
     for (const batch of readSpool(join(root, folder, ".cirron/spool"))) reader.add(batch);
-    expect(reader.sessions()).toEqual(expectedSessions(folder));
+    expect(reader.sessions()).toEqual(expectedSessions(join(root, folder)));
     expect(reader.faults).toBe(0);
   });
 
   test.each(Object.entries(spools))("ends the same for %s in any order, repeated or split", (_, folder) => {
     const batches = readSpool(join(root, folder, ".cirron/spool"));
-    const expected = expectedSessions(folder);
+    const expected = expectedSessions(join(root, folder));
     const order = fc.shuffledSubarray([...batches.keys(), ...batches.keys()], { minLength: batches.length });
     fc.assert(
       fc.property(order, (picked) => {
