@@ -29,3 +29,18 @@ test("merges two sorted lists, the first one's before the second's when equal", 
   const merged = mergeSorted(Uint32Array.of(0, 1, 2, 3), Uint32Array.of(4, 5, 6), compare);
   expect([...merged]).toEqual([4, 0, 1, 2, 5, 6, 3]);
 });
+
+test("merges a few with many, on either side, as a stable sort of both does", () => {
+  const many = Array.from({ length: 200 }, (_, at) => at >> 2);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -1, max: 60 }), { maxLength: 5 }), fc.boolean(), (some, isFirst) => {
+      const few = some.toSorted((a, b) => a - b);
+      const [a, b] = isFirst ? [few, many] : [many, few];
+      const values = [...a, ...b];
+      const compare = (x: number, y: number) => (values[x] as number) - (values[y] as number);
+      const index = Uint32Array.from(values, (_, at) => at);
+      const merged = mergeSorted(index.subarray(0, a.length), index.subarray(a.length), compare);
+      expect([...merged]).toEqual([...index].sort(compare));
+    }),
+  );
+});

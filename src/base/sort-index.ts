@@ -26,8 +26,36 @@ export function sortIndex(index: Uint32Array, compare: Compare): void {
 export function mergeSorted(a: Uint32Array, b: Uint32Array, compare: Compare): Uint32Array {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const merged = new Uint32Array(a.length + b.length);
-  mergeInto(merged, 0, a, b, compare);
+  // A few among many: their places are found by halving, and what lies between is copied as it is.
+  if (b.length * few < a.length) insertFew(merged, a, b, (many, one) => compare(many, one) > 0);
+  else if (a.length * few < b.length) insertFew(merged, b, a, (many, one) => compare(many, one) >= 0);
+  else mergeInto(merged, 0, a, b, compare);
   return merged;
+}
+
+const few = 32;
+
+/** `isBehind` says whether one of the many goes behind one of the few. */
+function insertFew(
+  into: Uint32Array,
+  many: Uint32Array,
+  others: Uint32Array,
+  isBehind: (many: number, one: number) => boolean,
+): void {
+  let from = 0;
+  for (const [at, one] of others.entries()) {
+    let low = from;
+    let high = many.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBehind(many[middle] as number, one)) high = middle;
+      else low = middle + 1;
+    }
+    into.set(many.subarray(from, low), from + at);
+    into[low + at] = one;
+    from = low;
+  }
+  into.set(many.subarray(from), from + others.length);
 }
 
 /** `b` may be the end of `into` itself: what is written never overtakes what is still to be read of it. */
