@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser, type Visit } from "./browser.ts";
-import { failedPipeline, profiledRun, sendSample } from "./sample.ts";
+import { failedPipeline, profiledRun, sendRecorded, sendSample } from "./sample.ts";
 
 const folder = join(import.meta.dirname, "../../docs/screenshots");
 const photographs = process.env["TRIBUTARY_SCREENSHOTS"] === "1";
@@ -31,11 +31,17 @@ let server: TestApp;
 let browser: TestBrowser;
 let visit: Visit;
 let job: Run;
+let recorded = "";
 
 async function sweepQuery(): Promise<string> {
   const { body } = await server.get("/api/v1/runs?limit=100&filter=experiment%3Ah200-gpt-sweep");
   const runs = (body as { runs: { id: string }[] }).runs.filter((run) => run.id !== profiledRun);
   return runs.map((run) => `run=${run.id}`).join("&");
+}
+
+/** Two trainings with spans, and with a tensor of the same name. */
+async function pairPath(tab: string): Promise<string> {
+  return `/compare?run=${recorded}&run=with-blobs-too&tab=${tab}`;
 }
 
 async function launchPath(): Promise<string> {
@@ -98,6 +104,8 @@ const views: readonly View[] = [
     path: async () => `/compare?${await sweepQuery()}&tab=scatter`,
     ready: ".parallel circle",
   },
+  { name: "compare-time", path: () => pairPath("time"), ready: ".table td" },
+  { name: "compare-tensors", path: () => pairPath("tensors"), ready: ".ridges path" },
   { name: "launches", path: "/launches", ready: ".runs-bar" },
   { name: "launch", path: launchPath, ready: ".launch-grid" },
   {
@@ -118,6 +126,7 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
     await sendSample(server);
+    recorded = (await sendRecorded(server, "with-blobs")).run;
     const port = Number(server.app.xtrack[0]?.split(":").at(-1));
     const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
     job = startRun({ id: "watched", name: "a watched job", workerId: "w0", transport, source: false, env: false });

@@ -361,9 +361,15 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         await page.getByText(evil, { exact: false }).first().waitFor();
         expect(await page.locator("img, script:not([src])").count()).toBe(0);
       }
-      await page.getByRole("region", { name: "Faults" }).getByRole("button", { pressed: false }).first().click();
-      await page.locator(".fault-head").first().click();
-      await page.getByText("3c 69 6d 67 20 73 72 63 3d 78").waitFor();
+      const fault = page.locator(".fault", { hasText: evil }).first();
+      const code = await fault.locator("code").first().textContent();
+      const reason = page
+        .getByRole("region", { name: "Faults" })
+        .locator(".panel-head button", { hasText: code ?? "" });
+      await reason.first().click();
+      expect(await reason.first().getAttribute("aria-pressed")).toBe("true");
+      await fault.locator(".fault-head").click();
+      await fault.getByText("3c 69 6d 67 20 73 72 63 3d 78").waitFor();
     });
   });
 });
