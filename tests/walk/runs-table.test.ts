@@ -136,4 +136,4 @@ test("the kept table of runs says what the store says, after anything that can h
     runsMax = Math.max(runsMax, await expectFresh());
   }
   expect(runsMax).toBeGreaterThan(2);
-}, 120_000);
+}, 240_000);
