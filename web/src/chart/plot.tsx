@@ -106,6 +106,7 @@ export function Plot(props: PlotProps) {
     const resize = new ResizeObserver(() => made.setSize({ width: Math.max(80, element.clientWidth), height }));
     resize.observe(element);
     const stop = onCursor(() => followCursor(made, latest.current, id));
+    if (getCursor() !== null) followCursor(made, latest.current, "");
     return () => {
       stop();
       resize.disconnect();
@@ -182,6 +183,7 @@ function publishCursor(plot: uPlot, props: PlotProps, id: string): void {
   if (t !== null) setCursor({ t, from: id });
 }
 
+/** Draws the shared cursor, unless the pointer is in this very plot (`id`), which draws its own. */
 function followCursor(plot: uPlot, props: PlotProps, id: string): void {
   const cursor = getCursor();
   if (cursor === null) {

@@ -14,7 +14,12 @@ export function useSteps(): PlotSeries | null {
   const series = useApi(
     "series",
     { body: { runs: [run.id], keys: [key], phase, axis: "step", buckets: 1000 } },
-    { enabled: liked !== null, keep: true, staleMs: 30_000 },
+    {
+      enabled: liked !== null,
+      keep: true,
+      staleMs: 30_000,
+      ...(run.status === "running" ? { refetchMs: 20_000 } : {}),
+    },
   );
   return useMemo(() => {
     const first = series.data?.series.find((each) => each.phase === phase);
