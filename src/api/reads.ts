@@ -97,7 +97,9 @@ export interface ParamRecord {
   readonly ts_ns: string;
 }
 
-export interface ArtifactRecord extends Arrival {
+export interface ArtifactRecord {
+  readonly seq: string;
+  readonly tie: string;
   readonly name: string;
   readonly type: string;
   readonly path: string;
@@ -161,9 +163,7 @@ export interface Reads {
   logLevels(request: LogRequest): Promise<{ level: string; count: number }[]>;
   params(groups: readonly string[]): Promise<ParamRecord[]>;
   artifacts(request: PageRequest): Promise<ArtifactRecord[]>;
-  checkpoints(
-    request: PageRequest,
-  ): Promise<(Omit<CheckpointRow, "metrics" | "is_best"> & Arrival & CheckpointParts)[]>;
+  checkpoints(request: PageRequest): Promise<(Omit<CheckpointRow, "metrics" | "is_best"> & CheckpointParts)[]>;
   faults(request: FaultRequest): Promise<FaultRecord[]>;
   faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
@@ -228,6 +228,8 @@ export interface MarkRecord {
 }
 
 export interface CheckpointParts {
+  readonly seq: string;
+  readonly tie: string;
   readonly metrics: string;
   readonly is_best: number | boolean;
 }

@@ -6,7 +6,7 @@ import type { Float } from "#api/contract/scalar.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import type { ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { byArrival, nextCursor } from "./records.ts";
+import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
 
 const limitDefault = 100;
@@ -18,12 +18,12 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
     const limit = request.query.limit ?? limitDefault;
-    const after = decodeTextCursor(request.query.cursor, 2);
+    const after = decodeTextCursor(request.query.cursor, 3);
     const named = await context.reads.artifacts({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
-    const next = nextCursor(named, limit, byArrival);
+    const next = nextCursor(named, limit, byTime);
     const stored = await context.files.artifacts(request.caller.workspace, namesOf(run));
     const storedNames = new Set(stored.map((file) => file.name));
-    const rows: ArtifactRow[] = named.map(({ jpos: _, jrow: __, ...row }) => ({
+    const rows: ArtifactRow[] = named.map(({ seq: _, tie: __, ...row }) => ({
       ...row,
       stored: storedNames.has(row.name),
     }));

@@ -59,16 +59,16 @@ export function checkpointsRoute(context: ApiContext): Handler<"checkpoints"> {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
     const limit = request.query.limit ?? limitDefault;
-    const after = decodeTextCursor(request.query.cursor, 2);
+    const after = decodeTextCursor(request.query.cursor, 3);
     const rows = await context.reads.checkpoints({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
     const checkpoints = rows.map(
-      ({ jpos: _, jrow: __, metrics, is_best, ...row }): CheckpointRow => ({
+      ({ seq: _, tie: __, metrics, is_best, ...row }): CheckpointRow => ({
         ...row,
         metrics: toMetrics(metrics),
         is_best: is_best === true || is_best === 1,
       }),
     );
-    return { checkpoints, next: nextCursor(rows, limit, byArrival), as_of: asOf };
+    return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
   };
 }
 
@@ -132,6 +132,11 @@ export function faultRawRoute(context: ApiContext): Handler<"faultRaw"> {
     if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
     throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
   };
+}
+
+/** The events' own order, whatever order they came in. */
+export function byTime(row: { readonly ts_ns: string; readonly seq: string; readonly tie: string }): string[] {
+  return [row.ts_ns, row.seq, row.tie];
 }
 
 export function byArrival(row: Arrival): (string | number)[] {

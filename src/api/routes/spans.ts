@@ -47,7 +47,9 @@ function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansA
     lane: query.lane ?? null,
   };
   const boxes = toBoxes(layout, window);
-  const names = [...spans.names.texts];
+  // Sorted: the order in which names came says nothing, and the same spans give the same answer.
+  const names = spans.names.texts.toSorted();
+  const codes = new Map(names.map((name, code) => [name, code]));
   return {
     extent:
       spans.count === 0
@@ -57,8 +59,8 @@ function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansA
     window: { from: window.from, to: window.to },
     lanes: layout.lanes.map(toLane),
     names,
-    spans: toColumns(spans, boxes),
-    marks: toMarks(marks, window, names),
+    spans: toColumns(spans, boxes, codes),
+    marks: toMarks(marks, window, names, codes),
     total: boxes.total,
     as_of: asOf,
   };
@@ -84,11 +86,15 @@ function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane 
   };
 }
 
-function toColumns(spans: TimelineSpans, boxes: TimelineBoxes): SpansAnswer["spans"] {
+function toColumns(
+  spans: TimelineSpans,
+  boxes: TimelineBoxes,
+  codes: ReadonlyMap<string, number>,
+): SpansAnswer["spans"] {
   return {
     lane: boxes.lane,
     depth: boxes.depth,
-    name: boxes.name,
+    name: Array.from(boxes.name, (code) => codes.get(spans.names.texts[code] as string) as number),
     start: boxes.start,
     end: boxes.end,
     gpu_ns: boxes.gpu,
@@ -102,9 +108,13 @@ function toColumns(spans: TimelineSpans, boxes: TimelineBoxes): SpansAnswer["spa
   };
 }
 
-function toMarks(layout: MarkLayout, window: TimelineWindow, names: string[]): SpansAnswer["marks"] {
+function toMarks(
+  layout: MarkLayout,
+  window: TimelineWindow,
+  names: string[],
+  codes: Map<string, number>,
+): SpansAnswer["marks"] {
   const marks: SpansAnswer["marks"] = { lane: [], name: [], at: [], merged: [] };
-  const codes = new Map(names.map((name, code) => [name, code]));
   for (const tick of toTicks(layout, window)) {
     let name = codes.get(tick.name);
     if (name === undefined) {

@@ -76,7 +76,7 @@ function logParams(filter: LogFilter): Record<string, ParamValue> {
 export function paramsQuery(database: string, groups: readonly string[]): Query {
   return {
     sql: `SELECT name, value, value_num, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns FROM ${database}.params
-      WHERE ${inGroups} ORDER BY name, ts_ns, seq`,
+      WHERE ${inGroups} ORDER BY name, ts_ns, seq, worker`,
     params: { groups: [...groups] },
   };
 }
@@ -87,9 +87,9 @@ export function artifactsQuery(database: string, page: PageOf): Query {
         ${jsonText("payload", "path")} AS path, ${jsonText("payload", "upload")} AS strategy,
         ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
         worker, ts_ns, ${jsonInt("payload", "step")} AS step,
-        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, jpos, jrow
-      FROM ${database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterArrival(page)}
-      ORDER BY jpos, jrow LIMIT {limit:UInt32}`,
+        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
+      FROM ${database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterTime(page)}
+      ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   };
 }
@@ -100,9 +100,9 @@ export function checkpointsQuery(database: string, page: PageOf): Query {
         ${jsonInt("payload", "epoch")} AS epoch,
         ${jsonRaw("payload", "metrics")} AS metrics, ${jsonBool("payload", "is_best")} AS is_best,
         ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
-        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, jpos, jrow
-      FROM ${database}.events WHERE ${inGroups} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterArrival(page)}
-      ORDER BY jpos, jrow LIMIT {limit:UInt32}`,
+        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
+      FROM ${database}.events WHERE ${inGroups} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterTime(page)}
+      ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   };
 }
@@ -170,8 +170,12 @@ function windowConditions(page: { fromNs: bigint | null; toNs: bigint | null }, 
   ];
 }
 
-function afterArrival(page: PageOf): string {
-  return page.after === null ? "" : "AND (jpos, jrow) > ({a1:Int64}, {a2:UInt32})";
+/** Tells events of two workers apart that have one time and one number. */
+const tieSql = "toInt64(bitShiftRight(cityHash64(worker), 1))";
+
+/** By the events' own time, so that the order they came in changes nothing. */
+function afterTime(page: PageOf): string {
+  return page.after === null ? "" : `AND (ts_ns, seq, ${tieSql}) > ({a1:Int64}, {a2:Int64}, {a3:Int64})`;
 }
 
 function afterParams(after: readonly string[] | null): Record<string, ParamValue> {
