@@ -160,12 +160,15 @@ export class BlockReader {
       size += length;
       ends[row] = size;
     }
+    const { bytes: source } = this;
     const bytes = new Uint8Array(size);
     let at = 0;
     for (let row = 0; row < rows; row++) {
-      const start = starts[row] as number;
+      let from = starts[row] as number;
       const end = ends[row] as number;
-      bytes.set(this.bytes.subarray(start, start + end - at), at);
+      // A view for each of many short texts would cost more than copying them byte by byte.
+      if (end - at >= 64) bytes.set(source.subarray(from, from + end - at), at);
+      else for (let to = at; to < end; to++) bytes[to] = source[from++] as number;
       at = end;
     }
     return { kind: "string", bytes, ends };
