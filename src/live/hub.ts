@@ -40,7 +40,9 @@ interface Subscriber {
   skippedFrom: number | null;
 }
 
-const keptBytesMax = 32 * 1024 * 1024;
+const keptBytesMax = 64 * 1024 * 1024;
+/** The columns of one table take this much even for a single row: 80,000 entries of one event each took a gigabyte. */
+const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
 
 export class LiveHub {
@@ -128,10 +130,10 @@ export class LiveHub {
 
   private keep(entry: KeptEntry): void {
     this.kept.push(entry);
-    this.keptBytes += entry.batch.bytes + 256;
+    this.keptBytes += sizeOf(entry);
     let drop = 0;
     while (this.keptBytes > keptBytesMax && drop < this.kept.length - 1)
-      this.keptBytes -= (this.kept[drop++] as KeptEntry).batch.bytes + 256;
+      this.keptBytes -= sizeOf(this.kept[drop++] as KeptEntry);
     if (drop > 0) this.kept.splice(0, drop);
   }
 
@@ -165,4 +167,8 @@ export class LiveHub {
     }
     if (messages.length > 0) sink.send(messages);
   }
+}
+
+function sizeOf({ batch }: LiveEntry): number {
+  return batch.bytes + 256 + batch.parts.length * partBytes;
 }

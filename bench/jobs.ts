@@ -1,0 +1,97 @@
+// Many jobs at once, each slow: 1,000 workers, each on its own connection and with its own run, ten metrics a second. How
+// much of a core they take, and how soon a point can be queried. A real server with its embedded engine.
+//
+// Usage: node bench/jobs.ts [--save]
+
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
+
+const jobs = 1000;
+const perSecond = 10;
+const seconds = 15;
+const tickMs = 1000 / perSecond;
+
+function frame(type: string, seq: number, payload: object): Buffer {
+  const m = { seq, ts: Date.now() * 1000, wid: "w" };
+  const text = Buffer.from(JSON.stringify({ v: 1, t: type, m, p: payload }));
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(text.length);
+  return Buffer.concat([head, text]);
+}
+
+const server = await startServer();
+const sockets: Socket[] = [];
+for (let job = 0; job < jobs; job++) {
+  const socket = connect(server.xtrackPort, "127.0.0.1");
+  await once(socket, "connect");
+  socket.write(frame("run_start", 1, { run_id: `job-${job}` }));
+  sockets.push(socket);
+}
+await sleep(2000);
+await server.drained();
+
+/** From a point's writing until the run's answer has it. */
+async function look(job: number, step: number, sentMs: number): Promise<number> {
+  for (;;) {
+    const answer = (await (await fetch(`${server.url}/api/v1/runs/job-${job}/metrics`)).json()) as Answer;
+    if (Number(answer.metrics[0]?.last_step ?? -1) >= step) return performance.now() - sentMs;
+    await sleep(100);
+  }
+}
+
+interface Answer {
+  readonly metrics: readonly { readonly last_step: string | null }[];
+}
+
+const before = await server.usage();
+const startMs = performance.now();
+const looks: Promise<number>[] = [];
+const steps = seconds * perSecond;
+for (let step = 1; step <= steps; step++) {
+  // The jobs of a tick are spread over it, as those of strangers are.
+  for (let part = 0; part < 10; part++) {
+    for (let job = part; job < jobs; job += 10)
+      sockets[job]?.write(frame("metric", step + 1, { run_id: `job-${job}`, key: "loss", value: 1 / step, step }));
+    const dueMs = startMs + (step - 1) * tickMs + ((part + 1) * tickMs) / 10;
+    await sleep(Math.max(0, dueMs - performance.now()));
+  }
+  if (step % (3 * perSecond) === 0) looks.push(look(step % jobs, step, performance.now()));
+}
+const tookS = (performance.now() - startMs) / 1000;
+const after = await server.usage();
+const waits = await Promise.all(looks);
+await server.drained();
+const { runs } = (await (await fetch(`${server.url}/api/v1/runs?limit=1`)).json()) as {
+  runs: unknown[];
+  total?: number;
+};
+const sql = JSON.stringify({ query: "SELECT count(), uniqExact(run_id) FROM metrics" });
+const counted = await fetch(`${server.url}/api/v1/sql`, {
+  method: "POST",
+  body: sql,
+  headers: { "content-type": "application/json" },
+});
+const [[points, found]] = ((await counted.json()) as { rows: [[string, string]] }).rows;
+for (const socket of sockets) socket.destroy();
+await server.close();
+if (runs.length === 0) throw new Error("there are no runs");
+
+const share = (from: number, to: number): string => `${(((to - from) / 10 / tookS) * 1).toFixed(1)} %`;
+const page = `# Many slow jobs
+
+\`node bench/jobs.ts\` on ${describeMachine()}. ${whole(jobs)} connections, each with a run of its own, ${perSecond} metrics a second each, for ${Math.round(tookS)} s; the client shares the machine.
+
+| | |
+| --- | ---: |
+| events/s sent | ${whole((jobs * steps) / tookS)} |
+| points stored · of runs | ${whole(Number(points))} · ${whole(Number(found))} |
+| of one core: server | ${share(before.server.cpuMs, after.server.cpuMs)} |
+| of one core: engine | ${share(before.engine.cpuMs, after.engine.cpuMs)} |
+| until a point can be queried, ms: p50 · p95 | ${whole(quantile(waits, 0.5))} · ${whole(quantile(waits, 0.95))} |
+| peak memory, MiB: server · engine | ${after.server.peakMiB} · ${after.engine.peakMiB} |
+`;
+process.stdout.write(page);
+if (process.argv.includes("--save")) await writeFile(new URL("results/jobs.md", import.meta.url), page);
