@@ -140,6 +140,14 @@ describe("runs", () => {
     expect(JSON.parse(out)).toEqual(answer);
   });
 
+  it("says that nothing matches what is to be deleted, with 1, and that one run cannot be compared, with 2", async () => {
+    const url = await start({ runs: () => ({ runs: [], next: null, total: 0, as_of: "a-1" }) });
+    const gone = await runInTest(["delete", "--server", url, "--filter", "name:nothing", "--yes"]);
+    expect([gone.code, gone.err]).toEqual([1, "error No run matches.\n"]);
+    const alone = await runInTest(["compare", "--server", url, "one"]);
+    expect([alone.code, alone.err]).toEqual([2, "error Name two runs or more to compare.\n"]);
+  });
+
   it("points at the character where a filter goes wrong, with 1", async () => {
     const url = await start({
       runs: () => {

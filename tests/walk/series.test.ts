@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrameOfText } from "../support/frames.ts";
 
 interface Point {
   readonly step: number;
@@ -140,4 +141,14 @@ it("takes the workers of a run together by position: mean, least and greatest of
   expect(series?.max).toEqual(Array.from({ length: 20 }, (_, step) => step * 10 + 2));
   const apart = await test.get("/api/v1/runs/many/metrics/loss?by=worker");
   expect((apart.body as { series: unknown[] }).series).toHaveLength(3);
+});
+
+it("keeps the sign of a zero, in a series and in the list of metrics", async () => {
+  const text =
+    '{"v":1,"t":"metric","m":{"seq":1,"ts":1700000000000001},"p":{"run_id":"zero","key":"z","value":-0.0,"step":1}}';
+  await test.post("/v1/xtrack?wait=1", toFrameOfText(text), { "content-type": "application/octet-stream" });
+  const { series } = (await test.get("/api/v1/runs/zero/metrics/z")).body as { series: Series[] };
+  const { metrics } = (await test.get("/api/v1/runs/zero/metrics")).body as { metrics: Record<string, unknown>[] };
+  const found = [series[0]?.last[0], metrics[0]?.["first"], metrics[0]?.["last"], metrics[0]?.["min"]];
+  expect(found.map((value) => Object.is(value, -0))).toEqual([true, true, true, true]);
 });

@@ -5,6 +5,8 @@ import type { SeriesBody } from "#api/contract/series.ts";
 import { type Handler, JsonBody } from "#api/handler.ts";
 import type { RunGroup, SeriesRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
+import { formatJson } from "#base/json/format.ts";
+import type { JsonValue } from "#base/json/value.ts";
 import { joinLines } from "./lines.ts";
 
 const bucketsDefault = 1000;
@@ -13,7 +15,9 @@ export function metricsRoute(context: ApiContext): Handler<"metrics"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    return { metrics: await context.reads.metrics(run.groups), as_of: asOf };
+    const answer = { metrics: await context.reads.metrics(run.groups), as_of: asOf };
+    // Our own text of it: JSON.stringify would write a negative zero without its sign.
+    return new JsonBody(formatJson(answer as unknown as JsonValue, "strict"));
   };
 }
 

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
+import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatDuration, formatNumber } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
 import { printJson, printLine, printTable, printTitle } from "#cli/print.ts";
@@ -24,6 +25,7 @@ export function addCompare(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary compare run-a run-b --metric loss\n");
   addJsonOption(addConnectOptions(command)).action((ids: string[], options: CompareOptions) =>
     withClient(context, options, async (client) => {
+      if (ids.length < 2) throw new Exit(exitCodes.usage, "Name two runs or more to compare.");
       const query = { run: ids, ...(options.metric === undefined ? {} : { key: options.metric }) };
       const answer = await client.call("compare", { query });
       if (options.json) return printJson(context, answer);

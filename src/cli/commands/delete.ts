@@ -34,7 +34,7 @@ export function addDelete(program: Command, context: Context): void {
         options.filter === undefined
           ? ids.length
           : (await client.call("runs", { query: { filter: options.filter, limit: 1, archived: "show" } })).total;
-      if (expect === 0) return printLine(context, "No run matches.");
+      if (expect === 0) throw new Exit(exitCodes.negative, "No run matches.");
       if (!options.yes) await confirm(context, `Delete ${formatCount(expect, "run")} for good?`);
       const answer = await client.call("deleteRuns", { body: { ...which, expect } });
       if (options.json) return printJson(context, answer);
