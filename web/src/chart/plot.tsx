@@ -106,8 +106,10 @@ export function Plot(props: PlotProps) {
     const resize = new ResizeObserver(() => made.setSize({ width: Math.max(80, element.clientWidth), height }));
     resize.observe(element);
     const stop = onCursor(() => followCursor(made, latest.current, id));
-    if (getCursor() !== null) followCursor(made, latest.current, "");
+    // Its scales are known a frame later.
+    const frame = requestAnimationFrame(() => getCursor() !== null && followCursor(made, latest.current, ""));
     return () => {
+      cancelAnimationFrame(frame);
       stop();
       resize.disconnect();
       made.destroy();
@@ -179,6 +181,8 @@ function publishCursor(plot: uPlot, props: PlotProps, id: string): void {
     if (getCursor()?.from === id) setCursor(null);
     return;
   }
+  // New data moves a plot's cursor too; only the pointer moves the shared one.
+  if (!plot.over.matches(":hover")) return;
   const t = timeOfX(plot.posToVal(left, "x"), props.axis, props.series);
   if (t !== null) setCursor({ t, from: id });
 }

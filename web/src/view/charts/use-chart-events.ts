@@ -23,7 +23,7 @@ export function useChartEvents(): readonly PlotEvent[] {
       ...(checkpoints.data?.checkpoints ?? []).map(
         (checkpoint): PlotEvent => ({
           t: toOffsetNs(checkpoint.ts_ns, startNs),
-          label: checkpoint.path,
+          label: `checkpoint ${checkpoint.path.split("/").at(-1) ?? ""}`,
           kind: "checkpoint",
         }),
       ),
