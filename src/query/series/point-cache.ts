@@ -2,6 +2,7 @@
 // lives. Points are kept by group and key, with the fingerprint of the rows they were made of. When the stored rows are
 // no longer these, those that came since are added; when others came or went, they are read anew.
 
+import { createHash } from "node:crypto";
 import { beforeAll, type Fingerprint, isSameRows } from "#model/fingerprint.ts";
 import type { PointBlock, PointRequest, StoredPoints } from "#model/series.ts";
 import { bytesOf, PointGatherer, type Points } from "./points.ts";
@@ -34,6 +35,12 @@ interface Kept {
 }
 
 const requestsMax = 1000;
+
+/** A request may name hundreds of groups; what is kept of it is told apart by this. */
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
 const noRows: Fingerprint = { rows: 0, sum: "0" };
 
 export class PointCache {
@@ -54,7 +61,7 @@ export class PointCache {
   async get(request: PointRequest, signal?: AbortSignal): Promise<ReadonlyMap<string, Points> | null> {
     const { points, parts } = await this.reads.parts(request);
     if (points > this.limits.pointsMax) return null;
-    const id = JSON.stringify(request);
+    const id = digest(JSON.stringify(request));
     if (this.seen.get(id) === parts) {
       const known = this.find(request);
       if (known !== null) return known;
@@ -89,13 +96,13 @@ export class PointCache {
     const names = new Map(pairs.map(({ group, key, name }) => [pointsId(group, key), name]));
     const old = new Map(pairs.map(({ name }) => [name, this.kept.get(name)]));
     // Marks take their places from spans, whose coming does not show in the marks' own rows.
-    const after = groups.map((group) => (request.kind === "places" ? beforeAll : commonLast(pairs, old, group)));
+    const lasts = request.kind === "places" ? new Map<string, bigint>() : commonLasts(pairs, old);
+    const after = groups.map((group) => lasts.get(group) ?? beforeAll);
     const state = toStates(await this.reads.state(request, after));
     const stateOf = (group: string, key: string) => state.get(pointsId(group, key));
     const canGrow = pairs.every(({ group, key, name }) => {
       const kept = old.get(name);
-      const position = after[groups.indexOf(group)] as bigint;
-      if (kept === undefined || position === beforeAll) return false;
+      if (kept === undefined || !lasts.has(group)) return false;
       return isSameRows(stateOf(group, key)?.before ?? noRows, kept.rows);
     });
     const last = [...state.values()].reduce((most, one) => (one.last > most ? one.last : most), beforeAll);
@@ -182,17 +189,18 @@ interface Pair {
 
 function pairsOf({ groups, keys, kind }: PointRequest): Pair[] {
   // The spans that places come from may be of any group of the request.
-  const scope = kind === "places" ? JSON.stringify(groups) : kind;
+  const scope = kind === "places" ? digest(groups.join("\n")) : kind;
   return groups.flatMap((group) => keys.map((key) => ({ group, key, name: `${scope}\n${pointsId(group, key)}` })));
 }
 
-/** The position up to which all points of a group are kept, when it is the same for all its keys. */
-function commonLast(pairs: readonly Pair[], old: ReadonlyMap<string, Kept | undefined>, group: string): bigint {
-  const lasts = new Set(
-    pairs.filter((pair) => pair.group === group).map(({ name }) => old.get(name)?.last ?? beforeAll),
-  );
-  const [last] = lasts;
-  return lasts.size === 1 && last !== undefined ? last : beforeAll;
+/** The positions up to which all points of a group are kept, of groups where it is the same for all keys. */
+function commonLasts(pairs: readonly Pair[], old: ReadonlyMap<string, Kept | undefined>): Map<string, bigint> {
+  const lasts = new Map<string, bigint>();
+  for (const [group, own] of Map.groupBy(pairs, (pair) => pair.group)) {
+    const [last, ...others] = new Set(own.map(({ name }) => old.get(name)?.last ?? beforeAll));
+    if (others.length === 0 && last !== undefined && last > beforeAll) lasts.set(group, last);
+  }
+  return lasts;
 }
 
 function toStates(rows: readonly StoredPoints[]): Map<string, StoredPoints> {
