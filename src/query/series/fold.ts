@@ -24,6 +24,11 @@ export interface BucketColumns {
   readonly negInf: number[];
 }
 
+interface EvenParts {
+  readonly low: number;
+  readonly width: number;
+}
+
 export class Fold {
   private readonly shares: readonly Share[];
   private readonly size: number;
@@ -59,31 +64,60 @@ export class Fold {
 
   /** All points, into even parts of the range from the lowest to the highest position. */
   takeEvenly(low: number, high: number): void {
-    const width = Math.max(high - low + 1, 1);
-    // By bucket: where its last point stands. Points mostly come by position, and then nothing else is looked at.
-    const lastX = new Float64Array(this.size).fill(Number.NEGATIVE_INFINITY);
-    for (const number of this.shares.keys()) this.takeShare(number, low, width, lastX);
+    const parts = { low, width: Math.max(high - low + 1, 1) };
+    for (const [number, share] of this.shares.entries()) {
+      const { at, from, count, places } = share;
+      for (let i = 0; i < count; ) {
+        const point = at === null ? from + i : (at[i] as number);
+        const part = Math.floor(((places.numberAt(point) - low) / parts.width) * this.size);
+        const bucket = Math.min(part, this.size - 1);
+        this.take(number, point, bucket);
+        i = this.takeStretch(number, i + 1, bucket, parts);
+      }
+    }
   }
 
-  /** A million points go through here, so it calls little and looks up nothing twice. */
-  private takeShare(number: number, low: number, width: number, lastX: Float64Array): void {
-    const share = this.shares[number] as Share;
-    const { at, from, points } = share;
-    const { words, startHigh, startLow } = share.places;
-    const { count, lastShare, lastPoint, size } = this;
-    for (let i = 0; i < share.count; i++) {
+  /**
+   * Points from the i-th on while they fall into one bucket, none before the one before it, with finite values. A million
+   * points go through here: nothing is called, and the bucket's numbers stay in variables. Returns where it ends.
+   */
+  private takeStretch(number: number, start: number, bucket: number, { low, width }: EvenParts): number {
+    const { at, from, count, places, points } = this.shares[number] as Share;
+    // Behind another share's last point there may be more than positions to compare.
+    if (this.lastShare[bucket] !== number) return start;
+    const { words, startHigh, startLow } = places;
+    const { flags, value: values } = points;
+    const { size } = this;
+    const { noValue } = pointFlags;
+    let lastPoint = this.lastPoint[bucket] as number;
+    let last = places.numberAt(lastPoint);
+    let least = this.min[bucket] as number;
+    let most = this.max[bucket] as number;
+    let total = this.sum[bucket] as number;
+    let i = start;
+    for (; i < count; i++) {
       const point = at === null ? from + i : (at[i] as number);
       const x = offsetAt(words, point, startHigh, startLow);
-      const bucket = Math.min(size - 1, Math.max(0, Math.floor(((x - low) / width) * size)));
-      if (x > (lastX[bucket] as number)) {
-        lastX[bucket] = x;
-        if (count[bucket] === 0) this.begin(number, point, bucket);
-        lastShare[bucket] = number;
-        lastPoint[bucket] = point;
-      } else this.place(share, number, point, bucket);
-      count[bucket] = (count[bucket] as number) + 1;
-      this.takeValue(points.flags, points.value, point, bucket);
+      const value = values[point] as number;
+      // No position is below the lowest, so cutting off is rounding down.
+      const part = (((x - low) / width) * size) | 0;
+      if ((part < size ? part : size - 1) !== bucket || x < last) break;
+      // Of points at one position the later one is the last, unless rounding made the positions equal.
+      if (x === last && Math.abs(x) > Number.MAX_SAFE_INTEGER) break;
+      if (value - value !== 0 || ((flags[point] as number) & noValue) !== 0) break;
+      last = x;
+      lastPoint = point;
+      if (value < least) least = value;
+      if (value > most) most = value;
+      total += value;
     }
+    this.lastPoint[bucket] = lastPoint;
+    this.min[bucket] = least;
+    this.max[bucket] = most;
+    this.sum[bucket] = total;
+    this.finite[bucket] = (this.finite[bucket] as number) + i - start;
+    this.count[bucket] = (this.count[bucket] as number) + i - start;
+    return i;
   }
 
   take(number: number, point: number, bucket: number): void {
