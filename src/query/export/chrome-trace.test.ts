@@ -34,6 +34,15 @@ describe("ChromeTrace", () => {
     expect(startTimeNs).toBe("1700000000000000005");
   });
 
+  it("stays JSON when a client sends a negative GPU time or an end before the start", () => {
+    const { traceEvents } = write([slice("a", 9n, 5n, { gpu_ns: "-1" })]);
+    const durations = traceEvents.filter((event) => event["ph"] === "X").map(({ dur, args }) => [dur, args]);
+    expect(durations).toEqual([
+      [0, expect.objectContaining({ gpu_ns: -1 })],
+      [0, expect.objectContaining({ gpu_ns: -1 })],
+    ]);
+  });
+
   it("puts what overlaps without nesting on a further track, and GPU time on its own", () => {
     const { traceEvents } = write([
       slice("a", 0n, 100n),

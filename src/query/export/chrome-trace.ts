@@ -56,7 +56,7 @@ export class ChromeTrace {
     if (slice.gpu_ns !== null && slice.gpu_within === 0) {
       const gpuEnd = start + BigInt(slice.gpu_ns);
       // Kernels may outlast the scope that launched them; the bar ends with it, the argument has the whole time.
-      const shownEnd = gpuEnd > end ? end : gpuEnd;
+      const shownEnd = gpuEnd > end ? end : gpuEnd < start ? start : gpuEnd;
       const gpuTid = this.place(pid, slice.thread, "GPU of ", start, shownEnd, events);
       events.push(this.slice(name, "gpu", pid, gpuTid, start, shownEnd, argsOf(slice)));
     }
