@@ -148,6 +148,18 @@ describe("runs", () => {
     expect([alone.code, alone.err]).toEqual([2, "error Name two runs or more to compare.\n"]);
   });
 
+  it("sends a payload's numbers with the digits they were typed with", async () => {
+    const bodies: unknown[] = [];
+    const url = await start({
+      sendCommand: ({ body }: { body: { payload: Record<string, unknown> } }) => {
+        bodies.push(body.payload);
+        throw new Refusal("run_not_found", "Enough.");
+      },
+    });
+    await runInTest(["send", "--server", url, "r", "custom", "--payload", '{"seed":1152921504606846977,"lr":1e-3}']);
+    expect(bodies).toEqual([{ seed: 1152921504606846977n, lr: 0.001 }]);
+  });
+
   it("points at the character where a filter goes wrong, with 1", async () => {
     const url = await start({
       runs: () => {

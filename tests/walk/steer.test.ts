@@ -128,3 +128,12 @@ test("a worker behind a proxy is kept and steered by WebSocket all the same", as
   const { body } = await walk.get("/api/v1/runs/by-ws/metrics");
   expect(body).toMatchObject({ metrics: [{ key: "loss", count: 1000 }] });
 }, 60_000);
+
+test("a command's integers reach the store and the worker with all their digits", async () => {
+  const body = '{"type":"update_params","payload":{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}}';
+  start("digits", "w");
+  await eventually(async () => (await walk.get("/api/v1/runs/digits")).status === 200, "the run");
+  const { status, body: sent } = await walk.post("/api/v1/runs/digits/commands", body);
+  expect(status).toBe(202);
+  expect((sent as { payload: string }).payload).toBe('{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}');
+});

@@ -50,10 +50,16 @@ export function addSend(program: Command, context: Context): void {
   );
 }
 
+/** A number goes out with the digits it was typed with. */
+function keepNumber(_: string, value: unknown, { source = "" }: { source?: string }): unknown {
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  return typeof value === "number" ? rawJSON(source) : value;
+}
+
 function parsePayload(text: string | undefined): { payload?: Record<string, unknown> } {
   if (text === undefined) return {};
   try {
-    const payload: unknown = JSON.parse(text);
+    const payload: unknown = JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
     if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
       return { payload: payload as Record<string, unknown> };
     }

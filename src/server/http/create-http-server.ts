@@ -149,8 +149,22 @@ function parseJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
-    else parse(request, body as string, done);
+    else
+      parse(request, body as string, (error, value) => {
+        const isExact = error !== null || !longInteger.test(body as string);
+        done(error, isExact ? value : parseExactly(body as string));
+      });
   });
+}
+
+/** What a double may not hold. */
+const longInteger = /\d{16}/;
+
+/** Integers that a double would round stay whole: a command's payload reaches its worker as it was sent. */
+function parseExactly(text: string): unknown {
+  const keep = (_: string, value: unknown, { source = "" }: { source?: string }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
+  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
 }
 
 /** Someone who may see only what is open to all. */
