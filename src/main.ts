@@ -23,8 +23,8 @@ const context: Context = {
   openServer: async (config, log) => {
     // Most of what a server holds are buffers outside a heap that is small. The runtime counts them against a limit that
     // it takes from the heap's size, and collected all of it every 10 to 20 MB of input: half of the server's processor
-    // time for batches of metrics, and its longest pauses. So it waits until the heap has grown to four times its size.
-    setFlagsFromString("--heap-growing-percent=300");
+    // time for batches of metrics, and its longest pauses. So it waits until the heap has grown to three times its size.
+    setFlagsFromString("--heap-growing-percent=200");
     const { openApp } = await import("#server/app/app.ts");
     const app = await openApp(config, log);
     return { url: app.url, xtrack: app.xtrack, close: () => app.close() };

@@ -11,7 +11,7 @@ type PooledArray = Uint8Array | Uint32Array | Int32Array | Float64Array;
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later. */
-const freeBytesMax = 96 * 1024 * 1024;
+const freeBytesMax = 64 * 1024 * 1024;
 
 let freeBytes = 0;
 
