@@ -16,7 +16,8 @@ export function toSortValue(value: FieldValue | undefined): string | number | nu
 /** `descending` by position; a run without the value comes last, whichever way the sort goes. */
 export function compareKeys(a: SortKey, b: SortKey, descending: readonly boolean[]): number {
   for (let at = 0; at < a.length; at++) {
-    const [left, right] = [a[at] ?? null, b[at] ?? null];
+    const left = a[at] ?? null;
+    const right = b[at] ?? null;
     const order = compareValues(left, right);
     if (order === 0) continue;
     return left !== null && right !== null && descending[at] === true ? -order : order;
