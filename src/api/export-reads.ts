@@ -10,7 +10,13 @@ export interface ExportScope {
 
 export interface ExportReads {
   /** Everything of these runs, one line each, to be imported again. */
-  lines(workspace: string, runs: Iterable<ResolvedRun>, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  lines(
+    workspace: string,
+    runs: Iterable<ResolvedRun>,
+    /** Not only these runs: launches without one too. */
+    isEverything: boolean,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array>;
   /** One kind as JSON arrays, a line each; names are known before the first row. */
   rows(
     kind: string,

@@ -36,6 +36,10 @@ beforeAll(async () => {
     Buffer.from(part),
   );
   await here.post("/v1/xtrack", Buffer.concat([toFrameOfText(odd[0] as string), ...bad]), octets);
+  const lonely = { record_type: "run_space_start", schema_version: 1, run_id: "lonely", run_space_launch_id: "lonely" };
+  const plan = { run_space_spec_id: "a".repeat(64), run_space_attempt: 1, run_space_combine_mode: "by_position" };
+  const line = JSON.stringify({ ...lonely, ...plan, run_space_total_runs: 2 });
+  await here.post("/v1/trace-stream", `${line}\n`, { "content-type": "application/x-ndjson" });
   const nameless = [
     '{"v": 1, "t": "run_start", "m": {"seq": 1, "ts": 1700000000000001}, "p": {"run_id": {"id": ""}}}',
     '{"v":1,"t":"log","m":{"seq":2,"ts":1700000000000002},"p":{"run_id":"","level":"info","msg":"mine"}}',
@@ -131,6 +135,7 @@ describe("an export as JSONL", () => {
     expect((await kept(here))[1]).toHaveLength(1);
     expect(await kept(there)).toEqual(await kept(here));
     expect((await there.get("/api/v1/runs/odd/commands")).body).toMatchObject({ commands: [{ state: "expired" }] });
+    expect((await there.get("/api/v1/launches/lonely/1")).status).toBe(200);
     const again = await importInto(there, [file]);
     expect(again).toMatchObject({ accepted: 0, faultCount: 0 });
     expect((await importInto(here, [file])).accepted).toBe(0);

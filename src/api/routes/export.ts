@@ -39,7 +39,8 @@ export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
     const ids = await findRuns(context, caller.workspace, query.filter ?? "");
     const groups = Map.groupBy(await context.reads.groupsOf(caller.workspace, ids), (group) => group.run);
     const runs = ids.map((runId) => ({ runId, groups: groups.get(runId) ?? [], aliases: [], also: [] }));
-    const body = await writeRuns(context, caller.workspace, runs, query, signal);
+    const isEverything = (query.filter ?? "").trim() === "";
+    const body = await writeRuns(context, caller.workspace, runs, { ...query, isEverything }, signal);
     return toFile(query, "runs", await startStream(body));
   };
 }
@@ -59,11 +60,11 @@ async function writeRuns(
   context: ApiContext,
   workspace: string,
   runs: readonly ResolvedRun[],
-  { format = "jsonl", kind }: ExportQuery,
+  { format = "jsonl", kind, isEverything = false }: ExportQuery & { readonly isEverything?: boolean },
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { exports } = context;
-  if (format === "jsonl") return exports.lines(workspace, runs, signal);
+  if (format === "jsonl") return exports.lines(workspace, runs, isEverything, signal);
   if (kind === undefined)
     throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",

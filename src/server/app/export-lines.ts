@@ -62,6 +62,15 @@ async function* exportHistory(parts: ExportParts, run: string, groups: readonly 
   }
 }
 
+/** Launches of which no run was written: they have none, or none yet. */
+export async function* exportOtherLaunches(parts: ExportParts): AsyncGenerator<string> {
+  const { store, workspace, launches, signal } = parts;
+  const query = reader.allLaunchGroupsQuery(store.database, workspace);
+  const rows = await store.query<{ launch_key: string }>(query, { signal });
+  const groups = rows.map((row) => row.launch_key).filter((key) => !launches.has(key));
+  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield formatRecordLine(record, "");
+}
+
 async function readEdit(
   { store, workspace, signal }: ExportParts,
   groupKeys: readonly string[],

@@ -133,6 +133,15 @@ export function filesQuery(database: string, workspace: string, groups: readonly
   };
 }
 
+/** Every launch of a workspace, as groups. */
+export function allLaunchGroupsQuery(database: string, workspace: string): Query {
+  return {
+    sql: `SELECT group_key AS launch_key FROM ${database}.groups FINAL
+      WHERE workspace = {workspace:String} AND protocol = 'launch' AND deleted_ns = 0 ORDER BY launch_key`,
+    params: { workspace },
+  };
+}
+
 /** The launches that these groups' runs belong to, as groups. */
 export function launchGroupsQuery(database: string, groups: readonly string[]): Query {
   return {
