@@ -3,7 +3,7 @@
 
 import type { GroupFacts } from "#model/run-facts.ts";
 import type { Query, Store } from "#store/store.ts";
-import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
+import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
 import { readNativeRows } from "./native-rows.ts";
 
 interface GroupRow {
@@ -47,7 +47,7 @@ export async function readGroupFacts(store: Store, scope: GroupScope): Promise<G
     read<TimesRow>(timesSql(database, "group_times", scope)),
     read<TimesRow>(timesSql(database, "metric_summary", scope)),
     read<CountRow>(faultsSql(database, scope)),
-    read<SequenceRow>(sequencesSql(database, scope)),
+    ofKind(scope, "x") === null ? [] : read<SequenceRow>(sequencesSql(database, scope)),
     read<CountRow>(nonfiniteSql(database, scope)),
   ]);
   const timesOf = byKey(groupTimes);

@@ -10,22 +10,28 @@ import type {
   StatusFact,
   WrapperFact,
 } from "#model/run-facts.ts";
-import type { Store } from "#store/store.ts";
+import type { Query, Store } from "#store/store.ts";
 import { readGroupFacts } from "./group-facts.ts";
-import type { GroupScope } from "./group-scope.ts";
+import { type GroupScope, ofKind } from "./group-scope.ts";
 import * as heads from "./heads.ts";
 import { readNativeRows } from "./native-rows.ts";
 
+type Kind = Parameters<typeof ofKind>[1];
+
+/** Of chosen groups only those are asked about what only their protocol has. */
 export async function readRunFacts(store: Store, scope: GroupScope): Promise<RunFacts[]> {
-  const { database } = store;
+  const read = async <T>(kind: Kind, toQuery: (database: string, scope: GroupScope) => Query): Promise<T[]> => {
+    const mine = ofKind(scope, kind);
+    return mine === null ? [] : readNativeRows<T>(store, toQuery(store.database, mine));
+  };
   const [groups, starts, ends, statuses, pipelines, wrappers, edits] = await Promise.all([
     readGroupFacts(store, scope),
-    readNativeRows<StartFact>(store, heads.startsQuery(database, scope)),
-    readNativeRows<EndFact>(store, heads.endsQuery(database, scope)),
-    readNativeRows<heads.StatusRow>(store, heads.statusesQuery(database, scope)),
-    readNativeRows<heads.PipelineRow>(store, heads.pipelinesQuery(database, scope)),
-    readNativeRows<heads.WrapperRow>(store, heads.wrappersQuery(database, scope)),
-    readNativeRows<heads.EditRow>(store, heads.editsQuery(database, scope)),
+    read<StartFact>("x", heads.startsQuery),
+    read<EndFact>("x", heads.endsQuery),
+    read<heads.StatusRow>("x", heads.statusesQuery),
+    read<heads.PipelineRow>("s", heads.pipelinesQuery),
+    read<heads.WrapperRow>("w", heads.wrappersQuery),
+    readNativeRows<heads.EditRow>(store, heads.editsQuery(store.database, scope)),
   ]);
   const startsOf = byGroup(starts);
   const endsOf = byGroup(ends);
