@@ -136,8 +136,7 @@ class NatsBus implements Bus {
   /** From one connection to its end. */
   private async live(): Promise<void> {
     const { url, user, password, self } = this.options;
-    // Loaded only by whoever has a bus.
-    const { connect } = await import("@nats-io/transport-node");
+    const connect = await loadConnect();
     const settings: NodeConnectionOptions = {
       servers: url.split(",").map((one) => one.trim()),
       name: `tributary ${self}`,
@@ -229,4 +228,12 @@ class NatsBus implements Bus {
       message.respond(JSON.stringify({ refused: cause instanceof Error ? cause.message : String(cause) }));
     }
   }
+}
+
+type Transport = typeof import("@nats-io/transport-node");
+
+/** Loaded only by whoever has a bus. In a bundle a CommonJS package is found as the default export alone. */
+async function loadConnect(): Promise<Transport["connect"]> {
+  const loaded = await import("@nats-io/transport-node");
+  return "connect" in loaded ? loaded.connect : (loaded as unknown as { default: Transport }).default.connect;
 }
