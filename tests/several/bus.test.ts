@@ -1,5 +1,10 @@
 // The bus against a real NATS server.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Bus, BusOutage, createBus } from "#bus/bus.ts";
 import { type Peer, Peers } from "#bus/peers.ts";
@@ -99,6 +104,28 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
     buses.push(right);
     await eventually(() => right.isConnected, "the right password was refused");
     await guarded.kill();
+  });
+
+  test("finds its client in a bundle, as a release has it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tributary-bundle-"));
+    const banner = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+    await build({
+      entryPoints: [fileURLToPath(new URL("../../src/bus/bus.ts", import.meta.url))],
+      outdir: folder,
+      outExtension: { ".js": ".mjs" },
+      bundle: true,
+      splitting: true,
+      platform: "node",
+      format: "esm",
+      banner: { js: banner },
+      logLevel: "error",
+    });
+    const bundled = (await import(pathToFileURL(join(folder, "bus.mjs")).href)) as typeof import("#bus/bus.ts");
+    const quiet = { onChange: () => undefined, onTrouble: () => undefined };
+    const bus = bundled.createBus({ url: nats.url, user: "", password: "", prefix: "test", self: "f", ...quiet });
+    buses.push(bus);
+    await eventually(() => bus.isConnected, "the bundled bus did not connect");
+    await rm(folder, { recursive: true, force: true });
   });
 
   test("knows who lives, how far they are, who started again and who said goodbye", async () => {
