@@ -1,8 +1,10 @@
 // What the routes read, each as a narrow function. The store's readers implement it; rows are named and typed as
 // the contract says wherever that is possible, so that most answers need no further work.
 
+import type { LogFilter, PageOf } from "#model/page.ts";
 import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
+import type { SeriesRequest } from "#model/series-request.ts";
 import type { TimelineReads } from "#query/timeline/timelines.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
 import type { Float } from "./contract/scalar.ts";
@@ -28,31 +30,13 @@ export interface ResolvedRun {
   readonly also: readonly string[];
 }
 
-export interface PageRequest {
-  readonly groups: readonly string[];
-  readonly limit: number;
-  readonly after: readonly string[] | null;
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
-}
-
-export interface LogRequest extends PageRequest {
-  readonly levels: readonly string[];
-  readonly text: string;
-  readonly workers: readonly string[];
-  readonly stream: string;
-  readonly fromStep: bigint | null;
-  readonly toStep: bigint | null;
-  readonly descending: boolean;
-}
-
 /** Where a row stands in the order of arrival. */
 export interface Arrival {
   readonly jpos: string;
   readonly jrow: number;
 }
 
-export interface FaultRequest extends Omit<PageRequest, "groups"> {
+export interface FaultRequest extends Omit<PageOf, "groups"> {
   readonly workspace: string;
   readonly groups: readonly string[] | null;
   readonly codes: readonly string[];
@@ -73,19 +57,9 @@ export interface FaultRecord extends Arrival {
   readonly raw_base64: string;
 }
 
-export interface SeriesRequest {
+/** A series of runs whose groups the caller has resolved. */
+export interface RunSeriesRequest extends Omit<SeriesRequest, "groups"> {
   readonly groups: readonly RunGroup[];
-  readonly keys: readonly string[];
-  readonly axis: "step" | "epoch" | "time" | "relative";
-  readonly buckets: number;
-  readonly byWorker: boolean;
-  readonly byPosition: boolean;
-  readonly worker: string | null;
-  readonly phase: string | null;
-  readonly from: bigint | null;
-  readonly to: bigint | null;
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
 }
 
 export interface ParamRecord {
@@ -158,12 +132,12 @@ export interface Reads {
   counts(groups: readonly string[]): Promise<Record<string, number>>;
   metrics(groups: readonly RunGroup[]): Promise<MetricInfo[]>;
   /** JSON rows of the contract's Series, one a line. */
-  series(request: SeriesRequest, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  logs(request: LogRequest): Promise<(LogRow & Arrival)[]>;
-  logLevels(request: LogRequest): Promise<{ level: string; count: number }[]>;
+  series(request: RunSeriesRequest, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  logs(request: LogFilter): Promise<(LogRow & Arrival)[]>;
+  logLevels(request: LogFilter): Promise<{ level: string; count: number }[]>;
   params(groups: readonly string[]): Promise<ParamRecord[]>;
-  artifacts(request: PageRequest): Promise<ArtifactRecord[]>;
-  checkpoints(request: PageRequest): Promise<(Omit<CheckpointRow, "metrics" | "is_best"> & CheckpointParts)[]>;
+  artifacts(request: PageOf): Promise<ArtifactRecord[]>;
+  checkpoints(request: PageOf): Promise<(Omit<CheckpointRow, "metrics" | "is_best"> & CheckpointParts)[]>;
   faults(request: FaultRequest): Promise<FaultRecord[]>;
   faultCodes(request: FaultRequest): Promise<{ code: string; count: number }[]>;
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;

@@ -3,9 +3,10 @@
 import { type ApiContext, decodeTextCursor, encodeCursor, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
 import type { CheckpointRow, FaultRow, ParamRow } from "#api/contract/record.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
-import type { Arrival, FaultRecord, FaultRequest, LogRequest } from "#api/reads.ts";
+import type { Arrival, FaultRecord, FaultRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type FaultCode, faultKinds } from "#model/fault.ts";
+import type { LogFilter } from "#model/page.ts";
 
 const limitDefault = 100;
 
@@ -14,7 +15,7 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
     const { query } = request;
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const wanted: LogRequest = {
+    const wanted: LogFilter = {
       groups: groupKeys(run),
       limit: query.limit ?? limitDefault,
       after: decodeTextCursor(query.cursor, 3),

@@ -3,7 +3,7 @@
 import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
 import type { SeriesBody } from "#api/contract/series.ts";
 import { type Handler, JsonBody } from "#api/handler.ts";
-import type { RunGroup, SeriesRequest } from "#api/reads.ts";
+import type { RunGroup, RunSeriesRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
 import { formatJson } from "#base/json/format.ts";
 import type { JsonValue } from "#base/json/value.ts";
@@ -44,7 +44,7 @@ export function seriesRoute(context: ApiContext): Handler<"series"> {
   };
 }
 
-function answer(context: ApiContext, request: SeriesRequest, signal: AbortSignal, asOf: string): JsonBody {
+function answer(context: ApiContext, request: RunSeriesRequest, signal: AbortSignal, asOf: string): JsonBody {
   const rows = context.reads.series(request, signal);
   const before = `{"axis":${JSON.stringify(request.axis)},"series":[`;
   return new JsonBody(joinLines(before, rows, `],"as_of":${JSON.stringify(asOf)}}`));
@@ -52,7 +52,7 @@ function answer(context: ApiContext, request: SeriesRequest, signal: AbortSignal
 
 type Options = Omit<SeriesBody, "runs" | "keys">;
 
-function toRequest(groups: readonly RunGroup[], keys: readonly string[], options: Options): SeriesRequest {
+function toRequest(groups: readonly RunGroup[], keys: readonly string[], options: Options): RunSeriesRequest {
   return {
     groups,
     keys,

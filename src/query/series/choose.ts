@@ -1,9 +1,9 @@
 // Which points of a group and key belong to which series of a request, and where they stand on its axis.
 
 import { pointFlags, rankWorker } from "#model/series.ts";
+import type { SeriesGroup, SeriesRequest } from "#model/series-request.ts";
 import { type PointPlaces, toPlaces } from "./places.ts";
 import type { Points } from "./points.ts";
-import type { SeriesGroup, SeriesRequest } from "./request.ts";
 
 /** The points of one group and key that one series takes. */
 export interface Share {

@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type PointBlock, pointFlags, rankWorker, type StoredPoints } from "#model/series.ts";
+import type { SeriesRequest } from "#model/series-request.ts";
 import type { TextCodes } from "#model/timeline.ts";
 import { PointCache, type PointReads } from "./point-cache.ts";
-import type { SeriesRequest } from "./request.ts";
 import { seriesOf } from "./series.ts";
 
 interface Plain {

@@ -2,12 +2,12 @@
 
 import { compareText } from "#base/compare-text.ts";
 import type { PointRequest } from "#model/series.ts";
+import type { SeriesGroup, SeriesRequest } from "#model/series-request.ts";
 import { toBuckets } from "./buckets.ts";
 import { type Chosen, choose } from "./choose.ts";
 import { formatSeries } from "./format.ts";
 import { type PointCache, pointsId } from "./point-cache.ts";
 import type { Points } from "./points.ts";
-import type { SeriesGroup, SeriesRequest } from "./request.ts";
 
 /** Null when there are more points than are held here: then the engine has to do it. */
 export async function seriesOf(

@@ -1,7 +1,7 @@
 // The two ways to a series, from columns here and by the engine, over the same stored rows.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SeriesRequest } from "#api/reads.ts";
+import type { RunSeriesRequest } from "#api/reads.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { openEmbedded, type StoreUnderTest } from "../../../tests/store-under-test.ts";
 import { createSeriesReads } from "./series-reads.ts";
@@ -35,7 +35,7 @@ afterAll(() => under.close());
 
 const xtrack = ["a", "a", "b"].map((run, at) => ({ groupKey: `w/x/${at}`, run, protocol: "xtrack", rank: 0 }));
 const cirron = { groupKey: "w/c/1", run: "a", protocol: "cirron", rank: 2 };
-const plain: SeriesRequest = {
+const plain: RunSeriesRequest = {
   groups: xtrack,
   keys: ["loss", "lr", "nothing"],
   axis: "step",
@@ -50,7 +50,7 @@ const plain: SeriesRequest = {
   toNs: null,
 };
 
-async function readAll(read: ReturnType<typeof createSeriesReads>, request: SeriesRequest) {
+async function readAll(read: ReturnType<typeof createSeriesReads>, request: RunSeriesRequest) {
   const chunks: Uint8Array[] = [];
   for await (const chunk of read(request)) chunks.push(chunk);
   const lines = Buffer.concat(chunks).toString().split("\n").slice(0, -1);
@@ -65,7 +65,7 @@ test("columns and the engine give the same series, on every axis and however the
   const fromColumns = createSeriesReads(under.store);
   const byEngine = createSeriesReads(under.store, { bytesMax: 0, pointsMax: -1 });
   const time = 1_794_710_396_000_000_000n;
-  const questions: Partial<SeriesRequest>[] = [
+  const questions: Partial<RunSeriesRequest>[] = [
     {},
     { byWorker: true },
     { byPosition: true },

@@ -1,8 +1,8 @@
 // Series: from the points that are kept here, or, when there are too many of them to be held, bucketed by the engine.
 
 import type { Reads } from "#api/reads.ts";
+import type { SeriesRequest } from "#model/series-request.ts";
 import { PointCache, type PointLimits } from "#query/series/point-cache.ts";
-import type { SeriesRequest } from "#query/series/request.ts";
 import { seriesOf } from "#query/series/series.ts";
 import { readPointBlocks, readPointParts, readPointState } from "#store/reader/points.ts";
 import { readSeries } from "#store/reader/series.ts";

@@ -1,28 +1,10 @@
 // Records of a run as lists: logs, params, files, faults. Column names are those of the API, so that rows are
 // answers; a page goes on behind the last row of the one before, by arrival or by time.
 
+import type { LogFilter, PageOf } from "#model/page.ts";
 import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import type { Query } from "#store/store.ts";
-
-export interface PageOf {
-  readonly groups: readonly string[];
-  readonly limit: number;
-  /** What the last row of the page before was sorted by. */
-  readonly after: readonly string[] | null;
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
-}
-
-export interface LogFilter extends PageOf {
-  readonly levels: readonly string[];
-  readonly text: string;
-  readonly workers: readonly string[];
-  readonly stream: string;
-  readonly fromStep: bigint | null;
-  readonly toStep: bigint | null;
-  readonly descending: boolean;
-}
 
 const inGroups = "group_key IN {groups:Array(String)}";
 

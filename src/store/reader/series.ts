@@ -5,28 +5,10 @@
 // is ever sampled away. Buckets divide the window evenly by position, which makes the same request over the
 // same data give the same answer. A series with no more points than buckets is returned point by point.
 
-import type { SeriesAxis } from "#model/series.ts";
+import type { SeriesRequest } from "#model/series-request.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, Store } from "#store/store.ts";
 import { enclosingSql } from "./enclosing.ts";
-
-export interface SeriesRequest {
-  /** The groups of every run that is asked for. */
-  readonly groups: readonly { readonly groupKey: string; readonly run: string; readonly worker: string | null }[];
-  readonly keys: readonly string[];
-  readonly axis: SeriesAxis;
-  readonly buckets: number;
-  readonly byWorker: boolean;
-  /** The points of all workers at one position are one bucket. */
-  readonly byPosition: boolean;
-  readonly worker: string | null;
-  readonly phase: string | null;
-  /** In the axis' unit, both ends included. */
-  readonly from: bigint | null;
-  readonly to: bigint | null;
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
-}
 
 /** One row a series as a line of JSON, its columns named and typed as the API says. */
 export async function* readSeries(

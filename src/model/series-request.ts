@@ -1,6 +1,6 @@
 // What a series is asked for.
 
-import type { SeriesAxis } from "#model/series.ts";
+import type { SeriesAxis } from "./series.ts";
 
 export interface SeriesGroup {
   readonly groupKey: string;
