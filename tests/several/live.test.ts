@@ -8,18 +8,11 @@ import { parsePositions } from "#model/positions.ts";
 import { hashKey } from "#server/http/keys.ts";
 import { findLogin, readLoginSecret } from "#server/http/login.ts";
 import type { StoredKey } from "#server/http/ports.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import {
-  eventually,
-  type NatsServer,
-  natsPath,
-  type SharedStore,
-  startNats,
-  startSharedStore,
-} from "../support/several.ts";
+import type { TestApp } from "../support/app.ts";
+import { eventually, type NatsServer, natsPath, openPair, type Pair } from "../support/several.ts";
 
+let pair: Pair;
 let nats: NatsServer;
-let shared: SharedStore;
 let a: TestApp;
 let b: TestApp;
 const adminKey = "trib_a-key-that-is-in-the-settings-of-both";
@@ -52,31 +45,18 @@ const points = (events: readonly LiveEvent[], key: string): (number | string | n
   events.flatMap((event) => (event.name === "metrics" && event.data.key.includes(key) ? event.data.value : []));
 const lastOf = async (app: TestApp, run: string) =>
   ((await app.get(`/api/v1/runs/${run}/metrics`)).body as { metrics?: { last: number }[] }).metrics?.[0]?.last;
-const know = (app: TestApp) => async () => {
-  const text = await (await fetch(`${app.app.url}/metrics`)).text();
-  return /tributary_collectors 2\b/.test(text);
-};
 const degraded = async (app: TestApp) => ((await app.get("/readyz")).body as { degraded: string[] }).degraded;
 
 describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   beforeAll(async () => {
-    [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
-    const secrets = { adminKey, loginSecret: "the-same-at-all-of-them-and-long-enough" };
-    const flags = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url, ...secrets };
-    a = await createTestApp(flags);
-    b = await createTestApp(flags);
-    await eventually(know(a), "a does not know b");
-    await eventually(know(b), "b does not know a");
+    pair = await openPair({ adminKey, loginSecret: "the-same-at-all-of-them-and-long-enough" });
+    ({ nats, a, b } = pair);
   }, 60_000);
   afterEach(async () => {
     for (const stop of streams.splice(0)) stop.abort();
     await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 3000 })));
   });
-  afterAll(async () => {
-    await Promise.all([a?.remove(), b?.remove()]);
-    await nats?.kill();
-    await shared?.close();
-  });
+  afterAll(() => pair?.remove());
 
   test("a subscriber of one gets the rows of both, each once, with the positions of both", async () => {
     const [here, there] = [start(a, "both", "w0"), start(b, "both", "w1")];

@@ -5,19 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
-import {
-  eventually,
-  type NatsServer,
-  natsPath,
-  type SharedStore,
-  startNats,
-  startSharedStore,
-} from "../support/several.ts";
+import { eventually, type NatsServer, natsPath, openPair, type Pair } from "../support/several.ts";
 
+let pair: Pair;
 let nats: NatsServer;
-let shared: SharedStore;
 let a: TestApp;
 let b: TestApp;
 
@@ -39,24 +32,13 @@ const rowsIn = async (table: string, where: string) => {
   const sql = `SELECT count() AS n FROM tributary.${table} WHERE ${where}`;
   return Number((await a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
 };
-const know = async (app: TestApp) => {
-  const text = await (await fetch(`${app.app.url}/metrics`)).text();
-  return /tributary_collectors 2\b/.test(text);
-};
 
 describe.skipIf(natsPath === undefined)("the same records at two collectors", () => {
   beforeAll(async () => {
-    [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
-    const flags = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url };
-    a = await createTestApp(flags);
-    b = await createTestApp(flags);
-    for (const app of [a, b]) await eventually(() => know(app), "they do not know each other");
+    pair = await openPair();
+    ({ nats, a, b } = pair);
   }, 60_000);
-  afterAll(async () => {
-    await Promise.all([a?.remove(), b?.remove()]);
-    await nats?.kill();
-    await shared?.close();
-  });
+  afterAll(() => pair?.remove());
 
   test("a Cirron batch posted to both at one moment is there once in every answer", async () => {
     const body = toBatchText("at-once", [

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#store/embedded.ts";
 import { findTool } from "../tools.ts";
+import { createTestApp, type TestApp } from "./app.ts";
 
 export const natsPath: string | undefined = findTool("nats");
 
@@ -56,6 +57,37 @@ export async function startSharedStore(): Promise<SharedStore> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+export interface Pair {
+  readonly nats: NatsServer;
+  readonly a: TestApp;
+  readonly b: TestApp;
+  remove(): Promise<void>;
+}
+
+/** Two collectors on one store and one bus, which know of each other. */
+export async function openPair(flags: Parameters<typeof createTestApp>[0] = {}): Promise<Pair> {
+  const [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
+  const all = { storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url, ...flags };
+  const a = await createTestApp(all);
+  const b = await createTestApp(all);
+  for (const app of [a, b]) await eventually(() => knowsAnother(app), "they do not know each other");
+  return {
+    nats,
+    a,
+    b,
+    async remove() {
+      await Promise.all([a.remove(), b.remove()]);
+      await nats.kill();
+      await shared.close();
+    },
+  };
+}
+
+async function knowsAnother({ app }: TestApp): Promise<boolean> {
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  return /tributary_collectors 2\b/.test(text);
 }
 
 export interface TcpDoor {
