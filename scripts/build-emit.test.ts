@@ -11,12 +11,12 @@ import { buildEmit } from "./build-emit.ts";
 const root = resolve(import.meta.dirname, "..");
 const run = promisify(execFile);
 const project = mkdtempSync(join(tmpdir(), "tributary-package-"));
-const installed = join(project, "node_modules/tributary");
+const installed = join(project, "node_modules/tributary-ml");
 
 const program = `
-import { health, mark, profile, scope, shutdown, snapshot } from "tributary/emit/cirron";
-import { createTraceWriter, float } from "tributary/emit/semantiva";
-import { type Run, startRun } from "tributary/emit/xtrack";
+import { health, mark, profile, scope, shutdown, snapshot } from "tributary-ml/emit/cirron";
+import { createTraceWriter, float } from "tributary-ml/emit/semantiva";
+import { type Run, startRun } from "tributary-ml/emit/xtrack";
 
 profile({ path: "cirron", snapshots: "full", endpoint: process.env["SERVER"] ?? "http://127.0.0.1:1" });
 const answer: number = scope("work", (span) => {

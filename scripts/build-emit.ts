@@ -1,4 +1,4 @@
-// Builds the SDK that programs import as `tributary/emit/…`: one ES module per protocol, the sender's thread, and types.
+// Builds the SDK that programs import as `tributary-ml/emit/…`: one ES module per protocol, the sender's thread, and types.
 //
 //   <out>/emit/{cirron,semantiva,xtrack}.js   with what they share in chunks beside them
 //   <out>/emit/sender-worker.js               found by cirron.js beside itself

@@ -5,8 +5,8 @@
 // it is for, and the platform can be read from the package's name. Download addresses are left out too: they would
 // bind everyone to the registry of whoever wrote the lock.
 //
-//   node scripts/complete-lock.ts            adds what is missing
-//   node scripts/complete-lock.ts --check    exits 1 when something is missing
+//   npm run lock          adds what is missing
+//   npm run check:lock    exits 1 when something is missing
 
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -92,7 +92,7 @@ function main(): void {
   for (const path of missing.keys()) console.error(`package-lock.json lacks ${path}`);
   for (const path of addresses) console.error(`package-lock.json names a download address for ${path}`);
   if (missing.size + addresses.length > 0) {
-    console.error("Run: node scripts/complete-lock.ts");
+    console.error("Run: npm run lock");
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 // Writes the pages of docs/ that are tables of the code, so that the two never differ.
 //
-//   node scripts/write-docs.ts            writes them
-//   node scripts/write-docs.ts --check    exits 1 when one differs
+//   npm run docs          writes them
+//   npm run check:docs    exits 1 when one differs
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { toApiPage } from "./docs/api.ts";
@@ -36,7 +36,7 @@ function readPage(path: string): string | undefined {
 function main(): void {
   const stale = findStalePages();
   if (process.argv.includes("--check")) {
-    for (const path of stale) console.error(`${path} is not what the code says. Run: node scripts/write-docs.ts`);
+    for (const path of stale) console.error(`${path} is not what the code says. Run: npm run docs`);
     process.exitCode = stale.length === 0 ? 0 : 1;
     return;
   }

@@ -1,13 +1,21 @@
 #!/usr/bin/env node
 // The only place that joins the rooms.
 
-import { enableCompileCache } from "node:module";
+// As a whole: a Node too old for what we call of it must live to read the sentence below.
+import nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
+import { toOldNodeSentence } from "#base/old-node.ts";
 import type { Context } from "#cli/context.ts";
 
+const tooOld = toOldNodeSentence(process.versions.node);
+if (tooOld !== "") {
+  console.error(`error  ${tooOld}`);
+  process.exit(2);
+}
+
 // Compiled once, not at every start: it halves the time of a short command. Only what is imported after it counts.
-enableCompileCache();
+nodeModule.enableCompileCache();
 
 const stop = new AbortController();
 

@@ -18,7 +18,7 @@ server has it as \`/openapi.json\` and as a page to read at \`/reference\`, with
 - Answers carry \`as_of\`; \`GET /api/v1/live?after=<as_of>\` goes on from exactly there.
 - A refusal is \`{"code", "message", "hint", "at"}\`: a stable word for programs, a sentence, what to do, and where.
 
-This page is written from the contract by \`node scripts/write-docs.ts\`.
+This page is written from the contract by \`npm run docs\`.
 `;
 
 const titles: readonly (readonly [string, (path: string) => boolean])[] = [

@@ -6,7 +6,8 @@ import { createProgram } from "#cli/program.ts";
 
 const head = `# The command line
 
-In a checkout the commands are \`npm run -s tributary -- …\`; installed they are \`tributary …\`.
+An installed package has the command \`tributary\`. In a checkout it is \`bin/tributary\`, which works from any folder:
+\`export PATH="$PWD/bin:$PATH"\`, or \`npm link\` once.
 
 Commands talk to the server at \`--server\` or \`TRIBUTARY_SERVER\`, by default http://127.0.0.1:7077. When none was named and
 none answers, and the data folder is free, they open the folder themselves. \`check\` needs neither. \`run\` works without a
@@ -23,7 +24,7 @@ to the terminal and are whole when they go to a file. Colours come only on a ter
 
 Completion: \`tributary completion bash|zsh|fish\` prints a script for your shell.
 
-This page is written from the commands' own help by \`node scripts/write-docs.ts\`.
+This page is written from the commands' own help by \`npm run docs\`.
 `;
 
 export function toCliPage(): string {

@@ -23,7 +23,7 @@ workspaces = { scratch = "14d" }
 Sizes are bytes or text such as \`"64 MiB"\` (KiB, MiB, GiB, TiB, and KB, MB, GB, TB by thousands). Times are text such as
 \`"500ms"\`, \`"10s"\`, \`"10m"\`, \`"24h"\`, \`"30d"\`. In a variable or a flag, the parts of a list are separated by commas.
 
-This page is written from \`src/config/settings.ts\` by \`node scripts/write-docs.ts\`.
+This page is written from \`src/config/settings.ts\` by \`npm run docs\`.
 `;
 
 export function toConfigurationPage(): string {

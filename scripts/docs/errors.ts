@@ -11,7 +11,7 @@ and its neighbours are unharmed. A fault spoils one **record**, the whole **mess
 **stream**. Faults are shown on the run's Integrity page, by \`GET /api/v1/faults\`, and in the \`faults\` table of
 \`tributary sql\`.
 
-This page is written from \`src/model/fault.ts\` and \`src/api/refusal-kinds.ts\` by \`node scripts/write-docs.ts\`.
+This page is written from \`src/model/fault.ts\` and \`src/api/refusal-kinds.ts\` by \`npm run docs\`.
 
 ## Faults
 

@@ -1,6 +1,6 @@
 // Each protocol's page says of every statement of its document, and of every observation of real clients, how it is met.
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readText } from "./files.ts";
@@ -20,8 +20,9 @@ function pathsIn(cell: string): string[] {
   return paths;
 }
 
+/** Empty for words that are no file of this checkout, whatever lies beside it. */
 function readAll(path: string): string {
-  return existsSync(path) && !path.endsWith("/") ? readText(path) : "";
+  return !path.startsWith("..") && statSync(path, { throwIfNoEntry: false })?.isFile() ? readText(path) : "";
 }
 
 describe.each(pages)("the page about $protocol", ({ protocol, statements, notes }) => {

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Command } from "commander";
 import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
@@ -79,10 +79,12 @@ function startLive(context: Context, server: RunningServer): ChildProcess | unde
   return spawn(process.execPath, [program], { env: env as NodeJS.ProcessEnv, stdio: "ignore" });
 }
 
-/** How a command is typed here: a checkout has no `tributary` in its path, and another port has to be named. */
-function typed(words: string, named: string[]): string {
+/** How a command is typed here: a checkout may have no `tributary` in its path, and another port has to be named. */
+function typed(context: Context, words: string, named: string[]): string {
   const [command, ...rest] = words.split(" ");
-  return [isRelease ? "tributary" : "npm run -s tributary --", command, ...named, ...rest].join(" ");
+  const folder = join(context.examplesDir, "../bin");
+  const isKnown = isRelease || (context.env["PATH"] ?? "").split(":").includes(folder);
+  return [isKnown ? "tributary" : relative("", join(folder, "tributary")), command, ...named, ...rest].join(" ");
 }
 
 function printNext(context: Context, { url }: RunningServer, usual: string, hasLive: boolean): void {
@@ -92,9 +94,9 @@ function printNext(context: Context, { url }: RunningServer, usual: string, hasL
     "",
     `${bold("Try")}     open ${url} and look at the sweep: one run diverged to NaN, one failed`,
     ...(hasLive ? [`        watch the run that trains now, and pause it from its Control page`] : []),
-    `        ${typed("runs --sort metrics.val_loss.last --column metrics.val_loss.last", named)}`,
-    `        ${typed("sql 'SELECT key, count(), min(value) FROM metrics GROUP BY key'", named)}`,
-    `        ${typed("run -- python train.py", named)}`,
+    `        ${typed(context, "runs --sort metrics.val_loss.last --column metrics.val_loss.last", named)}`,
+    `        ${typed(context, "sql 'SELECT key, count(), min(value) FROM metrics GROUP BY key'", named)}`,
+    `        ${typed(context, "run -- python train.py", named)}`,
     `${bold("Stop")}    Ctrl-C`,
   ];
   for (const line of lines) printLine(context, line);

@@ -49,7 +49,10 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
     {
       name: "Node",
       about: "The same three formats from TypeScript.",
-      steps: [{ says: "install the SDK", line: "npm install tributary" }],
+      steps: [
+        { says: "pack the SDK in a checkout", line: "npm pack" },
+        { says: "and install it in your project", line: "npm install ../tributary/tributary-ml-*.tgz" },
+      ],
     },
   ];
 }
