@@ -22,6 +22,13 @@ export const text: Kind<string> = {
   read: (input) => (typeof input === "string" ? input : undefined),
 };
 
+/** The keys of groups begin with a workspace and a slash. */
+export const workspaceName: Kind<string> = {
+  allowed: "text without a slash",
+  unit: "",
+  read: (input) => (typeof input === "string" && /^[^/]+$/.test(input) ? input : undefined),
+};
+
 export const secret: Kind<string> = { ...text, secret: true };
 
 /** A path, made absolute from the working directory; '' stays '' and means none. */

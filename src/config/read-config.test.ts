@@ -70,6 +70,12 @@ describe("where a setting comes from", () => {
 });
 
 describe("what it says about a mistake", () => {
+  it("refuses a workspace with a slash, which would make group keys ambiguous", () => {
+    expect(problemsOf({ env: { TRIBUTARY_WORKSPACE: "team/a" } })).toEqual([
+      expect.stringContaining("must be text without a slash"),
+    ]);
+  });
+
   it("names the file, the key and the nearest key", () => {
     const file = writeToml('[http]\nlisten_ = "127.0.0.1:1"\n');
     expect(problemsOf({ file })).toEqual([`${file}: there is no setting http.listen_; did you mean http.listen?`]);

@@ -18,6 +18,7 @@ import {
   secret,
   text,
   url,
+  workspaceName,
 } from "./kinds.ts";
 
 export interface Setting<T> {
@@ -45,7 +46,7 @@ export const settings = {
   }),
   server: setting(url, "server", "http://127.0.0.1:7077", "The server that commands talk to.", { flag: "--server" }),
   key: setting(secret, "key", "", "The API key that commands send.", { flag: "--key" }),
-  workspace: setting(text, "workspace", "default", "The workspace of requests that come without a key."),
+  workspace: setting(workspaceName, "workspace", "default", "The workspace of requests that come without a key."),
 
   httpAddress: setting(address, "http.listen", "127.0.0.1:7077", "Where the HTTP server listens.", {
     flag: "--http",

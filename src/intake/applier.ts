@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
+import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
@@ -180,7 +181,7 @@ export class ProtocolApplier implements Applier {
   }
 
   private applyLogLines(position: number, input: LogLinesInput): Applied {
-    const groupKey = `${input.workspace}/w/${input.wrapperId}`;
+    const groupKey = formatGroupKey(input.workspace, groupKinds.wrapper, input.wrapperId);
     const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId });
     const lines = splitLines(input.body, input.offset);
     const fresh = lines.filter((line) => this.isNew(capturedIdentity(groupKey, input.stream, line.offset)));
@@ -225,7 +226,7 @@ export class ProtocolApplier implements Applier {
 
   private applyWrapperLines(position: number, input: WrapperLinesInput, decoded: WrapperLines): Applied {
     const { workspace, wrapperId, transport, receivedNs } = input;
-    const groupKey = `${workspace}/w/${wrapperId}`;
+    const groupKey = formatGroupKey(workspace, groupKinds.wrapper, wrapperId);
     const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId });
     const fresh = decoded.records.filter(({ n }) => this.isNew(capturedIdentity(groupKey, "wrapper", n)));
     const place = { groupKey, receivedNs, position };
@@ -303,7 +304,7 @@ function applyBlob(input: BlobInput, groups: PlainGroups): Applied {
   };
   if (!input.blobKind.startsWith(artifactPrefix)) return { ...nothingApplied, state: [row], accepted: 1 };
   // A file may be all that is known of a run.
-  const groupKey = `${input.workspace}/a/${input.spanId}`;
+  const groupKey = formatGroupKey(input.workspace, groupKinds.artifact, input.spanId);
   const noted = groups.note(groupKey, { ...input, protocol: "run", ownId: input.spanId });
   return { ...nothingApplied, state: [row, ...noted], accepted: 1 };
 }

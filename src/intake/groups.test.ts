@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { type GroupCause, PlainGroups } from "./groups.ts";
 
-const key = "default/x/own";
+const key = formatGroupKey("default", groupKinds.xtrackRun, "own");
 const cause = (more: Partial<GroupCause> = {}): GroupCause => ({
   workspace: "default",
   protocol: "xtrack",

@@ -1,6 +1,7 @@
 // Which run the groups of XTrack, Semantiva and captured output belong to: the id the records themselves
 // carry, unless a path, a wrapper or `--run-id` named the run. Both stay names of it.
 
+import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 
 export interface GroupCause {
@@ -35,7 +36,7 @@ export class PlainGroups {
       this.restore(row);
       return [];
     }
-    const ownId = row.group_key.split("/").slice(2).join("/");
+    const { ownId } = parseGroupKey(row.group_key);
     const runId = pickRun(before.runId, { ownId, runOverride: row.run_id === ownId ? null : row.run_id });
     const imported = before.imported && row.imported === 1;
     this.known.set(row.group_key, { runId, imported });
@@ -52,7 +53,7 @@ export class PlainGroups {
   }
 
   /** The changes that this arrival makes: none for a group that is known with the same run. */
-  note(groupKey: string, cause: GroupCause): StateChange[] {
+  note(groupKey: GroupKey, cause: GroupCause): StateChange[] {
     const before = this.known.get(groupKey);
     // A named run wins over the records' own id and, of two names, the smaller: no order of arrival matters.
     const runId = pickRun(before?.runId, cause);
@@ -79,7 +80,7 @@ function pickRun(before: string | undefined, cause: Pick<GroupCause, "ownId" | "
   return before === cause.ownId || named < before ? named : before;
 }
 
-function toRow(groupKey: string, runId: string, imported: boolean, cause: GroupCause): StateRow<"groups"> {
+function toRow(groupKey: GroupKey, runId: string, imported: boolean, cause: GroupCause): StateRow<"groups"> {
   return {
     group_key: groupKey,
     workspace: cause.workspace,

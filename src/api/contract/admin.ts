@@ -20,7 +20,7 @@ export const KeyBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
     scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
-    workspace: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    workspace: Type.Optional(Type.String({ pattern: "^[^/]{1,128}$", description: "Without a slash." })),
   },
   { additionalProperties: false },
 );

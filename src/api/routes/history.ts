@@ -5,6 +5,7 @@ import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
 import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
 import type { Handler } from "#api/handler.ts";
 import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
+import { inWorkspace } from "#model/group-key.ts";
 
 export function runHistoryRoute(context: ApiContext): Handler<"runHistory"> {
   return async (request) => {
@@ -43,5 +44,5 @@ function endOf(steps: readonly CommandStep[], atNs: bigint): CommandStep[] {
 }
 
 function toFault({ group, raw_base64, ...fault }: HistoryFault, workspace: string) {
-  return { ...fault, groupKey: `${workspace}/${group}`, raw: Buffer.from(raw_base64, "base64") };
+  return { ...fault, groupKey: inWorkspace(workspace, group), raw: Buffer.from(raw_base64, "base64") };
 }

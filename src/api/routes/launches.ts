@@ -5,6 +5,7 @@ import type { LaunchAnswer, LaunchCell, LaunchSummary } from "#api/contract/laun
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { formatLaunchKey } from "#model/group-key.ts";
 import type { LaunchHead } from "#model/pipeline-facts.ts";
 import { cellsAt, countNonfinite } from "#query/runs/cells.ts";
 import type { FieldRef } from "#query/runs/field.ts";
@@ -54,7 +55,7 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
     const asOf = context.asOf();
     const { workspace } = caller;
     const { pipelines } = context.reads;
-    const launchKey = `${workspace}/l/${params.id}/${params.attempt}`;
+    const launchKey = formatLaunchKey(workspace, params.id, params.attempt);
     const [launch, starts] = await Promise.all([
       pipelines.launch(launchKey, signal),
       pipelines.launchStarts([launchKey]),

@@ -6,6 +6,7 @@ import { FileBody, type Handler } from "#api/handler.ts";
 import type { Arrival, FaultRecord, FaultRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type FaultCode, faultKinds } from "#model/fault.ts";
+import { parseGroupKey } from "#model/group-key.ts";
 import type { LogFilter } from "#model/page.ts";
 
 const limitDefault = 100;
@@ -116,8 +117,7 @@ async function answerFaults(
 function toFaultRow(record: FaultRecord, runId: string | null): FaultRow {
   const { group_key, jpos: _, jrow: __, place, ...rest } = record;
   const kind = Object.hasOwn(faultKinds, record.code) ? faultKinds[record.code as FaultCode] : null;
-  // The last part of a group's key is the id its records carry.
-  const run = runId ?? (group_key === "" ? null : group_key.split("/").slice(2).join("/"));
+  const run = runId ?? (group_key === "" ? null : parseGroupKey(group_key).ownId);
   return {
     ...rest,
     run,

@@ -4,6 +4,7 @@
 import type { Int64Column, StringColumn } from "#base/columns.ts";
 import { hashRows } from "#intake/content-hash.ts";
 import type { Fault } from "#model/fault.ts";
+import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { Component } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
@@ -68,7 +69,7 @@ export class CirronWorkspace {
   apply(arrival: CirronArrival): CirronOutcome {
     const known = this.batches.get(arrival.batchId);
     if (known !== undefined && known.contentHash === arrival.contentHash) return this.repeat(arrival, known);
-    const ownKey = `${this.workspace}/c/${arrival.batchId}`;
+    const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, arrival.batchId);
     // A batch id that comes again with other content goes on where its first copy is, whose key may be this very one.
     const start = known === undefined ? this.components.add(this.workspace, ownKey) : known.component;
     const own = this.components.get(start);

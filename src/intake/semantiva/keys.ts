@@ -1,31 +1,28 @@
 // Whose a record is: its run, or its launch. run_space_* lines carry the launch id as `run_id`; taking that for a run
 // would invent one.
 
+import { formatGroupKey, formatLaunchKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { Message } from "#wire/semantiva/decode.ts";
 import { intAt, textAt } from "./fields.ts";
 
 export interface Keys {
-  readonly groupKey: string;
+  readonly groupKey: GroupKey;
   /** The run's own id; '' for lines of a launch. */
   readonly runId: string;
   /** The launch that the line is of, or that a start attaches its run to; '' for none. */
-  readonly launchKey: string;
+  readonly launchKey: GroupKey | "";
   readonly launchId: string;
 }
 
-export function toRunKey(workspace: string, runId: string): string {
-  return `${workspace}/s/${runId}`;
-}
-
-function toLaunchKey(workspace: string, launchId: string, attempt: bigint | number): string {
-  return `${workspace}/l/${launchId}/${attempt}`;
+export function toRunKey(workspace: string, runId: string): GroupKey {
+  return formatGroupKey(workspace, groupKinds.semantivaRun, runId);
 }
 
 export function toKeys({ type, known, runId, record }: Message, workspace: string): Keys {
   const launchId = textAt(record, "run_space_launch_id") ?? "";
   const attempt = intAt(record, "run_space_attempt");
   // Both parts are needed: the same launch id with another attempt is another launch.
-  const launchKey = launchId === "" || attempt === undefined ? "" : toLaunchKey(workspace, launchId, attempt);
+  const launchKey = launchId === "" || attempt === undefined ? "" : formatLaunchKey(workspace, launchId, attempt);
   const isLaunchs = launchKey !== "" && (isLaunchType(type) || (!known && runId === launchId));
   if (isLaunchs) return { groupKey: launchKey, runId: "", launchKey, launchId };
   // A run is attached by its start. Other lines of it stand under no launch, where the store looks them up by run.

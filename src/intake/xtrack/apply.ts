@@ -12,6 +12,7 @@ import type { IdMap } from "#intake/id-map.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
+import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
@@ -38,8 +39,8 @@ export interface XtrackMeta {
   readonly imported: boolean;
 }
 
-export function toGroupKey(workspace: string, run: string): string {
-  return `${workspace}/x/${run}`;
+export function toGroupKey(workspace: string, run: string): GroupKey {
+  return formatGroupKey(workspace, groupKinds.xtrackRun, run);
 }
 
 /**

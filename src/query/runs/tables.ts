@@ -1,6 +1,7 @@
 // The tables of runs of all workspaces, kept while they fit. Whoever stores rows tells what it has stored.
 
 import type { Batch } from "#model/batch.ts";
+import { parseGroupKey } from "#model/group-key.ts";
 import type { FieldRef } from "./field.ts";
 import type { HeadContext } from "./head.ts";
 import { type RunSource, type RunsView, RunTable, type TableLimits, usualLimits } from "./table.ts";
@@ -85,7 +86,7 @@ function toChanges(batches: readonly Batch[]): Map<string, Changes> {
   };
   for (const { parts, state } of batches) {
     for (const { rows } of parts)
-      for (const group of rows.group_key.keys) of(group.slice(0, group.indexOf("/"))).groups.add(group);
+      for (const group of rows.group_key.keys) of(parseGroupKey(group).workspace).groups.add(group);
     for (const { table, row } of state) {
       if (table === "groups") of(row.workspace).groups.add(row.group_key);
       else if (table === "run_edits") of(row.workspace).runs.add(row.run_id);

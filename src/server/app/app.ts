@@ -15,6 +15,7 @@ import type { Control } from "#control/control.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
+import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { RunTables, usualTables } from "#query/runs/tables.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
@@ -207,9 +208,9 @@ function toPresence(
 ): (groupKey: string) => boolean {
   if (neighbours === null && (doors?.presence.count() ?? 0) === 0) return () => false;
   return (groupKey) => {
-    const [workspace, kind, ...id] = groupKey.split("/");
-    if (kind !== "x" || workspace === undefined) return false;
-    const runId = collector.applier.runOf(groupKey) ?? id.join("/");
+    const { workspace, kind, ownId } = parseGroupKey(groupKey);
+    if (kind !== groupKinds.xtrackRun) return false;
+    const runId = collector.applier.runOf(groupKey) ?? ownId;
     const here = doors?.presence.workersOf(workspace, runId).length ?? 0;
     return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
   };

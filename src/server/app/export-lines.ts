@@ -5,13 +5,14 @@ import { createHash } from "node:crypto";
 import { historyRawBytesMax } from "#api/contract/history.ts";
 import type { ResolvedRun } from "#api/reads.ts";
 import { parseLines } from "#api/routes/lines.ts";
+import { groupKinds, parseGroupKey, withoutWorkspace } from "#model/group-key.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { editsQuery } from "#store/reader/heads.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
 import { assignBatches, type BatchHead } from "./export-batches.ts";
-import { cellsOf, ownIdOf, toRecordText } from "./record-text.ts";
+import { cellsOf, toRecordText } from "./record-text.ts";
 
 export interface ExportParts {
   readonly store: Store;
@@ -54,7 +55,7 @@ async function* exportHistory(parts: ExportParts, run: string, groups: readonly 
   const faults = reader.faultLinesQuery(store.database, groups, historyRawBytesMax);
   for await (const row of parseLines<reader.FaultLineRow>(store.stream(faults, { format: "objects", signal }))) {
     const { group_key, ...fault } = row;
-    yield formatHead("fault", { run, fault: { ...fault, group: group_key.slice(workspace.length + 1) } });
+    yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
   const commands = reader.commandLinesQuery(store.database, workspace, run);
   for (const step of await store.query<reader.CommandLineRow>(commands, { signal })) {
@@ -155,13 +156,13 @@ function formatBatch(records: readonly Rows[], head: BatchHead, runId: string): 
 
 function formatRecordLine(rows: Rows, runId: string): string {
   const [row] = rows;
-  const ownId = ownIdOf(row.group_key);
+  const { ownId, kind } = parseGroupKey(row.group_key);
   const run = ownId === runId ? {} : { run: runId };
   const { text } = toRecordText(rows);
   if (row.kind === "output") return formatOutput(row, ownId, runId);
   if (row.protocol === "run") return formatLine("wrapper", { run: runId, wrapper: ownId }, text, true);
   if (row.protocol === "semantiva") {
-    const isLaunch = row.group_key.split("/")[1] === "l";
+    const isLaunch = kind === groupKinds.semantivaLaunch;
     return formatLine("semantiva", isLaunch ? {} : run, text, row.raw === "");
   }
   return formatLine("xtrack", { ...run, ...streamOf(row, text, ownId) }, text, row.raw === "");

@@ -2,6 +2,7 @@
 // every value.
 
 import { formatJson } from "#base/json/format.ts";
+import { parseGroupKey } from "#model/group-key.ts";
 import { type RecordKind, type RecordRow, recordKinds } from "#store/reader/record-rows.ts";
 import { formatMark, formatSnapshot, formatSpan } from "#wire/cirron/rebuild.ts";
 import { rebuildLog, rebuildMetrics, rebuildOther, rebuildParam, type StoredMetric } from "#wire/xtrack/rebuild.ts";
@@ -96,12 +97,15 @@ function toStoredMetric(row: RecordRow): StoredMetric {
 
 function storedOf(row: RecordRow) {
   const { type, worker, extra, raw } = row;
-  return { type, run: ownIdOf(row.group_key), worker, seq: BigInt(row.seq ?? 0), tsNs: BigInt(row.ts_ns), extra, raw };
-}
-
-/** The id that a group's records carry themselves is the rest of its key. */
-export function ownIdOf(groupKey: string): string {
-  return groupKey.split("/").slice(2).join("/");
+  return {
+    type,
+    run: parseGroupKey(row.group_key).ownId,
+    worker,
+    seq: BigInt(row.seq ?? 0),
+    tsNs: BigInt(row.ts_ns),
+    extra,
+    raw,
+  };
 }
 
 function formatSample(rows: readonly [RecordRow, ...RecordRow[]]): string {

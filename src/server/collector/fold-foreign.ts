@@ -3,11 +3,12 @@
 
 import { nowNs } from "#base/clock.ts";
 import type { Doubles } from "#intake/cirron/workspace.ts";
+import { parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { type Arrivals, readGroupRows, readRecentBatches } from "#store/reader/restore.ts";
 import { removeCopies } from "#store/remove-copies.ts";
 import type { Collector } from "./collector.ts";
-import { hasDoubles, readCirron, toGroupRow, workspaceOf } from "./restore.ts";
+import { hasDoubles, readCirron, toGroupRow } from "./restore.ts";
 
 /** Where a batch's rows lie: all of them have its key and its time of arrival. */
 export interface BatchPlace {
@@ -30,7 +31,9 @@ export async function foldForeign(collector: Collector, places: readonly BatchPl
 export async function findForeign({ store, applier }: Collector, sinceNs: bigint): Promise<BatchPlace[]> {
   const rows = await readRecentBatches(store, sinceNs);
   return rows
-    .filter(({ batch_id, group_key }) => !applier.cirronOf(workspaceOf(group_key)).knows(batch_id, group_key))
+    .filter(
+      ({ batch_id, group_key }) => !applier.cirronOf(parseGroupKey(group_key).workspace).knows(batch_id, group_key),
+    )
     .map(({ group_key, received_ns }) => ({ groupKey: group_key, receivedNs: BigInt(received_ns) }));
 }
 
@@ -44,7 +47,7 @@ async function fold(collector: Collector, arrivals: Arrivals): Promise<void> {
   for (const row of told) applier.cirronOf(row.workspace).map.restore(toGroupRow(row));
   for (const { workspace, alias, group_key } of aliases) applier.cirronOf(workspace).map.restoreAlias(alias, group_key);
   const outcomes = [...groups].map(([key, { rows, batches }]) =>
-    applier.cirronOf(workspaceOf(key)).fold(key, rows, batches, nowNs()),
+    applier.cirronOf(parseGroupKey(key).workspace).fold(key, rows, batches, nowNs()),
   );
   await tellChanges(
     collector,

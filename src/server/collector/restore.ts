@@ -6,6 +6,7 @@ import type { ProtocolApplier } from "#intake/applier.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
 import type { Doubles, StoredBatch } from "#intake/cirron/workspace.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
+import { parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
@@ -45,7 +46,7 @@ export async function restoreIntake(store: Store, applier: ProtocolApplier, nowN
   for (const { workspace, alias, group_key } of aliases) applier.cirronOf(workspace).map.restoreAlias(alias, group_key);
   const doubles: Doubles[] = [];
   for (const [key, { rows, batches }] of await readCirron(store, null))
-    doubles.push(applier.cirronOf(workspaceOf(key)).restore(key, rows, batches));
+    doubles.push(applier.cirronOf(parseGroupKey(key).workspace).restore(key, rows, batches));
   const changes = applier.cirronStates().flatMap((state) => state.finishRestore(nowNs));
   return { changes, doubles: doubles.filter(hasDoubles) };
 }
@@ -79,11 +80,6 @@ export async function loadIdentities(
 }
 
 const foreignWaitMs = 2000;
-
-/** The workspace of a Cirron group. */
-export function workspaceOf(groupKey: string): string {
-  return groupKey.slice(0, groupKey.lastIndexOf("/c/"));
-}
 
 export function toGroupRow(row: Record<keyof StateRow<"groups">, string | number | null>): StateRow<"groups"> {
   return {

@@ -181,6 +181,13 @@ describe("keys", () => {
     expect((await fetch(`${url}/api/v1/runs`, { headers: bearer(key) })).status).not.toBe(401);
   });
 
+  it("makes no key for a workspace with a slash, which would make group keys ambiguous", async () => {
+    const { url } = await start();
+    const body = JSON.stringify({ name: "ci", scopes: ["ingest"], workspace: "team/b" });
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(`${url}/api/v1/keys`, { method: "POST", headers, body })).status).toBe(400);
+  });
+
   it("lets an admin of one workspace make keys for no other", async () => {
     const one = await start();
     const admin = one.addKey(["admin"], "team-a");

@@ -1,6 +1,7 @@
 // What the store knows about groups of rows as wholes: whose they are, when they were heard of, what is wrong with them.
 // The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
 
+import { groupKinds } from "#model/group-key.ts";
 import type { GroupFacts } from "#model/run-facts.ts";
 import type { Query, Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
@@ -47,7 +48,7 @@ export async function readGroupFacts(store: Store, scope: GroupScope): Promise<G
     read<TimesRow>(timesSql(database, "group_times", scope)),
     read<TimesRow>(timesSql(database, "metric_summary", scope)),
     read<CountRow>(faultsSql(database, scope)),
-    ofKind(scope, "x") === null ? [] : read<SequenceRow>(sequencesSql(database, scope)),
+    ofKind(scope, groupKinds.xtrackRun) === null ? [] : read<SequenceRow>(sequencesSql(database, scope)),
     read<CountRow>(nonfiniteSql(database, scope)),
   ]);
   const timesOf = byKey(groupTimes);

@@ -1,17 +1,18 @@
 // Which groups of rows a question is about.
 
+import { type GroupKind, groupPrefix } from "#model/group-key.ts";
+
 /** All of a workspace, or these. */
 export type GroupScope =
   | { readonly workspace: string }
   | { readonly workspace: string; readonly groupKeys: readonly string[] };
 
 /**
- * The groups of one kind, which stands in their keys: `x` XTrack, `s` Semantiva, `c` Cirron, `w` a program that was
- * wrapped. Null when the scope has none, so that nothing has to be asked.
+ * The groups of one kind, which stands in their keys. Null when the scope has none, so that nothing has to be asked.
  */
-export function ofKind(scope: GroupScope, kind: "x" | "s" | "c" | "w"): GroupScope | null {
+export function ofKind(scope: GroupScope, kind: GroupKind): GroupScope | null {
   if (!("groupKeys" in scope)) return scope;
-  const prefix = `${scope.workspace}/${kind}/`;
+  const prefix = groupPrefix(scope.workspace, kind);
   const groupKeys = scope.groupKeys.filter((key) => key.startsWith(prefix));
   return groupKeys.length === 0 ? null : { workspace: scope.workspace, groupKeys };
 }
@@ -23,5 +24,14 @@ export function inScope(column: string, scope: GroupScope): string {
 }
 
 export function scopeParams(scope: GroupScope): Record<string, string | string[]> {
-  return "groupKeys" in scope ? { groups: [...scope.groupKeys] } : { prefix: `${scope.workspace}/` };
+  return "groupKeys" in scope ? { groups: [...scope.groupKeys] } : { prefix: groupPrefix(scope.workspace) };
+}
+
+/** As `parseGroupKey` has it, in SQL. */
+export function ownIdSql(key: string): string {
+  return `substring(${key}, position(${key}, '/') + 3)`;
+}
+
+export function workspaceSql(key: string): string {
+  return `substring(${key}, 1, position(${key}, '/') - 1)`;
 }

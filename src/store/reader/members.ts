@@ -2,11 +2,12 @@
 // many keys takes the engine several times as long as reading the lines: they come in order, and are folded here. A line
 // that stands in the store twice changes nothing.
 
+import { parseGroupKey } from "#model/group-key.ts";
 import type { LaunchedRun, OutcomeCount, OutcomeFacts } from "#model/pipeline-facts.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { readNativeBlocks, readNativeRows } from "./native-rows.ts";
-import { failedNodesSql, namesSql, ownIdOf } from "./semantiva.ts";
+import { failedNodesSql, namesSql } from "./semantiva.ts";
 
 /** Of all lines of a run the last one counts, its last end like its last start. */
 const inOrder = "ORDER BY group_key, timestamp, jpos, jrow";
@@ -48,7 +49,7 @@ export async function readMembers(store: Store, launchKey: string, options: Read
     const end = endOf.get(group_key);
     const isTimed = startNs !== 0n && end !== undefined && end.lastNs !== 0n;
     members.push({
-      run_id: name?.name || ownIdOf(group_key),
+      run_id: name?.name || parseGroupKey(group_key).ownId,
       run_index: last.run_index === null ? null : Number(last.run_index),
       context,
       duration_ms: isTimed ? Number((end.lastNs - startNs) / 1_000_000n) : null,

@@ -2,6 +2,7 @@
 
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { workspaceSql } from "./group-scope.ts";
 import { readNativeBlocks } from "./native-rows.ts";
 
 export interface StoredBatchRow {
@@ -82,9 +83,9 @@ export function readStoredLines(store: Store): AsyncIterable<{ readonly workspac
   const { database } = store;
   return readObjects(store, {
     sql: `SELECT workspace, id FROM (
-        SELECT splitByChar('/', toString(group_key))[1] AS workspace, event_id AS id FROM ${database}.events
+        SELECT ${workspaceSql("toString(group_key)")} AS workspace, event_id AS id FROM ${database}.events
           WHERE protocol = 'semantiva'
-        UNION ALL SELECT splitByChar('/', toString(group_key))[1], event_id FROM ${database}.nodes
+        UNION ALL SELECT ${workspaceSql("toString(group_key)")}, event_id FROM ${database}.nodes
         UNION ALL SELECT toString(workspace), fault_id FROM ${database}.faults)`,
   });
 }

@@ -1,5 +1,6 @@
 // Reads the facts about runs of a workspace, or of chosen groups, and gathers them by run.
 
+import { type GroupKind, groupKinds } from "#model/group-key.ts";
 import type {
   EditFact,
   EndFact,
@@ -16,21 +17,19 @@ import { type GroupScope, ofKind } from "./group-scope.ts";
 import * as heads from "./heads.ts";
 import { readNativeRows } from "./native-rows.ts";
 
-type Kind = Parameters<typeof ofKind>[1];
-
 /** Of chosen groups only those are asked about what only their protocol has. */
 export async function readRunFacts(store: Store, scope: GroupScope): Promise<RunFacts[]> {
-  const read = async <T>(kind: Kind, toQuery: (database: string, scope: GroupScope) => Query): Promise<T[]> => {
+  const read = async <T>(kind: GroupKind, toQuery: (database: string, scope: GroupScope) => Query): Promise<T[]> => {
     const mine = ofKind(scope, kind);
     return mine === null ? [] : readNativeRows<T>(store, toQuery(store.database, mine));
   };
   const [groups, starts, ends, statuses, pipelines, wrappers, edits] = await Promise.all([
     readGroupFacts(store, scope),
-    read<StartFact>("x", heads.startsQuery),
-    read<EndFact>("x", heads.endsQuery),
-    read<heads.StatusRow>("x", heads.statusesQuery),
-    read<heads.PipelineRow>("s", heads.pipelinesQuery),
-    read<heads.WrapperRow>("w", heads.wrappersQuery),
+    read<StartFact>(groupKinds.xtrackRun, heads.startsQuery),
+    read<EndFact>(groupKinds.xtrackRun, heads.endsQuery),
+    read<heads.StatusRow>(groupKinds.xtrackRun, heads.statusesQuery),
+    read<heads.PipelineRow>(groupKinds.semantivaRun, heads.pipelinesQuery),
+    read<heads.WrapperRow>(groupKinds.wrapper, heads.wrappersQuery),
     readNativeRows<heads.EditRow>(store, heads.editsQuery(store.database, scope)),
   ]);
   const startsOf = byGroup(starts);

@@ -4,7 +4,9 @@
 // Only idempotent aggregates are used (min, max, argMax, distinct counts): a row may stand in the store twice until its
 // parts are merged. "Last" is the greatest (written time, arrival), the order of `query/semantiva/stored.ts`.
 
+import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { Query } from "#store/store.ts";
+import { ownIdSql } from "./group-scope.ts";
 
 /** Which runs: all of a workspace, these groups, or those of a launch. */
 export type PipelineScope =
@@ -16,7 +18,9 @@ type Params = NonNullable<Query["params"]>;
 
 function scopeParams(scope: PipelineScope): Params {
   if ("groupKeys" in scope) return { groups: [...scope.groupKeys] };
-  return "launchKey" in scope ? { launch: scope.launchKey } : { prefix: `${scope.workspace}/s/` };
+  return "launchKey" in scope
+    ? { launch: scope.launchKey }
+    : { prefix: groupPrefix(scope.workspace, groupKinds.semantivaRun) };
 }
 
 /** A condition on the group keys of runs. */
@@ -32,19 +36,9 @@ function inScope(database: string, scope: PipelineScope): string {
  * rows are deleted. Both are rare, so most runs have no row here and nothing has to be joined.
  */
 export function namesSql(database: string): string {
-  const isNamed = `protocol = 'semantiva' AND run_id != ${ownId("group_key")}`;
+  const isNamed = `protocol = 'semantiva' AND run_id != ${ownIdSql("group_key")}`;
   return `SELECT group_key, argMaxIf(run_id, version, ${isNamed}) AS name, max(deleted_ns) AS deleted
     FROM ${database}.groups WHERE deleted_ns != 0 OR (${isNamed}) GROUP BY group_key`;
-}
-
-/** The id that a run's key was made of. */
-export function ownIdOf(groupKey: string): string {
-  return groupKey.slice(groupKey.indexOf("/s/") + 3);
-}
-
-/** The same in SQL. */
-function ownId(key: string): string {
-  return `substring(${key}, position(${key}, '/s/') + 3)`;
 }
 
 const lastLine = "(timestamp, jpos, jrow)";
@@ -86,7 +80,7 @@ export function completenessQuery(database: string, scope: PipelineScope): Query
       if(e.first_seen.1 = 0, n.first_seen, if(n.first_seen.1 = 0, e.first_seen, least(e.first_seen, n.first_seen)))
         AS first_seen
     FROM edges AS e FULL JOIN executed AS n USING (group_key))
-SELECT if(g.name = '', ${ownId("toString(l.group_key)")}, g.name) AS run_id, l.has_start AS has_start,
+SELECT if(g.name = '', ${ownIdSql("toString(l.group_key)")}, g.name) AS run_id, l.has_start AS has_start,
   l.has_end AS has_end, l.start_timestamp AS start_timestamp, l.end_timestamp AS end_timestamp,
   l.first_node_timestamp AS first_node_timestamp, l.last_node_timestamp AS last_node_timestamp,
   toUInt32(length(l.expected)) AS expected, toUInt32(length(l.observed)) AS observed,
@@ -133,7 +127,7 @@ export function launchesQuery(database: string, page: LaunchPage | { readonly la
   ${rest} ORDER BY start_ns DESC, launch_key DESC ${isPage ? "LIMIT {limit:UInt32}" : ""}`,
     params: isPage
       ? {
-          prefix: `${page.workspace}/l/`,
+          prefix: groupPrefix(page.workspace, groupKinds.semantivaLaunch),
           limit: page.limit,
           ...(page.after === null ? {} : { after_ns: page.after.startNs, after_key: page.after.launchKey }),
         }
@@ -157,7 +151,7 @@ export function attemptsQuery(database: string, workspace: string, launchIds: re
 FROM ${database}.lifecycle
 WHERE launch_key != '' AND startsWith(launch_key, {prefix:String}) AND launch_id IN {ids:Array(String)}
   AND attempt IS NOT NULL GROUP BY launch_id`,
-    params: { prefix: `${workspace}/l/`, ids: [...launchIds] },
+    params: { prefix: groupPrefix(workspace, groupKinds.semantivaLaunch), ids: [...launchIds] },
   };
 }
 

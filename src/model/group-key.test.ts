@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  formatGroupKey,
+  formatLaunchKey,
+  groupKinds,
+  inWorkspace,
+  parseGroupKey,
+  withoutWorkspace,
+} from "./group-key.ts";
+
+it("writes keys as they are stored", () => {
+  expect(formatGroupKey("default", groupKinds.xtrackRun, "sweep/7")).toBe("default/x/sweep/7");
+  expect(formatLaunchKey("default", "a", 2)).toBe("default/l/a/2");
+});
+
+it("takes a key apart into what it was made of, whatever the own id has in it", () => {
+  const workspace = fc.string({ minLength: 1 }).filter((text) => !text.includes("/"));
+  const ownId = fc.oneof(fc.string(), fc.constantFrom("/x/", "a/s/b", "/", "c/c/c"));
+  fc.assert(
+    fc.property(workspace, fc.constantFrom(...Object.values(groupKinds)), ownId, (workspace, kind, ownId) => {
+      const key = formatGroupKey(workspace, kind, ownId);
+      expect(parseGroupKey(key)).toEqual({ workspace, kind, ownId });
+      expect(inWorkspace(workspace, withoutWorkspace(key))).toBe(key);
+    }),
+  );
+});
+
+it("has a letter of its own for every kind", () => {
+  const letters = Object.values(groupKinds);
+  expect(new Set(letters).size).toBe(letters.length);
+  for (const letter of letters) expect(letter).toMatch(/^[a-z]$/);
+});
