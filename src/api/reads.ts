@@ -6,6 +6,7 @@ import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-c
 import type { RunFacts } from "#model/run-facts.ts";
 import type { SeriesRequest } from "#model/series-request.ts";
 import type { TimelineReads } from "#query/timeline/timelines.ts";
+import type { CompareReads } from "./compare-reads.ts";
 import type { CheckpointRow, LogRow } from "./contract/record.ts";
 import type { Float } from "./contract/scalar.ts";
 import type { MetricInfo } from "./contract/series.ts";
@@ -114,6 +115,7 @@ export interface TensorRecord {
 export interface Reads {
   readonly pipelines: PipelineReads;
   readonly records: RecordReads;
+  readonly compare: CompareReads;
   resolve(workspace: string, id: string): Promise<ResolvedRun | null>;
   /** For each id the groups of the run it means; none when it means nothing. */
   groupsOfIds(workspace: string, ids: readonly string[]): Promise<Map<string, RunGroup[]>>;

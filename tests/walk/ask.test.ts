@@ -89,6 +89,41 @@ describe("comparing the sweep", () => {
     expect(compared.params.filter((row) => row.differs).map((row) => row.name)).toContain("lr");
     expect(compared.divergence.some((row) => row.step !== null)).toBe(true);
   });
+
+  test("says each run's own values in the order in which the runs were named", async () => {
+    const { body } = await walk.get("/api/v1/runs?filter=protocol:xtrack&sort=-name&limit=100");
+    const { runs } = body as { runs: { id: string; name: string }[] };
+    const ids = runs.map(({ id }) => id);
+    const answer = await walk.get(`/api/v1/compare?${ids.map((id) => `run=${id}`).join("&")}&part=metrics&part=params`);
+    const compared = answer.body as Compared;
+    expect(compared.runs.map(({ id }) => id)).toEqual(ids);
+    expect([compared.divergence, compared.spans, compared.tensors]).toEqual([[], [], []]);
+    const rates = compared.params.find(({ name }) => name === "lr")?.values;
+    for (const [i, id] of ids.entries()) {
+      const alone = (await walk.get(`/api/v1/runs/${id}`)).body as { params: Record<string, string> };
+      expect(rates?.[i]).toBe(alone.params["lr"] ?? null);
+      const { metrics } = (await walk.get(`/api/v1/runs/${id}/metrics`)).body as { metrics: MetricOfRun[] };
+      for (const metric of metrics) {
+        const row = compared.metrics.find(({ key, phase }) => key === metric.key && phase === metric.phase);
+        expect([row?.last[i], row?.min[i], row?.max[i], row?.nonfinite[i]]).toEqual([
+          metric.last,
+          metric.min,
+          metric.max,
+          metric.nan + metric.pos_inf + metric.neg_inf,
+        ]);
+      }
+    }
+  });
+
+  test("leaves out a run that is not there, and says which", async () => {
+    const { body } = await walk.get("/api/v1/runs?filter=protocol:xtrack&limit=1");
+    const { runs } = body as { runs: { id: string }[] };
+    const answer = await walk.get(`/api/v1/compare?run=gone&run=${runs[0]?.id}&part=params`);
+    expect(answer.status).toBe(200);
+    expect((answer.body as Compared).runs).toHaveLength(1);
+    expect((answer.body as Compared).missing).toEqual(["gone"]);
+    expect(await walk.get("/api/v1/compare?run=gone")).toMatchObject({ status: 404, body: { code: "run_not_found" } });
+  });
 });
 
 test("files and checkpoints that a run named are listed, the best one marked", async () => {
@@ -116,3 +151,24 @@ test("a span is told with its way to the root, an ancestor that never arrived am
   expect(Number(gpu_ns)).toBeGreaterThan(0);
   expect((await walk.get("/api/v1/runs/gpu/spans/by-id/nope")).body).toMatchObject({ code: "span_not_found" });
 });
+
+interface Compared {
+  runs: { id: string }[];
+  missing: string[];
+  params: { name: string; values: (string | null)[] }[];
+  metrics: { key: string; phase: string; last: unknown[]; min: unknown[]; max: unknown[]; nonfinite: number[] }[];
+  divergence: unknown[];
+  spans: unknown[];
+  tensors: unknown[];
+}
+
+interface MetricOfRun {
+  key: string;
+  phase: string;
+  last: unknown;
+  min: unknown;
+  max: unknown;
+  nan: number;
+  pos_inf: number;
+  neg_inf: number;
+}

@@ -1,13 +1,18 @@
 // N runs side by side. Element i of every `values` list belongs to run i; null where a run has none.
+// A comparison has parts, and a part that was not asked for is an empty list: whoever shows one at a time asks for one.
 
 import Type, { type Static } from "typebox";
 import { RunSummary } from "./run.ts";
-import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs } from "./scalar.ts";
+import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, word } from "./scalar.ts";
+
+export const ComparePart = word(["params", "metrics", "divergence", "spans", "tensors"]);
+export type ComparePart = Static<typeof ComparePart>;
 
 export const CompareQuery = Type.Object({
   run: repeated(Type.String({ minLength: 1 }), 100),
   /** Metric keys to look for the point of divergence in; the most common loss-like ones when absent. */
   key: Type.Optional(repeated(Type.String(), 16)),
+  part: Type.Optional(repeated(ComparePart, 5)),
 });
 
 const textRows = Type.Array(
@@ -16,6 +21,8 @@ const textRows = Type.Array(
 
 export const CompareAnswer = Type.Object({
   runs: Type.Array(RunSummary),
+  /** Ids that no run has, or none any more: these are left out. */
+  missing: Type.Array(Type.String()),
   params: textRows,
   env: textRows,
   source: textRows,

@@ -1,54 +1,113 @@
-// GET /compare: several runs side by side.
+// GET /compare: several runs side by side. What is read is read once for all of them.
 
-import { type ApiContext, groupKeys } from "#api/context.ts";
-import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { ComparedMetric, ComparedSpan, StartText } from "#api/compare-reads.ts";
+import type { ApiContext } from "#api/context.ts";
+import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import type { Run } from "#api/contract/run.ts";
-import type { MetricInfo, Series } from "#api/contract/series.ts";
 import type { Handler } from "#api/handler.ts";
-import type { ResolvedRun, SpanSummaryRecord } from "#api/reads.ts";
+import type { RunGroup } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { findDivergence, type SteppedPoint } from "#query/compare/divergence.ts";
-import { parseLines } from "./lines.ts";
-import { readRun } from "./run.ts";
+import type { RunRow } from "#query/runs/row.ts";
+import { lossKeys, readDivergences } from "./compare-divergence.ts";
+import { toEnvironment, toParams } from "./run.ts";
+import { toSummary } from "./runs.ts";
 
-const divergenceBuckets = 2000;
-const lossKeysMax = 4;
+interface Side {
+  readonly row: RunRow;
+  readonly groups: readonly RunGroup[];
+}
 
 export function compareRoute(context: ApiContext): Handler<"compare"> {
   return async ({ query, caller, signal }): Promise<CompareAnswer> => {
     const asOf = context.asOf();
-    const resolved = await Promise.all(query.run.map((id) => resolve(context, caller.workspace, id)));
-    const runs = await Promise.all(resolved.map((run) => readRun(context, caller.workspace, run, asOf)));
-    const metrics = await Promise.all(resolved.map((run) => context.reads.metrics(run.groups)));
-    const spans = await Promise.all(
-      resolved.map((run) =>
-        context.reads.spanSummary({ groups: groupKeys(run), fromNs: null, toNs: null, byRank: false }),
-      ),
-    );
-    const tensors = await Promise.all(
-      resolved.map((run) => context.reads.tensors({ groups: groupKeys(run), fromNs: null, toNs: null }, null)),
-    );
-    const keys = query.key ?? lossKeys(metrics);
+    const { workspace } = caller;
+    const { sides, missing } = await readSides(context, workspace, query.run);
+    const groups = sides.flatMap((side) => side.groups);
+    const ids = sides.map(({ row }) => row.runId);
+    const asked = (part: ComparePart): boolean => query.part === undefined || query.part.includes(part);
+    const [texts, metrics, spans, tensors] = await Promise.all([
+      asked("params") ? readTexts(context, workspace, sides) : { params: [], env: [], source: [] },
+      asked("metrics") || asked("divergence") ? context.reads.compare.metrics(groups) : [],
+      asked("spans") ? context.reads.compare.spans(groups) : [],
+      asked("tensors") ? context.reads.compare.tensors(groups) : [],
+    ]);
     return {
-      runs,
-      params: textRows(runs.map((run) => run.params)),
-      env: textRows(runs.map((run) => quoteAll(run.env))),
-      source: textRows(runs.map((run) => quoteAll(run.source))),
-      metrics: metricRows(metrics),
-      divergence: await divergences(context, resolved, keys, signal),
-      spans: spanRows(spans),
-      tensors: sharedNames(tensors.map((list) => list.map((tensor) => tensor.tensor))),
+      runs: sides.map(({ row }) => toSummary({ row, cells: [] })),
+      missing,
+      ...texts,
+      metrics: asked("metrics") ? await readMetricRows(context, workspace, sides, metrics) : [],
+      divergence: asked("divergence")
+        ? await readDivergences(context, ids, groups, query.key ?? lossKeys(metrics), signal)
+        : [],
+      spans: spanRows(ids, spans),
+      tensors,
       as_of: asOf,
     };
   };
 }
 
-async function resolve(context: ApiContext, workspace: string, id: string): Promise<ResolvedRun> {
-  const found = await context.reads.resolve(workspace, id);
-  if (found !== null) return found;
-  throw new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
-    at: { part: "query", name: "run" },
+/** The runs in the order in which they were named, each once, and the ids that mean none. */
+async function readSides(
+  context: ApiContext,
+  workspace: string,
+  asked: readonly string[],
+): Promise<{ sides: readonly Side[]; missing: string[] }> {
+  const groupsOf = await context.reads.groupsOfIds(workspace, [...new Set(asked)]);
+  const sides = await context.tables.ask(workspace, [], context.head(), (view) => {
+    const found = new Map<string, Side>();
+    for (const groups of groupsOf.values()) {
+      const place = groups[0] === undefined ? undefined : view.placeOf(groups[0].run);
+      if (place === undefined) continue;
+      const row = view.rowAt(place);
+      found.set(row.runId, { row, groups });
+    }
+    return [...found.values()];
   });
+  const known = new Set(sides.map(({ row }) => row.runId));
+  const missing = [...groupsOf].flatMap(([id, groups]) => (known.has(groups[0]?.run ?? "") ? [] : [id]));
+  if (sides.length > 0) return { sides, missing };
+  throw new Refusal(
+    "run_not_found",
+    `There is no run with the id ${missing.map((id) => JSON.stringify(id)).join(" or ")}.`,
+    {
+      at: { part: "query", name: "run" },
+    },
+  );
+}
+
+async function readTexts(
+  context: ApiContext,
+  workspace: string,
+  sides: readonly Side[],
+): Promise<Pick<CompareAnswer, "params" | "env" | "source">> {
+  const groups = sides.flatMap((side) => side.groups);
+  const [cells, texts] = await Promise.all([
+    context.reads.paramCells(
+      workspace,
+      null,
+      groups.map(({ groupKey }) => groupKey),
+    ),
+    context.reads.compare.startTexts(groups),
+  ]);
+  const cellsOf = Map.groupBy(cells, (cell) => cell.groupKey);
+  const textOf = (run: string, type: StartText["type"]): string =>
+    texts.find((text) => text.run === run && text.type === type)?.payload ?? "{}";
+  const environments = sides.map(({ row }) =>
+    toEnvironment(textOf(row.runId, "run_start"), textOf(row.runId, "cirron.session")),
+  );
+  return {
+    params: textRows(
+      sides.map((side) => {
+        const keys = side.groups.map(({ groupKey }) => groupKey);
+        return toParams(
+          keys.flatMap((key) => cellsOf.get(key) ?? []),
+          keys,
+        );
+      }),
+    ),
+    env: textRows(environments.map(({ env }) => quoteAll(env))),
+    source: textRows(environments.map(({ source }) => quoteAll(source))),
+  };
 }
 
 function quoteAll(texts: Record<string, string>): Record<string, string> {
@@ -63,108 +122,49 @@ function textRows(sides: readonly Readonly<Run["params"]>[]): CompareAnswer["par
   });
 }
 
-function metricRows(sides: readonly (readonly MetricInfo[])[]): CompareAnswer["metrics"] {
-  const series = new Map(
-    sides.flatMap((side) => side.map(({ key, phase }) => [`${key}\n${phase}`, { key, phase }] as const)),
-  );
-  return [...series.values()].map(({ key, phase }) => {
-    const found = sides.map((side) => side.find((metric) => metric.key === key && metric.phase === phase));
+/** Points that are not finite are counted only where a summary says that there are any, which is rare. */
+async function readMetricRows(
+  context: ApiContext,
+  workspace: string,
+  sides: readonly Side[],
+  metrics: readonly ComparedMetric[],
+): Promise<CompareAnswer["metrics"]> {
+  const flagged = metrics.filter((metric) => metric.has_nonfinite === 1);
+  const runs = new Set(flagged.map(({ run }) => run));
+  const groups = sides.filter(({ row }) => runs.has(row.runId)).flatMap((side) => side.groups);
+  const keys = [...new Set(flagged.map(({ key }) => key))];
+  const runOf = new Map(groups.map(({ groupKey, run }) => [groupKey, run]));
+  const counts = keys.length === 0 ? [] : await context.reads.metricCounts(workspace, keys, [...runOf.keys()]);
+  const countOf = new Map<string, number>();
+  for (const { groupKey, key, phase, nonfinite } of counts) {
+    const name = JSON.stringify([runOf.get(groupKey), key, phase]);
+    countOf.set(name, (countOf.get(name) ?? 0) + nonfinite);
+  }
+  return [...Map.groupBy(metrics, ({ key, phase }) => `${key}\n${phase}`).values()].map((rows) => {
+    const { key, phase } = rows[0] as ComparedMetric;
+    const byRun = new Map(rows.map((row) => [row.run, row]));
+    const found = sides.map(({ row }) => byRun.get(row.runId));
     return {
       key,
       phase,
       last: found.map((metric) => metric?.last ?? null),
       min: found.map((metric) => metric?.min ?? null),
       max: found.map((metric) => metric?.max ?? null),
-      nonfinite: found.map((metric) => (metric === undefined ? 0 : metric.nan + metric.pos_inf + metric.neg_inf)),
+      nonfinite: sides.map(({ row }) => countOf.get(JSON.stringify([row.runId, key, phase])) ?? 0),
     };
   });
 }
 
-function spanRows(sides: readonly (readonly SpanSummaryRecord[])[]): CompareAnswer["spans"] {
-  const names = [...new Set(sides.flatMap((side) => side.map((row) => row.name)))];
-  return names.map((name) => {
-    const found = sides.map((side) => side.find((row) => row.name === name));
+function spanRows(ids: readonly string[], spans: readonly ComparedSpan[]): CompareAnswer["spans"] {
+  return [...Map.groupBy(spans, (row) => row.name)].map(([name, rows]) => {
+    const byRun = new Map(rows.map((row) => [row.run, row]));
+    const found = ids.map((id) => byRun.get(id));
     return {
       name,
       count: found.map((row) => row?.count ?? null),
       wall_ns: found.map((row) => row?.wall_ns ?? null),
-      gpu_ns: found.map((row) => (row === undefined || row.gpu_count === 0 ? null : row.gpu_ns)),
+      gpu_ns: found.map((row) => row?.gpu_ns ?? null),
       p50_ns: found.map((row) => row?.p50_ns ?? null),
     };
   });
-}
-
-function sharedNames(sides: readonly (readonly string[])[]): string[] {
-  const counts = new Map<string, number>();
-  for (const side of sides) for (const name of new Set(side)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].flatMap(([name, count]) => (count > 1 ? [name] : [])).sort();
-}
-
-/** The metrics that most runs share and that are called a loss. */
-function lossKeys(sides: readonly (readonly MetricInfo[])[]): string[] {
-  const keys = sides.flatMap((side) => [...new Set(side.map((metric) => metric.key))]);
-  const counts = Map.groupBy(
-    keys.filter((key) => /loss/i.test(key)),
-    (key) => key,
-  );
-  return [...counts]
-    .filter(([, found]) => found.length > 1)
-    .sort(([, a], [, b]) => b.length - a.length)
-    .slice(0, lossKeysMax)
-    .map(([key]) => key);
-}
-
-async function divergences(
-  context: ApiContext,
-  runs: readonly ResolvedRun[],
-  keys: readonly string[],
-  signal: AbortSignal,
-): Promise<CompareAnswer["divergence"]> {
-  if (keys.length === 0 || runs.length < 2) return [];
-  const window = { worker: null, phase: null, from: null, to: null, fromNs: null, toNs: null };
-  const groups = runs.flatMap((run) => run.groups);
-  const request = {
-    groups,
-    keys,
-    axis: "step" as const,
-    buckets: divergenceBuckets,
-    byWorker: false,
-    byPosition: false,
-    ...window,
-  };
-  const all: Series[] = [];
-  for await (const series of parseLines<Series>(context.reads.series(request, signal))) all.push(series);
-  const [first, ...others] = runs as [ResolvedRun, ...ResolvedRun[]];
-  return all
-    .filter((series) => series.run === first.runId)
-    .flatMap((reference) =>
-      others.map(({ runId }) => {
-        const { key, phase } = reference;
-        const other = all.find((series) => series.run === runId && series.key === key && series.phase === phase);
-        const found = other === undefined ? null : findDivergence(toPoints(reference), toPoints(other));
-        return {
-          key,
-          phase,
-          run: runId,
-          step: found === null ? null : String(found.at.x),
-          ts_ns:
-            found === null || other === undefined
-              ? null
-              : (BigInt(other.t_base) + BigInt(Math.round(found.at.t))).toString(),
-          reference: found === null ? null : toFloat(found.reference),
-          value: found === null ? null : toFloat(found.at.value),
-        };
-      }),
-    );
-}
-
-function toPoints(series: Series): SteppedPoint[] {
-  const base = Number(series.x_base);
-  return series.last.flatMap((value, at) =>
-    value === null ? [] : [{ x: base + (series.x[at] as number), t: series.t[at] as number, value: Number(value) }],
-  );
-}
-
-function toFloat(value: number): number | "NaN" | "Infinity" | "-Infinity" {
-  return Number.isFinite(value) ? value : (String(value) as "NaN");
 }

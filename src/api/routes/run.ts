@@ -52,8 +52,7 @@ export async function readRun(
     aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
     also: [...resolved.also],
     params: toParams(params, keys),
-    source: toTexts(objectOf(start["source"])),
-    env: toTexts({ ...sessionEnv(payloads), ...objectOf(start["env"]) }),
+    ...environmentOf(start, firstPayload(payloads, "cirron.session")),
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head),
     children: [],
@@ -66,7 +65,7 @@ export async function readRun(
 }
 
 /** The latest value of each, of all groups of the run. */
-function toParams(cells: readonly ParamCell[], groups: readonly string[]): Record<string, string> {
+export function toParams(cells: readonly ParamCell[], groups: readonly string[]): Record<string, string> {
   const inOrder = cells.toSorted(
     (a, b) => compareBig(a.tsNs, b.tsNs) || groups.indexOf(a.groupKey) - groups.indexOf(b.groupKey),
   );
@@ -83,9 +82,17 @@ function lastPayload(payloads: readonly PayloadRecord[], type: string): Record<s
   return found === undefined ? {} : objectOf(JSON.parse(found.payload));
 }
 
-/** Attributes of the Cirron session span: the nearest thing to an environment that protocol has. */
-function sessionEnv(payloads: readonly PayloadRecord[]): Record<string, unknown> {
-  return firstPayload(payloads, "cirron.session");
+/** Where a run ran and out of which source, from the texts it was started with. */
+export function toEnvironment(startText: string, sessionText: string): Pick<Run, "env" | "source"> {
+  return environmentOf(objectOf(JSON.parse(startText)), objectOf(JSON.parse(sessionText)));
+}
+
+/** The attributes of the Cirron session span are the nearest thing to an environment that protocol has. */
+function environmentOf(start: Record<string, unknown>, session: Record<string, unknown>): Pick<Run, "env" | "source"> {
+  return {
+    source: toTexts(objectOf(start["source"])),
+    env: toTexts({ ...session, ...objectOf(start["env"]) }),
+  };
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

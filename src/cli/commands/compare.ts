@@ -29,6 +29,8 @@ export function addCompare(program: Command, context: Context): void {
       const query = { run: ids, ...(options.metric === undefined ? {} : { key: options.metric }) };
       const answer = await client.call("compare", { query });
       if (options.json) return printJson(context, answer);
+      for (const id of answer.missing)
+        context.stderr.write(`There is no run with the id ${JSON.stringify(id)}; it is left out.\n`);
       const columns = [{ title: "" }, ...answer.runs.map(({ name }) => ({ title: name, minWidth: 8 }))];
       for (const part of ["params", "env", "source"] as const) {
         const rows = answer[part].filter(({ differs }) => differs || options.all);

@@ -12,6 +12,7 @@ import * as spans from "#store/reader/span.ts";
 import { spanSummaryQuery } from "#store/reader/span-summary.ts";
 import * as timeline from "#store/reader/timeline.ts";
 import type { Store } from "#store/store.ts";
+import { createCompareReads } from "./compare-reads.ts";
 import { createPipelineReads } from "./pipeline-reads.ts";
 import { createRecordReads } from "./record-reads.ts";
 import { createSeriesReads } from "./series-reads.ts";
@@ -21,6 +22,7 @@ export function createReads(store: Store): Reads {
   return {
     pipelines: createPipelineReads(store),
     records: createRecordReads(store),
+    compare: createCompareReads(store),
     resolve: (workspace, id) => resolve(store, workspace, id),
     groupsOfIds: (workspace, ids) => readGroupsOfIds(store, workspace, ids),
     groupsOf: (workspace, runs) => readGroups(store, workspace, runs),
