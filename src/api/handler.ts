@@ -1,6 +1,7 @@
 // What a route's handler gets and gives. The server checks key, scope and schema before it calls one; a handler answers
 // with the contract's JSON, with JSON text that is ready to send, or with a file, and refuses by throwing a Refusal.
 
+import type { IngestRoute } from "#protocol/facts.ts";
 import type { Scope } from "./contract/admin.ts";
 import type { RouteName } from "./contract/paths.ts";
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "./contract/routes.ts";
@@ -52,16 +53,7 @@ export type Handler<N extends RouteName> = (
 
 /** Routes that the server answers itself. */
 type ServerRoute =
-  | "cirron"
-  | "cirronDefault"
-  | "cirronRun"
-  | "blob"
-  | "blobDefault"
-  | "blobRun"
-  | "semantiva"
-  | "xtrack"
-  | "output"
-  | "wrapper"
+  | IngestRoute
   | "putArtifact"
   | "session"
   | "login"

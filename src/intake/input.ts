@@ -12,7 +12,7 @@ export interface PackedBody {
   readonly bytes: Uint8Array;
 }
 
-interface Arrival {
+export interface Arrival {
   readonly workspace: string;
   /** http, tcp, unix, ws, file, run, … : by which way it came. */
   readonly transport: string;

@@ -23,7 +23,9 @@ function readLinter(): Rooms {
     const patterns = linter.rules.style?.noRestrictedImports?.options.patterns;
     const room = /^(?:src\/)?([a-z]+)\//.exec(includes[0] ?? "")?.[1];
     if (!patterns || !room) continue;
-    const allowed = patterns.flatMap(({ group }) => group.flatMap((glob) => /^!#(.+)\/\*\*$/.exec(glob)?.[1] ?? []));
+    const allowed = patterns.flatMap(({ group }) =>
+      group.flatMap((glob) => /^!#(.+?)(?:\/\*\*|\.ts)$/.exec(glob)?.[1] ?? []),
+    );
     rooms.set(room, new Set(allowed.filter((name) => name !== room)));
   }
   return rooms;

@@ -3,6 +3,8 @@
 // A path segment `:x` is one percent-encoded segment (`train%2Floss`), `*` is the rest of the path.
 // Scopes: `open` needs no key; the others as design says. A key with `admin` has every scope.
 
+import { ingestPaths } from "#protocol/facts.ts";
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type RouteScope = "open" | "ingest" | "read" | "control" | "admin";
 
@@ -83,17 +85,8 @@ export const paths = {
   backup: route("GET", `${v1}/backup`, "admin", "Everything in the data folder, as one archive with checksums."),
   audit: route("GET", `${v1}/audit`, "admin", "Edits, deletions, commands and keys: who did what."),
 
-  cirron: route("POST", "/v1/traces", "ingest", "A Cirron batch."),
-  cirronDefault: route("POST", "/api/traces", "ingest", "A Cirron batch, on the SDK's default path."),
-  cirronRun: route("POST", "/v1/runs/:run/traces", "ingest", "A Cirron batch of a named run."),
-  blob: route("PUT", "/v1/traces/blobs/*", "ingest", "A tensor blob."),
-  blobDefault: route("PUT", "/api/traces/blobs/*", "ingest", "A tensor blob, on the SDK's default path."),
-  blobRun: route("PUT", "/v1/runs/:run/traces/blobs/*", "ingest", "A tensor blob of a named run."),
+  ...ingestPaths,
   readBlob: route("GET", "/v1/traces/blobs/*", "read", "A stored tensor blob, as an attachment."),
-  semantiva: route("POST", "/v1/trace-stream", "ingest", "Semantiva trace lines."),
-  xtrack: route("POST", "/v1/xtrack", "ingest", "XTrack frames; the same path upgrades to a WebSocket."),
-  output: route("POST", "/v1/runs/:run/output", "ingest", "Lines that a program under `tributary run` printed."),
-  wrapper: route("POST", "/v1/runs/:run/wrapper", "ingest", "Start, exit and machine samples of `tributary run`."),
   putArtifact: route("PUT", "/v1/runs/:run/artifacts/:name", "ingest", "Store a file of a run."),
 
   healthz: route("GET", "/healthz", "open", "The process is alive."),

@@ -1,6 +1,7 @@
 // What a run received besides series and spans: logs, params, files, events, faults, gaps.
 
 import Type, { type Static } from "typebox";
+import { recordProtocolNames } from "#protocol/facts.ts";
 import {
   AsOf,
   Count,
@@ -104,7 +105,7 @@ export const EventsQuery = Type.Object({
   ...PageQuery,
   ...WindowQuery,
   type: Type.Optional(repeated(Type.String(), 32)),
-  protocol: Type.Optional(word(["cirron", "semantiva", "xtrack", "run"])),
+  protocol: Type.Optional(word(recordProtocolNames)),
   worker: Type.Optional(Type.String()),
   q: Type.Optional(Type.String({ maxLength: 1024 })),
   order: Type.Optional(word(["asc", "desc"])),

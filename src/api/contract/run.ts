@@ -13,6 +13,7 @@
 // Times are RFC 3339 or relative (-2h); durations have units (14.2s, 3m); NaN, Infinity are values.
 
 import Type, { type Static } from "typebox";
+import { protocolNames } from "#protocol/facts.ts";
 import {
   AsOf,
   Count,
@@ -30,7 +31,7 @@ import {
 export const RunStatus = word(["running", "completed", "failed", "killed", "lost", "unknown"]);
 export type RunStatus = Static<typeof RunStatus>;
 
-export const Protocol = word(["cirron", "semantiva", "xtrack"]);
+export const Protocol = word(protocolNames);
 export type Protocol = Static<typeof Protocol>;
 
 /** A value in a table: its exact text, and its number when it is one. */

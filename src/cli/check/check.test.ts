@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Finding, formatProblem, formatSummary, type Problem, type Summary } from "#protocol/finding.ts";
+import { readRegistry } from "#protocol/semantiva/schema-dir.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
-import { type CheckOptions, checkPaths } from "./check.ts";
-import { type Finding, formatProblem, formatSummary, type Problem, type Summary } from "./finding.ts";
-import { readRegistry } from "./schema-dir.ts";
+import { type CheckRun, checkPaths } from "./check.ts";
 
 const registry = createRegistry(bundledSchemas);
 const fixtures = "tests/fixtures";
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 async function check(
   paths: readonly string[],
-  options: Partial<CheckOptions> = {},
+  options: Partial<CheckRun> = {},
 ): Promise<{ problems: Problem[]; summary: Summary }> {
   const findings: Finding[] = [];
   for await (const finding of checkPaths(paths, { registry, ...options })) findings.push(finding);

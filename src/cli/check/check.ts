@@ -1,24 +1,15 @@
 // Validates trace files without a server: what the collector would keep as faults, with file, line and column.
 
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import type { JsonLimits } from "#base/json/value.ts";
-import { findSources, type Source, type UnreadablePath } from "#intake/sources.ts";
-import type { Registry } from "#wire/semantiva/registry.ts";
-import { checkBatch, checkSentinels } from "./check-batch.ts";
-import { checkFrames } from "./check-frames.ts";
-import { checkLines, type SaidOnce } from "./check-lines.ts";
-import { type Finding, type Problem, Tally } from "./finding.ts";
+import { detectBytes, detectFile, emptyFile, unknownFile } from "#protocol/detect.ts";
+import { protocolLabels } from "#protocol/facts.ts";
+import type { CheckedFile, CheckOptions, FileKind } from "#protocol/file-kind.ts";
+import { type Finding, type Problem, Tally } from "#protocol/finding.ts";
+import { findSources } from "#protocol/sources.ts";
 
-export interface CheckOptions {
-  /** Of `readRegistry`. */
-  readonly registry: Registry;
-  /** The documents to the letter. */
-  readonly strict?: boolean;
+export interface CheckRun extends Omit<CheckOptions, "said"> {
   /** Problems beyond this many in one file are counted, not given. */
   readonly problemsPerFileMax?: number;
-  readonly lineBytesMax?: number;
-  readonly limits?: JsonLimits;
   /** What `-` means. */
   readonly stdin?: AsyncIterable<Uint8Array>;
 }
@@ -27,69 +18,71 @@ const readBytes = 1024 * 1024;
 const problemsPerFileMaxDefault = 1000;
 
 /** Problems as they are found, and a summary as the last finding. */
-export async function* checkPaths(paths: readonly string[], options: CheckOptions): AsyncGenerator<Finding> {
-  const tally = new Tally(options.problemsPerFileMax ?? problemsPerFileMaxDefault);
-  const said: SaidOnce = { headerless: false, nonFinite: false };
-  for await (const problem of checkAll(paths, options, tally, said)) if (tally.admit(problem)) yield problem;
+export async function* checkPaths(paths: readonly string[], run: CheckRun): AsyncGenerator<Finding> {
+  const tally = new Tally(run.problemsPerFileMax ?? problemsPerFileMaxDefault);
+  const options = { ...run, said: new Set<string>() };
+  for await (const problem of checkAll(paths, options, tally)) if (tally.admit(problem)) yield problem;
   yield tally.toSummary();
 }
 
 async function* checkAll(
   paths: readonly string[],
-  options: CheckOptions,
+  options: CheckOptions & CheckRun,
   tally: Tally,
-  said: SaidOnce,
 ): AsyncGenerator<Problem> {
   for (const path of paths) {
     if (path === "-" && options.stdin !== undefined) {
-      tally.startFile(0);
-      yield* checkLines("<stdin>", options.stdin, { strict: false, ...options }, tally, said);
+      yield* checkStream(options.stdin, options, tally);
       continue;
     }
     let found = 0;
     for await (const source of findSources([path])) {
       found++;
-      yield* checkSource(source, options, tally, said);
+      if (source.kind === null) yield complain(source.path, "unreadable", `cannot be read (${source.reason})`);
+      else {
+        const chunks = () => createReadStream(source.path, { highWaterMark: readBytes });
+        yield* checkFile({ path: source.path, chunks }, source.kind, source.sizeBytes, options, tally);
+      }
     }
     if (found === 0) yield complain(path, "no_traces", "no trace files in this folder");
   }
 }
 
-async function* checkSource(
-  source: Source | UnreadablePath,
+/** Standard input is told by its first bytes as a file is; lines that say nothing are trace lines. */
+async function* checkStream(
+  stream: AsyncIterable<Uint8Array>,
   options: CheckOptions,
   tally: Tally,
-  said: SaidOnce,
 ): AsyncGenerator<Problem> {
-  const { path } = source;
-  if (source.kind === "unreadable") {
-    yield complain(path, "unreadable", `cannot be read (${source.reason})`);
-    return;
+  const iterator = stream[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < detectBytes) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    head.push(value);
+    bytes += value.length;
   }
-  if (source.kind === "cirron_blob" || source.kind === "temporary") return;
-  tally.startFile(source.sizeBytes);
-  const chunks = () => createReadStream(path, { highWaterMark: readBytes }) as AsyncIterable<Uint8Array>;
-  switch (source.kind) {
-    case "semantiva_lines":
-      yield* checkLines(path, chunks(), { strict: false, ...options }, tally, said);
-      break;
-    case "xtrack_frames":
-    case "xtrack_mixed":
-      yield* checkFrames(path, chunks(), source.kind === "xtrack_mixed", tally);
-      break;
-    case "cirron_batch":
-      yield* checkBatch(path, await readFile(path), tally);
-      break;
-    case "cirron_events":
-      yield* checkSentinels(path, chunks(), tally);
-      break;
-    case "empty":
-      yield complain(path, "empty", "the file is empty", "warning");
-      break;
-    case "unknown":
-      yield complain(path, "not_a_trace", "is none of: Cirron batch, Semantiva trace stream, XTrack frames");
-      break;
-  }
+  const chunks = async function* () {
+    yield* head;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+  };
+  const kind = detectFile("standard-input.jsonl", Buffer.concat(head).subarray(0, detectBytes));
+  yield* checkFile({ path: "<stdin>", chunks }, kind, 0, options, tally);
+}
+
+async function* checkFile(
+  file: CheckedFile,
+  kind: FileKind,
+  sizeBytes: number,
+  options: CheckOptions,
+  tally: Tally,
+): AsyncGenerator<Problem> {
+  if (kind.check === null && kind !== emptyFile && kind !== unknownFile) return;
+  tally.startFile(sizeBytes);
+  if (kind === emptyFile) yield complain(file.path, "empty", "the file is empty", "warning");
+  else if (kind === unknownFile) yield complain(file.path, "not_a_trace", `is no file of ${protocolLabels.join(", ")}`);
+  else if (kind.check !== null) yield* kind.check(file, options, tally);
 }
 
 function complain(file: string, code: string, message: string, severity: Problem["severity"] = "error"): Problem {

@@ -2,12 +2,12 @@
 
 import type { Command } from "commander";
 import { checkPaths } from "#cli/check/check.ts";
-import { formatProblem, formatSummary } from "#cli/check/finding.ts";
-import { readRegistry } from "#cli/check/schema-dir.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { addJsonOption } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
+import { formatProblem, formatSummary } from "#protocol/finding.ts";
+import { readRegistry } from "#protocol/semantiva/schema-dir.ts";
 
 interface CheckCommandOptions {
   readonly strict?: boolean;

@@ -1,12 +1,12 @@
 // The files to import: those that hold traces, each with the folder it belongs to.
 
 import { dirname, resolve } from "node:path";
-import type { SourceKind } from "#intake/detect.ts";
-import { findSources, isTrace } from "#intake/sources.ts";
+import type { FileKind } from "#protocol/file-kind.ts";
+import { findSources } from "#protocol/sources.ts";
 
 export interface FoundFile {
   readonly path: string;
-  readonly kind: Exclude<SourceKind, "temporary" | "empty" | "unknown">;
+  readonly kind: FileKind;
   readonly sizeBytes: number;
   /** The folder whose files belong together: one process' `.cirron`, or where the file lies. */
   readonly source: string;
@@ -24,14 +24,13 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
   for (const path of paths) {
     const before = files.length;
     for await (const source of findSources([path])) {
-      if (source.kind === "unreadable" || !isTrace(source.kind)) continue;
-      const kind = source.kind as FoundFile["kind"];
-      files.push({ path: source.path, kind, sizeBytes: source.sizeBytes, source: toSource(source.path) });
+      if (source.kind === null || !source.kind.isTrace) continue;
+      files.push({ path: source.path, kind: source.kind, sizeBytes: source.sizeBytes, source: toSource(source.path) });
     }
     if (files.length === before) unknown.push(path);
   }
   // Blobs go first: a batch that names them then finds them in place.
-  files.sort((a, b) => Number(b.kind === "cirron_blob") - Number(a.kind === "cirron_blob"));
+  files.sort((a, b) => Number(b.kind.name === "cirron_blob") - Number(a.kind.name === "cirron_blob"));
   return { files, unknown };
 }
 

@@ -13,7 +13,7 @@ import { GrowingFile } from "./growing-file.ts";
 import { LineReader, newline, type Reader, type ReaderOptions, sendBytes } from "./line-reader.ts";
 
 export function createReader(file: FoundFile, options: ReaderOptions): Reader {
-  switch (file.kind) {
+  switch (file.kind.name) {
     case "cirron_batch":
       return new BatchReader(file, options);
     case "cirron_blob":
@@ -27,6 +27,8 @@ export function createReader(file: FoundFile, options: ReaderOptions): Reader {
     case "xtrack_frames":
     case "xtrack_mixed":
       return new FrameReader(file, options);
+    default:
+      throw new Error(`No reader for ${file.kind.name}.`);
   }
 }
 

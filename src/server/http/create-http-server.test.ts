@@ -271,9 +271,9 @@ describe("closing", () => {
     const one = await openServer();
     one.respond = async () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
-      return { position: 1, accepted: 1, duplicates: 0, faults: [], batchId: "b" };
+      return { position: 1, accepted: 1, duplicates: 0, faults: [] };
     };
-    const inFlight = fetch(`${one.url}/v1/traces`, { method: "POST", body: "{}" });
+    const inFlight = fetch(`${one.url}/v1/trace-stream`, { method: "POST", body: "{}" });
     await expect.poll(() => one.inputs.length).toBe(1);
     const begun = performance.now();
     const closed = one.server.close(5000);

@@ -14,6 +14,7 @@ import type { AddressInfo } from "node:net";
 import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify";
 import type { Caller, Handlers } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
@@ -214,7 +215,8 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
       done();
     });
     const ratioMax = config.bodyRatioMax;
-    addIngestRoutes(ingest, { intake, metrics, limits: { bytesMax: config.bodyBytesMax, ratioMax } });
+    const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
+    addIngestRoutes(ingest, { intake, metrics, json, limits: { bytesMax: config.bodyBytesMax, ratioMax } });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
   });
   const xtrack = config.xtrackAddress === "off" ? null : config.xtrackAddress;

@@ -16,7 +16,8 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-const batch = '{"batch_id":"0123456789abcdef0123456789abcdef","spans":[]}';
+const batch =
+  '{"schema_version":1,"sdk_version":"1","batch_id":"0123456789abcdef0123456789abcdef","created_ns":1,"spans":[],"marks":[],"snapshots":[]}';
 const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", body: body as never, headers });
 
@@ -53,26 +54,16 @@ describe("a Cirron batch", () => {
 
   it("gets 400 with the reason and the place when it is none", async () => {
     const one = await start();
-    const raw = new Uint8Array(0);
-    one.respond = async () => ({
-      position: 1,
-      accepted: 0,
-      duplicates: 0,
-      batchId: null,
-      faults: [{ code: "json_syntax", detail: "a comma is missing", place: { offset: 5 }, raw }],
-    });
     const answer = await post(`${one.url}/v1/traces`, "[1 2]");
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({
-      code: "json_syntax",
-      message: "a comma is missing",
-      at: { part: "body", offset: 5 },
-    });
+    expect(await answer.json()).toMatchObject({ code: "json_syntax", at: { part: "body", offset: 3 } });
+    expect(one.inputs).toMatchObject([{ kind: "refused", protocol: "cirron", code: "json_syntax" }]);
+    expect(Buffer.from(one.inputs[0]?.body ?? []).toString()).toBe("[1 2]");
   });
 
   it("is a success again when it is a duplicate or of a run nobody knows", async () => {
     const one = await start();
-    one.respond = async () => ({ position: 1, accepted: 0, duplicates: 3, faults: [], batchId: "b" });
+    one.respond = async () => ({ position: 1, accepted: 0, duplicates: 3, faults: [] });
     expect((await post(`${one.url}/v1/traces`, batch)).status).toBe(202);
     expect((await post(`${one.url}/v1/runs/never-seen/traces`, batch)).status).toBe(202);
   });
@@ -199,7 +190,6 @@ describe("trace lines and frames", () => {
       position: 1,
       accepted: 2,
       duplicates: 1,
-      batchId: null,
       faults: [{ code: "json_syntax", detail: "not JSON", place: { line: 4, offset: 99 }, raw }],
     });
     const lines = await post(`${one.url}/v1/trace-stream`, "{}\n");

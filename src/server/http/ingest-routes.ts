@@ -2,24 +2,27 @@
 // 4xx, so a duplicate or an unknown run is a success, and what is refused is kept as a fault.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { paths, type RouteName } from "#api/contract/paths.ts";
+import { paths } from "#api/contract/paths.ts";
 import { type QueryOf, type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
-import { blastOf, type Fault } from "#model/fault.ts";
+import type { JsonLimits } from "#base/json/value.ts";
+import type { Arrival, RefusedInput } from "#intake/input.ts";
+import type { Fault } from "#model/fault.ts";
+import type { IngestQuery, Reply, RequestHead } from "#protocol/protocol.ts";
+import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import type { Metrics } from "#server/metrics.ts";
 import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
-import { type Busy, type HttpInput, type Intake, isBusy, type Receipt } from "./ports.ts";
+import { type Busy, type Intake, isBusy } from "./ports.ts";
 
 export interface IngestOptions {
   readonly intake: Intake;
   readonly limits: BodyLimits;
+  readonly json: JsonLimits;
   readonly metrics: Metrics;
 }
 
-type Protocol = "cirron" | "semantiva" | "xtrack" | "output" | "wrapper";
-
 export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): void {
-  const add = (name: RouteName, protocol: Protocol) => {
+  for (const [name, doors] of doorsByRoute()) {
     const { method, path, scope } = paths[name];
     const { params, query: querystring }: RouteSchemas = schemas[name];
     app.route({
@@ -27,44 +30,68 @@ export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): v
       url: path,
       config: { scope },
       schema: { querystring, ...(params ? { params } : {}) },
-      handler: (request, reply) => takeIn(request, reply, protocol, options),
+      handler: (request, reply) => takeIn(request, reply, doors, options),
     });
-  };
-  add("cirron", "cirron");
-  add("cirronDefault", "cirron");
-  add("cirronRun", "cirron");
-  add("semantiva", "semantiva");
-  add("xtrack", "xtrack");
-  add("output", "output");
-  add("wrapper", "wrapper");
+  }
 }
 
 async function takeIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  protocol: Protocol,
-  { intake, limits, metrics }: IngestOptions,
+  doors: readonly ProtocolDoor[],
+  { intake, limits, json, metrics }: IngestOptions,
 ): Promise<unknown> {
   const arrival = toArrival(request);
+  const { headers } = request;
   let body: Body;
   try {
     body = await readBody(request.raw, limits);
   } catch (error) {
-    if (error instanceof BodyRefusal) await keepRefused(intake, arrival, protocol, error);
+    if (error instanceof BodyRefusal) {
+      const raw = error.read.slice(0, keptBytesMax);
+      const fault = { code: error.code as Fault["code"], detail: error.message, place: {}, raw };
+      await intake.submit(
+        [{ input: toRefused(arrival, pick(doors, { headers, body: error.read }), fault) }],
+        "applied",
+      );
+    }
     throw error;
   }
-  metrics.bytesIn.inc({ protocol }, body.bytes.length);
-  const receipt = await intake.submit(toInput(protocol, arrival, body, request.query));
+  const { bytes, packed } = body;
+  const door = pick(doors, { headers, body: bytes });
+  metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, bytes.length);
+  const query = request.query as IngestQuery & { wait?: string };
+  const sent = packed === undefined ? { body: bytes } : { body: bytes, packed };
+  const { submissions, refused, answerWhen, toReply } = door.take({
+    arrival,
+    headers,
+    query,
+    limits: { json },
+    ...sent,
+  });
+  const receipt = await (refused === null
+    ? intake.submit(submissions, answerWhen)
+    : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
-    throw refuseBusy(receipt);
+    if (door.toBusyReply === undefined) throw refuseBusy(receipt);
+    return send(reply, door.toBusyReply(receipt.retryAfterS));
   }
-  if ((request.query as { wait?: string }).wait === "1") await intake.queryable(receipt.position);
-  reply.code(202);
-  return protocol === "cirron" ? toBatchAnswer(receipt) : toStreamAnswer(receipt, protocol);
+  if (query.wait === "1") await intake.queryable(receipt.position);
+  if (refused === null) return send(reply, toReply(receipt));
+  if (door.toRefusedReply === undefined) throw toFaultRefusal(refused);
+  return send(reply, door.toRefusedReply(refused));
 }
 
-type Arrival = Omit<HttpInput & { kind: "cirron_batch" }, "kind" | "body">;
+function send(reply: FastifyReply, { status, body, headers = {} }: Reply): unknown {
+  reply.code(status).headers(headers);
+  return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : body;
+}
+
+function pick(doors: readonly ProtocolDoor[], head: RequestHead): ProtocolDoor {
+  const [first, ...others] = doors as readonly [ProtocolDoor, ...ProtocolDoor[]];
+  return [first, ...others].find((door) => door.claims?.(head) ?? true) ?? first;
+}
 
 export function toArrival(request: FastifyRequest): Arrival {
   const { caller } = request;
@@ -80,57 +107,27 @@ export function toArrival(request: FastifyRequest): Arrival {
   };
 }
 
-function toInput(protocol: Protocol, arrival: Arrival, { bytes: body, packed }: Body, query: unknown): HttpInput {
-  const {
-    file = "",
-    line = 1,
-    offset = 0,
-    current_run: currentRun = null,
-  } = query as QueryOf<"xtrack"> & {
-    current_run?: string | null;
-  };
-  const sent = packed === undefined ? { body } : { body, packed };
-  switch (protocol) {
-    case "cirron":
-      return { ...arrival, kind: "cirron_batch", ...sent };
-    case "semantiva":
-      return { ...arrival, kind: "semantiva_lines", ...sent, file, firstLine: line, offset };
-    case "xtrack":
-      return { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun };
-    case "output": {
-      const { wrapper, stream, at_ns } = query as QueryOf<"output">;
-      const printed = at_ns === undefined ? {} : { printedNs: at_ns };
-      return { ...arrival, kind: "log_lines", body, wrapperId: wrapper, stream, offset, ...printed };
-    }
-    case "wrapper":
-      return { ...arrival, kind: "wrapper_lines", body, wrapperId: (query as QueryOf<"wrapper">).wrapper };
-  }
-}
-
 // A fault shows where a client went wrong; the rest of a body beyond the limit would not tell more.
 const keptBytesMax = 64 * 1024;
 
-async function keepRefused(intake: Intake, arrival: Arrival, protocol: Protocol, refusal: BodyRefusal): Promise<void> {
-  await intake.submit({
+function toRefused(
+  arrival: Arrival,
+  { protocol }: ProtocolDoor,
+  { code, detail, place, raw: body }: Fault,
+): RefusedInput {
+  return {
     ...arrival,
     kind: "refused",
-    protocol,
-    code: refusal.code as Fault["code"],
-    detail: refusal.message,
-    place: "{}",
-    body: refusal.read.slice(0, keptBytesMax),
-  });
+    protocol: protocol.facts.name,
+    code,
+    detail,
+    place: JSON.stringify(place),
+    body,
+  };
 }
 
-function toBatchAnswer(receipt: Receipt): { batch_id: string } {
-  if (receipt.batchId !== null) return { batch_id: receipt.batchId };
-  const fault = receipt.faults.find((one) => blastOf(one.code) !== "record") ?? receipt.faults[0];
-  throw toFaultRefusal(fault);
-}
-
-function toFaultRefusal(fault: Fault | undefined): Refusal {
-  const { offset, pointer } = fault?.place ?? {};
-  return new Refusal(fault?.code ?? "cirron_not_batch", fault?.detail ?? "The body is not a Cirron batch.", {
+function toFaultRefusal({ code, detail, place: { offset, pointer } }: Fault): Refusal {
+  return new Refusal(code, detail, {
     hint: "The body is kept as a fault and can be looked at on the Integrity page.",
     at: {
       part: "body",
@@ -138,20 +135,6 @@ function toFaultRefusal(fault: Fault | undefined): Refusal {
       ...(offset === undefined ? {} : { offset }),
     },
   });
-}
-
-function toStreamAnswer({ accepted, duplicates, faults }: Receipt, protocol: Protocol) {
-  return {
-    accepted,
-    duplicates,
-    faults: faults.map(({ code, detail, place }) => ({
-      ...(protocol === "semantiva" || protocol === "wrapper"
-        ? { line: place.line ?? 0 }
-        : { offset: place.offset ?? 0 }),
-      code,
-      message: detail,
-    })),
-  };
 }
 
 export function refuseBusy({ retryAfterS }: Busy): Refusal {

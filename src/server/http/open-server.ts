@@ -4,20 +4,21 @@ import { createHash } from "node:crypto";
 import type { Handlers } from "#api/handler.ts";
 import { readConfig } from "#config/read-config.ts";
 import type { Config, SettingName } from "#config/settings.ts";
+import type { Input } from "#intake/input.ts";
 import { createLog } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { createHttpServer, type HttpServer } from "./create-http-server.ts";
 import { createKeySecret } from "./keys.ts";
-import type { BlobPut, Busy, HttpInput, KeyStore, Receipt, StoredKey } from "./ports.ts";
+import type { BlobPut, Busy, KeyStore, Receipt, StoredKey } from "./ports.ts";
 
 export interface OpenServer {
   readonly server: HttpServer;
   readonly url: string;
-  readonly inputs: HttpInput[];
+  readonly inputs: Input[];
   readonly blobs: { put: BlobPut; bytes: Buffer }[];
   readonly keys: StoredKey[];
   /** What the next submissions answer; by default the body's own batch id. */
-  respond: (input: HttpInput) => Promise<Receipt | Busy>;
+  respond: () => Promise<Receipt | Busy>;
   addKey(scopes: StoredKey["scopes"], workspace?: string): string;
   close(): Promise<void>;
 }
@@ -32,7 +33,7 @@ export interface OpenOptions {
 }
 
 export async function openServer(options: OpenOptions = {}): Promise<OpenServer> {
-  const inputs: HttpInput[] = [];
+  const inputs: Input[] = [];
   const blobs: OpenServer["blobs"] = [];
   const keys = options.keys ?? [];
   const flags = { httpAddress: "127.0.0.1:0", ...options.flags };
@@ -49,7 +50,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     inputs,
     blobs,
     keys,
-    respond: async (input) => toReceipt(input, inputs.length),
+    respond: async () => ({ position: inputs.length, accepted: 1, duplicates: 0, faults: [] }),
     addKey: (scopes, workspace = "default") => addKey(keys, scopes, workspace),
     close: () => server.close(1000),
   };
@@ -60,9 +61,9 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     keys: createKeyList(keys),
     loginSecret: new Uint8Array(32).fill(7),
     intake: {
-      submit: async (input) => {
-        inputs.push(input);
-        return open.respond(input);
+      submit: async (submissions) => {
+        inputs.push(...submissions.map(({ input }) => input));
+        return open.respond();
       },
       queryable: async () => undefined,
     },
@@ -73,11 +74,6 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     webDir: options.webDir ?? "/nonexistent",
   });
   return Object.assign(open, { server, url: `http://127.0.0.1:${server.address.port}` });
-}
-
-function toReceipt(input: HttpInput, position: number): Receipt {
-  const batchId = /"batch_id": ?"(\w+)"/.exec(Buffer.from(input.body).toString("latin1"))?.[1] ?? null;
-  return { position, accepted: 1, duplicates: 0, faults: [], batchId };
 }
 
 function addKey(keys: StoredKey[], scopes: StoredKey["scopes"], workspace: string): string {

@@ -5,62 +5,11 @@ import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Scope } from "#api/contract/admin.ts";
 import type { Caller } from "#api/handler.ts";
-import type { PackedBody } from "#intake/input.ts";
-import type { Fault, FaultCode } from "#model/fault.ts";
+import type { IngestReceipt, Submission, TakenRequest } from "#protocol/protocol.ts";
 
-interface Arrival {
-  readonly workspace: string;
-  /** http, or file and run when someone else read it for the client. */
-  readonly transport: "http" | "file" | "run";
-  readonly source: string;
-  readonly runOverride: string | null;
-  readonly imported: boolean;
-  readonly receivedNs: bigint;
-  /** Whoever takes the input owns these bytes. */
-  readonly body: Uint8Array;
-}
-
-export type HttpInput = Arrival &
-  (
-    | { readonly kind: "cirron_batch"; readonly packed?: PackedBody }
-    | {
-        readonly kind: "semantiva_lines";
-        readonly packed?: PackedBody;
-        readonly file: string;
-        readonly firstLine: number;
-        readonly offset: number;
-      }
-    | {
-        readonly kind: "xtrack_frames";
-        readonly file: string;
-        readonly offset: number;
-        readonly currentRun: string | null;
-      }
-    | {
-        readonly kind: "log_lines";
-        readonly wrapperId: string;
-        readonly stream: "stdout" | "stderr";
-        readonly offset: number;
-        readonly printedNs?: string;
-      }
-    | { readonly kind: "wrapper_lines"; readonly wrapperId: string }
-    | {
-        readonly kind: "refused";
-        readonly protocol: string;
-        readonly code: FaultCode;
-        readonly detail: string;
-        readonly place: string;
-      }
-  );
-
-export interface Receipt {
-  /** The journal record that holds the input. */
+export interface Receipt extends IngestReceipt {
+  /** The last journal record that holds any of it. */
   readonly position: number;
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly faults: readonly Fault[];
-  /** The id of a Cirron batch; null when the input is none. */
-  readonly batchId: string | null;
 }
 
 /** There is no room: the caller should come again after this time. */
@@ -70,8 +19,8 @@ export interface Busy {
 }
 
 export interface Intake {
-  /** Resolves when the input is durable. */
-  submit(input: HttpInput): Promise<Receipt | Busy>;
+  /** Resolves when all of it is durable, or also applied. */
+  submit(submissions: readonly Submission[], answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
 }

@@ -34,7 +34,7 @@ describe("detectFile", () => {
     ["config.json", '{"a": 1}', "unknown"],
     ["nothing", "", "empty"],
   ])("tells a trace stream in every naming the driver has: %s (S9)", (name, text, kind) => {
-    expect(detectFile(name, encoder.encode(text))).toBe(kind);
+    expect(detectFile(name, encoder.encode(text)).name).toBe(kind);
   });
 
   it.each([
@@ -44,15 +44,15 @@ describe("detectFile", () => {
     ["weights.safetensors", "\x10\0\0\0\0\0\0\0{}", "cirron_blob"],
     ["job.log", 'step 1 {"__cirron_event__":"trace_batch","payload":{}}\n', "cirron_events"],
   ])("tells what Cirron writes: %s", (name, text, kind) => {
-    expect(detectFile(name, encoder.encode(text))).toBe(kind);
+    expect(detectFile(name, encoder.encode(text)).name).toBe(kind);
   });
 
   it("tells XTrack frames, alone and mixed with prints", () => {
-    expect(detectFile("anything", frame(event))).toBe("xtrack_frames");
-    expect(detectFile("empty.bin", new Uint8Array(0))).toBe("xtrack_frames");
+    expect(detectFile("anything", frame(event)).name).toBe("xtrack_frames");
+    expect(detectFile("empty.bin", new Uint8Array(0)).name).toBe("xtrack_frames");
     const mixed = new Uint8Array([...encoder.encode("epoch 1\n"), ...frame(event)]);
-    expect(detectFile("stdout", mixed)).toBe("xtrack_mixed");
-    expect(detectFile("events.ndjson", encoder.encode(`${event}\n${event}\n`))).toBe("unknown");
+    expect(detectFile("stdout", mixed).name).toBe("xtrack_mixed");
+    expect(detectFile("events.ndjson", encoder.encode(`${event}\n${event}\n`)).name).toBe("unknown");
   });
 });
 
@@ -68,7 +68,9 @@ describe("findSources", () => {
 
   async function find(...paths: string[]): Promise<string[]> {
     const found: string[] = [];
-    for await (const source of findSources(paths)) found.push(`${relative(folder, source.path)} ${source.kind}`);
+    for await (const source of findSources(paths)) {
+      found.push(`${relative(folder, source.path)} ${source.kind?.name ?? "unreadable"}`);
+    }
     return found;
   }
 

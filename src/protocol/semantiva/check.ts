@@ -1,39 +1,25 @@
 // A Semantiva trace stream, line by line.
 
 import { locatePointer } from "#base/json/pointer.ts";
-import { type JsonLimits, oddity } from "#base/json/value.ts";
+import { oddity } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import { toPlace } from "#intake/semantiva/decode-lines.ts";
+import type { CheckOptions } from "#protocol/file-kind.ts";
+import { type Problem, type Severity, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
 import { defaultSplitLimits, isBlank, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
-import type { Registry } from "#wire/semantiva/registry.ts";
-import { type Problem, type Severity, type Tally, toProblem } from "./finding.ts";
+import { semantivaFacts } from "./facts.ts";
 import { findNonFinite } from "./non-finite.ts";
 
-export interface LineCheckOptions {
-  readonly registry: Registry;
-  /** The document to the letter. */
-  readonly strict: boolean;
-  readonly lineBytesMax?: number;
-  readonly limits?: JsonLimits;
-}
-
-const protocol = "semantiva";
-
-/** Things that are said once for all files. */
-export interface SaidOnce {
-  headerless: boolean;
-  nonFinite: boolean;
-}
+const protocol = semantivaFacts.name;
 
 export async function* checkLines(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
-  options: LineCheckOptions,
+  options: CheckOptions,
   tally: Tally,
-  said: SaidOnce,
 ): AsyncGenerator<Problem> {
-  const check = new LineCheck(file, options, tally, said);
+  const check = new LineCheck(file, options, tally);
   const splitter = new LineSplitter({ lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax });
   for await (const chunk of chunks) for (const line of splitter.push(chunk)) yield* check.take(line);
   for (const line of splitter.finish()) yield* check.take(line);
@@ -41,15 +27,13 @@ export async function* checkLines(
 
 class LineCheck {
   private readonly file: string;
-  private readonly options: LineCheckOptions;
+  private readonly options: CheckOptions;
   private readonly tally: Tally;
-  private readonly said: SaidOnce;
 
-  constructor(file: string, options: LineCheckOptions, tally: Tally, said: SaidOnce) {
+  constructor(file: string, options: CheckOptions, tally: Tally) {
     this.file = file;
     this.options = options;
     this.tally = tally;
-    this.said = said;
   }
 
   *take(line: SplitLine): Generator<Problem> {
@@ -80,18 +64,16 @@ class LineCheck {
 
   /** What is allowed, but not as the page has it. */
   private *remark(line: SplitLine & { kind: "line" }, message: Message): Generator<Problem> {
-    const { strict } = this.options;
+    const { strict = false } = this.options;
     if (!message.known) {
       const detail = `no schema for record type ${JSON.stringify(message.type)}; only its header was checked`;
       yield this.problem("warning", line, "unknown_type", detail, 0, "/record_type");
     }
-    if (!message.hasHeader && !this.said.headerless) {
-      this.said.headerless = true;
+    if (!message.hasHeader && this.saysFirst("headerless")) {
       const detail = `${message.type} lines have no header run_id, as the driver writes them; --strict refuses them`;
       yield this.problem("note", line, "headerless", detail, 0, "");
     }
-    if ((message.oddities & oddity.nonFinite) !== 0 && (strict || !this.said.nonFinite)) {
-      this.said.nonFinite = true;
+    if ((message.oddities & oddity.nonFinite) !== 0 && (this.saysFirst("non_finite") || strict)) {
       const { offset, literal } = findNonFinite(line.bytes);
       const detail = `${literal} is not JSON${strict ? "" : ", though the driver writes it; --strict refuses it"}`;
       yield this.problem(strict ? "error" : "note", line, "non_finite", detail, offset, "");
@@ -108,6 +90,15 @@ class LineCheck {
       const detail = `timestamp ${JSON.stringify(timestamp)} is no RFC 3339 time`;
       yield this.problem("warning", line, "bad_time", detail, 0, "/timestamp");
     }
+  }
+
+  /** Remarks on what is allowed are made once for all files. */
+  private saysFirst(remark: string): boolean {
+    const { said } = this.options;
+    const key = `${protocol} ${remark}`;
+    if (said.has(key)) return false;
+    said.add(key);
+    return true;
   }
 
   private problem(

@@ -4,11 +4,12 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { compareText } from "#base/compare-text.ts";
-import { detectBytes, detectFile, type SourceKind } from "./detect.ts";
+import { detectBytes, detectFile } from "./detect.ts";
+import type { FileKind } from "./file-kind.ts";
 
 export interface Source {
   readonly path: string;
-  readonly kind: SourceKind;
+  readonly kind: FileKind;
   readonly sizeBytes: number;
   /** The path that was given, in which the file was found; equal to `path` when the file itself was given. */
   readonly root: string;
@@ -17,7 +18,7 @@ export interface Source {
 /** A path that cannot be read. */
 export interface UnreadablePath {
   readonly path: string;
-  readonly kind: "unreadable";
+  readonly kind: null;
   /** The system's word for it, such as ENOENT. */
   readonly reason: string;
 }
@@ -35,7 +36,7 @@ export async function* findSources(paths: readonly string[]): AsyncGenerator<Sou
       if (found.isDirectory()) yield* walkFolder(path, path, 0);
       else yield await readSource(path, path);
     } catch (error) {
-      yield { path, kind: "unreadable", reason: reasonOf(error) };
+      yield { path, kind: null, reason: reasonOf(error) };
     }
   }
 }
@@ -50,16 +51,12 @@ async function* walkFolder(folder: string, root: string, depth: number): AsyncGe
         if (!passedFolders.has(entry.name)) yield* walkFolder(path, root, depth + 1);
       } else if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) {
         const source = await readSource(path, root);
-        if (isTrace(source.kind)) yield source;
+        if (source.kind.isTrace) yield source;
       }
     } catch (error) {
-      yield { path, kind: "unreadable", reason: reasonOf(error) };
+      yield { path, kind: null, reason: reasonOf(error) };
     }
   }
-}
-
-export function isTrace(kind: SourceKind): boolean {
-  return kind !== "unknown" && kind !== "empty" && kind !== "temporary";
 }
 
 async function readSource(path: string, root: string): Promise<Source> {

@@ -4,12 +4,13 @@ import { basename } from "node:path";
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { locatePointer } from "#base/json/pointer.ts";
+import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
 import { parseSpoolName } from "#wire/cirron/spool-name.ts";
 import { columnOf, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
-import { type Problem, type Tally, toProblem } from "./finding.ts";
+import { cirronFacts } from "./facts.ts";
 
-const protocol = "cirron";
+const protocol = cirronFacts.name;
 const marker = Buffer.from('{"__cirron_event__"');
 
 export function* checkBatch(file: string, bytes: Uint8Array, tally: Tally): Generator<Problem> {

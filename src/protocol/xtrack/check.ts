@@ -1,12 +1,13 @@
 // XTrack frames, as the collector would read them.
 
 import { rowFlags } from "#model/tables.ts";
+import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { EventColumns } from "#wire/xtrack/event-columns.ts";
 import { Framer } from "#wire/xtrack/frame.ts";
-import { type Problem, type Tally, toProblem } from "./finding.ts";
+import { xtrackFacts } from "./facts.ts";
 
-const protocol = "xtrack";
+const protocol = xtrackFacts.name;
 /** Rows of frames that are only checked are dropped again before they grow. */
 const eventsHeldMax = 10_000;
 

@@ -1,0 +1,42 @@
+// The files that Cirron leaves: a spool of batches, blobs of tensors beside it, and output with sentinel lines in it.
+
+import {
+  type Detection,
+  type FileHead,
+  type FileKind,
+  readWhole,
+  startsObject,
+  sureness,
+} from "#protocol/file-kind.ts";
+import { isTemporaryName, parseSpoolName } from "#wire/cirron/spool-name.ts";
+import { checkBatch, checkSentinels } from "./check.ts";
+
+/** A batch, as the spool has one file each. */
+const batchFile: FileKind = {
+  name: "cirron_batch",
+  isTrace: true,
+  async *check(file, _options, tally) {
+    yield* checkBatch(file.path, await readWhole(file), tally);
+  },
+};
+
+/** Captured output with sentinel lines in it. */
+const sentinelFile: FileKind = {
+  name: "cirron_events",
+  isTrace: true,
+  check: (file, _options, tally) => checkSentinels(file.path, file.chunks(), tally),
+};
+
+/** Tensors that belong to a spool's snapshots. */
+const blobFile: FileKind = { name: "cirron_blob", isTrace: true, check: null };
+
+/** Still being written; whole under another name soon. */
+const temporaryFile: FileKind = { name: "temporary", isTrace: false, check: null };
+
+export function detectCirron({ name, text }: FileHead): Detection | null {
+  if (isTemporaryName(name)) return { kind: temporaryFile, sure: sureness.name };
+  if (name.endsWith(".safetensors")) return { kind: blobFile, sure: sureness.name };
+  if (parseSpoolName(name) !== null) return { kind: batchFile, sure: sureness.name };
+  if (text.includes('"__cirron_event__"')) return { kind: sentinelFile, sure: sureness.mark };
+  return startsObject(text) && /"batch_id"\s*:/.test(text) ? { kind: batchFile, sure: sureness.commonKey } : null;
+}

@@ -1,0 +1,6 @@
+import type { Protocol } from "#protocol/protocol.ts";
+import { cirronDoors } from "./doors.ts";
+import { cirronFacts } from "./facts.ts";
+import { detectCirron } from "./files.ts";
+
+export const cirron: Protocol = { facts: cirronFacts, doors: cirronDoors, detect: detectCirron };

@@ -1,0 +1,26 @@
+// What every room may know of the protocols: their names, what to call them, and where their clients post. Nothing here
+// pulls in a decoder, so that the browser can read it too; what a protocol does is in `protocols.ts`.
+
+import { cirronFacts } from "./cirron/facts.ts";
+import type { ProtocolFacts } from "./protocol-facts.ts";
+import { runFacts } from "./run/facts.ts";
+import { semantivaFacts } from "./semantiva/facts.ts";
+import { xtrackFacts } from "./xtrack/facts.ts";
+
+/** Those that clients speak. `run` is our own: what `tributary run` tells of the program it runs. */
+const spoken = [cirronFacts, semantivaFacts, xtrackFacts] as const satisfies readonly ProtocolFacts[];
+
+export type ProtocolName = (typeof spoken)[number]["name"];
+export const protocolNames: readonly ProtocolName[] = spoken.map(({ name }) => name);
+/** Also the rows of our own. */
+export const recordProtocolNames: readonly (ProtocolName | typeof runFacts.name)[] = [...protocolNames, runFacts.name];
+
+export const protocolLabels: readonly string[] = spoken.map(({ label }) => label);
+
+export const ingestPaths = {
+  ...cirronFacts.paths,
+  ...semantivaFacts.paths,
+  ...xtrackFacts.paths,
+  ...runFacts.paths,
+} as const;
+export type IngestRoute = keyof typeof ingestPaths;

@@ -1,0 +1,86 @@
+// A protocol is one object in one folder: everything that the other rooms have to know of it. They ask the registry in
+// `protocols.ts` and never a protocol by name.
+
+import type { JsonLimits } from "#base/json/value.ts";
+import type { Arrival, Input, PackedBody } from "#intake/input.ts";
+import type { Fault } from "#model/fault.ts";
+import type { IngestRoute } from "./facts.ts";
+import type { Detection, FileHead } from "./file-kind.ts";
+import type { ProtocolFacts } from "./protocol-facts.ts";
+
+export interface Protocol {
+  /** What it is called and where its clients post. */
+  readonly facts: ProtocolFacts;
+  /** Its HTTP doors; none for one that is only spoken over sockets or read from files. */
+  readonly doors: readonly HttpDoor[];
+  /** What a file is to this protocol, from its name and first bytes; null when it is none of its files. */
+  detect(file: FileHead): Detection | null;
+}
+
+/** One route by which bodies come in over HTTP. */
+export interface HttpDoor {
+  readonly route: IngestRoute;
+  /** Of several protocols on one route, whose request this is. The one that does not ask gets the rest. */
+  claims?(request: RequestHead): boolean;
+  take(request: IngestRequest): TakenRequest;
+  /** What a client gets that must come again later; without it, 429 and Retry-After in the API's own words. */
+  toBusyReply?(retryAfterS: number): Reply;
+  /** What a client gets whose whole body is refused; without it, 400 in the API's own words. */
+  toRefusedReply?(fault: Fault): Reply;
+}
+
+export interface RequestHead {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Decompressed. */
+  readonly body: Uint8Array;
+}
+
+export interface IngestRequest extends RequestHead {
+  readonly arrival: Omit<Arrival, "body">;
+  readonly packed?: PackedBody;
+  /** As the schema of the route has it. */
+  readonly query: IngestQuery;
+  readonly limits: { readonly json: JsonLimits };
+}
+
+/** The queries of all routes; which of them a route has, its schema says. */
+export interface IngestQuery {
+  readonly file?: string;
+  readonly line?: number;
+  readonly offset?: number;
+  readonly current_run?: string;
+  readonly wrapper?: string;
+  readonly stream?: "stdout" | "stderr";
+  readonly at_ns?: string;
+}
+
+/** What a request becomes. */
+export interface TakenRequest {
+  /** The journal records to make of it, in order. */
+  readonly submissions: readonly Submission[];
+  /** Nothing of it can be understood: it is kept as this fault, and that is the answer. */
+  readonly refused: Fault | null;
+  /** `durable` does not wait until it is known which records are new. */
+  readonly answerWhen: "durable" | "applied";
+  toReply(receipt: IngestReceipt): Reply;
+}
+
+export interface Submission {
+  readonly input: Input;
+  /** What the input was decoded to, when that was done already. */
+  readonly decoded?: unknown;
+}
+
+/** The counts of all submissions together; zeros when the answer did not wait for them. */
+export interface IngestReceipt {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly faults: readonly Fault[];
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Bytes are sent as they are, anything else as JSON. */
+  readonly body: object | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}

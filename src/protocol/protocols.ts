@@ -1,0 +1,20 @@
+// The registry: every protocol, once. A new one is a folder beside the others and a line here and in `facts.ts`.
+
+import { cirron } from "./cirron/protocol.ts";
+import type { HttpDoor, Protocol } from "./protocol.ts";
+import { run } from "./run/protocol.ts";
+import { semantiva } from "./semantiva/protocol.ts";
+import { xtrack } from "./xtrack/protocol.ts";
+
+export const protocols: readonly Protocol[] = [cirron, semantiva, xtrack, run];
+
+export interface ProtocolDoor extends HttpDoor {
+  readonly protocol: Protocol;
+}
+
+/** The doors of all protocols by route; of those that share one, the one that does not ask stands last. */
+export function doorsByRoute(): Map<HttpDoor["route"], ProtocolDoor[]> {
+  const doors = protocols.flatMap((protocol) => protocol.doors.map((door) => ({ ...door, protocol })));
+  doors.sort((a, b) => Number(a.claims === undefined) - Number(b.claims === undefined));
+  return Map.groupBy(doors, ({ route }) => route);
+}

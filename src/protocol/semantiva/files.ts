@@ -1,0 +1,15 @@
+// Trace streams, in every naming the driver has.
+
+import { type Detection, type FileHead, type FileKind, startsObject, sureness } from "#protocol/file-kind.ts";
+import { checkLines } from "./check.ts";
+
+const lineFile: FileKind = {
+  name: "semantiva_lines",
+  isTrace: true,
+  check: (file, options, tally) => checkLines(file.path, file.chunks(), options, tally),
+};
+
+export function detectSemantiva({ name, text }: FileHead): Detection | null {
+  if (startsObject(text) && /"record_type"\s*:/.test(text)) return { kind: lineFile, sure: sureness.key };
+  return name.endsWith(".jsonl") ? { kind: lineFile, sure: sureness.ending } : null;
+}

@@ -1,0 +1,6 @@
+import type { Protocol } from "#protocol/protocol.ts";
+import { semantivaDoors } from "./doors.ts";
+import { semantivaFacts } from "./facts.ts";
+import { detectSemantiva } from "./files.ts";
+
+export const semantiva: Protocol = { facts: semantivaFacts, doors: semantivaDoors, detect: detectSemantiva };

@@ -1,0 +1,6 @@
+import type { Protocol } from "#protocol/protocol.ts";
+import { xtrackDoors } from "./doors.ts";
+import { xtrackFacts } from "./facts.ts";
+import { detectXtrack } from "./files.ts";
+
+export const xtrack: Protocol = { facts: xtrackFacts, doors: xtrackDoors, detect: detectXtrack };
