@@ -2,33 +2,74 @@
 // where either is missing it says so and ends well, because neither the product nor its tests depend on them.
 
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createTestApp, type TestApp } from "../tests/support/app.ts";
 
 const programs = join(import.meta.dirname, "../tests/clients/python");
-const venv = join(tmpdir(), "tributary-clients");
-const python = join(venv, "bin/python");
-const packages = ["cirron-sdk", "semantiva"];
+const venvs = join(tmpdir(), "tributary-clients");
+const cirronVersions = ["0.1.0", "0.2.0", "0.3.0"];
+const semantivaVersion = "0.5.0";
+
+interface Client {
+  /** Of its virtual environment, which is made once. */
+  readonly folder: string;
+  readonly packages: readonly string[];
+  readonly module: string;
+}
 
 interface Check {
   readonly name: string;
+  readonly client: Client;
   run(app: TestApp, folder: string): Promise<void>;
 }
+
+const semantiva: Client = {
+  folder: join(venvs, `semantiva-${semantivaVersion}`),
+  packages: [`semantiva==${semantivaVersion}`],
+  module: "semantiva",
+};
+
+function cirron(version: string): Client {
+  const packages = [`cirron-sdk==${version}`, "numpy"];
+  return { folder: join(venvs, `cirron-sdk-${version}`), packages, module: "cirron, numpy" };
+}
+
+const pythonOf = (client: Client): string => join(client.folder, "bin/python");
 
 /** Not the synchronous kind: the server that the program talks to runs in this process. */
 const execute = promisify(execFile);
 
 async function runPython(
+  client: Client,
   program: string,
   args: readonly string[],
   cwd: string,
   env: Record<string, string> = {},
 ): Promise<string> {
   const options = { cwd, env: { ...process.env, ...env }, timeout: 120_000 };
-  return (await execute(python, [join(programs, program), ...args], options)).stdout;
+  return (await execute(pythonOf(client), [join(programs, program), ...args], options)).stdout;
+}
+
+/** Runs a program of the SDK against the server, then imports the spool it left. */
+async function trainAndImport(app: TestApp, client: Client, program: string, folder: string): Promise<void> {
+  const env = { CIRRON_API_KEY: "any", CIRRON_API_ENDPOINT: app.app.url };
+  await runPython(client, program, [], folder, env);
+  await app.app.collector.drained();
+  const seen = await getRuns(app);
+  must(seen.length === 1, `the training is one run, not ${JSON.stringify(seen)}`);
+  const main = join(import.meta.dirname, "../src/main.ts");
+  await execute(process.execPath, [main, "import", join(folder, ".cirron"), "--server", app.app.url]);
+  const runs = await getRuns(app);
+  must(runs.length === 1 && runs[0]?.status === "completed", `one completed run, not ${JSON.stringify(runs)}`);
+  const { faults } = (await app.get("/api/v1/faults")).body as { faults: unknown[] };
+  must(faults.length === 0, `no fault: ${JSON.stringify(faults[0])}`);
+}
+
+function mustEqual(ours: unknown, expected: unknown, what: string): void {
+  must(isDeepStrictEqual(ours, expected), `${what} is ${JSON.stringify(ours)}, not ${JSON.stringify(expected)}`);
 }
 
 function must(isSo: boolean, what: string): void {
@@ -40,33 +81,62 @@ async function getRuns(app: TestApp): Promise<{ id: string; status: string; prot
   return (body as { runs: { id: string; status: string; protocols: string[] }[] }).runs;
 }
 
-const checks: readonly Check[] = [
-  {
-    name: "the real Cirron SDK sends a training, and its spool completes it without doubling a row",
-    async run(app, folder) {
-      const env = { CIRRON_API_KEY: "any", CIRRON_API_ENDPOINT: app.app.url };
-      await runPython("cirron_training.py", [], folder, env);
-      await app.app.collector.drained();
-      const seen = await getRuns(app);
-      must(seen.length === 1, `the training is one run, not ${JSON.stringify(seen)}`);
-      const main = join(import.meta.dirname, "../src/main.ts");
-      await execute(process.execPath, [main, "import", join(folder, ".cirron"), "--server", app.app.url]);
-      const runs = await getRuns(app);
-      must(runs.length === 1 && runs[0]?.status === "completed", `one completed run, not ${JSON.stringify(runs)}`);
-      const query = "SELECT count() AS n, uniqExact(id) AS ids FROM TraceSpan";
-      const answer = await app.post("/api/v1/sql", JSON.stringify({ query }));
-      const [row] = (answer.body as { rows: string[][] }).rows;
-      must(row?.[0] === row?.[1] && Number(row?.[0]) > 0, `no span twice: ${JSON.stringify(row)}`);
-      const faults = (await app.get("/api/v1/faults")).body as { faults: unknown[] };
-      must(faults.faults.length === 0, `no fault: ${JSON.stringify(faults.faults[0])}`);
+function cirronChecks(version: string): Check[] {
+  const client = cirron(version);
+  return [
+    {
+      name: `cirron-sdk ${version} sends a training, and its spool completes it without doubling a row`,
+      client,
+      async run(app, folder) {
+        await trainAndImport(app, client, "cirron_training.py", folder);
+        const query = "SELECT count() AS n, uniqExact(id) AS ids FROM TraceSpan";
+        const answer = await app.post("/api/v1/sql", JSON.stringify({ query }));
+        const [row] = (answer.body as { rows: string[][] }).rows;
+        must(row?.[0] === row?.[1] && Number(row?.[0]) > 0, `no span twice: ${JSON.stringify(row)}`);
+      },
     },
-  },
+    {
+      name: `cirron-sdk ${version} sends a training that diverges, and it is shown as such`,
+      client,
+      async run(app, folder) {
+        await trainAndImport(app, client, "cirron_diverging.py", folder);
+        const { runs } = (await app.get("/api/v1/runs?filter=metrics.loss.nonfinite>0")).body as {
+          runs: { id: string; integrity: { nonfinite: number } }[];
+        };
+        mustEqual(runs[0]?.integrity.nonfinite, 3, "the run's count of values that are not finite");
+        const { metrics } = (await app.get(`/api/v1/runs/${runs[0]?.id}/metrics`)).body as {
+          metrics: Record<string, unknown>[];
+        };
+        const { count, nan, pos_inf, neg_inf, last, max } = metrics[0] ?? {};
+        const expected = { count: 4, nan: 1, pos_inf: 1, neg_inf: 1, last: "-Infinity", max: 1.0254 };
+        mustEqual({ count, nan, pos_inf, neg_inf, last, max }, expected, "the loss");
+        const { tensors } = (await app.get(`/api/v1/runs/${runs[0]?.id}/snapshots`)).body as {
+          tensors: { hints: string[] }[];
+        };
+        // The first SDK leaves out tensors that it cannot make a histogram of.
+        const hints = version === "0.1.0" ? [] : ["nan"];
+        mustEqual(
+          tensors.map((tensor) => tensor.hints),
+          [hints, hints],
+          "what is said about the tensors",
+        );
+      },
+    },
+  ];
+}
+
+const checks: readonly Check[] = [
+  ...cirronVersions.flatMap(cirronChecks),
   {
-    name: "Semantiva's own aggregator and ours give the same verdicts on what its driver wrote",
+    name: `semantiva ${semantivaVersion}: its own aggregator and ours give the same verdicts on what its driver wrote`,
+    client: semantiva,
     async run(app, folder) {
       const path = join(folder, "trace.ser.jsonl");
       // The pipelines log to standard output too; the verdicts are its last line.
-      const said = (await runPython("semantiva_pipeline.py", [path], folder)).trim().split("\n").at(-1) as string;
+      const said = (await runPython(semantiva, "semantiva_pipeline.py", [path], folder))
+        .trim()
+        .split("\n")
+        .at(-1) as string;
       const verdicts = JSON.parse(said) as { run_id: string }[];
       const posted = await app.post("/v1/trace-stream?wait=1", readFileSync(path), {
         "content-type": "application/x-ndjson",
@@ -79,41 +149,48 @@ const checks: readonly Check[] = [
         const { body } = await app.get(`/api/v1/runs/${expected.run_id}/completeness`);
         for (const [name, value] of Object.entries(expected)) {
           const ours = (body as Record<string, unknown>)[name];
-          must(isDeepStrictEqual(ours, value), `${name} is ${JSON.stringify(ours)}, not ${JSON.stringify(value)}`);
+          mustEqual(ours, value, name);
         }
       }
-      must(verdicts.length === 2, "both pipelines were traced");
+      must(verdicts.length === 3, "all three pipelines were traced");
+      const exported = await (await fetch(`${app.app.url}/api/v1/export`)).text();
+      const texts = exported.split("\n").filter((line) => line.includes('"text":'));
+      const kept = new Set(texts.map((line) => (JSON.parse(line) as { text: string }).text));
+      const sent = readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => /\bNaN\b/.test(line));
+      must(sent.length > 0 && sent.every((line) => kept.has(line)), "lines with NaN come back as they were written");
     },
   },
 ];
 
-function install(): boolean {
-  if (existsSync(python) && spawnSync(python, ["-c", "import cirron, semantiva"]).status === 0) return true;
-  if (spawnSync("python3", ["-m", "venv", venv], { encoding: "utf8" }).status !== 0) return false;
-  const installed = spawnSync(python, ["-m", "pip", "install", "--quiet", ...packages], { encoding: "utf8" });
-  return installed.status === 0;
+function install({ folder, packages, module }: Client): boolean {
+  const python = join(folder, "bin/python");
+  if (existsSync(python) && spawnSync(python, ["-c", `import ${module}`]).status === 0) return true;
+  if (spawnSync("python3", ["-m", "venv", folder], { encoding: "utf8" }).status !== 0) return false;
+  return spawnSync(python, ["-m", "pip", "install", "--quiet", ...packages], { encoding: "utf8" }).status === 0;
 }
 
-if (!install()) {
-  console.log("SKIPPED: the real clients need Python 3 and its package index, and one of them is not here.");
-  console.log("0 passed, 0 failed, 2 skipped");
-} else {
-  let failed = 0;
-  for (const { name, run } of checks) {
-    const app = await createTestApp();
-    const folder = mkdtempSync(join(tmpdir(), "tributary-client-"));
-    mkdirSync(folder, { recursive: true });
-    try {
-      await run(app, folder);
-      console.log(`ok      ${name}`);
-    } catch (error) {
-      failed++;
-      console.log(`FAILED  ${name}\n        ${error instanceof Error ? error.message : error}`);
-    } finally {
-      await app.remove();
-      rmSync(folder, { recursive: true, force: true });
-    }
+let [passed, failed, skipped] = [0, 0, 0];
+for (const { name, client, run } of checks) {
+  if (!install(client)) {
+    skipped++;
+    console.log(`SKIPPED ${name}\n        ${client.packages.join(" ")} needs Python 3 and its package index.`);
+    continue;
   }
-  console.log(`${checks.length - failed} passed, ${failed} failed`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  const app = await createTestApp();
+  const folder = mkdtempSync(join(tmpdir(), "tributary-client-"));
+  try {
+    await run(app, folder);
+    passed++;
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n        ${error instanceof Error ? error.message : error}`);
+  } finally {
+    await app.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
+console.log(`${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`);
+process.exitCode = failed === 0 ? 0 : 1;

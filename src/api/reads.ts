@@ -112,6 +112,13 @@ export interface TensorRecord {
   readonly last_std: Float | null;
 }
 
+/** `nonfinite_count` and `finite` are JSON text as sent, '' when they were not. */
+export interface SnapshotRecord extends Omit<Snapshot, "blob_stored" | "nonfinite_count" | "finite"> {
+  readonly nonfinite_count: string;
+  readonly finite: string;
+  readonly total: number;
+}
+
 export interface Reads {
   readonly pipelines: PipelineReads;
   readonly records: RecordReads;
@@ -145,11 +152,7 @@ export interface Reads {
   faultRaw(workspace: string, id: string): Promise<Uint8Array | null>;
   spanSummary(window: SpanWindow): Promise<SpanSummaryRecord[]>;
   tensors(window: TimeWindow, tensor: string | null): Promise<TensorRecord[]>;
-  tensorRows(
-    window: TimeWindow,
-    tensor: string,
-    limit: number,
-  ): Promise<(Omit<Snapshot, "blob_stored"> & { readonly total: number })[]>;
+  tensorRows(window: TimeWindow, tensor: string, limit: number): Promise<SnapshotRecord[]>;
   blobsOfSpans(
     workspace: string,
     spans: readonly string[],
@@ -240,7 +243,8 @@ export interface TensorValues {
   readonly shape: readonly number[];
   readonly dtype: string;
   readonly total: number;
-  readonly values: readonly number[];
+  /** Integers of 64 bits are bigints. */
+  readonly values: readonly (number | bigint)[];
   readonly histogram: {
     readonly bins: readonly number[];
     readonly counts: readonly number[];

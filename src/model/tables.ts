@@ -354,4 +354,6 @@ export const rowFlags = {
   unknown_type: 32,
   /** `run_end` failed without `error`. */
   missing_error: 64,
+  /** A mark sent as `"value": null` with its value as a word in `value_nonfinite`; `extra` has both as they were sent. */
+  nonfinite_word: 128,
 } as const;

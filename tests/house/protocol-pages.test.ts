@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readText } from "./files.ts";
 
 const pages = [
-  { protocol: "cirron", statements: "CT", notes: { C: 34, G: 5, J: 6 } },
+  { protocol: "cirron", statements: "CT", notes: { C: 34, G: 5, J: 6, N: 5 } },
   { protocol: "semantiva", statements: "ST", notes: { S: 18 } },
   { protocol: "xtrack", statements: "XT", notes: { X: 19, J: 6 } },
 ];

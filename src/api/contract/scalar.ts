@@ -20,6 +20,10 @@ export const Float = Type.Union([
 ]);
 export type Float = Static<typeof Float>;
 
+export function toFloat(value: number): Float {
+  return Number.isFinite(value) ? value : (String(value) as Float);
+}
+
 export const Count = Type.Integer({ minimum: 0 });
 
 export const JsonText = Type.String({ description: "Strict JSON text of a value as the client sent it." });

@@ -49,9 +49,22 @@ export const Snapshot = Type.Object({
   min: nullable(Float),
   max: nullable(Float),
   norm: nullable(Float),
-  /** n + 1 edges for n counts; both empty when none were sent. */
+  /** n + 1 edges for n counts, of the finite values when some are not; both empty when none were sent. */
   bins: Type.Array(Float),
   counts: Type.Array(Float),
+  /** How many values are NaN or infinite; null when the client did not count them. */
+  nonfinite_count: nullable(Count),
+  /** Statistics of the others, from clients that counted. */
+  finite: nullable(
+    Type.Object({
+      count: Count,
+      mean: nullable(Float),
+      std: nullable(Float),
+      min: nullable(Float),
+      max: nullable(Float),
+      norm: nullable(Float),
+    }),
+  ),
   /** What the client named, text only. */
   blob_uri: nullable(Type.String()),
   /** The bytes are here and `values` can be asked for. */
@@ -82,8 +95,8 @@ export const TensorValuesAnswer = Type.Object({
   dtype: Type.String(),
   total: Count,
   offset: Count,
-  /** Row-major. */
-  values: Type.Array(Float),
+  /** Row-major; integers of 64 bits as decimal strings, like everywhere. */
+  values: Type.Array(Type.Union([Float, Int64])),
   histogram: nullable(
     Type.Object({
       bins: Type.Array(Type.Number()),

@@ -1,12 +1,11 @@
 // Metrics of a run, and series of several runs: bucketed by the store, passed on as it wrote them.
 
 import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
-import type { SeriesBody } from "#api/contract/series.ts";
+import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { type Handler, JsonBody } from "#api/handler.ts";
 import type { RunGroup, RunSeriesRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { formatJson } from "#base/json/format.ts";
-import type { JsonValue } from "#base/json/value.ts";
 import { joinLines } from "./lines.ts";
 
 const bucketsDefault = 1000;
@@ -15,9 +14,7 @@ export function metricsRoute(context: ApiContext): Handler<"metrics"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const answer = { metrics: await context.reads.metrics(run.groups), as_of: asOf };
-    // Our own text of it: JSON.stringify would write a negative zero without its sign.
-    return new JsonBody(formatJson(answer as unknown as JsonValue, "strict"));
+    return toExactJson<MetricsAnswer>({ metrics: await context.reads.metrics(run.groups), as_of: asOf });
   };
 }
 

@@ -1,11 +1,13 @@
 // Tensors of a run: the list, and one tensor over time.
 
 import { type ApiContext, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
-import type { Float } from "#api/contract/scalar.ts";
-import type { TensorInfo } from "#api/contract/snapshot.ts";
+import { type Float, toFloat } from "#api/contract/scalar.ts";
+import type { Snapshot, SnapshotsAnswer, TensorAnswer, TensorInfo } from "#api/contract/snapshot.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
-import type { TensorRecord } from "#api/reads.ts";
+import type { SnapshotRecord, TensorRecord } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
+import { toFiniteStats, toNonfiniteCount } from "#query/tensors/finite-stats.ts";
 import { changeOf, hintsOf, kindOf, pairOf, thin } from "#query/tensors/tensor-info.ts";
 
 const normsMax = 48;
@@ -22,7 +24,7 @@ export function snapshotsRoute(context: ApiContext): Handler<"snapshots"> {
     };
     const records = await context.reads.tensors(window, null);
     const all = new Set(records.map((record) => record.tensor));
-    return { tensors: records.map((record) => toInfo(record, all)), as_of: asOf };
+    return toExactJson<SnapshotsAnswer>({ tensors: records.map((record) => toInfo(record, all)), as_of: asOf });
   };
 }
 
@@ -43,12 +45,33 @@ export function tensorRoute(context: ApiContext): Handler<"tensor"> {
     const kind = params.tensor.endsWith(".grad") ? "gradients" : "weights";
     const withBlob = new Set(stored.filter((blob) => blob.kind === kind).map((blob) => blob.span_id));
     const all = new Set([params.tensor, ...names.map((one) => one.tensor)]);
-    return {
+    return toExactJson<TensorAnswer>({
       ...toInfo(record, all),
       total: rows[0]?.total ?? 0,
-      rows: rows.map(({ total: _, ...row }) => ({ ...row, blob_stored: withBlob.has(row.span_id) })),
+      rows: rows.map((row) => toSnapshot(row, withBlob)),
       as_of: asOf,
-    };
+    });
+  };
+}
+
+function toSnapshot({ total: _, ...row }: SnapshotRecord, withBlob: ReadonlySet<string>): Snapshot {
+  const finite = toFiniteStats(row.finite);
+  const float = (value: number | null) => (value === null ? null : toFloat(value));
+  return {
+    ...row,
+    nonfinite_count: toNonfiniteCount(row.nonfinite_count),
+    finite:
+      finite === null
+        ? null
+        : {
+            count: finite.count,
+            mean: float(finite.mean),
+            std: float(finite.std),
+            min: float(finite.min),
+            max: float(finite.max),
+            norm: float(finite.norm),
+          },
+    blob_stored: withBlob.has(row.span_id),
   };
 }
 

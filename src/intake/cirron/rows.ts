@@ -1,7 +1,8 @@
 // The columns of one decoded Cirron batch, as the decoder leaves them: everything the client sent.
 // Intake adds what only it knows: group_key, content_hash, received_ns, jpos and jrow.
 
-import type { AnyColumn, Rows } from "#model/tables.ts";
+import { nullableFloat64 } from "#base/columns.ts";
+import { type AnyColumn, type Rows, rowFlags } from "#model/tables.ts";
 
 export interface CirronRows {
   readonly spans: Rows<"spans">;
@@ -46,7 +47,27 @@ const contentOf = {
 
 export function contentColumns(rows: CirronRows, table: keyof CirronRows): AnyColumn[] {
   const columns = rows[table] as unknown as Record<string, AnyColumn>;
-  return contentOf[table].map((name) => columns[name] as AnyColumn);
+  return contentOf[table].map((name) =>
+    name === "value_float" ? sentFloats(rows.marks) : (columns[name] as AnyColumn),
+  );
+}
+
+/**
+ * The floats as they were sent: a mark that says by a word what it is has no number there, and its word counts as part
+ * of `extra`. Rows that were stored before the word was understood keep their identity by this.
+ */
+function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColumn {
+  const count = read.length;
+  const isWord = (row: number) => (flags.at(row) & rowFlags.nonfinite_word) !== 0;
+  let row = 0;
+  while (row < count && !isWord(row)) row++;
+  if (row === count) return read;
+  const sent = nullableFloat64();
+  for (row = 0; row < count; row++) {
+    if (read.isNull(row) || isWord(row)) sent.pushNull();
+    else sent.present().push(read.inner.at(row));
+  }
+  return sent;
 }
 
 /** Fills the columns that are the same, or counted, for every row of a batch. */

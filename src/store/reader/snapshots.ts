@@ -29,7 +29,7 @@ export function tensorsQuery(database: string, window: SnapshotWindow, tensor: s
         toUInt32(count()) AS snapshots, toUInt32(countIf(isNotNull(blob_uri))) AS blobs,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
         arrayMap(p -> p.2, arraySort(p -> p.1, groupArray((ts_ns, norm)))) AS norms,
-        toUInt8(max(isNaN(ifNull(norm, 0)) OR isNaN(ifNull(mean, 0)))) AS has_nan,
+        toUInt8(max(arrayExists(value -> NOT isFinite(ifNull(value, 0)), [norm, mean, min, max]))) AS has_nan,
         argMax(tuple(min), ts_ns).1 AS last_min, argMax(tuple(max), ts_ns).1 AS last_max,
         argMax(tuple(std), ts_ns).1 AS last_std
       FROM ${database}.snapshots WHERE ${windowSql(window)} ${tensor === null ? "" : "AND tensor_name = {tensor:String}"}
@@ -47,7 +47,8 @@ export function tensorRowsQuery(database: string, window: SnapshotWindow, tensor
       SELECT s.snapshot_id AS id, s.span_id AS span_id, if(e.name = 'epoch', e.index, NULL) AS epoch,
         if(e.name = 'step', e.index, NULL) AS step, if(e.span_id = '', NULL, e.rank) AS rank, s.ts_ns AS ts_ns,
         toString(s.mode) AS mode, s.mean AS mean, s.std AS std, s.min AS min, s.max AS max, s.norm AS norm,
-        s.bins AS bins, s.counts AS counts, s.blob_uri AS blob_uri, toUInt32(s.total) AS total
+        s.bins AS bins, s.counts AS counts, JSONExtractRaw(s.stats, 'nonfinite_count') AS nonfinite_count,
+        JSONExtractRaw(s.stats, 'finite') AS finite, s.blob_uri AS blob_uri, toUInt32(s.total) AS total
       FROM numbered AS s
       LEFT JOIN (SELECT span_id, toString(name) AS name, index, rank FROM ${database}.spans WHERE ${inGroups}) AS e
         ON e.span_id = s.span_id

@@ -37,6 +37,33 @@ describe("a mark", () => {
   });
 
   test.each([
+    ['"value":null,"kind":"point","value_nonfinite":"nan"', Number.NaN, '{"value":null,"value_nonfinite":"nan"}'],
+    ['"value_nonfinite":"inf","value":null', Infinity, '{"value":null,"value_nonfinite":"inf"}'],
+    ['"value_nonfinite":"-inf"', -Infinity, '{"value_nonfinite":"-inf"}'],
+  ])("with %s is the number that the word says, and goes out as it came [CT-08]", (fields, value, extra) => {
+    const cells = markCells(`,"value_type":"float",${fields}`);
+    expect(values(cells)).toStrictEqual([value, null, null, null]);
+    expect(cells).toMatchObject({ extra, raw: "", flags: rowFlags.nonfinite_word });
+    for (const style of ["lossless", "strict"] as const) {
+      const again = JSON.parse(formatMark(cells as unknown as MarkCells, style)) as Tree;
+      expect(again).toMatchObject({ value: null, ...(JSON.parse(extra) as Tree) });
+    }
+  });
+
+  test.each([
+    '"value_type":"float","value":1.5,"value_nonfinite":"nan"',
+    '"value_type":"float","value":null,"value_nonfinite":"none"',
+    '"value_type":"float","value":null,"value_nonfinite":7',
+    '"value_type":"int","value":null,"value_nonfinite":"nan"',
+  ])("with %s is not made NaN", (fields) => {
+    const cells = markCells(`,${fields}`);
+    expect(values(cells)).not.toContain(Number.NaN);
+    expect(cells["flags"]).toBe(0);
+    const again = formatMark(cells as unknown as MarkCells, "lossless");
+    expect(readIndependently(again)).toMatchObject(readIndependently(mark(`,${fields}`)) as Tree);
+  });
+
+  test.each([
     ['"value_type":"int","value":9223372036854775808', '{"value":9223372036854775808}'],
     ['"value_type":"int","value":1.0', '{"value":1.0}'],
     ['"value_type":"float","value":9007199254740993', '{"value":9007199254740993}'],
@@ -51,6 +78,18 @@ describe("a mark", () => {
     expect(cells["extra"]).toBe(extra);
     const again = formatMark(cells as unknown as MarkCells, "lossless");
     expect(readIndependently(again)).toMatchObject(readIndependently(mark(`,${fields}`)) as Tree);
+  });
+
+  test.each([
+    ["1e400", Infinity],
+    ["-1e400", -Infinity],
+    ["0.0001e-400", 0],
+  ])("whose float %s no double can hold keeps its text beside the nearest one", (literal, nearest) => {
+    const fields = `,"value_type":"float","value":${literal}`;
+    const cells = markCells(fields);
+    expect(cells).toMatchObject({ value_float: nearest, extra: "", raw: mark(fields) });
+    expect(formatMark(cells as unknown as MarkCells, "lossless")).toBe(mark(fields));
+    expect(markCells(',"value_type":"float","value":0.0e7')["raw"]).toBe("");
   });
 
   test("is a point unless it says otherwise [CT-12]", () => {

@@ -2,7 +2,8 @@
 
 import { jsonKind, numberForm } from "#base/json/cursor.ts";
 import { type Int64Words, parseInt64 } from "#base/json/number.ts";
-import type { Rows } from "#model/tables.ts";
+import { nonfiniteWords } from "#model/nonfinite-words.ts";
+import { type Rows, rowFlags } from "#model/tables.ts";
 import {
   doubleOf,
   fillInt64,
@@ -76,10 +77,15 @@ function fillValue(rows: Rows<"marks">, start: number, table: RecordTable, row: 
   const cell = row * table.width + at.value;
   switch (rows.value_type.at(start + row)) {
     case "float":
-      if (!isDouble(table, cell)) break;
-      rows.value_float.padTo(start + row);
-      rows.value_float.present().push(doubleOf(table, cell));
-      return;
+      if (isDouble(table, cell)) {
+        const value = doubleOf(table, cell);
+        rows.value_float.padTo(start + row);
+        rows.value_float.present().push(value);
+        if (isOutOfRange(table, cell, value)) table.markLossy(row);
+        return;
+      }
+      fillNonfinite(rows, start, table, row);
+      break;
     case "int":
       if (!isInt64(table, cell)) break;
       parseInt64(table.cursor.bytes, table.from[cell] as number, table.to[cell] as number, words);
@@ -102,10 +108,27 @@ function fillValue(rows: Rows<"marks">, start: number, table: RecordTable, row: 
   if (table.kinds[cell] !== 0) table.keepInExtra(row, at.value);
 }
 
+/** Strict JSON has no NaN: SDKs from 0.2.0 on write null and say in a field of its own what the value was. */
+function fillNonfinite(rows: Rows<"marks">, start: number, table: RecordTable, row: number): void {
+  const kind = table.kinds[row * table.width + at.value];
+  if (kind !== 0 && kind !== jsonKind.null) return;
+  const value = nonfiniteWords.get(table.unknownText(row, "value_nonfinite"));
+  if (value === undefined) return;
+  rows.value_float.padTo(start + row);
+  rows.value_float.present().push(value);
+  table.flags[row] = (table.flags[row] as number) | rowFlags.nonfinite_word;
+}
+
 /** A float that was written as an integer may have more digits than a double holds. */
 function isDouble(table: RecordTable, cell: number): boolean {
   if (table.kinds[cell] !== jsonKind.number) return false;
   return table.bits[cell] !== numberForm.integer || Number.isSafeInteger(doubleOf(table, cell));
+}
+
+/** A literal like 1e400 or 1e-400, of which the double keeps nothing: its record stays as text too. */
+function isOutOfRange(table: RecordTable, cell: number, value: number): boolean {
+  if (value !== 0 && Number.isFinite(value)) return false;
+  return table.bits[cell] !== numberForm.nonFinite && (value !== 0 || /^-?[0.]*[1-9]/.test(table.sent(cell)));
 }
 
 function isBoolean(table: RecordTable, cell: number): boolean {

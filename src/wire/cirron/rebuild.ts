@@ -2,10 +2,9 @@
 // The cells may come from columns in memory or from the store; integers may be bigints, numbers or decimal text.
 // Fields the client left out come back with the value the document gives them by default.
 
-import { JsonCursor } from "#base/json/cursor.ts";
 import type { JsonStyle } from "#base/json/format.ts";
+import { membersOf } from "#base/json/members.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
-import { decodeText } from "#base/json/text.ts";
 import { rowFlags } from "#model/tables.ts";
 
 type Integer = bigint | number | string;
@@ -118,6 +117,7 @@ function formatFloat(value: number, style: JsonStyle): string {
 }
 
 function markValue(cells: MarkCells, style: JsonStyle): string {
+  if ((cells.flags & rowFlags.nonfinite_word) !== 0) return "null";
   if (cells.value_float !== null) return formatFloat(cells.value_float, style);
   if (cells.value_int !== null) return String(cells.value_int);
   if (cells.value_string !== null) return textOf(cells)(cells.value_string);
@@ -140,28 +140,16 @@ function formatRecord(cells: TailCells, style: JsonStyle, fields: Readonly<Recor
   const extra = cells.extra === "" ? new Map<string, string>() : membersOf(cells.extra);
   const members: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
-    members.push(extra.get(name) ?? `"${name}":${value}`);
+    members.push(`"${name}":${extra.get(name) ?? value}`);
     extra.delete(name);
   }
-  return `{${[...members, ...extra.values()].join(",")}}`;
+  for (const [name, value] of extra) members.push(`${JSON.stringify(name)}:${value}`);
+  return `{${members.join(",")}}`;
 }
 
 function toStrictText(text: string): string {
   const bytes = textEncoder.encode(text);
   return textDecoder.decode(rewriteStrict(bytes, 0, bytes.length));
-}
-
-/** The members of an object's text as they stand, by name. */
-function membersOf(text: string): Map<string, string> {
-  const cursor = new JsonCursor(textEncoder.encode(text));
-  const members = new Map<string, string>();
-  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-    const from = cursor.start - 1;
-    const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-    cursor.skipValue();
-    members.set(name, textDecoder.decode(cursor.bytes.subarray(from, cursor.pos)));
-  }
-  return members;
 }
 
 const textEncoder = new TextEncoder();

@@ -261,6 +261,13 @@ export class RecordTable {
     return this.odd[row] !== 0 || (this.unknown.size > 0 && this.unknown.has(row));
   }
 
+  /** The text of a field that the record has beyond the document's, '' when it is none. */
+  unknownText(row: number, name: string): string {
+    const field = this.unknown.get(row)?.get(name);
+    if (field === undefined || this.cursor.bytes[field.from] !== 0x22) return "";
+    return textDecoder.decode(this.cursor.bytes.subarray(field.from + 1, field.to - 1));
+  }
+
   /** Unknown fields and odd values of a row as one strict JSON object. */
   formatExtra(row: number): string {
     const members: string[] = [];

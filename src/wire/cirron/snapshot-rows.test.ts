@@ -47,6 +47,32 @@ describe("a snapshot", () => {
     expect(cells["raw"]).toBe(snapshot(`,${stats}`));
   });
 
+  const finite = '{"count":2,"mean":0.5,"histogram":{"bins":[0.0,0.5,1.0],"counts":[1,1]}}';
+  const words = '{"mean":"nan","max":"inf","min":"-inf","histogram":"inf","norm":"odd"}';
+
+  test.each([
+    ["behind", `{"mean":null,"std":0.5,"min":null,"max":null,"norm":null,"finite":${finite},"nonfinite":${words}}`],
+    ["before", `{"nonfinite":${words},"finite":${finite},"mean":null,"std":0.5,"min":null,"max":null,"norm":null}`],
+  ])("takes numbers that are told by words %s them, and the histogram of its finite values", (_, stats) => {
+    const numbers = { mean: Number.NaN, std: 0.5, min: -Infinity, max: Infinity, norm: null };
+    const cells = snapshotCells(`,"stats":${stats}`);
+    expect(cells).toMatchObject({ ...numbers, bins: [0, 0.5, 1], counts: [1, 1], stats, raw: "" });
+  });
+
+  test("whose words are no object, or contradict a number, keeps its numbers", () => {
+    expect(snapshotCells(',"stats":{"mean":null,"nonfinite":"nan","finite":3}')).toMatchObject({
+      mean: null,
+      bins: [],
+    });
+    expect(snapshotCells(',"stats":{"mean":1.5,"nonfinite":{"mean":"nan"}}')).toMatchObject({ mean: 1.5 });
+  });
+
+  test("with a histogram of all values keeps that one", () => {
+    const own = '"histogram":{"bins":[0.0,2.0],"counts":[4]}';
+    for (const stats of [`{${own},"finite":${finite}}`, `{"finite":${finite},${own}}`])
+      expect(snapshotCells(`,"stats":${stats}`)).toMatchObject({ bins: [0, 2], counts: [4] });
+  });
+
   test("with statistics of another shape keeps their text and leaves the columns empty", () => {
     for (const stats of [
       "7",

@@ -6,14 +6,13 @@ import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { DoubleScan } from "#base/json/double.ts";
 import { parseDouble } from "#base/json/number.ts";
 import { WordToken } from "#base/json/words.ts";
+import { nonfiniteWords } from "#model/nonfinite-words.ts";
 import type { RecordTable } from "./record-table.ts";
 
 const latin = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
-const meanKey = latin("mean");
-const stdKey = latin("std");
-const minKey = latin("min");
-const maxKey = latin("max");
-const normKey = latin("norm");
+const numberKeys = ["mean", "std", "min", "max", "norm"].map(latin);
+const nonfiniteKey = latin("nonfinite");
+const finiteKey = latin("finite");
 const histogramKey = latin("histogram");
 const binsKey = latin("bins");
 const countsKey = latin("counts");
@@ -24,6 +23,7 @@ const binsToken = new WordToken(',"histogram":{"bins":[');
 const countsToken = new WordToken(',"counts":[');
 
 const noBytes = new Uint8Array(0);
+const textDecoder = new TextDecoder();
 
 /** A re-used list of doubles. */
 export class DoubleList {
@@ -143,13 +143,53 @@ export class StatsReader {
   private readAny(table: RecordTable, cell: number): void {
     const { cursor } = this;
     cursor.reset(table.cursor.bytes, table.from[cell], table.to[cell]);
+    const found: (number | null)[] = [null, null, null, null, null];
+    let words: readonly (number | null)[] = found;
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      if (cursor.keyIs(meanKey)) this.mean = this.readNumber();
-      else if (cursor.keyIs(stdKey)) this.std = this.readNumber();
-      else if (cursor.keyIs(minKey)) this.min = this.readNumber();
-      else if (cursor.keyIs(maxKey)) this.max = this.readNumber();
-      else if (cursor.keyIs(normKey)) this.norm = this.readNumber();
+      const at = numberKeys.findIndex((key) => cursor.keyIs(key));
+      if (at >= 0) found[at] = this.readNumber();
+      else if (cursor.keyIs(nonfiniteKey)) words = this.readWords();
       else if (cursor.keyIs(histogramKey)) this.readHistogram();
+      else if (cursor.keyIs(finiteKey)) this.readFiniteHistogram();
+      else cursor.skipValue();
+    }
+    const [mean = null, std = null, min = null, max = null, norm = null] = found.map((value, at) => value ?? words[at]);
+    this.mean = mean;
+    this.std = std;
+    this.min = min;
+    this.max = max;
+    this.norm = norm;
+  }
+
+  /** `{"mean": "nan", …}`: the numbers that are null beside it because strict JSON cannot write them. */
+  private readWords(): readonly (number | null)[] {
+    const { cursor } = this;
+    const found: (number | null)[] = [null, null, null, null, null];
+    if (cursor.peek() !== jsonKind.object) {
+      cursor.skipValue();
+      return found;
+    }
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      const at = numberKeys.findIndex((key) => cursor.keyIs(key));
+      if (at < 0 || cursor.peek() !== jsonKind.string) {
+        cursor.skipValue();
+        continue;
+      }
+      cursor.readString();
+      found[at] = nonfiniteWords.get(textDecoder.decode(cursor.bytes.subarray(cursor.start, cursor.stop))) ?? null;
+    }
+    return found;
+  }
+
+  /** A tensor with values that are not finite has no histogram of all of them, but one of the others. */
+  private readFiniteHistogram(): void {
+    const { cursor } = this;
+    if (this.bins.length > 0 || cursor.peek() !== jsonKind.object) {
+      cursor.skipValue();
+      return;
+    }
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      if (cursor.keyIs(histogramKey)) this.readHistogram();
       else cursor.skipValue();
     }
   }

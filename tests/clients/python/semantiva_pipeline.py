@@ -1,4 +1,4 @@
-"""A pipeline that succeeds and one that fails, traced by the real driver; then the verdicts of the real aggregator."""
+"""Pipelines that succeed, fail and compute NaN, traced by the real driver; then the verdicts of the real aggregator."""
 
 import json
 import sys
@@ -12,8 +12,9 @@ from semantiva.trace.drivers.jsonl import JsonlTraceDriver
 
 path = sys.argv[1]
 driver = JsonlTraceDriver(path, detail="all")
-nodes = [{"processor": parts.FloatMultiplyOperation, "parameters": {"factor": 2.0}}]
-Pipeline(nodes, trace=driver).process(Payload(parts.FloatDataType(3.0), ContextType()))
+for factor in (2.0, float("nan")):
+    nodes = [{"processor": parts.FloatMultiplyOperation, "parameters": {"factor": factor}}]
+    Pipeline(nodes, trace=driver).process(Payload(parts.FloatDataType(3.0), ContextType()))
 try:
     # The factor is neither in the node nor in the context.
     failing = [{"processor": parts.FloatMultiplyOperation}]

@@ -11,6 +11,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
+import { formatCount } from "../../text/format-number.ts";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
@@ -87,13 +88,19 @@ function TensorPanel({ tensor }: { readonly tensor: string }) {
         {(data) => (
           <TensorBody
             name={tensor}
-            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${data.total} snapshots`}
+            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${data.total} snapshots${spoiltText(data.rows)}`}
             rows={data.rows}
           />
         )}
       </Answer>
     </section>
   );
+}
+
+/** What the latest snapshot says about values that are not finite. */
+function spoiltText(rows: readonly Snapshot[]): string {
+  const count = rows.at(-1)?.nonfinite_count ?? 0;
+  return count === 0 ? "" : ` · ${formatCount(count)} values are NaN or ±Inf`;
 }
 
 function TensorBody({

@@ -1,0 +1,14 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { hashRows } from "#intake/content-hash.ts";
+import { decoded } from "#wire/cirron/test-kit.ts";
+import { contentColumns } from "./rows.ts";
+
+test("a mark and a snapshot told by words have the content they had before the words were understood", () => {
+  const [file] = globSync("tests/fixtures/cirron/diverging/.cirron/spool/*.json").sort() as [string];
+  const batch = decoded(readFileSync(file));
+  const hashes = (table: "marks" | "snapshots") => [...hashRows(contentColumns(batch, table), 4)];
+  // As the version before computed and stored them.
+  expect(hashes("marks")).toEqual([3684673037, 3300191559, 1911264598, 2649203917]);
+  expect(hashes("snapshots")).toEqual([1711906065, 1219821475, 2133833818, 2566569716]);
+});

@@ -1,0 +1,8 @@
+// The words by which SDKs from 0.2.0 on tell numbers that strict JSON cannot write: a mark has `"value": null` and
+// `"value_nonfinite": "nan"`, statistics have `"mean": null` and `"nonfinite": {"mean": "nan"}`.
+
+export const nonfiniteWords: ReadonlyMap<string, number> = new Map([
+  ["nan", Number.NaN],
+  ["inf", Number.POSITIVE_INFINITY],
+  ["-inf", Number.NEGATIVE_INFINITY],
+]);

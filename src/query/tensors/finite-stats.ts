@@ -1,0 +1,51 @@
+// What statistics say about a tensor with values that are not finite: how many those are, and numbers of the others.
+
+import { nonfiniteWords } from "#model/nonfinite-words.ts";
+
+export interface FiniteStats {
+  readonly count: number;
+  readonly mean: number | null;
+  readonly std: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly norm: number | null;
+}
+
+/** `text` is the JSON of a count as it was sent, '' when it was not. */
+export function toNonfiniteCount(text: string): number | null {
+  return toCount(parse(text));
+}
+
+/** `text` is the JSON of `finite` as it was sent, '' when it was not. */
+export function toFiniteStats(text: string): FiniteStats | null {
+  const sent = parse(text);
+  if (!isObject(sent)) return null;
+  const count = toCount(sent["count"]);
+  if (count === null) return null;
+  // A sum of finite values may still be too large for a double, and then a word says so.
+  const words = isObject(sent["nonfinite"]) ? sent["nonfinite"] : {};
+  const numberOf = (name: string): number | null => {
+    const value = sent[name];
+    return typeof value === "number" ? value : (nonfiniteWords.get(String(words[name])) ?? null);
+  };
+  return {
+    count,
+    mean: numberOf("mean"),
+    std: numberOf("std"),
+    min: numberOf("min"),
+    max: numberOf("max"),
+    norm: numberOf("norm"),
+  };
+}
+
+function parse(text: string): unknown {
+  return text === "" ? null : (JSON.parse(text) as unknown);
+}
+
+function toCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
