@@ -34,11 +34,19 @@ export interface AuditRecord {
   readonly detail: string;
 }
 
+export interface WorkerEnd {
+  readonly groupKey: string;
+  readonly worker: string;
+  readonly lastNs: string;
+}
+
 export interface RecordReads {
   /** The newest first. */
   audit(workspace: string, limit: number, after: readonly (string | number | null)[] | null): Promise<AuditRecord[]>;
   /** JSON text of a setting; null when nobody set it. */
   setting(workspace: string, name: string): Promise<string | null>;
+  /** When each XTrack worker was last heard of, by its own clock. */
+  workerEnds(groups: readonly string[]): Promise<WorkerEnd[]>;
   /** XTrack's sequence numbers as they came, and the starts that cut them into incarnations. */
   sequences(
     groups: readonly string[],

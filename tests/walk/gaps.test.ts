@@ -31,6 +31,18 @@ async function gaps(run: string): Promise<GapsAnswer> {
   return body as GapsAnswer;
 }
 
+test("GET /runs/<id> says of each worker when it was last heard of", async () => {
+  await send([start("couple", 1000, "w0"), start("couple", 2000, "w1"), metric("couple", 2, 1500, "w0")]);
+  await send([metric("couple", 2, 9000, "w1")]);
+  const { body } = await walk.get("/api/v1/runs/couple");
+  expect(body).toMatchObject({
+    worker_list: [
+      { worker: "w0", first_ns: "1000000", last_ns: "1500000" },
+      { worker: "w1", first_ns: "2000000", last_ns: "9000000" },
+    ],
+  });
+});
+
 describe("GET /runs/<id>/gaps", () => {
   test("counts forty workers apart, each with its own numbers [XT-07]", async () => {
     const frames: Buffer[] = [];

@@ -3,6 +3,7 @@
 import type { ComparedMetric } from "#api/compare-reads.ts";
 import type { ApiContext } from "#api/context.ts";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { toFloat } from "#api/contract/scalar.ts";
 import type { Series } from "#api/contract/series.ts";
 import type { RunGroup } from "#api/reads.ts";
 import { findDivergence, type SteppedPoint } from "#query/compare/divergence.ts";
@@ -78,8 +79,4 @@ function toPoints(series: Series): SteppedPoint[] {
   return series.last.flatMap((value, at) =>
     value === null ? [] : [{ x: base + (series.x[at] as number), t: series.t[at] as number, value: Number(value) }],
   );
-}
-
-function toFloat(value: number): number | "NaN" | "Infinity" | "-Infinity" {
-  return Number.isFinite(value) ? value : (String(value) as "NaN");
 }

@@ -2,7 +2,9 @@
 
 import { type ApiContext, decodeTextCursor, groupKeys, resolveRun } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
-import type { Float } from "#api/contract/scalar.ts";
+import { toFloat } from "#api/contract/scalar.ts";
+import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import type { ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -91,13 +93,13 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
       });
     if ("reason" in found) throw new Refusal("blob_unreadable", `The blob cannot be read: ${found.reason}.`);
     const { histogram } = found;
-    return {
+    return toExactJson<TensorValuesAnswer>({
       snapshot: query.snapshot,
       shape: [...found.shape],
       dtype: found.dtype,
       total: found.total,
       offset,
-      values: found.values.map(toFloat),
+      values: found.values.map((value) => (typeof value === "bigint" ? value.toString() : toFloat(value))),
       histogram:
         histogram === null
           ? null
@@ -107,10 +109,6 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
               nan: histogram.nan,
               infinite: histogram.infinite,
             },
-    };
+    });
   };
-}
-
-function toFloat(value: number): Float {
-  return Number.isFinite(value) ? value : (String(value) as Float);
 }

@@ -4,6 +4,7 @@ import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import type { PayloadRecord, ResolvedRun } from "#api/reads.ts";
+import type { WorkerEnd } from "#api/record-reads.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { ParamCell } from "#model/run-cells.ts";
 import type { RunFacts } from "#model/run-facts.ts";
@@ -29,13 +30,14 @@ export async function readRun(
 ): Promise<Run> {
   const { reads } = context;
   const keys = groupKeys(resolved);
-  const [facts, params, metricCounts, payloads, counts, stateEvents] = await Promise.all([
+  const [facts, params, metricCounts, payloads, counts, stateEvents, workerEnds] = await Promise.all([
     reads.runFacts(workspace, keys),
     reads.paramCells(workspace, null, keys),
     reads.metricCounts(workspace, null, keys),
     reads.runPayloads(keys),
     reads.counts(keys),
     reads.records.stateEvents(keys),
+    reads.records.workerEnds(keys),
   ]);
   const mine = facts.find((run) => run.runId === resolved.runId);
   if (mine === undefined) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
@@ -54,7 +56,7 @@ export async function readRun(
     params: toParams(params, keys),
     ...environmentOf(start, firstPayload(payloads, "cirron.session")),
     error_detail: toError(row, end),
-    worker_list: toWorkers(mine, head),
+    worker_list: toWorkers(mine, head, workerEnds),
     children: [],
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(counts, mine, metricCounts),
@@ -113,11 +115,12 @@ function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_det
   return { type: errorType, message: errorMessage, traceback: typeof traceback === "string" ? traceback : "" };
 }
 
-function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
+function toWorkers(facts: RunFacts, head: HeadContext, ends: readonly WorkerEnd[]): Worker[] {
   const whole = toRunHead(facts, head).status;
   const xtrack = Map.groupBy(facts.starts, (start) => start.worker);
   const workers = [...xtrack].map(([worker, starts]): Worker => {
     const group = facts.groups.find((one) => one.groupKey === starts[0]?.groupKey);
+    const lastNs = ends.find((end) => end.groupKey === group?.groupKey && end.worker === worker)?.lastNs;
     const mine = { ...facts, starts, ends: facts.ends.filter((end) => end.worker === worker), wrappers: [] };
     return {
       worker,
@@ -127,7 +130,7 @@ function toWorkers(facts: RunFacts, head: HeadContext): Worker[] {
       status: toRunHead(mine, head).status,
       connected: group !== undefined && head.isConnected(group.groupKey),
       first_ns: starts[0]?.tsNs.toString() ?? null,
-      last_ns: group?.lastNs?.toString() ?? null,
+      last_ns: lastNs ?? group?.lastNs?.toString() ?? null,
       incarnations: starts.length,
     };
   });

@@ -2,6 +2,7 @@
 
 import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer } from "#api/contract/run.ts";
+import { toFloat } from "#api/contract/scalar.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";
@@ -109,6 +110,6 @@ export function toCells(cells: readonly TableCell[]): Record<string, Cell> {
 function toCell({ field, values, nonfinite }: TableCell): Cell {
   const text = values.map((value) => value.text).join(", ");
   const num = values.length === 1 ? (values[0]?.num ?? null) : null;
-  const cell: Cell = { text, num: num === null || Number.isFinite(num) ? num : (String(num) as Cell["num"]) };
+  const cell: Cell = { text, num: num === null ? null : toFloat(num) };
   return field.kind === "metric" ? { ...cell, nonfinite } : cell;
 }

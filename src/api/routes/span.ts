@@ -2,6 +2,7 @@
 
 import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
 import type { SpanDetail } from "#api/contract/span.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 
@@ -9,7 +10,7 @@ import { Refusal } from "#api/refusal.ts";
 const ancestorsMax = 128;
 
 export function spanRoute(context: ApiContext): Handler<"span"> {
-  return async (request): Promise<SpanDetail> => {
+  return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
     const groups = groupKeys(run);
@@ -20,7 +21,7 @@ export function spanRoute(context: ApiContext): Handler<"span"> {
       context.reads.marksOfSpan(groups, span.id),
     ]);
     const { parent: _, ...rest } = span;
-    return { ...rest, session: run.runId, ancestors, marks, as_of: asOf };
+    return toExactJson<SpanDetail>({ ...rest, session: run.runId, ancestors, marks, as_of: asOf });
   };
 }
 

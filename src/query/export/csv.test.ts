@@ -10,4 +10,8 @@ describe("formatCsvRow", () => {
   it("quotes what would be read as a separator, and writes lists as JSON", () => {
     expect(formatCsvRow(['a "b", c', "two\nlines", ["x", 1]])).toBe('"a ""b"", c","two\nlines","[""x"",1]"\r\n');
   });
+
+  it("keeps the sign of a negative zero, in lists too", () => {
+    expect(formatCsvRow([-0, 0, [-0, 1.5, null]])).toBe('-0,0,"[-0,1.5,null]"\r\n');
+  });
 });

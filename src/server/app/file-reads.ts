@@ -4,7 +4,7 @@ import type { FileReads, StoredFile, TensorValues } from "#api/reads.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { findTensor, type RangeSource, readTensorFile, type Tensor, toRangeSource } from "#store/blobs/safetensors.ts";
 import { readHistogram } from "#store/blobs/tensor-histogram.ts";
-import { decodeNumbers, dtypeBytes } from "#store/blobs/tensor-values.ts";
+import { decodeValues, dtypeBytes } from "#store/blobs/tensor-values.ts";
 import { blobQuery, blobsOfRunsQuery } from "#store/reader/blobs.ts";
 import type { Store } from "#store/store.ts";
 
@@ -61,13 +61,18 @@ async function readValues(
 }
 
 /** Values in row-major order from an offset on; only their bytes are read. */
-async function readFlat(source: RangeSource, tensor: Tensor, offset: number, limit: number): Promise<number[]> {
+async function readFlat(
+  source: RangeSource,
+  tensor: Tensor,
+  offset: number,
+  limit: number,
+): Promise<(number | bigint)[]> {
   const width = dtypeBytes[tensor.dtype];
   const from = Math.min(offset, tensor.elements);
   const to = Math.min(from + limit, tensor.elements);
   const chunks: Uint8Array[] = [];
   for await (const chunk of source.read(tensor.start + from * width, tensor.start + to * width)) chunks.push(chunk);
-  return [...decodeNumbers(tensor.dtype, Buffer.concat(chunks))];
+  return [...decodeValues(tensor.dtype, Buffer.concat(chunks))];
 }
 
 async function toHistogram(source: RangeSource, tensor: Tensor, bins: number): Promise<TensorValues["histogram"]> {

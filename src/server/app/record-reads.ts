@@ -9,7 +9,7 @@ import {
   recordRowsQuery,
   recordTypesQuery,
 } from "#store/reader/record-rows.ts";
-import { numberedQuery, readSequences } from "#store/reader/sequences.ts";
+import { numberedQuery, readSequences, workerEndsQuery } from "#store/reader/sequences.ts";
 import { readStateEvents } from "#store/reader/xtrack-state.ts";
 import type { Store } from "#store/store.ts";
 import { groupRows, toRecordText } from "./record-text.ts";
@@ -22,6 +22,7 @@ export function createRecordReads(store: Store): RecordReads {
       return rows.find((row) => row.workspace === workspace)?.value ?? null;
     },
     sequences: (groups) => readSequences(store, groups),
+    workerEnds: (groups) => store.query(workerEndsQuery(store.database, groups)),
     numbered: (groups, seqs) => store.query(numberedQuery(store.database, groups, seqs)),
     stateEvents: (groups) => readStateEvents(store, groups),
     events: (request) => readEvents(store, request),

@@ -59,6 +59,15 @@ export async function readSequences(store: Store, groups: readonly string[]): Pr
   };
 }
 
+/** When each worker was last heard of, by its own clock. */
+export function workerEndsQuery(database: string, groups: readonly string[]): Query {
+  return {
+    sql: `SELECT toString(group_key) AS groupKey, toString(worker) AS worker, max(last_ts_ns) AS lastNs
+      FROM ${database}.seq_ranges WHERE group_key IN {groups:Array(String)} GROUP BY group_key, worker`,
+    params: { groups: [...groups] },
+  };
+}
+
 /** The events with one of these numbers, whichever table holds them. */
 export function numberedQuery(database: string, groups: readonly string[], seqs: readonly string[]): Query {
   const from = (

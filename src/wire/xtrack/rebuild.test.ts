@@ -100,3 +100,16 @@ it("gives back every value of any event that is accepted, unknown fields too [XT
     { numRuns: 2000 },
   );
 });
+
+it("writes a number that no double can hold as it came, wherever it stands", () => {
+  const events = [
+    '{"v":1,"t":"metric","m":{"seq":1,"ts":1,"x":1e400},"p":{"run_id":"r","key":"k","value":1e400}}',
+    '{"v":1,"t":"metric","m":{"seq":2,"ts":1},"p":{"run_id":"r","key":"k","value":-1e-400,"step":1e400}}',
+    '{"v":1,"t":"metric_batch","m":{"seq":3,"ts":1},"p":{"run_id":"r","metrics":{"a":1e400,"b":0.50},"ctx":{"x":1e400}}}',
+    '{"v":1,"t":"metric","m":{"seq":4,"ts":1},"p":{"run_id":"r","key":"k","value":1,"new":[1e400]},"z":1e400}',
+  ];
+  const { columns } = decodeAll(events);
+  const literals = (text: string) => (text.match(/-?1e-?400/g) ?? []).sort();
+  expect(rebuildAll(columns).map(literals)).toEqual(events.map(literals));
+  expect(rebuildAll(columns).join()).not.toMatch(/Infinity/);
+});

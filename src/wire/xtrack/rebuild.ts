@@ -2,7 +2,7 @@
 // event's own text. Order of fields and the writing of numbers (1.0 or 1) are not kept otherwise.
 
 import { formatJson } from "#base/json/format.ts";
-import { parseJson } from "#base/json/parse.ts";
+import { membersOf } from "#base/json/members.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 import { protocolVersion } from "./messages.ts";
 
@@ -59,12 +59,12 @@ export function rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]])
     payload["key"] = first.key;
     payload["value"] = toValue(first);
   } else payload["metrics"] = Object.fromEntries(rows.map((row) => [row.key, toValue(row)]));
-  if (first.stepText !== "") payload["step"] = parse(first.stepText);
+  if (first.stepText !== "") payload["step"] = asItStands(first.stepText);
   else if (first.step !== null) payload["step"] = first.step;
   if (first.epoch !== null) payload["epoch"] = first.epoch;
   if (first.phase !== "" || first.ctx !== "") {
     const phase: JsonObject = first.phase === "" ? {} : { phase: first.phase };
-    payload["ctx"] = { ...phase, ...(first.ctx === "" ? {} : parseObject(first.ctx)) };
+    payload["ctx"] = { ...phase, ...(first.ctx === "" ? {} : membersAsTheyStand(first.ctx)) };
   }
   return format(first, payload);
 }
@@ -72,7 +72,7 @@ export function rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]])
 export function rebuildParam(row: StoredParam): string {
   if (row.raw !== "") return row.raw;
   const payload: JsonObject = { run_id: row.run, key: row.key, value: asItStands(row.value) };
-  if (row.nestedKey !== "") payload["nested_key"] = parse(row.nestedKey);
+  if (row.nestedKey !== "") payload["nested_key"] = asItStands(row.nestedKey);
   return format(row, payload);
 }
 
@@ -90,40 +90,31 @@ export function rebuildOther(row: StoredOther): string {
 }
 
 function toValue(row: StoredMetric): JsonValue {
-  if (row.valueText !== "") return parse(row.valueText);
+  if (row.valueText !== "") return asItStands(row.valueText);
   // A large integer is written with its digits, as it came.
   return Number.isInteger(row.value) && !Number.isSafeInteger(row.value) ? BigInt(row.value ?? 0) : row.value;
 }
 
 function format(row: StoredRow, payload: JsonObject | NumberText): string {
-  const extra = row.extra === "" ? {} : parseObject(row.extra);
+  const extra = row.extra === "" ? new Map<string, string>() : membersOf(row.extra);
+  const section = (name: string): JsonObject => membersAsTheyStand(extra.get(name) ?? "{}");
   const m: JsonObject = { seq: row.seq, ts: row.tsNs / 1000n };
   if (row.worker !== "") m["wid"] = row.worker;
   const envelope = {
     v: protocolVersion,
     t: row.type,
-    m: { ...m, ...section(extra, "m") },
-    p: payload instanceof NumberText ? payload : { ...payload, ...section(extra, "p") },
-    ...section(extra, "envelope"),
+    m: { ...m, ...section("m") },
+    p: payload instanceof NumberText ? payload : { ...payload, ...section("p") },
+    ...section("envelope"),
   };
   return formatJson(envelope, "lossless");
 }
 
-/** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10. */
+/** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10 and 1e400 no Infinity. */
 function asItStands(text: string): NumberText {
   return new NumberText(text);
 }
 
-function section(extra: JsonObject, name: string): JsonObject {
-  return (extra[name] ?? {}) as JsonObject;
-}
-
-function parse(text: string): JsonValue {
-  const parsed = parseJson(text);
-  if (!parsed.ok) throw new Error(`A stored column holds no JSON: ${parsed.fault.reason}`);
-  return parsed.value;
-}
-
-function parseObject(text: string): JsonObject {
-  return parse(text) as JsonObject;
+function membersAsTheyStand(text: string): JsonObject {
+  return Object.fromEntries([...membersOf(text)].map(([name, value]) => [name, asItStands(value)]));
 }
