@@ -23,6 +23,8 @@ export interface ApiContext {
   readonly control: Control;
   readonly hub: Pick<LiveHub, "subscribe">;
   liveStats(): LiveStats;
+  /** After which time without an arrival the configuration has runs of a workspace deleted; null for never. */
+  configuredAgeMs(workspace: string): number | null;
   /** Resolves when the change is durable and can be read. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
   /** Resolves when faults that were found elsewhere are durable and can be read. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { address, addressOrOff, bytes, count, duration, flag, list, url } from "./kinds.ts";
+import { address, addressOrOff, age, agesByName, bytes, count, duration, flag, list, url } from "./kinds.ts";
 
 describe("the kinds of setting", () => {
   it.each([
@@ -45,5 +45,16 @@ describe("the kinds of setting", () => {
     expect([count.read("12"), count.read(3), count.read("1e3"), count.read(-1)]).toEqual([12, 3, undefined, undefined]);
     expect([list.read(["a", "b"]), list.read("a,b,"), list.read([1])]).toEqual([["a", "b"], ["a", "b"], undefined]);
     expect([url.read("http://a/"), url.read(""), url.read("a b")]).toEqual(["http://a", "", undefined]);
+  });
+
+  it("reads ages, of which none is nothing", () => {
+    expect([age.read("30d"), age.read("off"), age.read("0d"), age.read(0)]).toEqual([
+      2_592_000_000,
+      "off",
+      undefined,
+      undefined,
+    ]);
+    expect(agesByName.read("a=1d,b=off")).toEqual({ a: 86_400_000, b: "off" });
+    expect([agesByName.read("a=0s"), agesByName.read({ a: "soon" })]).toEqual([undefined, undefined]);
   });
 });

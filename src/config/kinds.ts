@@ -110,16 +110,18 @@ export const duration: Kind<number> = {
   read: (input) => (typeof input === "string" ? readQuantity(input, msUnits, (unit) => unit) : undefined),
 };
 
-/** A duration, or "off", which is undefined in code. */
-export const durationOrOff: Kind<number | "off"> = {
-  allowed: `${duration.allowed}, or "off"`,
+export type Age = number | "off";
+
+/** How old something may get. None at all would be a way to lose everything by a typing mistake. */
+export const age: Kind<Age> = {
+  allowed: 'a time above zero such as "24h" or "30d", or "off"',
   unit: "milliseconds",
-  read: (input) => (input === "off" ? "off" : duration.read(input)),
+  read: (input) => (input === "off" ? "off" : duration.read(input) || undefined),
 };
 
-/** Durations by name: a TOML table, or `name=90d,other=30d`. */
-export const durationsByName: Kind<Readonly<Record<string, number>>> = {
-  allowed: 'a table of times, such as { team = "90d" }',
+/** Ages by name: a TOML table, or `name=90d,other=off`. */
+export const agesByName: Kind<Readonly<Record<string, Age>>> = {
+  allowed: 'a table of times above zero, such as { team = "90d", archive = "off" }',
   unit: "milliseconds",
   read: (input) => {
     const pairs =
@@ -127,11 +129,11 @@ export const durationsByName: Kind<Readonly<Record<string, number>>> = {
         ? input.split(",").flatMap((part) => (part === "" ? [] : [splitOnce(part, "=")]))
         : input;
     if (typeof pairs !== "object" || pairs instanceof Date) return undefined;
-    const named: Record<string, number> = {};
+    const named: Record<string, Age> = {};
     for (const [name, value] of Array.isArray(pairs) ? (pairs as [string, TomlValue][]) : Object.entries(pairs)) {
-      const ms = duration.read(value);
-      if (ms === undefined) return undefined;
-      named[name] = ms;
+      const read = age.read(value);
+      if (read === undefined) return undefined;
+      named[name] = read;
     }
     return Object.freeze(named);
   },

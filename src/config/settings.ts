@@ -5,12 +5,12 @@
 import {
   address,
   addressOrOff,
+  age,
+  agesByName,
   bytes,
   choice,
   count,
   duration,
-  durationOrOff,
-  durationsByName,
   flag,
   type Kind,
   list,
@@ -185,16 +185,16 @@ export const settings = {
   ),
 
   retentionMs: setting(
-    durationOrOff,
+    age,
     "retention.age",
     "off",
-    "Runs whose last record is older than this are deleted, with their blobs.",
+    "Runs that nothing arrived for in this time are deleted with their files, in workspaces for which nobody set it by the API.",
   ),
   retentionByWorkspaceMs: setting(
-    durationsByName,
+    agesByName,
     "retention.workspaces",
     "",
-    "Ages for single workspaces, instead of `retention.age`.",
+    'Ages for single workspaces, instead of `retention.age`; `"off"` keeps their runs.',
   ),
 
   sqlTimeoutMs: setting(duration, "sql.timeout", "30s", "How long a user's SQL query may run."),

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { createReads } from "#server/app/reads.ts";
-import { sweepRetention } from "#server/app/retention.ts";
+import { type ConfiguredAges, configuredAgeMs, sweepRetention } from "#server/app/retention.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
@@ -33,10 +33,12 @@ async function ids(): Promise<string[]> {
   return ((await walk.get("/api/v1/runs")).body as { runs: { id: string }[] }).runs.map((run) => run.id);
 }
 
-function sweep(atNs: bigint): Promise<number> {
+const forEver: ConfiguredAges = { retentionMs: "off", retentionByWorkspaceMs: {} };
+
+function sweep(atNs: bigint, ages = forEver): Promise<number> {
   const { collector } = walk.app;
   const order = (deletion: DeletionOrder) => orderDeletion(collector, deletion);
-  return sweepRetention({ collector, reads: createReads(collector.store), order }, atNs);
+  return sweepRetention({ collector, reads: createReads(collector.store), ages, order }, atNs);
 }
 
 interface Audit {
@@ -46,12 +48,12 @@ interface Audit {
 
 describe("how long runs are kept", () => {
   test("is for ever until someone says otherwise, and survives a restart", async () => {
-    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: null });
+    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: null, set_by: "nobody" });
     expect(await sweep(nowNs() + 1000n * dayNs)).toBe(0);
     expect(await put({ days: 0 })).toMatchObject({ status: 400 });
-    expect(await put({ days: 7 })).toEqual({ status: 200, body: { days: 7 } });
+    expect(await put({ days: 7 })).toEqual({ status: 200, body: { days: 7, set_by: "api" } });
     await walk.reopen();
-    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: 7 });
+    expect((await walk.get("/api/v1/retention")).body).toEqual({ days: 7, set_by: "api" });
   });
 
   test("counts from the last arrival, not from what a record says of its time", async () => {
@@ -63,6 +65,11 @@ describe("how long runs are kept", () => {
     expect(await ids()).toEqual(["new"]);
     await put({ days: null });
     expect(await sweep(nowNs() + 1000n * dayNs)).toBe(0);
+    // What was set by the API, also that runs are kept, stands over the configuration.
+    expect(await sweep(nowNs() + 1000n * dayNs, { retentionMs: 1000, retentionByWorkspaceMs: { default: 1000 } })).toBe(
+      0,
+    );
+    expect(await ids()).toEqual(["new"]);
   });
 
   test("is in the audit, with everything it removed, newest first and page by page", async () => {
@@ -78,4 +85,29 @@ describe("how long runs are kept", () => {
     expect(rest.next).toBeNull();
     expect((await walk.get("/api/v1/audit?cursor=WzFd")).status).toBe(400);
   });
+});
+
+describe("how long runs are kept where nobody set it", () => {
+  const ages: ConfiguredAges = { retentionMs: 5000, retentionByWorkspaceMs: { short: 1000, archive: "off" } };
+
+  test("is what the configuration says of the workspace, else of all", () => {
+    expect(["default", "short", "archive"].map((name) => configuredAgeMs(ages, name))).toEqual([5000, 1000, null]);
+    expect(configuredAgeMs(forEver, "toString")).toBeNull();
+  });
+
+  test("is carried out by a server that is started with it", async () => {
+    const short = await createTestApp({ retentionByWorkspaceMs: "default=1ms" });
+    try {
+      const frame = toFrame({ type: "run_start", seq: 1, ts: 1, payload: { run_id: "brief" } });
+      await short.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
+      expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [{ id: "brief" }] });
+      expect((await short.get("/api/v1/retention")).body).toEqual({ days: 1 / 86_400_000, set_by: "configuration" });
+      await short.reopen();
+      await vi.waitFor(async () => expect((await short.get("/api/v1/runs")).body).toMatchObject({ runs: [] }), 20_000);
+      const { body } = await short.get("/api/v1/audit");
+      expect(body).toMatchObject({ entries: [{ by: "retention", action: "run_deleted", target: "brief" }] });
+    } finally {
+      await short.remove();
+    }
+  }, 60_000);
 });

@@ -46,6 +46,12 @@ export const Retention = Type.Object(
   { additionalProperties: false },
 );
 
+/** What holds now. `days` out of the configuration may have a fraction; null keeps runs for ever. */
+export const RetentionAnswer = Type.Object({
+  days: nullable(Type.Number()),
+  set_by: word(["api", "configuration", "nobody"]),
+});
+
 export const AuditQuery = Type.Object({ ...PageQuery });
 export const AuditAnswer = Type.Object({
   entries: Type.Array(

@@ -93,8 +93,8 @@ export const schemas = {
   keys: { answer: admin.KeysAnswer },
   createKey: { body: admin.KeyBody, answer: admin.KeyCreated, status: 201 },
   deleteKey: { params: admin.KeyPath, answer: Done },
-  retention: { answer: admin.Retention },
-  setRetention: { body: admin.Retention, answer: admin.Retention },
+  retention: { answer: admin.RetentionAnswer },
+  setRetention: { body: admin.Retention, answer: admin.RetentionAnswer },
   backup: { media: ["application/x-tar"] },
   audit: { query: admin.AuditQuery, answer: admin.AuditAnswer },
 

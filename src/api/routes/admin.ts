@@ -7,6 +7,7 @@ import { toAudit } from "./edit.ts";
 
 const limitDefault = 100;
 const retentionDays = "retention_days";
+const dayMs = 86_400_000;
 
 export function auditRoute(context: ApiContext): Handler<"audit"> {
   return async ({ query, caller }) => {
@@ -26,7 +27,9 @@ export function auditRoute(context: ApiContext): Handler<"audit"> {
 export function retentionRoute(context: ApiContext): Handler<"retention"> {
   return async ({ caller }) => {
     const value = await context.reads.records.setting(caller.workspace, retentionDays);
-    return { days: value === null ? null : (JSON.parse(value) as number | null) };
+    if (value !== null) return { days: JSON.parse(value) as number | null, set_by: "api" };
+    const ageMs = context.configuredAgeMs(caller.workspace);
+    return ageMs === null ? { days: null, set_by: "nobody" } : { days: ageMs / dayMs, set_by: "configuration" };
   };
 }
 
@@ -37,6 +40,6 @@ export function setRetentionRoute(context: ApiContext): Handler<"setRetention"> 
     const row = { workspace, name: retentionDays, value: JSON.stringify(body.days), author, version };
     const audit = toAudit(workspace, author, "retention_changed", workspace, body, version);
     await context.change([{ table: "settings", row }, audit], workspace, author);
-    return { days: body.days };
+    return { days: body.days, set_by: "api" };
   };
 }

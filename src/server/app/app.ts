@@ -40,7 +40,7 @@ import { createExportReads } from "./export-reads.ts";
 import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
 import { createReads } from "./reads.ts";
-import { createRetention } from "./retention.ts";
+import { configuredAgeMs, createRetention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
 import { createSqlPort } from "./user-sql.ts";
 
@@ -105,6 +105,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const retention = createRetention({
       collector,
       reads: createReads(collector.store),
+      ages: config,
       order: (order) => orderShared(collector, neighbours, order),
       onTrouble: (cause) => log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour."),
     });
@@ -246,6 +247,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
       silenceNs: BigInt(config.runSilenceMs) * 1_000_000n,
       isConnected: toPresence(collector, neighbours, doors()),
     }),
+    configuredAgeMs: (workspace) => configuredAgeMs(config, workspace),
     liveStats: () => ({
       events_per_s: rate.perSecond(),
       waiting_events: collector.sequencer.position.durable - collector.writer.stored,

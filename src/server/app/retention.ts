@@ -1,18 +1,31 @@
 // Runs that nothing arrived for in a workspace's time of keeping are deleted, in the same way as by a person, and the
-// audit says so. Looked at when the server starts and every hour.
+// audit says so. Looked at when the server starts and every hour. What was set by the API stands over the configuration.
 
 import type { Reads } from "#api/reads.ts";
 import { nowNs as systemNowNs } from "#base/clock.ts";
+import type { Age } from "#config/kinds.ts";
+import type { Config } from "#config/settings.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
-import { type SettingRow, settingsQuery } from "#store/reader/admin.ts";
+import { type SettingRow, settingsQuery, workspacesQuery } from "#store/reader/admin.ts";
 
 export interface RetentionOptions {
   readonly collector: Collector;
   readonly reads: Pick<Reads, "runFacts">;
+  readonly ages: ConfiguredAges;
   order(order: DeletionOrder): Promise<Receipt>;
   onTrouble(cause: unknown): void;
+}
+
+/** What the configuration says, for workspaces that were given no time of their own. */
+export type ConfiguredAges = Pick<Config, "retentionMs" | "retentionByWorkspaceMs">;
+
+/** Null keeps runs for ever. */
+export function configuredAgeMs(ages: ConfiguredAges, workspace: string): number | null {
+  const { retentionMs, retentionByWorkspaceMs: named } = ages;
+  const age = Object.hasOwn(named, workspace) ? (named[workspace] as Age) : retentionMs;
+  return age === "off" ? null : age;
 }
 
 export interface Retention {
@@ -20,7 +33,7 @@ export interface Retention {
 }
 
 const everyMs = 3_600_000;
-const dayNs = 86_400n * 1_000_000_000n;
+const dayMs = 86_400_000;
 /** A deletion holds intake back while it is carried out, so a great many runs go in several. */
 const runsAtOnce = 200;
 
@@ -39,29 +52,50 @@ export function createRetention(options: RetentionOptions): Retention {
 }
 
 /** Returns how many runs were deleted. */
-export async function sweepRetention(
-  { collector, reads, order }: Omit<RetentionOptions, "onTrouble">,
-  nowNs: bigint,
-): Promise<number> {
-  const { store } = collector;
+export async function sweepRetention(options: Omit<RetentionOptions, "onTrouble">, nowNs: bigint): Promise<number> {
   let deleted = 0;
-  for (const { workspace, value } of await store.query<SettingRow>(settingsQuery(store.database, "retention_days"))) {
-    const days = JSON.parse(value) as number | null;
-    if (days === null) continue;
-    const oldestNs = nowNs - BigInt(days) * dayNs;
-    const old = (await reads.runFacts(workspace, null)).filter(({ groups }) => {
-      const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
-      // A run that has only stored files has no such time, and stays.
-      return lastNs > 0n && lastNs < oldestNs;
-    });
-    for (let at = 0; at < old.length; at += runsAtOnce) {
-      const runs = old
-        .slice(at, at + runsAtOnce)
-        .map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-      const { position } = await order({ workspace, runs, author: "retention" });
-      await collector.queryable(position);
-      deleted += runs.length;
-    }
+  for (const [workspace, ageMs] of await readAges(options)) {
+    deleted += await deleteOlder(options, workspace, nowNs - BigInt(Math.round(ageMs)) * 1_000_000n);
   }
   return deleted;
+}
+
+/** Every workspace whose runs are not kept for ever. */
+async function readAges({
+  collector,
+  ages,
+}: Pick<RetentionOptions, "collector" | "ages">): Promise<Map<string, number>> {
+  const { store } = collector;
+  const [rows, workspaces] = await Promise.all([
+    store.query<SettingRow>(settingsQuery(store.database, "retention_days")),
+    store.query<{ workspace: string }>(workspacesQuery(store.database)),
+  ]);
+  const set = new Map(rows.map(({ workspace, value }) => [workspace, JSON.parse(value) as number | null]));
+  const found = new Map<string, number>();
+  for (const { workspace } of workspaces) {
+    const days = set.get(workspace);
+    const ageMs = days === undefined ? configuredAgeMs(ages, workspace) : days === null ? null : days * dayMs;
+    if (ageMs !== null) found.set(workspace, ageMs);
+  }
+  return found;
+}
+
+async function deleteOlder(
+  { collector, reads, order }: Pick<RetentionOptions, "collector" | "reads" | "order">,
+  workspace: string,
+  oldestNs: bigint,
+): Promise<number> {
+  const old = (await reads.runFacts(workspace, null)).filter(({ groups }) => {
+    const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
+    // A run that has only stored files has no such time, and stays.
+    return lastNs > 0n && lastNs < oldestNs;
+  });
+  for (let at = 0; at < old.length; at += runsAtOnce) {
+    const runs = old
+      .slice(at, at + runsAtOnce)
+      .map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
+    const { position } = await order({ workspace, runs, author: "retention" });
+    await collector.queryable(position);
+  }
+  return old.length;
 }

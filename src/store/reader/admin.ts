@@ -27,6 +27,11 @@ export interface SettingRow {
   readonly value: string;
 }
 
+/** Workspaces that have runs. */
+export function workspacesQuery(database: string): Query {
+  return { sql: `SELECT DISTINCT toString(workspace) AS workspace FROM ${database}.groups` };
+}
+
 /** In every workspace. */
 export function settingsQuery(database: string, name: string): Query {
   return {

@@ -195,7 +195,9 @@ function Retention() {
         <button type="submit" className="button" disabled={days === null || change.isPending}>
           save
         </button>
-        <span className="muted">empty keeps them for ever</span>
+        <span className="muted">
+          {retention.data?.set_by === "configuration" ? "as the configuration says; " : ""}empty keeps them for ever
+        </span>
         {change.error === null ? null : <Problem error={change.error} />}
       </form>
     </section>
