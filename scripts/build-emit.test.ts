@@ -100,3 +100,13 @@ it("sends from its own thread, whose file it finds beside itself", async () => {
   });
   expect(server.requests.filter((request) => request.method === "POST").length).toBeGreaterThan(0);
 });
+
+it("says its last words from a thread of its own too", async () => {
+  const { startCollector } = await import("../tests/emit/collector.ts");
+  const collector = await startCollector();
+  const program = 'import { startRun } from "tributary-ml/emit/xtrack"; startRun({ id: "r" }); process.exit(0);';
+  writeFileSync(join(project, "exits.ts"), program);
+  const env = { ...process.env, XTRACK_HOST: "127.0.0.1", XTRACK_PORT: String(collector.port) };
+  await run(process.execPath, [join(project, "exits.ts")], { cwd: project, env });
+  expect(collector.events.map((event) => event.t)).toEqual(["run_start", "status", "run_end"]);
+});

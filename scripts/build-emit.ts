@@ -2,6 +2,7 @@
 //
 //   <out>/emit/{cirron,semantiva,xtrack}.js   with what they share in chunks beside them
 //   <out>/emit/sender-worker.js               found by cirron.js beside itself
+//   <out>/emit/last-words-worker.js           found by xtrack.js beside itself
 //   <out>/emit/{…}.d.ts                       one line each, pointing into <out>/emit/types/
 //   <out>/examples/steerable-job.js           the program that `tributary demo` starts
 
@@ -30,7 +31,10 @@ const shared: BuildOptions = {
 export async function buildEmit(out: string): Promise<void> {
   const emit = join(out, "emit");
   await rm(emit, { recursive: true, force: true });
-  const entryPoints: Record<string, string> = { "sender-worker": "src/emit/cirron/sender-worker.ts" };
+  const entryPoints: Record<string, string> = {
+    "sender-worker": "src/emit/cirron/sender-worker.ts",
+    "last-words-worker": "src/emit/xtrack/last-words-worker.ts",
+  };
   for (const protocol of protocols) entryPoints[protocol] = `src/emit/${protocol}.ts`;
   await Promise.all([
     build({ ...shared, entryPoints, outdir: emit, splitting: true, chunkNames: "shared-[hash]" }),

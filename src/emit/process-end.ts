@@ -2,6 +2,8 @@
 // codes, messages and signals stay what they were without us.
 
 export interface EndListener {
+  /** The program has nothing left to do; work that is begun here is waited for. `code` is what it would exit with. */
+  onLoopEnd?(code: number): void;
   /** Last call; only synchronous work still happens. */
   onExit(code: number): void;
   /** An uncaught error is about to end the process. */
@@ -29,6 +31,9 @@ export function watchProcessEnd(listener: EndListener): () => void {
 
 function hook(): void {
   isHooked = true;
+  process.on("beforeExit", (code) => {
+    for (const listener of [...listeners]) quietly(() => listener.onLoopEnd?.(code));
+  });
   process.on("exit", (code) => {
     for (const listener of [...listeners]) quietly(() => listener.onExit(code));
   });

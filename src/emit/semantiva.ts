@@ -289,7 +289,8 @@ export class TraceWriter {
   }
 
   close(): void {
-    for (const file of this.allFiles()) file.close();
+    for (const file of this.allFiles()) this.release(file);
+    this.shared.close();
     this.runs.clear();
     this.launches.clear();
     this.stopWatching();

@@ -4,10 +4,12 @@
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import { formatObject } from "./json-text.ts";
 import { watchProcessEnd } from "./process-end.ts";
-import { openFile, openNull, openStdio } from "./xtrack/descriptor.ts";
+import { say } from "./say.ts";
 import { Link } from "./xtrack/link.ts";
+import { openTransport } from "./xtrack/open-transport.ts";
 import { readEnv, readSource } from "./xtrack/origin.ts";
 import { type DropPolicy, Outbox } from "./xtrack/outbox.ts";
+import { Remains } from "./xtrack/remains.ts";
 import type {
   Aggregate,
   ArtifactOptions,
@@ -26,16 +28,13 @@ import type {
 } from "./xtrack/run.ts";
 import { Run } from "./xtrack/run.ts";
 import {
+  chooseSpool,
   chooseTransport,
   type Env,
-  type TransportChoice,
   type TransportKind,
   type TransportOptions,
 } from "./xtrack/settings.ts";
-import { openSocket } from "./xtrack/socket.ts";
 import type { Command, CommandHandler, CommandType } from "./xtrack/steering.ts";
-import type { Transport, TransportEvents } from "./xtrack/transport.ts";
-import { openWebSocket } from "./xtrack/web-socket.ts";
 
 export type {
   Aggregate,
@@ -84,11 +83,14 @@ export interface RunOptions {
   readonly bufferBytesMax?: number;
   /** What goes when the buffer is full: the oldest metrics and logs (default), or the new ones. */
   readonly drop?: DropPolicy;
+  /** Environment: XTRACK_SPOOL. Folder for events that did not arrive, `false` for none. Default `.xtrack`. */
+  readonly spool?: string | false;
   /** Signals that end the run as killed before they end the process. Default `["SIGTERM"]`. */
   readonly signals?: readonly NodeJS.Signals[];
 }
 
 const bufferBytesMaxDefault = 8 * 1024 * 1024;
+const problemsMax = 20;
 
 /** Starts a run. The collector need not be there yet: events wait, and go out when it is. */
 export function startRun(options: RunOptions = {}): Run {
@@ -96,29 +98,45 @@ export function startRun(options: RunOptions = {}): Run {
   const id = options.id ?? crypto.randomUUID();
   const wid = options.workerId ?? env["XTRACK_WORKER_ID"] ?? "";
   const apiKey = options.apiKey ?? env["XTRACK_API_KEY"] ?? "";
-  const choice = chooseTransport(options.transport, env);
+  const greeting = apiKey === "" ? null : encodeAuth(apiKey);
+  const problems = new Set<string>();
+  const onProblem = (sentence: string) => {
+    if (problems.size < problemsMax) problems.add(sentence);
+    say(sentence);
+  };
+  const choice = chooseTransport(options.transport, env, onProblem);
+  const folder = chooseSpool(options.spool, env);
   const outbox = new Outbox(options.bufferBytesMax ?? bufferBytesMaxDefault, options.drop ?? "oldest");
   let stopWatching: () => void = () => undefined;
   const link = new Link({
     open: (events) => openTransport(choice, apiKey, events),
     outbox,
-    greeting: apiKey === "" ? null : encodeAuth(apiKey),
+    greeting,
     onMessage: (type, meta, payload) => run.hear(type, meta, payload),
+    onProblem,
   });
+  const remains = new Remains({ choice, apiKey, greeting, runId: id, wid, folder, link, outbox });
   const run = new Run(
-    { id, wid, link, outbox, onEnd: () => stopWatching() },
+    { id, wid, link, outbox, remains, problems, onEnd: () => stopWatching() },
     formatStart(id, options, env, link.accepts),
   );
   run.status("running");
   if (options.params !== undefined) run.params(options.params);
   stopWatching = watchProcessEnd({
     signals: options.signals ?? ["SIGTERM"],
-    onExit: (code) =>
-      run.endNow(code === 0 ? {} : { error: { type: "ExitCode", message: `the process ended with code ${code}` } }),
+    onLoopEnd: (code) => {
+      // A collector that is away is not waited for.
+      if (!link.isAway) void run.end(toEnd(code));
+    },
+    onExit: (code) => run.exitNow(toEnd(code)),
     onError: (error) => run.endNow({ error }),
     onSignal: (signal) => run.end({ status: "killed", error: { type: "Signal", message: signal }, timeoutMs: 800 }),
   });
   return run;
+}
+
+function toEnd(code: number): EndOptions {
+  return code === 0 ? {} : { error: { type: "ExitCode", message: `the process ended with code ${code}` } };
 }
 
 /** Runs `work` as a run: completed when it returns, failed when it throws; the error goes on to the caller. */
@@ -131,23 +149,6 @@ export async function withRun<T>(options: RunOptions, work: (run: Run) => T | Pr
   } catch (error) {
     await run.fail(error);
     throw error;
-  }
-}
-
-function openTransport(choice: TransportChoice, apiKey: string, events: TransportEvents): Transport {
-  switch (choice.kind) {
-    case "tcp":
-      return openSocket({ host: choice.host, port: choice.port }, events);
-    case "unix":
-      return openSocket({ path: choice.path }, events);
-    case "ws":
-      return openWebSocket(choice.url, apiKey, events);
-    case "stdio":
-      return openStdio(choice.fd, choice.readsStdin, events);
-    case "file":
-      return openFile(choice.path, events);
-    case "null":
-      return openNull();
   }
 }
 

@@ -126,6 +126,24 @@ describe("trouble", () => {
     expect(c - b).toBeLessThan(8000);
   });
 
+  it("says once that a key is refused, or that the spool cannot be written", async () => {
+    const server = await startRecorder(() => ({ status: 401 }));
+    const program = (
+      path: string,
+    ) => `import { mark, profile, shutdown } from ${JSON.stringify(moduleUrl("src/emit/cirron.ts"))};
+      profile({ path: ${JSON.stringify(path)}, endpoint: ${JSON.stringify(server.url)} });
+      mark("x", 1); await shutdown({ timeoutMs: 500 });`;
+    const folder = makeFolder();
+    const refused = await startProgram(folder, program("traces")).ended;
+    const url = `${server.url}/v1/traces`;
+    expect(refused).toMatchObject({
+      code: 0,
+      stderr: `tributary: ${url} answers 401; what it did not take is in ${folder}/traces/spool\n`,
+    });
+    const unwritable = await startProgram(folder, program("/proc/none")).ended;
+    expect(unwritable).toMatchObject({ code: 0, stderr: "tributary: cannot write to /proc/none/spool (ENOENT)\n" });
+  });
+
   it("keeps a refused batch in the spool and goes on with the next", async () => {
     const server = await startRecorder((_, count) => (count === 1 ? { status: 400 } : taken));
     const path = makeFolder();

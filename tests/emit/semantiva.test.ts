@@ -324,10 +324,22 @@ describe("files", () => {
     expect(readTrace(`${folder}/t.jsonl`)).toHaveLength(1);
   });
 
-  it("never throws when the path cannot be written, and counts nothing as written", () => {
-    using trace = createTraceWriter({ path: "/proc/none/t.jsonl", flush: "record" });
-    const run = trace.pipelineStart({ plan });
-    expect(trace.node(run, 0, {}, () => 1)).toBe(1);
-    trace.pipelineEnd(run);
+  it("never throws when the path cannot be written: it counts what is lost and says so once", async () => {
+    for (const path of ["/proc/none/t.jsonl", "/proc/none/folder"]) {
+      const trace = createTraceWriter({ path, flush: "record" });
+      const run = trace.pipelineStart({ plan });
+      expect(trace.node(run, 0, {}, () => 1)).toBe(1);
+      trace.pipelineEnd(run);
+      trace.pipelineStart({ plan });
+      trace.close();
+      expect(trace.lost).toBe(4);
+    }
+    const said = await startProgram(
+      makeFolder(),
+      `import { createTraceWriter } from ${JSON.stringify(moduleUrl("src/emit/semantiva.ts"))};
+       const trace = createTraceWriter({ path: "/proc/none/t.jsonl", flush: "record" });
+       for (let i = 0; i < 3; i++) trace.pipelineStart({ plan: { nodes: [] } });`,
+    ).ended;
+    expect(said).toMatchObject({ code: 0, stderr: "tributary: cannot write traces to /proc/none (ENOENT)\n" });
   });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -93,6 +93,23 @@ describe("tributary run", () => {
     ]);
     const { body } = await app.get("/api/v1/runs/walk-1/metrics/loss");
     expect((body as { series: { last: number[] }[] }).series[0]?.last).toEqual([1, 0.5, 1 / 3]);
+  });
+
+  it("takes in what a program with our SDK could not send before it exited, once", async () => {
+    const sdk = new URL("../../src/emit/xtrack.ts", import.meta.url).href;
+    writeFileSync(
+      join(folder, "alone.mts"),
+      `import { startRun } from ${JSON.stringify(sdk)};
+       startRun({ id: "walk-alone" }).metric("loss", 0.5, { step: 1 });
+       process.exit(0);`,
+    );
+    const env = { ...process.env, XTRACK_HOST: "127.0.0.1", XTRACK_PORT: "9" };
+    const alone = spawn(process.execPath, ["alone.mts"], { cwd: folder, env, stdio: "ignore" });
+    expect(await new Promise((done) => alone.once("close", done))).toBe(0);
+    expect(readdirSync(join(folder, ".xtrack"))).toHaveLength(1);
+    await startRun(app.app.url, "").ended;
+    expect(await readRun("walk-alone")).toMatchObject({ status: "completed", counts: { events: 3 } });
+    expect(readdirSync(join(folder, ".xtrack"))).toEqual([]);
   });
 
   it("keeps what a server refuses for its key, and the next run with the right one takes it along", async () => {

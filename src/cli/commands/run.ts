@@ -10,6 +10,7 @@ import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { addConnectOptions, collect, toConfig } from "#cli/options.ts";
+import { takeLeftEvents } from "#cli/run/left-events.ts";
 import { replaySpool } from "#cli/run/spool.ts";
 import { wrap } from "#cli/run/wrap.ts";
 import { duration } from "#config/kinds.ts";
@@ -49,6 +50,7 @@ export function addRun(program: Command, context: Context): void {
     };
     const up = await answers(config.server);
     if (up) await replaySpool(client, config.dataDir).catch(() => 0);
+    if (up) await takeLeftEvents(client, context).catch(() => undefined);
     say(
       up ? `run ${runId} at ${config.server}/runs/${encodeURIComponent(runId)}` : `run ${runId}; no server answers yet`,
     );

@@ -5,6 +5,7 @@ import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
+import { takeLeftEvents } from "#cli/run/left-events.ts";
 import { replaySpool } from "#cli/run/spool.ts";
 import { createLog } from "#server/log.ts";
 
@@ -21,7 +22,9 @@ export function addUp(program: Command, context: Context): void {
     if (!options.quiet) printAddresses(context, server, config.dataDir);
     // What programs recorded while no server was there.
     const client = createClient(server.url, config.key);
-    await replaySpool(client, config.dataDir).catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));
+    await replaySpool(client, config.dataDir)
+      .then(() => takeLeftEvents(client, context))
+      .catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));
     await waitForStop(context.stop);
     await server.close();
   });

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { parseRetryAfterMs, toBackOffMs } from "#emit/back-off.ts";
+import { say } from "#emit/say.ts";
 import { exchange, type HttpAnswer } from "./http.ts";
 
 export interface SenderOptions {
@@ -126,7 +127,16 @@ export class Sender {
       await writeFile(`${path}.tmp`, moved);
       await rename(`${path}.tmp`, path);
     }
-    return toOutcome(await this.post(name, moved));
+    const answer = await this.post(name, moved);
+    this.tellRefusal(answer);
+    return toOutcome(answer);
+  }
+
+  /** Nobody would look at the counters for a key or a path that is wrong. */
+  private tellRefusal(answer: HttpAnswer): void {
+    const { url, spoolPath } = this.options;
+    if (answer.kind === "outage" || answer.status < 400 || answer.status > 428) return;
+    say(`${url} answers ${answer.status}; what it did not take is in ${spoolPath}`);
   }
 
   private async post(name: string, json: string): Promise<HttpAnswer> {

@@ -3,6 +3,7 @@
 // memory, up to a bound, and are tried again at the next write.
 
 import { join } from "node:path";
+import { say, toReason } from "#emit/say.ts";
 import { formatSpoolName } from "#wire/cirron/encode.ts";
 import { diskFiles, type Files } from "./files.ts";
 
@@ -73,7 +74,8 @@ export class Spool {
       this.store(batch);
       this.written++;
       return true;
-    } catch {
+    } catch (error) {
+      say(`cannot write to ${this.path} (${toReason(error)})`);
       return false;
     }
   }

@@ -3,6 +3,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder } from "#emit/make-folder.ts";
+import { say, toReason } from "#emit/say.ts";
 
 const bufferBytesMax = 64 * 1024;
 const waitingBytesMax = 16 * 1024 * 1024;
@@ -42,13 +43,19 @@ export class LineFile {
       const bytes = Buffer.concat(this.waiting).subarray(this.offset);
       const written = writeSync(this.fd, bytes);
       this.forget(written);
-    } catch {
+    } catch (error) {
       // The disk is full or the folder is gone; the next flush tries again.
+      say(`cannot write traces to ${dirname(this.path)} (${toReason(error)})`);
     }
   }
 
+  /** What the disk has not taken by now is lost. */
   close(): void {
     this.flush();
+    this.lost += this.waiting.length;
+    this.waiting = [];
+    this.waitingBytes = 0;
+    this.offset = 0;
     if (this.fd >= 0) closeSync(this.fd);
     this.fd = -1;
   }

@@ -3,43 +3,49 @@
 
 import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
 import { Socket } from "node:net";
+import { toReason } from "#emit/say.ts";
 import { writeDescriptor } from "#emit/write-descriptor.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 export function openFile(path: string, events: TransportEvents): Transport {
   try {
-    return new DescriptorTransport(openSync(path, "a"), true, [], events);
-  } catch {
+    return new DescriptorTransport(openSync(path, "a"), path, [], events);
+  } catch (error) {
     // The folder may be made later, so the link tries again.
-    queueMicrotask(() => events.onClose());
-    return new NullTransport(false);
+    queueMicrotask(() => events.onClose(`cannot write ${path} (${toReason(error)})`));
+    return new NullTransport(false, () => undefined);
   }
 }
 
 export function openStdio(fd: number | undefined, readsStdin: boolean, events: TransportEvents): Transport {
   const target = fd ?? (isGivenByParent(3) ? 3 : 1);
   const accepts = readsStdin ? (["command"] as const) : [];
-  return new DescriptorTransport(target, false, accepts, events);
+  return new DescriptorTransport(target, null, accepts, events);
 }
 
-export function openNull(): Transport {
-  return new NullTransport(true);
+export function openNull(events: TransportEvents): Transport {
+  return new NullTransport(true, () => events.onClose());
 }
 
 class NullTransport implements Transport {
   readonly isReady: boolean;
   readonly accepts = [];
   readonly pendingBytes = 0;
+  private readonly onEnd: () => void;
 
-  constructor(isReady: boolean) {
+  constructor(isReady: boolean, onEnd: () => void) {
     this.isReady = isReady;
+    this.onEnd = onEnd;
   }
 
   write(): boolean {
     return true;
   }
   hold(): void {}
-  end(): void {}
+  end(): void {
+    this.onEnd();
+  }
+  destroy(): void {}
 }
 
 class DescriptorTransport implements Transport {
@@ -47,20 +53,22 @@ class DescriptorTransport implements Transport {
   readonly accepts: readonly "command"[];
   readonly pendingBytes = 0;
   private readonly fd: number;
-  private readonly isOwn: boolean;
+  /** Of a file that is ours to close. */
+  private readonly path: string | null;
   private readonly events: TransportEvents;
   private isClosed = false;
   private isListening = false;
 
-  constructor(fd: number, isOwn: boolean, accepts: readonly "command"[], events: TransportEvents) {
+  constructor(fd: number, path: string | null, accepts: readonly "command"[], events: TransportEvents) {
     this.fd = fd;
-    this.isOwn = isOwn;
+    this.path = path;
     this.accepts = accepts;
     this.events = events;
   }
 
   write(frames: Uint8Array): boolean {
-    if (!this.isClosed && !writeDescriptor(this.fd, frames)) this.close();
+    const hasFailed = !this.isClosed && !writeDescriptor(this.fd, frames);
+    if (hasFailed) this.close(`cannot write to ${this.path ?? `descriptor ${this.fd}`}`);
     return !this.isClosed;
   }
 
@@ -76,11 +84,15 @@ class DescriptorTransport implements Transport {
     this.close();
   }
 
-  private close(): void {
+  destroy(): void {
+    this.close();
+  }
+
+  private close(problem?: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    if (this.isOwn) closeSync(this.fd);
-    queueMicrotask(() => this.events.onClose());
+    if (this.path !== null) closeSync(this.fd);
+    queueMicrotask(() => this.events.onClose(problem));
   }
 }
 

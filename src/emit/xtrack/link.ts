@@ -13,6 +13,10 @@ export interface LinkOptions {
   readonly greeting: Uint8Array | null;
   /** Whether an ack or command is meant for this run and worker. */
   readonly onMessage: (type: string, meta: Fields, payload: Fields) => void;
+  /** Something that a person should mend. */
+  readonly onProblem?: (sentence: string) => void;
+  /** A connection that is lost, or never was, is not tried again. */
+  readonly triesOnce?: boolean;
 }
 
 export type Fields = { readonly [field: string]: unknown };
@@ -23,6 +27,9 @@ const controlFramesMax = 1000;
 const firstWaitMs = 100;
 const quietAfterMs = 1000;
 const resendAfterMs = 2000;
+const stuckLookMs = 250;
+/** How long bytes that the collector does not read may keep a process alive that is done. */
+const stuckMsMax = 5000;
 const frameBytesMax = 16 * 1024 * 1024;
 
 export class Link {
@@ -39,10 +46,14 @@ export class Link {
   private wasOpen = false;
   private hasHeard = false;
   private failures = 0;
+  private hasProblem = false;
   private control: Uint8Array[] = [];
+  /** Events of the chunk that was gathered last. */
+  private gathered = 0;
   private immediate: NodeJS.Immediate | null = null;
   private flushedAtMs = 0;
   private retry: NodeJS.Timeout | null = null;
+  private stuck: NodeJS.Timeout | null = null;
   private onClosed: (() => void) | null = null;
 
   constructor(options: LinkOptions) {
@@ -57,6 +68,11 @@ export class Link {
 
   get isConnected(): boolean {
     return this.isOpen;
+  }
+
+  /** The collector was not there when it was last tried. */
+  get isAway(): boolean {
+    return !this.isOpen && this.failures > 0;
   }
 
   /** There is something new in the outbox. Several events leave in one write, but none waits longer than a moment. */
@@ -84,22 +100,29 @@ export class Link {
   /** Writes what the transport takes now. */
   flush(): void {
     const { transport } = this;
+    const { outbox } = this.options;
     if (transport === null || !this.isOpen || this.isFull) return;
     this.flushedAtMs = performance.now();
     for (let chunk = this.gather(transport); chunk !== null; chunk = this.gather(transport)) {
       if (transport.write(chunk)) continue;
+      // Where nothing is confirmed, a refusal is a failure and not a wait.
+      if (!transport.accepts.includes("ack")) outbox.noteFailed(this.gathered);
       this.isFull = true;
-      return;
+      break;
     }
+    if (transport.pendingBytes > 0) this.watchStuck();
   }
 
-  /** Resolves when everything has arrived, as far as the collector tells, or when the time is up. Never rejects. */
-  async drain(timeoutMs: number): Promise<void> {
+  /**
+   * Resolves when everything has arrived, as far as the collector tells, or when the time is up: true when it has. The
+   * link is closed then, whatever the collector does. Never rejects.
+   */
+  async drain(timeoutMs: number): Promise<boolean> {
     const started = Date.now();
     let hasResent = false;
     this.setHeld(true);
     this.flush();
-    while (!this.isDelivered(started) && Date.now() - started < timeoutMs) {
+    while (!this.isDelivered(started) && !this.isHopeless && Date.now() - started < timeoutMs) {
       await new Promise((resolve) => setTimeout(resolve, 5));
       // A collector under pressure may give up acks; it will know the repeated events as duplicates.
       if (!hasResent && this.hasHeard && Date.now() - started > resendAfterMs) {
@@ -108,8 +131,15 @@ export class Link {
       }
       this.flush();
     }
-    await this.close();
-    this.setHeld(false);
+    const isDelivered = this.isDelivered(started);
+    if (isDelivered) await this.close(Math.min(quietAfterMs, timeoutMs - (Date.now() - started)));
+    this.destroy();
+    return isDelivered;
+  }
+
+  /** Waiting does not help. */
+  private get isHopeless(): boolean {
+    return this.isDone || this.hasProblem;
   }
 
   private isDelivered(startedMs: number): boolean {
@@ -120,20 +150,44 @@ export class Link {
     return outbox.isEmpty || (!this.hasHeard && Date.now() - startedMs > quietAfterMs);
   }
 
-  private async close(): Promise<void> {
+  /** Lets the collector see a clean end, which it answers. */
+  private async close(timeoutMs: number): Promise<void> {
     this.isDone = true;
-    if (this.retry !== null) clearTimeout(this.retry);
-    if (!this.isOpen) return;
     const closed = new Promise<void>((resolve) => {
       this.onClosed = resolve;
     });
     this.transport?.end();
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, quietAfterMs);
+      timer = setTimeout(resolve, timeoutMs);
     });
     await Promise.race([closed, tooLong]);
     clearTimeout(timer);
+  }
+
+  /** Bytes that were written and not taken would keep the process alive for as long as the collector likes. */
+  private destroy(): void {
+    this.isDone = true;
+    if (this.retry !== null) clearTimeout(this.retry);
+    if (this.stuck !== null) clearInterval(this.stuck);
+    this.setHeld(false);
+    this.transport?.destroy();
+  }
+
+  /**
+   * A write that waits keeps the process alive, also on a socket that does not. When nothing else does, the program has
+   * come to its end, and the collector gets a moment to read on before the connection is given up.
+   */
+  private watchStuck(): void {
+    let looks = 0;
+    this.stuck ??= setInterval(() => {
+      const isWaiting = (this.transport?.pendingBytes ?? 0) > 0;
+      looks = isWaiting && !this.isHeld && isOnlyWritingLeft() ? looks + 1 : 0;
+      if (looks * stuckLookMs >= stuckMsMax) this.transport?.destroy();
+      if (isWaiting && looks * stuckLookMs < stuckMsMax) return;
+      if (this.stuck !== null) clearInterval(this.stuck);
+      this.stuck = null;
+    }, stuckLookMs).unref();
   }
 
   private connect(): void {
@@ -147,7 +201,7 @@ export class Link {
         this.flush();
       },
       onBytes: (chunk) => this.hear(chunk),
-      onClose: () => this.lose(),
+      onClose: (problem) => this.lose(problem),
     });
     transport.hold(this.isHeld);
     this.transport = transport;
@@ -158,6 +212,7 @@ export class Link {
   private greet(): void {
     const { outbox, greeting } = this.options;
     this.isOpen = true;
+    this.hasProblem = false;
     this.failures = 0;
     if (greeting !== null) this.transport?.write(greeting);
     // The collector answers only those who ask, and the question stands in run_start.
@@ -167,9 +222,12 @@ export class Link {
     this.flush();
   }
 
-  private lose(): void {
+  private lose(problem: string | undefined): void {
     this.isOpen = false;
+    this.hasProblem = problem !== undefined && !this.isDone;
+    if (problem !== undefined && this.hasProblem) this.options.onProblem?.(problem);
     this.onClosed?.();
+    if (this.options.triesOnce) this.isDone = true;
     if (this.isDone) return;
     this.retry = setTimeout(() => this.connect(), toBackOffMs(this.failures++, firstWaitMs));
     if (!this.isHeld) this.retry.unref();
@@ -187,12 +245,14 @@ export class Link {
     const isFinal = !transport.accepts.includes("ack");
     const parts: Uint8Array[] = this.control;
     this.control = [];
+    this.gathered = 0;
     let size = parts.reduce((sum, part) => sum + part.length, 0);
     for (let frame = outbox.peek(); frame !== null; frame = outbox.peek()) {
       if (size > 0 && size + frame.length > chunkBytesMax) break;
       parts.push(frame);
       size += frame.length;
       outbox.sent(isFinal);
+      this.gathered++;
     }
     return parts.length === 0 ? null : Buffer.concat(parts, size);
   }
@@ -213,4 +273,9 @@ export class Link {
       }
     }
   }
+}
+
+/** Standard streams are listed whether or not somebody waits for them. To be wrong costs a new connection, no more. */
+function isOnlyWritingLeft(): boolean {
+  return process.getActiveResourcesInfo().every((name) => /WriteWrap|PipeWrap|TTYWrap/.test(name));
 }

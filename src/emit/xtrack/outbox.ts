@@ -13,6 +13,11 @@ export interface OutboxCounts {
   readonly waitingBytes: number;
 }
 
+export interface Unsent {
+  readonly seq: number;
+  readonly frame: Uint8Array;
+}
+
 export type DropPolicy = "oldest" | "newest";
 
 interface Entry {
@@ -24,6 +29,7 @@ interface Entry {
 }
 
 export class Outbox {
+  confirmed = 0;
   private readonly bytesMax: number;
   private readonly policy: DropPolicy;
   private entries: Entry[] = [];
@@ -37,7 +43,6 @@ export class Outbox {
   private dropped = 0;
   private unconfirmed = 0;
   private refused = 0;
-  private confirmed = 0;
 
   constructor(bytesMax: number, policy: DropPolicy) {
     this.bytesMax = bytesMax;
@@ -88,6 +93,22 @@ export class Outbox {
   /** After a reconnect everything unconfirmed is sent again, with its old numbers and times. */
   rewind(): void {
     this.cursor = this.head;
+  }
+
+  /** Events were handed over where nobody confirms, and the write failed. */
+  noteFailed(count: number): void {
+    this.unconfirmed += count;
+  }
+
+  /** Everything that was not confirmed, which is the caller's from now on. */
+  takeRest(): Unsent[] {
+    const rest: Unsent[] = [];
+    for (const { seq, frame } of this.entries) if (frame !== null) rest.push({ seq, frame });
+    this.entries = [];
+    this.head = this.cursor = this.sentFrom = this.sentEnd = this.dropFrom = 0;
+    this.bytes = 0;
+    this.live = 0;
+    return rest;
   }
 
   confirm(seq: number, isOk: boolean): void {

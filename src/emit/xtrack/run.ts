@@ -8,6 +8,7 @@ import { formatObject, formatValue, quote } from "#emit/json-text.ts";
 import { encodePayload } from "#wire/xtrack/encode.ts";
 import type { Fields, Link } from "./link.ts";
 import type { Outbox, OutboxCounts } from "./outbox.ts";
+import type { Remains } from "./remains.ts";
 import { type CommandHandler, type CommandType, Steering } from "./steering.ts";
 
 export type Phase = "train" | "val" | "test";
@@ -97,6 +98,12 @@ export interface RunHealth extends OutboxCounts {
   readonly events: number;
   /** Events after the end, which are ignored. */
   readonly late: number;
+  /** Events that did not arrive and are kept in a file of the spool folder. */
+  readonly spooled: number;
+  /** Events that did not arrive and could not be kept. */
+  readonly lost: number;
+  /** What is wrong with the settings or the way to the collector, in sentences. */
+  readonly problems: readonly string[];
 }
 
 interface RunParts {
@@ -104,6 +111,8 @@ interface RunParts {
   readonly wid: string;
   readonly link: Link;
   readonly outbox: Outbox;
+  readonly remains: Remains;
+  readonly problems: ReadonlySet<string>;
   readonly onEnd: () => void;
 }
 
@@ -134,8 +143,10 @@ export class Run {
   }
 
   get health(): RunHealth {
-    const { outbox, link } = this.parts;
-    return { ...outbox.counts, isConnected: link.isConnected, events: this.seq, late: this.late };
+    const { outbox, link, remains, problems } = this.parts;
+    const { spooled, lost } = remains;
+    const own = { isConnected: link.isConnected, events: this.seq, late: this.late };
+    return { ...outbox.counts, ...own, spooled, lost, problems: [...problems] };
   }
 
   /** One event per leaf: `{optimizer: {lr: 1}}` is key `optimizer` with nested_key `["lr"]`. */
@@ -216,6 +227,12 @@ export class Run {
     this.parts.link.flush();
   }
 
+  /** For the exit of the process: what has not arrived gets a last try, then a place on disk. Blocks a moment. */
+  exitNow(options: EndOptions): void {
+    this.endNow(options);
+    this.parts.remains.rescue();
+  }
+
   hear(type: string, meta: Fields, payload: Fields): void {
     const { run_id: runId, wid, seq, status } = payload;
     if (type === "command") this.steering.take(meta["seq"], payload);
@@ -227,12 +244,12 @@ export class Run {
   }
 
   private async finish(options: EndOptions): Promise<void> {
-    const { link, onEnd } = this.parts;
+    const { link, remains, onEnd } = this.parts;
     if (this.unhashed.size > 0) await Promise.all(this.unhashed);
     this.emitEnd(options);
     // The command that ends the run gets its answer, unless its handler itself waits for the end.
     await Promise.race([this.steering.settled(), new Promise((done) => setTimeout(done, answerWaitMs))]);
-    await link.drain(options.timeoutMs ?? endTimeoutMs);
+    if (!(await link.drain(options.timeoutMs ?? endTimeoutMs))) remains.keep();
     onEnd();
   }
 

@@ -1,5 +1,5 @@
 // Where a run's events go: options win over the environment. The variables are those of the Python emitter,
-// and four more for what it does not have: XTRACK_URL, XTRACK_API_KEY, XTRACK_FD, XTRACK_COMMANDS.
+// and five more for what it does not have: XTRACK_URL, XTRACK_API_KEY, XTRACK_FD, XTRACK_COMMANDS, XTRACK_SPOOL.
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,14 +24,31 @@ export type TransportChoice =
   | { readonly kind: "ws"; readonly url: string }
   | { readonly kind: "null" };
 
+const portDefault = 9999;
+
 export type Env = Readonly<Record<string, string | undefined>>;
 
-export function chooseTransport(options: TransportOptions | TransportKind | undefined, env: Env): TransportChoice {
-  const wanted = typeof options === "string" ? { kind: options } : (options ?? { kind: fromEnv(env) });
+/** Where frames go that never arrived: a folder, or null for nowhere. */
+export function chooseSpool(option: string | false | undefined, env: Env): string | null {
+  const named = option ?? text(env["XTRACK_SPOOL"]) ?? ".xtrack";
+  return named === false || named === "off" ? null : named;
+}
+
+/** What cannot be used is told to `onProblem`, and the default is taken instead. */
+export function chooseTransport(
+  options: TransportOptions | TransportKind | undefined,
+  env: Env,
+  onProblem: (sentence: string) => void,
+): TransportChoice {
+  const given = typeof options === "string" ? { kind: options } : options;
+  if (given !== undefined && !isKind(given.kind))
+    onProblem(`transport ${JSON.stringify(given.kind)} is ${noneOfKinds}`);
+  const wanted = given !== undefined && isKind(given.kind) ? given : { kind: fromEnv(env, onProblem) };
   switch (wanted.kind) {
     case "tcp": {
       const { host, port } = wanted as { host?: string; port?: number };
-      return { kind: "tcp", host: host ?? text(env["XTRACK_HOST"]) ?? "localhost", port: port ?? toPort(env) };
+      const named = port ?? text(env["XTRACK_PORT"]);
+      return { kind: "tcp", host: host ?? text(env["XTRACK_HOST"]) ?? "localhost", port: toPort(named, onProblem) };
     }
     case "unix":
       return { kind: "unix", path: pathOf(wanted) ?? text(env["XTRACK_SOCKET"]) ?? join(tmpdir(), "xtrack.sock") };
@@ -40,10 +57,13 @@ export function chooseTransport(options: TransportOptions | TransportKind | unde
     case "ws":
       return { kind: "ws", url: (wanted as { url?: string }).url ?? toUrl(env) };
     case "stdio": {
-      const fd = Number(text(env["XTRACK_FD"]) ?? Number.NaN);
+      const named = text(env["XTRACK_FD"]);
+      const fd = Number(named);
+      const isFd = Number.isInteger(fd) && fd > 0;
+      if (named !== undefined && !isFd) onProblem(`XTRACK_FD is ${JSON.stringify(named)}, which is no descriptor`);
       return {
         kind: "stdio",
-        fd: Number.isInteger(fd) && fd > 0 ? fd : undefined,
+        fd: isFd ? fd : undefined,
         // Only the parent knows whether stdin is its command channel or the program's own input.
         readsStdin: env["XTRACK_COMMANDS"] === "stdin",
       };
@@ -53,27 +73,30 @@ export function chooseTransport(options: TransportOptions | TransportKind | unde
   }
 }
 
+const kinds: readonly string[] = ["tcp", "unix", "stdio", "file", "ws", "null"] satisfies TransportKind[];
+const noneOfKinds = `none of ${kinds.join(", ")}`;
+
+function isKind(word: string): word is TransportKind {
+  return kinds.includes(word);
+}
+
 /** XTRACK_TRANSPORT, else the transport whose own variable is set, else TCP to the local collector. */
-function fromEnv(env: Env): TransportKind {
-  const named = text(env["XTRACK_TRANSPORT"])?.toLowerCase();
-  switch (named) {
-    case "stdio":
-    case "tcp":
-    case "unix":
-    case "file":
-    case "ws":
-    case "null":
-      return named;
-  }
+function fromEnv(env: Env, onProblem: (sentence: string) => void): TransportKind {
+  const named = text(env["XTRACK_TRANSPORT"]);
+  const word = named?.toLowerCase() ?? "";
+  if (isKind(word)) return word;
+  if (named !== undefined) onProblem(`XTRACK_TRANSPORT is ${JSON.stringify(named)}, which is ${noneOfKinds}`);
   if (text(env["XTRACK_URL"]) !== undefined) return "ws";
   if (text(env["XTRACK_SOCKET"]) !== undefined) return "unix";
   if (text(env["XTRACK_FILE"]) !== undefined) return "file";
   return "tcp";
 }
 
-function toPort(env: Env): number {
-  const port = Number(text(env["XTRACK_PORT"]) ?? Number.NaN);
-  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 9999;
+function toPort(named: number | string | undefined, onProblem: (sentence: string) => void): number {
+  const port = Number(named ?? portDefault);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  onProblem(`XTRACK_PORT is ${JSON.stringify(named)}, which is no port; ${portDefault} is used`);
+  return portDefault;
 }
 
 function toUrl(env: Env): string {

@@ -50,4 +50,8 @@ class SocketTransport implements Transport {
   end(): void {
     this.socket.end();
   }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
 }

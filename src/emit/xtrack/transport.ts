@@ -7,8 +7,8 @@ export interface TransportEvents {
   /** There is room again after `write` said false. */
   onRoom(): void;
   onBytes(chunk: Uint8Array): void;
-  /** Called once, also when it never opened. */
-  onClose(): void;
+  /** Called once, also when it never opened; with a sentence when trying again will hardly help. */
+  onClose(problem?: string): void;
 }
 
 export interface Transport {
@@ -26,6 +26,8 @@ export interface Transport {
   listen?(): void;
   /** Lets what was written leave, then closes. */
   end(): void;
+  /** Closes now; what has not left is given up. */
+  destroy(): void;
 }
 
 export type OpenTransport = (events: TransportEvents) => Transport;

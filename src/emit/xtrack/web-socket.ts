@@ -6,7 +6,7 @@
 // XTrack frames carry their own lengths, so message boundaries mean nothing here.
 
 import { createHash, randomBytes } from "node:crypto";
-import { request as requestHttp } from "node:http";
+import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { Transport, TransportEvents } from "./transport.ts";
@@ -27,6 +27,7 @@ export function openWebSocket(url: string, apiKey: string, events: TransportEven
 class WebSocketTransport implements Transport {
   readonly isReady = false;
   readonly accepts = ["ack", "command"] as const;
+  private outgoing: ClientRequest | null = null;
   private socket: Socket | null = null;
   private isHeld = false;
   private isEnding = false;
@@ -40,7 +41,7 @@ class WebSocketTransport implements Transport {
       this.upgrade(url, apiKey);
     } catch {
       // Not a URL: no more hope than a server that is not there.
-      queueMicrotask(() => this.close());
+      queueMicrotask(() => this.close(`${url} is no address of a WebSocket`));
     }
   }
 
@@ -64,6 +65,12 @@ class WebSocketTransport implements Transport {
     if (this.socket === null) this.close();
   }
 
+  destroy(): void {
+    this.isEnding = true;
+    this.outgoing?.destroy();
+    this.close();
+  }
+
   private upgrade(url: string, apiKey: string): void {
     const key = randomBytes(16).toString("base64");
     const target = new URL(url.replace(/^ws/, "http"));
@@ -76,12 +83,15 @@ class WebSocketTransport implements Transport {
         ...(apiKey === "" ? {} : { Authorization: `Bearer ${apiKey}` }),
       },
     });
+    this.outgoing = outgoing;
     outgoing.on("socket", (socket) => {
       if (!this.isHeld) socket.unref();
     });
     outgoing.on("response", (incoming) => {
       incoming.resume();
-      this.close();
+      // A key or a path that is wrong stays wrong; a server that is busy does not.
+      const { statusCode = 0 } = incoming;
+      this.close(statusCode >= 400 && statusCode < 429 ? `${url} answers ${statusCode}` : undefined);
     });
     outgoing.on("error", () => this.close());
     outgoing.on("upgrade", (incoming, socket, head) => {
@@ -128,11 +138,11 @@ class WebSocketTransport implements Transport {
     }
   }
 
-  private close(): void {
+  private close(problem?: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.socket?.destroy();
-    this.events.onClose();
+    this.events.onClose(problem);
   }
 }
 

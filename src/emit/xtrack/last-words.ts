@@ -1,0 +1,60 @@
+// Sends what is left while the process exits. The exiting thread hears of nothing any more, so another thread connects,
+// sends and waits for the collector's acks, and the exiting one waits for it: until all is confirmed, the collector turns
+// out not to be there, or the time is up.
+
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { TransportChoice } from "./settings.ts";
+
+export interface LastWords {
+  readonly choice: TransportChoice;
+  readonly apiKey: string;
+  /** Sent first: the key, where there is one. */
+  readonly greeting: Uint8Array | null;
+  readonly runId: string;
+  readonly wid: string;
+  /** The run's run_start, which asks for acks; null when it is among the frames. */
+  readonly runStart: Uint8Array | null;
+  /** Frames one after the other, their numbers, and where each ends. */
+  readonly frames: Uint8Array;
+  readonly seqs: readonly number[];
+  readonly ends: readonly number[];
+  readonly timeoutMs: number;
+}
+
+export interface LastWordsJob extends LastWords {
+  /** One cell: 0 not yet, `delivered` or `undelivered`. */
+  readonly cell: SharedArrayBuffer;
+}
+
+export const delivered = 1;
+export const undelivered = 2;
+
+const exitMsMax = 2000;
+/** When the first run began to say its last words: several share the time. */
+let beganMs: number | null = null;
+
+/** How long an exiting process may still wait. */
+export function toTimeLeftMs(): number {
+  beganMs ??= performance.now();
+  return Math.max(0, exitMsMax - (performance.now() - beganMs));
+}
+
+/** Whether the collector has confirmed everything. Blocks; never throws. */
+export function sendLastWords(words: LastWords): boolean {
+  try {
+    // In the checkout the worker is TypeScript, in the package it is a bundle beside this one. A program that was bundled
+    // as a whole has none.
+    const file = new URL(`./last-words-worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+    if (!existsSync(fileURLToPath(file))) return false;
+    const cell = new SharedArrayBuffer(4);
+    const workerData: LastWordsJob = { ...words, cell };
+    // The user's flags are not meant for our thread.
+    new Worker(file, { workerData, name: "tributary-last-words", execArgv: [], stdout: true, stderr: true });
+    Atomics.wait(new Int32Array(cell), 0, 0, words.timeoutMs);
+    return Atomics.load(new Int32Array(cell), 0) === delivered;
+  } catch {
+    return false;
+  }
+}
