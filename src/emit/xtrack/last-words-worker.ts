@@ -1,10 +1,32 @@
 // The thread of `sendLastWords`.
 
 import { workerData } from "node:worker_threads";
-import { delivered, type LastWordsJob, undelivered } from "./last-words.ts";
+import { delivered, undelivered } from "./last-words.ts";
 import { Link } from "./link.ts";
 import { openTransport } from "./open-transport.ts";
 import { Outbox } from "./outbox.ts";
+import type { TransportChoice } from "./settings.ts";
+
+export interface LastWords {
+  readonly choice: TransportChoice;
+  readonly apiKey: string;
+  /** Sent first: the key, where there is one. */
+  readonly greeting: Uint8Array | null;
+  readonly runId: string;
+  readonly wid: string;
+  /** The run's run_start, which asks for acks; null when it is among the frames. */
+  readonly runStart: Uint8Array | null;
+  /** Frames one after the other, their numbers, and where each ends. */
+  readonly frames: Uint8Array;
+  readonly seqs: readonly number[];
+  readonly ends: readonly number[];
+  readonly timeoutMs: number;
+}
+
+export interface LastWordsJob extends LastWords {
+  /** One cell: 0 not yet, `delivered` or `undelivered`. */
+  readonly cell: SharedArrayBuffer;
+}
 
 await send(workerData as LastWordsJob);
 

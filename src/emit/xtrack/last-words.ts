@@ -5,28 +5,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { TransportChoice } from "./settings.ts";
-
-export interface LastWords {
-  readonly choice: TransportChoice;
-  readonly apiKey: string;
-  /** Sent first: the key, where there is one. */
-  readonly greeting: Uint8Array | null;
-  readonly runId: string;
-  readonly wid: string;
-  /** The run's run_start, which asks for acks; null when it is among the frames. */
-  readonly runStart: Uint8Array | null;
-  /** Frames one after the other, their numbers, and where each ends. */
-  readonly frames: Uint8Array;
-  readonly seqs: readonly number[];
-  readonly ends: readonly number[];
-  readonly timeoutMs: number;
-}
-
-export interface LastWordsJob extends LastWords {
-  /** One cell: 0 not yet, `delivered` or `undelivered`. */
-  readonly cell: SharedArrayBuffer;
-}
+import type { LastWords, LastWordsJob } from "./last-words-worker.ts";
 
 export const delivered = 1;
 export const undelivered = 2;
