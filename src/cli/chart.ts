@@ -48,5 +48,5 @@ export function formatChart(low: Values, high: Values, width: number, height: nu
       }
     }
   }
-  return cells.map((row) => String.fromCodePoint(...row.map((bits) => 0x2800 + bits)));
+  return cells.map((row) => row.map((bits) => String.fromCodePoint(0x2800 + bits)).join(""));
 }

@@ -1,5 +1,6 @@
 // How commands speak.
 
+import { largestOf } from "#base/extremes.ts";
 import { type Context, paint, type Style, widthOf } from "./context.ts";
 import { type Column, formatTable, toPlainText } from "./table.ts";
 
@@ -19,7 +20,7 @@ export function printTable(context: Context, columns: readonly Column[], rows: r
 
 /** `name  value` lines, the names in one column. */
 export function printFields(context: Context, fields: readonly (readonly [string, string])[]): void {
-  const width = Math.max(...fields.map(([name]) => name.length));
+  const width = largestOf(fields.map(([name]) => name.length));
   for (const [name, value] of fields) {
     if (value === "") continue;
     printLine(context, `${paint(context.stdout, context.env, "dim", name.padEnd(width))}  ${toPlainText(value)}`);

@@ -1,5 +1,7 @@
 // Tables that fit the terminal: columns as wide as their widest cell, and when that is too much, the widest column gives.
 
+import { largestOf } from "#base/extremes.ts";
+
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
@@ -43,7 +45,7 @@ export function cut(text: string, width: number): string {
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string {
   const cells = rows.map((row) => row.map(toPlainText));
   const widths = columns.map(({ title }, at) =>
-    Math.max(measure(title), ...cells.map((row) => measure(row[at] ?? ""))),
+    largestOf([measure(title), ...cells.map((row) => measure(row[at] ?? ""))]),
   );
   shrink(widths, columns, width);
   const line = (row: readonly string[]) =>

@@ -23,6 +23,8 @@ export interface Arrival {
   /** By import of something that was written earlier, not from a live client. */
   readonly imported: boolean;
   readonly receivedNs: bigint;
+  /** How many faults are kept one by one. A large body makes several records, which share the usual bound. */
+  readonly faultsMax?: number;
 }
 
 export interface CirronBatchInput extends Arrival {

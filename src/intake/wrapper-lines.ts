@@ -6,6 +6,7 @@
 //   {"n": 9, "type": "wrapper_exit", "ts_ns": "…", "payload": {"code": 0, "signal": null}}
 
 import type { Fault } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { splitLines } from "./log-rows.ts";
 
@@ -25,17 +26,17 @@ const textDecoder = new TextDecoder();
 
 export function decodeWrapperLines(body: Uint8Array): WrapperLines {
   const records: WrapperRecord[] = [];
-  const faults: Fault[] = [];
+  const faults = new FaultList<Fault>();
   for (const [at, { bytes }] of splitLines(body, 0).entries()) {
     if (bytes.length === 0) continue;
     const record = parseRecord(textDecoder.decode(bytes));
     if (record) records.push(record);
     else {
       const detail = "A record of `tributary run` has no whole number n, type, ts_ns and payload.";
-      faults.push({ code: "line_not_object", detail, place: { line: at + 1 }, raw: bytes.slice() });
+      faults.add(() => ({ code: "line_not_object", detail, place: { line: at + 1 }, raw: bytes.slice() }));
     }
   }
-  return { records, faults };
+  return { records, faults: faults.toArray(toRestFault) };
 }
 
 /** These lines are written by our own wrapper, so plain JSON is enough: times are text, counts are small. */

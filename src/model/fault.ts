@@ -33,6 +33,16 @@ export const faultKinds = {
     means: "The connection ended before the body did.",
     hint: "The client was stopped, or a proxy between gave up; a client that retries loses nothing.",
   },
+  faults_left_out: {
+    blast: "record",
+    means: "A body has more faults than are kept one by one; this one counts the others.",
+    hint: "Look at the faults before it; those that follow are most likely of the same kind.",
+  },
+  too_many_items: {
+    blast: "message",
+    means: "A body has more records than one body may have; those after the limit were not read.",
+    hint: "Send the records in several bodies.",
+  },
   json_syntax: {
     blast: "message",
     means: "The text is not JSON.",

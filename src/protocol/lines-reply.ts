@@ -1,8 +1,15 @@
 // The answer to a body of many records: how many were new, and the place of every fault.
 
+import { toRestFault } from "#model/fault-list.ts";
 import type { IngestReceipt, Reply } from "./protocol.ts";
 
+/** An answer names this many faults; all that are kept stand on the Integrity page. */
+const namedMax = 1000;
+
 export function toLinesReply({ accepted, duplicates, faults }: IngestReceipt, place: "line" | "offset"): Reply {
-  const told = faults.map(({ code, detail, place: at }) => ({ [place]: at[place] ?? 0, code, message: detail }));
+  const named = faults.slice(0, namedMax);
+  const [first] = faults.slice(namedMax);
+  if (first !== undefined) named.push(toRestFault(first, faults.length - namedMax));
+  const told = named.map(({ code, detail, place: at }) => ({ [place]: at[place] ?? 0, code, message: detail }));
   return { status: 202, body: { accepted, duplicates, faults: told } };
 }

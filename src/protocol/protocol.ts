@@ -22,7 +22,8 @@ export interface HttpDoor {
   readonly route: IngestRoute;
   /** Of several protocols on one route, whose request this is. The one that does not ask gets the rest. */
   claims?(request: RequestHead): boolean;
-  take(request: IngestRequest): TakenRequest;
+  /** A promise when the body is so large that it is decoded in turns with other work. */
+  take(request: IngestRequest): TakenRequest | Promise<TakenRequest>;
   /** What a client gets that must come again later; without it, 429 and Retry-After in the API's own words. */
   toBusyReply?(retryAfterS: number): Reply;
   /** What a client gets whose whole body is refused; without it, 400 in the API's own words. */
@@ -56,8 +57,8 @@ export interface IngestQuery {
 
 /** What a request becomes. */
 export interface TakenRequest {
-  /** The journal records to make of it, in order. */
-  readonly submissions: readonly Submission[];
+  /** The journal records to make of it, in order; each is made when the one before it is on its way. */
+  readonly submissions: Iterable<Submission>;
   /** Nothing of it can be understood: it is kept as this fault, and that is the answer. */
   readonly refused: Fault | null;
   /** `durable` does not wait until it is known which records are new. */

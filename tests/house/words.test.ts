@@ -36,3 +36,10 @@ it("suppresses a type error or a lint rule only with a reason on the same line",
   const sources = files.filter((path) => path.endsWith(".ts") || path.endsWith(".tsx"));
   expect(findLines(/@ts-(ignore|nocheck)|@ts-expect-error\s*$/, sources)).toEqual([]);
 });
+
+it("spreads nothing that data may make long into the arguments of a call", () => {
+  const sources = files.filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path) && !/\.(test|fixture)\./.test(path));
+  // An object or list in brackets is spread into itself, not into arguments.
+  const spread = /\b(push|unshift|splice|min|max|hypot|fromCharCode|fromCodePoint)\((?:[^(){}[\]]|\([^()]*\))*\.\.\./;
+  expect(findLines(spread, sources)).toEqual([]);
+});

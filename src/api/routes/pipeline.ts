@@ -59,7 +59,7 @@ export function completenessAllRoute(context: ApiContext): Handler<"completeness
     let after: { startNs: bigint; launchKey: string } | null = null;
     do {
       const heads = await pipelines.launches({ workspace, limit: launchesPage, after }, signal);
-      launches.push(...heads.map((head) => judgeLaunchHead(head).completeness));
+      for (const head of heads) launches.push(judgeLaunchHead(head).completeness);
       const last = heads.length < launchesPage ? undefined : heads.at(-1);
       after = last === undefined ? null : { startNs: last.start_ns, launchKey: last.launch_key };
     } while (after !== null);

@@ -258,7 +258,7 @@ export class JsonTokens {
     for (let i = 0; i < literal.length; i++) {
       if (pos + i >= this.end || bytes[pos + i] !== literal[i]) {
         this.pos = pos + i;
-        this.failExpected(`the literal ${String.fromCharCode(...literal)}`);
+        this.failExpected(`the literal ${new TextDecoder().decode(literal)}`);
       }
     }
     this.pos = pos + literal.length;

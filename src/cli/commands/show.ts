@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo, Series } from "#api/contract/series.ts";
+import { largestOf, smallestOf } from "#base/extremes.ts";
 import { formatChart, formatSparkline } from "#cli/chart.ts";
 import type { Client } from "#cli/client.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
@@ -170,7 +171,7 @@ function drawSeries(context: Context, one: Series, width: number): void {
   const top = one.max.filter((value): value is number => value !== null);
   const bottom = one.min.filter((value): value is number => value !== null);
   for (const [at, line] of lines.entries()) {
-    const label = at === 0 ? Math.max(...top) : at === lines.length - 1 ? Math.min(...bottom) : undefined;
+    const label = at === 0 ? largestOf(top) : at === lines.length - 1 ? smallestOf(bottom) : undefined;
     const text = label === undefined || !Number.isFinite(label) ? "" : formatNumber(label);
     printLine(context, `${text.padStart(10)} ${line}`);
   }

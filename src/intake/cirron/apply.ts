@@ -6,6 +6,7 @@ import { toFaultRows } from "#intake/fault-rows.ts";
 import type { CirronBatchInput } from "#intake/input.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { CirronBatch } from "#wire/cirron/decode.ts";
 import { toMetricRows } from "./metric-rows.ts";
@@ -30,7 +31,7 @@ export function applyCirronBatch(
     imported: input.imported,
     receivedNs: input.receivedNs,
   });
-  const faults = outcome.isRepeat ? [] : [...batch.faults, ...outcome.faults.map((fault) => withBody(fault, input))];
+  const faults = outcome.isRepeat ? [] : [...batch.faults, ...toConflicts(outcome.faults, input)];
   const state = [...outcome.changes, ledgerRow(input, batch, contentHash, outcome.groupKey)];
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
   if (outcome.isRepeat) return { parts: [], state, ...counts };
@@ -61,9 +62,20 @@ function toParts(
   return parts;
 }
 
-/** A conflict is found among rows, not bytes; the whole body is kept with it so that both contents can be seen. */
-function withBody(fault: Fault, input: CirronBatchInput): Fault {
-  return fault.raw.length > 0 ? fault : { ...fault, raw: input.body };
+/**
+ * A conflict is found among rows, not bytes; the whole body is kept so that both contents can be seen, once: a batch
+ * may conflict in each of its rows.
+ */
+function toConflicts(found: readonly Fault[], input: CirronBatchInput): Fault[] {
+  const faults = new FaultList<Fault>();
+  let hasBody = false;
+  for (const fault of found)
+    faults.add(() => {
+      if (fault.raw.length > 0 || hasBody) return fault;
+      hasBody = true;
+      return { ...fault, raw: input.body };
+    });
+  return faults.toArray(toRestFault);
 }
 
 function ledgerRow(input: CirronBatchInput, batch: CirronBatch, contentHash: string, groupKey: string): StateChange {

@@ -1,6 +1,7 @@
 // Which run, session and rank each group of rows belongs to today, and the changes since it was last told.
 // Stored rows are never rewritten: when a guess about a session changes, only these few lines do.
 
+import { smallestOf } from "#base/extremes.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Component, UnresolvedParent } from "./component.ts";
 import type { ComponentSet } from "./component-set.ts";
@@ -77,7 +78,7 @@ export class GroupMap {
         this.runs.set(groupKey, runId);
         changes.push({ table: "groups", row });
         for (const alias of new Set([runId, session.rootId]))
-          changes.push(...this.tellAlias(component.workspace, alias, groupKey, cause));
+          for (const change of this.tellAlias(component.workspace, alias, groupKey, cause)) changes.push(change);
       }
     }
     return changes;
@@ -130,7 +131,7 @@ function rankOf(session: Session): number {
   const ranks = session.candidates
     .flatMap((candidate) => [...candidate.component.processes])
     .map((process) => Number(process.slice(process.indexOf("/") + 1)));
-  return ranks.length === 0 ? 0 : Math.min(...ranks);
+  return ranks.length === 0 ? 0 : smallestOf(ranks);
 }
 
 function smallest(texts: ReadonlySet<string>): string {

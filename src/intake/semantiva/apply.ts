@@ -132,6 +132,6 @@ class SemantivaBatch {
       imported,
       receivedNs,
     };
-    this.changes.push(...this.state.groups.note(groupKey, cause));
+    for (const change of this.state.groups.note(groupKey, cause)) this.changes.push(change);
   }
 }

@@ -4,6 +4,7 @@
 import { hash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { decodeLine, type LineFault, type Message } from "#wire/semantiva/decode.ts";
 import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "#wire/semantiva/lines.ts";
 import type { Registry } from "#wire/semantiva/registry.ts";
@@ -15,6 +16,8 @@ export interface LinesSource {
   readonly file: string;
   readonly firstLine: number;
   readonly offset: number;
+  /** How many faults are kept one by one; the usual bound when it is left out. */
+  readonly faultsMax?: number;
 }
 
 export interface TakenLine {
@@ -49,14 +52,15 @@ export function decodeLines(
   limits: LineLimits = defaultSplitLimits,
 ): SemantivaChunk {
   const taken: TakenLine[] = [];
-  const faulty: FaultyLine[] = [];
+  const faulty = new FaultList<FaultyLine>(source.faultsMax);
   const splitter = new LineSplitter(limits, { line: source.firstLine, offset: source.offset });
   let at = 0;
   const body = new Uint8Array(source.body.buffer, source.body.byteOffset, source.body.length);
   for (const lines of [splitter.push(body), splitter.finish()]) {
     for (const line of lines) {
       if (line.kind === "too_long") {
-        faulty.push({ fault: toLongFault(line, source.file), runId: "", at: at++ });
+        const place = at++;
+        faulty.add(() => ({ fault: toLongFault(line, source.file), runId: "", at: place }));
         continue;
       }
       if (isBlank(line.bytes)) continue;
@@ -68,12 +72,15 @@ export function decodeLines(
         const [first] = decoded.faults;
         // Without its LF, a line that is no JSON is most likely half of one.
         const torn = !line.ended && first.code === "line_not_json";
-        const fault = toFault(torn ? { ...first, code: "line_torn" } : first, line.bytes, line.place, source.file);
-        faulty.push({ fault, runId: first.runId, at: at++ });
+        const found: LineFault = torn ? { ...first, code: "line_torn" } : first;
+        const place = at++;
+        faulty.add(() => {
+          return { fault: toFault(found, line.bytes, line.place, source.file), runId: first.runId, at: place };
+        });
       }
     }
   }
-  return { taken, faulty };
+  return { taken, faulty: faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })) };
 }
 
 function toFault(found: LineFault, line: Uint8Array, place: LinePlace, file: string): Fault {

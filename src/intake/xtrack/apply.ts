@@ -12,6 +12,7 @@ import type { IdMap } from "#intake/id-map.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
@@ -69,35 +70,40 @@ export function applyXtrack(
   batch.takeEvents();
   const parts = [...decoded.columns.tables.map((owned) => batch.fill(owned)), ...batch.ownParts()];
   decoded.columns.release();
-  return { parts, state: batch.changes, accepted: batch.accepted, duplicates: batch.duplicates, faults: batch.faults };
+  const { changes, accepted, duplicates } = batch;
+  return { parts, state: changes, accepted, duplicates, faults: batch.faults.map(({ fault }) => fault) };
 }
 
 class XtrackBatch {
   accepted = 0;
   duplicates = 0;
   readonly changes: StateChange[] = [];
-  readonly faults: Fault[];
+  /** Each with the group it stands with; '' when it is not known. */
+  private readonly found: FaultList<{ readonly fault: Fault; readonly groupKey: string }>;
   private readonly state: XtrackState;
   private readonly record: XtrackRecord;
-  private readonly decoded: DecodedXtrack;
   private readonly meta: XtrackMeta;
   private readonly columns: EventColumns;
   /** One byte an event, 1 where it must not be stored; made with the first such event. */
   private dropped: Uint8Array | null = null;
   private readonly groupKeys: readonly string[];
-  private readonly conflicts: { readonly fault: Fault; readonly groupKey: string }[] = [];
   private readonly ranges: SeqRange[] = [];
   private readonly streams = new Map<number, WorkerStream>();
 
   constructor(state: XtrackState, record: XtrackRecord, decoded: DecodedXtrack, meta: XtrackMeta) {
     this.state = state;
     this.record = record;
-    this.decoded = decoded;
     this.meta = meta;
     this.columns = decoded.columns;
-    this.faults = decoded.faults.map(({ fault }) => fault);
+    this.found = new FaultList(record.faultsMax);
+    for (const { fault, run } of decoded.faults)
+      this.found.add(() => ({ fault, groupKey: run === "" ? "" : toGroupKey(meta.workspace, run) }));
     this.groupKeys = this.columns.run.keys.map((run) => toGroupKey(meta.workspace, run));
     for (const run of this.columns.run.keys) if (run !== "") this.noteGroup(run);
+  }
+
+  get faults(): { readonly fault: Fault; readonly groupKey: string }[] {
+    return this.found.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) }));
   }
 
   takeEvents(): void {
@@ -216,14 +222,17 @@ class XtrackBatch {
     this.markDropped(event);
     this.duplicates++;
     if (!isConflict) return;
+    this.found.add(() => this.toConflict(event));
+  }
+
+  private toConflict(event: number): { readonly fault: Fault; readonly groupKey: string } {
     const { columns, record } = this;
     const offset = columns.offset.at(event);
     const place = { ...(record.file === "" ? {} : { file: record.file }), offset };
     const detail = `another event of run ${columns.run.at(event)} has sequence number ${columns.seq.at(event)} and the same time`;
     const raw = frameAt(record.body, record.offset, offset).subarray(4);
     const fault: Fault = { code: "identity_conflict", detail, place, raw };
-    this.conflicts.push({ fault, groupKey: this.groupKeys[columns.run.codes[event] as number] as string });
-    this.faults.push(fault);
+    return { fault, groupKey: this.groupKeys[columns.run.codes[event] as number] as string };
   }
 
   private droppedRows(events: Uint32Array, count: number): Uint8Array | null {
@@ -237,17 +246,13 @@ class XtrackBatch {
   private noteGroup(run: string): void {
     const { workspace, runOverride, imported, receivedNs } = this.meta;
     const cause = { workspace, protocol: "xtrack" as const, ownId: run, runOverride, imported, receivedNs };
-    this.changes.push(...this.state.groups.note(toGroupKey(workspace, run), cause));
+    for (const change of this.state.groups.note(toGroupKey(workspace, run), cause)) this.changes.push(change);
   }
 
   private toFaultRows(): AnyTablePart | undefined {
     const { workspace, receivedNs, position, transport } = this.meta;
     const rows = createRows("faults");
-    const found = this.decoded.faults.map(({ fault, run }) => ({
-      fault,
-      groupKey: run === "" ? "" : toGroupKey(workspace, run),
-    }));
-    for (const { fault, groupKey } of [...found, ...this.conflicts]) {
+    for (const { fault, groupKey } of this.faults) {
       const id = faultId(fault);
       if (!isNewFault(this.state.seenFaults, workspace, id)) continue;
       const context = { workspace, groupKey, protocol: "xtrack", transport, receivedNs, position };

@@ -1,5 +1,6 @@
 // Captured output and what `tributary run` tells of the program, over HTTP.
 
+import { cutLines } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor } from "#protocol/protocol.ts";
 
@@ -9,7 +10,10 @@ export const runDoors: readonly HttpDoor[] = [
     take({ arrival, body, query: { wrapper: wrapperId = "", stream = "stdout", offset = 0, at_ns } }) {
       const printed = at_ns === undefined ? {} : { printedNs: at_ns };
       return {
-        submissions: [{ input: { ...arrival, kind: "log_lines", body, wrapperId, stream, offset, ...printed } }],
+        submissions: cutLines(arrival, "run", body, (piece) => ({
+          ...{ ...arrival, kind: "log_lines" as const, wrapperId, stream, ...printed },
+          ...{ body: piece.body, offset: offset + piece.from },
+        })),
         refused: null,
         answerWhen: "applied",
         toReply: (receipt) => toLinesReply(receipt, "offset"),
@@ -19,7 +23,9 @@ export const runDoors: readonly HttpDoor[] = [
   {
     route: "wrapper",
     take: ({ arrival, body, query: { wrapper: wrapperId = "" } }) => ({
-      submissions: [{ input: { ...arrival, kind: "wrapper_lines", body, wrapperId } }],
+      submissions: cutLines(arrival, "run", body, (piece) => {
+        return { ...arrival, kind: "wrapper_lines", body: piece.body, wrapperId };
+      }),
       refused: null,
       answerWhen: "applied",
       toReply: (receipt) => toLinesReply(receipt, "line"),

@@ -1,5 +1,6 @@
 // Trace lines over HTTP.
 
+import { cutLines } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor } from "#protocol/protocol.ts";
 
@@ -7,9 +8,13 @@ export const semantivaDoors: readonly HttpDoor[] = [
   {
     route: "semantiva",
     take({ arrival, body, packed, query: { file = "", line: firstLine = 1, offset = 0 } }) {
-      const sent = packed === undefined ? { body } : { body, packed };
       return {
-        submissions: [{ input: { ...arrival, kind: "semantiva_lines", ...sent, file, firstLine, offset } }],
+        submissions: cutLines(arrival, "semantiva", body, (piece) => ({
+          ...{ ...arrival, kind: "semantiva_lines" as const, file },
+          ...{ body: piece.body, firstLine: firstLine + piece.line, offset: offset + piece.from },
+          // Only a whole body can be kept as it was sent.
+          ...(packed === undefined || piece.body !== body ? {} : { packed }),
+        })),
         refused: null,
         answerWhen: "applied",
         toReply: (receipt) => toLinesReply(receipt, "line"),

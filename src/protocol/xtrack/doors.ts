@@ -2,21 +2,16 @@
 // becomes faults.
 
 import { XtrackStream } from "#intake/xtrack/stream.ts";
+import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
-import type { HttpDoor } from "#protocol/protocol.ts";
+import type { HttpDoor, IngestRequest, Submission } from "#protocol/protocol.ts";
 
 export const xtrackDoors: readonly HttpDoor[] = [
   {
     route: "xtrack",
-    take({ arrival, body, query: { file = "", offset = 0, current_run: currentRun = null } }) {
-      const stream = new XtrackStream({ file, offset, currentRun });
-      const chunks = [stream.push(body), stream.finish()].filter((chunk) => chunk !== null && !chunk.isEmpty);
+    take({ arrival, body, query }) {
       return {
-        submissions: chunks.flatMap((chunk) => {
-          if (chunk === null) return [];
-          const { body, offset, currentRun, decoded } = chunk;
-          return [{ input: { ...arrival, kind: "xtrack_frames" as const, body, file, offset, currentRun }, decoded }];
-        }),
+        submissions: cutFrames(arrival, body, query),
         refused: null,
         answerWhen: "applied",
         toReply: (receipt) => toLinesReply(receipt, "offset"),
@@ -24,3 +19,34 @@ export const xtrackDoors: readonly HttpDoor[] = [
     },
   },
 ];
+
+const pieceBytesMin = 16 * 1024;
+const pieceMs = 4;
+
+function* cutFrames(
+  arrival: IngestRequest["arrival"],
+  body: Uint8Array,
+  { file = "", offset: start = 0, current_run: firstRun }: IngestRequest["query"],
+): Generator<Submission> {
+  const stream = new XtrackStream({ file, offset: start, currentRun: firstRun ?? null });
+  let items = 0;
+  let size = pieceBytesMin;
+  for (let from = 0, to = 0; to < body.length; from = to) {
+    if (items >= itemsMax) {
+      yield toRest(arrival, "xtrack", body, from, "the frames after them");
+      return;
+    }
+    to = Math.min(from + size, body.length);
+    const startedMs = performance.now();
+    const settled = stream.push(body.subarray(from, to));
+    // Frames that are none cost many times what good ones do.
+    const isFast = performance.now() - startedMs < pieceMs;
+    size = isFast ? Math.min(size * 2, pieceBytesMax) : Math.max(size / 2, pieceBytesMin);
+    for (const chunk of [settled, to === body.length ? stream.finish() : null]) {
+      if (chunk === null || chunk.isEmpty) continue;
+      const { body, offset, currentRun, decoded } = chunk;
+      items += decoded.columns.length + decoded.faults.length;
+      yield { input: { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun }, decoded };
+    }
+  }
+}

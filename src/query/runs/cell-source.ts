@@ -57,7 +57,9 @@ function gather<C extends { readonly groupKey: string }>(cells: readonly C[]): (
     const found: C[] = [];
     for (const { groupKey } of row.groups) {
       const cell = first.get(groupKey);
-      if (cell !== undefined) found.push(cell, ...(more.get(groupKey) ?? []));
+      if (cell === undefined) continue;
+      found.push(cell);
+      for (const one of more.get(groupKey) ?? []) found.push(one);
     }
     return found;
   };

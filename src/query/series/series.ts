@@ -56,7 +56,7 @@ function seriesOfRun(
       const id = `${chosen.phase}\n${chosen.worker}`;
       const known = series.get(id);
       if (known === undefined) series.set(id, chosen);
-      else known.shares.push(...chosen.shares);
+      else for (const share of chosen.shares) known.shares.push(share);
     }
   }
   return [...series.values()].sort((a, b) => compareText(a.phase, b.phase) || compareText(a.worker, b.worker));

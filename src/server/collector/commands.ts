@@ -40,7 +40,8 @@ export function createCommandRoom(): CommandRoom {
     listener(entry) {
       if (hear !== undefined) hear(entry);
       else if (early.length < earlyNewsMax)
-        early.push(...toWorkerNews(entry.applied.parts, entry.input.workspace, (groupKey) => groupKey));
+        for (const news of toWorkerNews(entry.applied.parts, entry.input.workspace, (groupKey) => groupKey))
+          early.push(news);
     },
     async open(collector, options) {
       const runOf = (groupKey: string) => collector.applier.runOf(groupKey);

@@ -1,35 +1,59 @@
 // What the protocols made of requests → the collector, in order.
 
+import { setImmediate } from "node:timers/promises";
 import type { Submitted } from "#intake/sequencer.ts";
+import type { Fault } from "#model/fault.ts";
+import { faultsMax } from "#model/fault-list.ts";
+import type { Submission } from "#protocol/protocol.ts";
 import type { Busy, Intake, Receipt } from "#server/http/ports.ts";
 import type { Collector } from "./collector.ts";
 
 /** How long a client is asked to wait when there is no room: time for the store to take a few plans. */
 const retryAfterS = { memory_full: 1, disk_full: 5 } as const;
 
+/** Records of one body on their way at once: enough to share a sync of the disk, and few enough to stop in time. */
+const flyingMax = 8;
+
 export function createHttpIntake(collector: Collector): Intake {
   return {
-    async submit(submissions, answerWhen) {
-      let total: Receipt = {
-        position: collector.sequencer.position.durable,
-        accepted: 0,
-        duplicates: 0,
-        faults: [],
-      };
-      for (const { input, decoded } of submissions) {
-        const receipt = await toReceipt(collector.submit(input, decoded), answerWhen);
-        if ("busy" in receipt) return receipt;
-        total = {
-          position: receipt.position,
-          accepted: total.accepted + receipt.accepted,
-          duplicates: total.duplicates + receipt.duplicates,
-          faults: [...total.faults, ...receipt.faults],
-        };
-      }
-      return total;
-    },
+    submit: (submissions, answerWhen) => submitAll(collector, submissions, answerWhen),
     queryable: (position) => collector.queryable(position),
   };
+}
+
+/** What was taken before there was no room is known when the body comes again. */
+async function submitAll(
+  collector: Collector,
+  submissions: Iterable<Submission>,
+  answerWhen: "durable" | "applied",
+): Promise<Receipt | Busy> {
+  const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
+  const faults: Fault[] = [];
+  const flying: Promise<Receipt | Busy>[] = [];
+  let busy: Busy | undefined;
+  const land = async (): Promise<void> => {
+    const receipt = (await flying.shift()) as Receipt | Busy;
+    if ("busy" in receipt) {
+      busy ??= receipt;
+      return;
+    }
+    total.position = receipt.position;
+    total.accepted += receipt.accepted;
+    total.duplicates += receipt.duplicates;
+    for (const fault of receipt.faults) faults.push(fault);
+  };
+  for (const { input, decoded } of submissions) {
+    const share = faults.length === 0 ? {} : { faultsMax: Math.max(0, faultsMax - faults.length) };
+    const receipt = toReceipt(collector.submit({ ...input, ...share }, decoded), answerWhen);
+    // Who waits for it hears of its failure, if only after those before it.
+    receipt.catch(() => undefined);
+    flying.push(receipt);
+    while (flying.length >= flyingMax) await land();
+    if (busy !== undefined) break;
+    await setImmediate();
+  }
+  while (flying.length > 0) await land();
+  return busy ?? { ...total, faults };
 }
 
 async function toReceipt(submitted: Submitted, answerWhen: "durable" | "applied"): Promise<Receipt | Busy> {

@@ -62,7 +62,7 @@ async function takeIn(
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, bytes.length);
   const query = request.query as IngestQuery & { wait?: string };
   const sent = packed === undefined ? { body: bytes } : { body: bytes, packed };
-  const { submissions, refused, answerWhen, toReply } = door.take({
+  const { submissions, refused, answerWhen, toReply } = await door.take({
     arrival,
     headers,
     query,

@@ -62,7 +62,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     loginSecret: new Uint8Array(32).fill(7),
     intake: {
       submit: async (submissions) => {
-        inputs.push(...submissions.map(({ input }) => input));
+        for (const { input } of submissions) inputs.push(input);
         return open.respond();
       },
       queryable: async () => undefined,

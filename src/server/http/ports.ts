@@ -20,7 +20,7 @@ export interface Busy {
 
 export interface Intake {
   /** Resolves when all of it is durable, or also applied. */
-  submit(submissions: readonly Submission[], answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
+  submit(submissions: Iterable<Submission>, answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
 }

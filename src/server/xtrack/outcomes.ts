@@ -28,9 +28,10 @@ export function findSpeakers(columns: EventColumns): Speaker[] {
 
 /** The first event from which on the connection reads what it asked for; undefined when nobody asked. */
 export function findAsk(columns: EventColumns, what: "ack" | "command"): number | undefined {
-  const starts = columns.starts.filter(({ accepts }) => accepts.includes(what)).map(({ event }) => event);
-  const all = [...starts, ...columns.control.map(({ event }) => event)];
-  return all.length === 0 ? undefined : Math.min(...all);
+  // Both lists are in the order of the events.
+  const start = columns.starts.find(({ accepts }) => accepts.includes(what))?.event;
+  const control = columns.control[0]?.event;
+  return start === undefined || control === undefined ? (start ?? control) : Math.min(start, control);
 }
 
 /** One for each event from `first` on and for each refused frame whose number could be read. */

@@ -151,7 +151,7 @@ async function readFrames(journal: Journal): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const { payload } of journal.replay(1)) {
     const input = decodeInput(payload);
-    if (input?.kind === "xtrack_frames") events.push(...readBody(input));
+    if (input?.kind === "xtrack_frames") for (const event of readBody(input)) events.push(event);
   }
   return events;
 }

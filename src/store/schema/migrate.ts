@@ -5,6 +5,7 @@
 // views for people, which hold no data, are made anew whenever their text changed.
 
 import { createHash } from "node:crypto";
+import { largestOf } from "#base/extremes.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import {
@@ -132,7 +133,7 @@ export async function migrate(store: Store): Promise<void> {
   const dialect = dialectOf(store);
   for (const sql of [createDatabase(dialect), ...createTable(migrationsLayout, dialect)]) await store.ddl(sql);
   const done = await readDone(store);
-  const newest = Math.max(0, ...done.keys());
+  const newest = largestOf([0, ...done.keys()]);
   const known = (steps.at(-1) as Step).id;
   if (newest > known) {
     throw new SchemaTooNew(`the database has schema ${newest}, but this release knows only ${known}: use a newer one`);

@@ -1,13 +1,13 @@
 // Gathered batches → one block a table. First who writes, because whoever reads must know that a second copy may come;
 // then the facts, then the small tables that map them to runs: a row is never shown under a run before it is there.
 
+import { inTurns } from "#base/turns.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
 import { type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { encodeSteps, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
-import { inTurns } from "./turns.ts";
 import type { BlockMaker } from "./writer.ts";
 
 export const blockMaker: BlockMaker = { encode: toBlocks, release: releaseBlock };

@@ -6,9 +6,9 @@
 // A large block has a file of its own, which the embedded engine reads itself; the head holds its checksum.
 
 import { crc32 } from "node:zlib";
+import { inTurns } from "#base/turns.ts";
 import type { StateTable } from "#model/state-tables.ts";
 import type { FactTable } from "#model/tables.ts";
-import { inTurns } from "./turns.ts";
 
 export interface PlannedBlock {
   readonly table: FactTable | StateTable;

@@ -9,6 +9,7 @@ import { rewriteStrict } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { cirronSchemaVersion } from "./encode.ts";
 import { padRows } from "./fill.ts";
@@ -43,21 +44,44 @@ export type DecodeResult =
   | { readonly ok: false; readonly refusal: Fault };
 
 export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): DecodeResult {
-  try {
-    return new BatchDecoder(bytes, limits).decode();
-  } catch (error) {
-    return { ok: false, refusal: toMessageFault(toJsonFault(error), bytes) };
-  } finally {
-    for (const table of [spanTable, markTable, snapshotTable]) table.release();
-    statsReader.release();
+  const steps = decodeBatchInSteps(bytes, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }
 
-// Scratch memory of the decoder, made once: it is synchronous, so there is one batch at a time.
-const statsReader = new StatsReader();
-const spanTable = createSpanTable();
-const markTable = createMarkTable();
-const snapshotTable = createSnapshotTable(statsReader);
+/** The same, with a pause offered after every few hundred records: a large batch takes longer than others should wait. */
+export function* decodeBatchInSteps(
+  bytes: Uint8Array,
+  limits: JsonLimits = defaultJsonLimits,
+): Generator<void, DecodeResult> {
+  const scratch = freeScratch.pop() ?? createScratch();
+  try {
+    return yield* new BatchDecoder(bytes, limits, scratch).decode();
+  } catch (error) {
+    return { ok: false, refusal: toMessageFault(toJsonFault(error), bytes) };
+  } finally {
+    for (const table of [scratch.spans, scratch.marks, scratch.snapshots]) table.release();
+    scratch.stats.release();
+    freeScratch.push(scratch);
+  }
+}
+
+/** More than a batch in one body can have of real ones; those after it are counted in one fault. */
+export const recordsMax = 1_000_000;
+
+const stepRecords = 512;
+
+// Memory of the decoder that is used again: nearly always there is one batch at a time, and so one scratch.
+const freeScratch: Scratch[] = [];
+
+type Scratch = ReturnType<typeof createScratch>;
+
+function createScratch() {
+  const stats = new StatsReader();
+  return { stats, spans: createSpanTable(), marks: createMarkTable(), snapshots: createSnapshotTable(stats) };
+}
 
 type Table = "spans" | "marks" | "snapshots";
 
@@ -84,25 +108,32 @@ class BatchDecoder {
   /** The version as it was sent; null when the key is missing. */
   private version: string | null = null;
   private readonly tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
-  private readonly faults: { [T in Table]: Fault[] } = { spans: [], marks: [], snapshots: [] };
+  private readonly faults: { [T in Table]: FaultList<Fault> } = {
+    spans: new FaultList(),
+    marks: new FaultList(),
+    snapshots: new FaultList(),
+  };
+  private readonly scratch: Scratch;
+  private records = 0;
   private readonly extra = new Map<string, string>();
   private hasRows = false;
   private hasResourceSpans = false;
 
-  constructor(bytes: Uint8Array, limits: JsonLimits) {
+  constructor(bytes: Uint8Array, limits: JsonLimits, scratch: Scratch) {
     this.bytes = bytes;
+    this.scratch = scratch;
     this.cursor = new JsonCursor(bytes, 0, bytes.length, limits);
     this.tables = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
   }
 
-  decode(): DecodeResult {
+  *decode(): Generator<void, DecodeResult> {
     const { cursor } = this;
     if (cursor.peek() !== jsonKind.object) {
       cursor.skipValue();
       cursor.finish();
       return this.refuse("cirron_not_batch", "a batch is a JSON object");
     }
-    for (let more = cursor.openObject(); more; more = cursor.nextMember()) this.readMember();
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) yield* this.readMember();
     cursor.finish();
     return this.judge();
   }
@@ -129,7 +160,7 @@ class BatchDecoder {
       sdkVersion: this.sdkVersion,
       ...this.tables,
       extra: this.extra.size === 0 ? "" : `{${[...this.extra.values()].join(",")}}`,
-      faults: spans.concat(marks, snapshots),
+      faults: [spans, marks, snapshots].flatMap((list) => list.toArray(toRestFault)),
     };
     return { ok: true, batch };
   }
@@ -138,13 +169,13 @@ class BatchDecoder {
     return { ok: false, refusal: { code, detail, place: {}, raw: this.bytes.slice() } };
   }
 
-  private readMember(): void {
+  private *readMember(): Generator<void> {
     const { cursor } = this;
     const { start, stop } = cursor;
     const key = decodeText(cursor.bytes, start, stop, cursor.escaped, cursor.wide);
     const kind = cursor.peek();
     const from = cursor.pos;
-    if (!this.readKnown(key, kind)) {
+    if (!(yield* this.readKnown(key, kind))) {
       cursor.pos = from;
       cursor.skipValue();
       const value = textDecoder.decode(rewriteStrict(cursor.bytes, from, cursor.pos));
@@ -153,13 +184,13 @@ class BatchDecoder {
   }
 
   /** Returns false when the key is unknown or its value is not what it should be. */
-  private readKnown(key: string, kind: number): boolean {
+  private *readKnown(key: string, kind: number): Generator<void, boolean> {
     const { cursor } = this;
     switch (key) {
       case "spans":
       case "marks":
       case "snapshots":
-        return this.readTable(key, kind);
+        return yield* this.readTable(key, kind);
       case "batch_id":
         this.batchId = kind === jsonKind.string ? this.readText() : null;
         if (this.batchId === "") this.batchId = null;
@@ -199,7 +230,7 @@ class BatchDecoder {
     return typeof value === "bigint" ? value : typeof value === "number" ? BigInt(value) : 0n;
   }
 
-  private readTable(table: Table, kind: number): boolean {
+  private *readTable(table: Table, kind: number): Generator<void, boolean> {
     // The key came before: the last one counts.
     if (this.tables[table].flags.length > 0 || this.faults[table].length > 0) this.restart(table);
     this.hasRows = true;
@@ -211,54 +242,62 @@ class BatchDecoder {
     }
     // A batch of another version may mean anything by these keys.
     if (this.version !== null && this.version !== String(cirronSchemaVersion)) cursor.skipValue();
-    else if (table === "spans") this.readSpans();
-    else if (table === "marks") this.readMarks();
-    else this.readSnapshots();
+    else if (table === "spans") yield* this.readSpans();
+    else if (table === "marks") yield* this.readMarks();
+    else yield* this.readSnapshots();
     return true;
   }
 
   private restart(table: Table): void {
-    this.faults[table].length = 0;
+    this.faults[table].clear();
     if (table === "spans") this.tables.spans = createRows("spans");
     else if (table === "marks") this.tables.marks = createRows("marks");
     else this.tables.snapshots = createRows("snapshots");
   }
 
-  private readSpans(): void {
+  private *readSpans(): Generator<void> {
     const rows = this.tables.spans;
-    this.readRecords("spans", spanTable, troubleWithSpan, () => fillSpans(rows, spanTable));
+    const { spans } = this.scratch;
+    yield* this.readRecords("spans", spans, troubleWithSpan, () => fillSpans(rows, spans));
     padRows(rows, rows.span_id.length);
   }
 
-  private readMarks(): void {
+  private *readMarks(): Generator<void> {
     const rows = this.tables.marks;
-    this.readRecords("marks", markTable, troubleWithMark, () => fillMarks(rows, markTable));
+    const { marks } = this.scratch;
+    yield* this.readRecords("marks", marks, troubleWithMark, () => fillMarks(rows, marks));
     padRows(rows, rows.mark_id.length);
   }
 
-  private readSnapshots(): void {
+  private *readSnapshots(): Generator<void> {
     const rows = this.tables.snapshots;
+    const { snapshots, stats } = this.scratch;
     const pushNumbers = (table: RecordTable) => {
       const trouble = troubleWithSnapshot(table);
-      if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, statsReader);
+      if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, stats);
       return trouble;
     };
-    this.readRecords("snapshots", snapshotTable, pushNumbers, () => fillSnapshots(rows, snapshotTable));
+    yield* this.readRecords("snapshots", snapshots, pushNumbers, () => fillSnapshots(rows, snapshots));
     padRows(rows, rows.snapshot_id.length);
   }
 
-  private readRecords(
+  private *readRecords(
     name: Table,
     table: RecordTable,
     troubleWith: (table: RecordTable) => RecordTrouble | null,
     fill: () => void,
-  ): void {
+  ): Generator<void> {
     const { cursor, bytes } = this;
     if (!cursor.openArray()) return;
     table.aim(cursor, new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
     let item = 0;
     do {
       const pointer = item++;
+      if (item % stepRecords === 0) yield;
+      if (this.records++ >= recordsMax) {
+        this.refuseRecord(name, `/${name}/${pointer}`, `is beyond the ${recordsMax} records that a batch may have`);
+        continue;
+      }
       if (cursor.peek() !== jsonKind.object) {
         this.refuseRecord(name, `/${name}/${pointer}`, "must be an object");
         continue;
@@ -267,7 +306,8 @@ class BatchDecoder {
       const trouble = troubleWith(table);
       if (trouble !== null) {
         const [from, to] = [table.recordFrom[table.count] as number, table.recordTo[table.count] as number];
-        this.faults[name].push(this.toFault(`/${name}/${pointer}/${trouble.field}`, trouble.reason, from, to));
+        const { field, reason } = trouble;
+        this.faults[name].add(() => this.toFault(`/${name}/${pointer}/${field}`, reason, from, to));
       } else if (table.keep()) {
         fill();
         table.clear();
@@ -289,7 +329,7 @@ class BatchDecoder {
       cursor.pos = to;
       cursor.depth = depth;
       const pointer = `/${name}/${item}`;
-      this.faults[name].push(this.toFault(pointer, `is ${(error as JsonTrouble).reason}`, from, to));
+      this.faults[name].add(() => this.toFault(pointer, `is ${(error as JsonTrouble).reason}`, from, to));
       return false;
     }
   }
@@ -298,7 +338,7 @@ class BatchDecoder {
   private refuseRecord(name: Table, pointer: string, reason: string): void {
     const from = this.cursor.pos;
     this.cursor.skipValue();
-    this.faults[name].push(this.toFault(pointer, reason, from, this.cursor.pos));
+    this.faults[name].add(() => this.toFault(pointer, reason, from, this.cursor.pos));
   }
 
   private toFault(pointer: string, reason: string, from: number, to: number): Fault {

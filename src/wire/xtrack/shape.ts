@@ -57,7 +57,8 @@ export function learnShape(columns: EventColumns, bytes: Uint8Array, start: numb
   if (envelope.duplicates || m.duplicates || p.duplicates || !isPlainRow(columns)) return undefined;
   const slots = [...metaSlots(m), ...payloadSlots(p)];
   const metrics = typeText === "metric_batch" ? objectAt(p, "metrics") : undefined;
-  if (metrics !== undefined) slots.push(...valueSlots(metrics));
+  if (metrics !== undefined && metrics.fields.size > slotsMax) return undefined;
+  if (metrics !== undefined) for (const slot of valueSlots(metrics)) slots.push(slot);
   if (slots.length > slotsMax || slots.includes(undefined) || hasMore(m, ["seq", "ts", "wid"])) return undefined;
   if (hasMore(p, ["run_id", "key", "value", "metrics", "step", "epoch", "ctx"])) return undefined;
   const found = (slots as Slot[]).sort((a, b) => a.start - b.start);

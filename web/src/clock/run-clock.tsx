@@ -3,6 +3,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo } from "react";
 import type { Run } from "#api/contract/run.ts";
+import { largestOf } from "#base/extremes.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
 import { setCursor } from "./cursor.ts";
@@ -96,5 +97,5 @@ function limitsOf(run: Run, startNs: string, nowMs: number): TimeWindow {
   const known = [run.end_ns, ...run.worker_list.map((worker) => worker.last_ns)].filter((ns) => ns !== null);
   const ends = (known.length > 0 ? known : [run.updated_ns]).map((ns) => toOffsetNs(ns, startNs));
   if (run.status === "running") ends.push(nowMs * 1e6 - Number(BigInt(startNs)));
-  return { from: 0, to: Math.max(1e6, ...ends) };
+  return { from: 0, to: largestOf([1e6, ...ends]) };
 }

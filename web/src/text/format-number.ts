@@ -1,6 +1,7 @@
 // Numbers as people read them: significant digits, no noise, no lost exactness in hovers.
 
 import type { Float } from "#api/contract/scalar.ts";
+import { largestOf } from "#base/extremes.ts";
 
 /** The number behind a contract float; null stays null. */
 export function toNumber(value: Float | null | undefined): number | null {
@@ -63,7 +64,7 @@ export function formatPercent(share: number): string {
 export function digitsOfColumn(values: readonly number[]): number {
   const finite = values.filter((value) => Number.isFinite(value) && value !== 0);
   if (finite.length < 2) return 4;
-  const largest = Math.max(...finite.map(Math.abs));
+  const largest = largestOf(finite.map(Math.abs));
   const sorted = [...new Set(finite)].sort((a, b) => a - b);
   let smallest = Number.POSITIVE_INFINITY;
   for (let i = 1; i < sorted.length; i++) smallest = Math.min(smallest, (sorted[i] ?? 0) - (sorted[i - 1] ?? 0));
@@ -78,7 +79,7 @@ export function digitsOfColumn(values: readonly number[]): number {
 export function decimalsOfColumn(values: readonly number[], digits: number): number | null {
   const texts = values.filter(Number.isFinite).map((value) => formatNumber(value, digits));
   if (texts.some((text) => text.includes("e"))) return null;
-  const decimals = Math.max(0, ...texts.map((text) => text.split(".")[1]?.length ?? 0));
+  const decimals = largestOf([0, ...texts.map((text) => text.split(".")[1]?.length ?? 0)]);
   return decimals === 0 || decimals > 6 ? null : decimals;
 }
 

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { smallestOf } from "#base/extremes.ts";
 import { formatFloat } from "../../text/format-number.ts";
 
 export function DiffTables({
@@ -73,7 +74,7 @@ export function DiffTables({
               <td colSpan={compare.runs.length + 1}>last metrics</td>
             </tr>
             {compare.metrics.map((row) => {
-              const best = /loss|error|perplexity/.test(row.key) ? Math.min(...finite(row.last)) : Number.NaN;
+              const best = /loss|error|perplexity/.test(row.key) ? smallestOf(finite(row.last)) : Number.NaN;
               return (
                 <tr key={`${row.phase} ${row.key}`}>
                   <td className="muted">

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { largestOf } from "#base/extremes.ts";
 import { Empty } from "../../part/notice.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
@@ -16,7 +17,7 @@ export function TimeView({
 }) {
   const [column, setColumn] = useState<Column>("wall_ns");
   const rows = [...compare.spans].sort((a, b) => largest(b[column]) - largest(a[column]));
-  const widest = Math.max(1, ...rows.map((row) => largest(row[column])));
+  const widest = largestOf([1, ...rows.map((row) => largest(row[column]))]);
   if (rows.length === 0) return <Empty title="None of these runs has spans." />;
   return (
     <div className="stack">
@@ -77,7 +78,7 @@ export function TimeView({
 }
 
 function largest(values: readonly (string | null)[]): number {
-  return Math.max(0, ...values.map((value) => Number(value ?? 0)));
+  return largestOf([0, ...values.map((value) => Number(value ?? 0))]);
 }
 
 function difference(reference: string | null | undefined, value: string | null | undefined): string {

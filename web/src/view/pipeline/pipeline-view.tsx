@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { GraphAnswer, GraphNode } from "#api/contract/pipeline.ts";
+import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
@@ -53,7 +54,7 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
     queryFn: () => layoutGraph(graph),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const longest = Math.max(1, ...graph.nodes.map((node) => node.wall_ms ?? 0));
+  const longest = largestOf([1, ...graph.nodes.map((node) => node.wall_ms ?? 0)]);
   const node = graph.nodes.find((each) => each.id === chosen);
   if (layout.data === undefined) return layout.error === null ? <Loading /> : <Answer of={layout}>{() => null}</Answer>;
   const placed = layout.data;

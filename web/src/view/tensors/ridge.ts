@@ -2,6 +2,7 @@
 // though each snapshot chose its own edges.
 
 import type { Snapshot } from "#api/contract/snapshot.ts";
+import { largestOf } from "#base/extremes.ts";
 import { extentOf, type Range } from "../../chart/scale.ts";
 import { toNumber } from "../../text/format-number.ts";
 
@@ -37,7 +38,7 @@ export function toRidges(snapshots: readonly Snapshot[]): Ridges | null {
   const rows = snapshots.map(toRidge);
   const x = extentOf(rows.flatMap((row) => [row.edges[0] ?? null, row.edges.at(-1) ?? null]));
   if (x === null) return null;
-  const densityMax = Math.max(...rows.flatMap((row) => row.density), 0);
+  const densityMax = largestOf([0, ...rows.flatMap((row) => row.density)]);
   return { rows, x: x.min === x.max ? { min: x.min - 0.5, max: x.max + 0.5 } : x, densityMax };
 }
 

@@ -1,5 +1,6 @@
 // The values themselves, out of a stored blob: a finer histogram and the first of them.
 
+import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Answer } from "../../part/notice.tsx";
@@ -12,7 +13,7 @@ export function ValuesPanel({ tensor, snapshot }: { readonly tensor: string; rea
     <Answer of={values} rows={3}>
       {(data) => {
         const histogram = data.histogram;
-        const highest = Math.max(1, ...(histogram?.counts ?? []));
+        const highest = largestOf([1, ...(histogram?.counts ?? [])]);
         return (
           <div className="stack">
             <p className="muted">

@@ -1,6 +1,7 @@
 // The whole run in a strip: where its time went, with the loss over it, and the part on screen marked.
 
 import { useLayoutEffect, useRef, useState } from "react";
+import { largestOf } from "#base/extremes.ts";
 import { inks, useTheme } from "../../app/theme.ts";
 import { colourOf } from "../../chart/colour.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
@@ -104,7 +105,7 @@ function drawSpans(
   theme: "light" | "dark",
 ): void {
   const { spans, names } = base.answer;
-  const deepest = Math.min(5, Math.max(1, ...base.rows.map((row) => row.depth + 1)));
+  const deepest = Math.min(5, largestOf([1, ...base.rows.map((row) => row.depth + 1)]));
   const rowPx = (heightPx - 4) / deepest;
   for (const row of base.rows) {
     if (row.depth >= deepest) continue;

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { SpanSummaryRow } from "#api/contract/span.ts";
+import { largestOf } from "#base/extremes.ts";
 import { useTheme } from "../../app/theme.ts";
 import { colourOf } from "../../chart/colour.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -40,7 +41,7 @@ export function SummaryTable({
         const rows = [...data.rows].sort((a, b) =>
           sort === "name" ? a.name.localeCompare(b.name) : size(b, sort) - size(a, sort),
         );
-        const widest = Math.max(1e-9, ...rows.map((row) => row.share));
+        const widest = largestOf([1e-9, ...rows.map((row) => row.share)]);
         return (
           <table className="table">
             <caption className="hidden-text">Time by span name in the window</caption>

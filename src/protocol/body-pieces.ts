@@ -1,0 +1,77 @@
+// A large body, cut into records that are each decoded and applied in a few milliseconds, so that nobody waits for it.
+// What a body has beyond the items it may have stays together as one fault that is not read.
+
+import type { Arrival } from "#intake/input.ts";
+import type { Submission } from "./protocol.ts";
+
+export const pieceBytesMax: number = 256 * 1024;
+const pieceLinesMax = 1000;
+/** More than a body of the usual limit can have of real ones. */
+export const itemsMax = 1_000_000;
+
+export interface LinesPiece {
+  /** Whole lines. */
+  readonly body: Uint8Array;
+  /** Where in the body they begin. */
+  readonly from: number;
+  /** How many lines are before them. */
+  readonly line: number;
+}
+
+/** `toInput` makes a record of each piece. A body that is one piece is given as it is. */
+export function* cutLines(
+  arrival: Omit<Arrival, "body">,
+  protocol: string,
+  body: Uint8Array,
+  toInput: (piece: LinesPiece) => Submission["input"],
+): Generator<Submission> {
+  let line = 0;
+  let from = 0;
+  do {
+    if (line >= itemsMax) {
+      yield toRest(arrival, protocol, body, from, `${countLines(body, from)} more lines`);
+      return;
+    }
+    const cut = findCut(body, from, Math.min(pieceLinesMax, itemsMax - line));
+    const isWhole = from === 0 && cut.to === body.length;
+    yield { input: toInput({ body: isWhole ? body : body.subarray(from, cut.to), from, line }) };
+    line += cut.lines;
+    from = cut.to;
+  } while (from < body.length);
+}
+
+/** Behind the last line that belongs to this piece. A line is never cut, however long it is. */
+function findCut(body: Uint8Array, from: number, linesMax: number): { to: number; lines: number } {
+  let to = from;
+  let lines = 0;
+  while (to < body.length && lines < linesMax && (lines === 0 || to - from < pieceBytesMax)) {
+    const end = body.indexOf(0x0a, to);
+    to = end < 0 ? body.length : end + 1;
+    lines++;
+  }
+  return { to, lines };
+}
+
+/** What was not read, as a fault. */
+export function toRest(
+  arrival: Omit<Arrival, "body">,
+  protocol: string,
+  body: Uint8Array,
+  from: number,
+  what: string,
+): Submission {
+  const detail = `A body may have ${itemsMax} records: ${what}, ${body.length - from} bytes, were not read.`;
+  const place = JSON.stringify({ offset: from });
+  return {
+    input: { ...arrival, kind: "refused", protocol, code: "too_many_items", detail, place, body: body.subarray(from) },
+  };
+}
+
+function countLines(body: Uint8Array, from: number): number {
+  let count = 0;
+  for (let at = from; at < body.length; count++) {
+    const end = body.indexOf(0x0a, at);
+    at = end < 0 ? body.length : end + 1;
+  }
+  return count;
+}

@@ -1,0 +1,97 @@
+// Bodies that unpack to very many records: they are bounded, they are worked on in turns with everybody else's
+// requests, and the server starts again after them.
+
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
+
+let test: TestApp;
+
+beforeAll(async () => {
+  test = await createTestApp();
+});
+
+afterAll(() => test.remove());
+
+interface Answer {
+  readonly accepted: number;
+  readonly faults: { readonly code: string; readonly message: string }[];
+}
+
+const packed = { "content-encoding": "gzip" };
+
+/** Sends the body, and asks for something else again and again until it is answered. */
+async function sendBeside(path: string, body: Buffer): Promise<{ answer: Answer; status: number; others: number }> {
+  let isDone = false;
+  let others = 0;
+  const sent = test.post(path, gzipSync(body), packed).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    const { status } = await test.get("/healthz");
+    if (status === 200) others++;
+  }
+  const { status, body: answer } = await sent;
+  return { status, answer: answer as Answer, others };
+}
+
+it.each([
+  ["frames", "/v1/xtrack", Buffer.from("\0\0\0\u0002{}".repeat(300_000), "latin1")],
+  ["lines", "/v1/trace-stream", Buffer.from("{}\n".repeat(200_000))],
+  ["lines that are no JSON", "/v1/trace-stream", Buffer.from("x\n".repeat(200_000))],
+])(
+  "answers others while it refuses hundreds of thousands of %s, and bounds what it says of them",
+  async (_, path, body) => {
+    const { status, answer, others } = await sendBeside(path, body);
+    expect(status).toBe(202);
+    expect(answer.accepted).toBe(0);
+    expect(answer.faults.length).toBeGreaterThan(900);
+    expect(answer.faults.length).toBeLessThan(1100);
+    expect(answer.faults.at(-1)?.code).toBe("faults_left_out");
+    expect(others).toBeGreaterThan(10);
+  },
+);
+
+it("stores at most a million lines of one body and counts the others in one fault", async () => {
+  const { status, answer, others } = await sendBeside(
+    "/v1/runs/many-lines/output?wrapper=w-lines&stream=stdout&offset=0",
+    Buffer.from("\n".repeat(1_000_500)),
+  );
+  expect(status).toBe(202);
+  expect(answer.accepted).toBe(1_000_000);
+  expect(answer.faults.map(({ code }) => code)).toEqual(["too_many_items"]);
+  expect(answer.faults[0]?.message).toContain("500 more lines");
+  expect(others).toBeGreaterThan(10);
+});
+
+it("keeps the rows of a batch among which hundreds of thousands are none, and counts those in one fault", async () => {
+  const span = '{"id":"s-good","name":"cirron.session","parent_id":null,"start_ns":1,"end_ns":9,"pid":1}';
+  const zeros = `0,`.repeat(400_000);
+  const batch = `{"schema_version":1,"batch_id":"zeros","created_ns":1,"spans":[${zeros}${span}],"marks":[],"snapshots":[]}`;
+  const { status, others } = await sendBeside("/v1/traces?wait=1", Buffer.from(batch));
+  expect(status).toBe(202);
+  expect(others).toBeGreaterThan(3);
+  const { body } = await test.get("/api/v1/faults?code=faults_left_out&limit=1000");
+  expect(JSON.stringify(body)).toContain("399000 more were refused");
+  expect((await test.get("/api/v1/runs/s-good")).status).toBe(200);
+});
+
+it("takes a batch whose process has two hundred thousand pids, and one event with as many metrics", async () => {
+  const spans = Array.from(
+    { length: 200_000 },
+    (_, pid) =>
+      `{"id":"p${pid}","name":"step","parent_id":${pid === 0 ? "null" : '"p0"'},"start_ns":1,"end_ns":9,"pid":${pid}}`,
+  );
+  const batch = `{"schema_version":1,"batch_id":"pids","created_ns":1,"spans":[${spans.join(",")}],"marks":[],"snapshots":[]}`;
+  expect((await test.post("/v1/traces?wait=1", gzipSync(batch), packed)).status).toBe(202);
+  const metrics = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`m${at}`, at]));
+  const event = { type: "metric_batch", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: "wide", metrics } };
+  const { body } = await test.post("/v1/xtrack?wait=1", toFrame(event));
+  expect(body).toMatchObject({ accepted: 1, faults: [] });
+});
+
+it("starts again after all of that", async () => {
+  await test.reopen();
+  expect((await test.get("/api/v1/runs/wide")).status).toBe(200);
+});
