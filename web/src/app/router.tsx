@@ -8,9 +8,10 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { Problem } from "../part/notice.tsx";
+import { parseCompareSearch } from "../view/compare/compare-search.ts";
 import { parseRunsSearch } from "../view/runs/runs-search.ts";
 import { Frame } from "./frame.tsx";
-import { asList, asText, defined, formatSearch, parseSearch } from "./search.ts";
+import { asText, defined, formatSearch, parseSearch } from "./search.ts";
 
 const root = createRootRouteWithContext()({ component: Frame });
 
@@ -106,8 +107,7 @@ const report = createRoute({
 const compareRoute = createRoute({
   getParentRoute: () => root,
   path: "/compare",
-  validateSearch: (search: Record<string, unknown>) =>
-    defined({ run: asList(search["run"]), tab: asText(search["tab"]) }),
+  validateSearch: parseCompareSearch,
   component: lazyRouteComponent(() => import("../view/compare/compare-view.tsx"), "CompareView"),
 });
 const launches = createRoute({

@@ -74,6 +74,35 @@ export function assignColours(names: readonly string[], theme: Theme): Map<strin
   return colours;
 }
 
+/** Places of the palette, each the farthest from all before it, in the light shades and the dark ones. */
+const distinct = [0, 1, 12, 9, 7, 14, 8, 6, 4, 15, 11];
+
+/**
+ * The colour of the n-th thing on screen. Unlike a hashed colour it says nothing about the name, but the first ones are
+ * as far apart as the palette allows, and no two of a hundred are the same.
+ */
+export function distinctColour(place: number, theme: Theme): string {
+  const known = distinct[place];
+  if (known !== undefined) return paletteColour(known, theme);
+  // Golden-angle steps never meet a hue again; the lightness changes with each so that neighbours differ in that too.
+  const hue = (place * 137.508 + 20) % 360;
+  const levels = theme === "dark" ? [68, 58, 78] : [40, 52, 32];
+  return hslToHex(hue, 62, levels[place % 3] ?? 50);
+}
+
+function hslToHex(hue: number, saturation: number, lightness: number): string {
+  const light = lightness / 100;
+  const reach = (saturation / 100) * Math.min(light, 1 - light);
+  const channel = (n: number): string => {
+    const k = (n + hue / 30) % 12;
+    const value = light - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(value * 255)
+      .toString(16)
+      .padStart(2, "0");
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}
+
 /** White or ink, whichever reads better on the colour (WCAG contrast). */
 export function inkOn(colour: string): "#ffffff" | "#10151c" {
   const luminance = relativeLuminance(colour);

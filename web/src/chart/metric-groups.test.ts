@@ -31,3 +31,11 @@ test("search words must all be found, in key or phase", () => {
     "val_loss",
   ]);
 });
+
+test("a word may be a regular expression, and one that is not finished is taken as it stands", () => {
+  const found = (search: string) =>
+    groupMetrics(metrics, search).flatMap((group) => group.panels.map((panel) => panel.key));
+  expect(found("layer\\d.*norm")).toEqual(["layer1/norm"]);
+  expect(found("loss|gpu$")).toEqual(["loss", "val_loss", "system/gpu"]);
+  expect(found("loss(")).toEqual([]);
+});

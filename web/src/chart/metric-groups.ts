@@ -22,15 +22,33 @@ export function panelId(key: string, phase: string): string {
 
 const order = ["train", "val", "valid", "validation", "eval", "test", ""];
 
-export function groupMetrics(metrics: readonly MetricInfo[], search: string): MetricGroup[] {
-  const words = search
-    .toLowerCase()
+/** Every word must be found, as it stands or as a regular expression. */
+export function matchText(search: string): (text: string) => boolean {
+  const tests = search
     .split(/\s+/)
-    .filter((word) => word !== "");
+    .filter((word) => word !== "")
+    .map((word) => {
+      const plain = word.toLowerCase();
+      const pattern = toPattern(word);
+      return (text: string) => text.toLowerCase().includes(plain) || (pattern?.test(text) ?? false);
+    });
+  return (text) => tests.every((test) => test(text));
+}
+
+/** Null while a pattern is still being typed. */
+function toPattern(word: string): RegExp | null {
+  try {
+    return new RegExp(word, "i");
+  } catch {
+    return null;
+  }
+}
+
+export function groupMetrics(metrics: readonly MetricInfo[], search: string): MetricGroup[] {
+  const matches = matchText(search);
   const groups = new Map<string, MetricPanel[]>();
   for (const info of metrics) {
-    const text = `${info.phase} ${info.key}`.toLowerCase();
-    if (!words.every((word) => text.includes(word))) continue;
+    if (!matches(`${info.phase} ${info.key}`)) continue;
     const { name, label } = nameOf(info);
     const panels = groups.get(name) ?? [];
     panels.push({ key: info.key, phase: info.phase, label, info });

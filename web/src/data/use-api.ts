@@ -12,6 +12,7 @@ import {
 import type { RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf } from "#api/contract/routes.ts";
 import { call, type InputOf, Refusal } from "./client.ts";
+import { askSeries } from "./series-batch.ts";
 
 export interface ApiOptions {
   readonly enabled?: boolean;
@@ -24,13 +25,19 @@ export interface ApiOptions {
 export function apiQuery<N extends RouteName>(name: N, input: InputOf<N>, options: ApiOptions = {}) {
   return queryOptions<AnswerOf<N>, Error, AnswerOf<N>, QueryKey>({
     queryKey: [name, input],
-    queryFn: ({ signal }) => call(name, input, signal),
+    queryFn: ({ signal }) => ask(name, input, signal),
     staleTime: options.staleMs ?? 5_000,
     ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
     ...(options.keep === true ? { placeholderData: keepPreviousData as never } : {}),
     ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
     retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
+}
+
+async function ask<N extends RouteName>(name: N, input: InputOf<N>, signal: AbortSignal): Promise<AnswerOf<N>> {
+  if (name !== "series") return call(name, input, signal);
+  const answer: unknown = await askSeries((input as InputOf<"series">).body, signal);
+  return answer as AnswerOf<N>;
 }
 
 export function useApi<N extends RouteName>(

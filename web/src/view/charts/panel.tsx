@@ -15,6 +15,7 @@ import { type RunClock, useRunClock } from "../../clock/run-clock.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Problem } from "../../part/notice.tsx";
+import { useSeen } from "../../part/use-seen.ts";
 import { formatFloat, formatNumber } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
 import { savePng } from "./save-png.ts";
@@ -226,22 +227,4 @@ function describe(series: readonly PlotSeries[]): string {
   const points = series.reduce((sum, each) => sum + each.points, 0);
   const nan = series.reduce((sum, each) => sum + each.nan.reduce((a, b) => a + b, 0), 0);
   return `${points} points${nan > 0 ? `, ${nan} NaN` : ""}`;
-}
-
-/** True once the element has come near the screen: a hundred metrics do not mean a hundred requests. */
-function useSeen(host: React.RefObject<HTMLElement | null>): boolean {
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    const element = host.current;
-    if (element === null) return;
-    const watch = new IntersectionObserver(
-      (entries) => {
-        if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
-      },
-      { rootMargin: "300px" },
-    );
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [host]);
-  return seen;
 }

@@ -1,21 +1,19 @@
 // Several runs against each other.
 
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import type { RunSummary } from "#api/contract/run.ts";
-import { useTheme } from "../../app/theme.ts";
-import { assignColours } from "../../chart/colour.ts";
-import { useApi } from "../../data/use-api.ts";
-import { Icon } from "../../part/icon.tsx";
-import { Answer, Empty } from "../../part/notice.tsx";
-import { Status } from "../../part/status.tsx";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { Answer, Empty, Loading } from "../../part/notice.tsx";
 import "./compare.css";
+import { AddRun, CompareLegend } from "./compare-legend.tsx";
+import { type CompareSearch, orderedRuns } from "./compare-search.ts";
 import { DiffTables } from "./diff-table.tsx";
 import { OverlayView } from "./overlay-view.tsx";
 import { ParallelView } from "./parallel-view.tsx";
 import { ScatterView } from "./scatter-view.tsx";
 import { TensorCompare } from "./tensor-compare.tsx";
 import { TimeView } from "./time-view.tsx";
+import { type Look, useComparison, useLook } from "./use-comparison.ts";
 
 const route = getRouteApi("/compare");
 const tabs = [
@@ -29,77 +27,38 @@ const tabs = [
 
 export function CompareView() {
   const search = route.useSearch();
-  const ids = search.run ?? [];
-  const compare = useApi("compare", { query: { run: ids } }, { enabled: ids.length > 0, keep: true });
-  const theme = useTheme();
-  const colours = useMemo(() => assignColours(ids, theme), [ids, theme]);
-  const [alone, setAlone] = useState<string | null>(null);
+  const ids = useMemo(() => orderedRuns(search), [search]);
   const tab = search.tab ?? "charts";
-  if (ids.length === 0) {
-    return (
-      <Empty title="Choose runs to compare.">
-        <p>Tick two or more in the runs table, or add them one by one.</p>
-        <Link to="/runs" className="button">
-          to the runs
-        </Link>
-        <AddRun ids={ids} />
-      </Empty>
-    );
-  }
+  const comparison = useComparison(ids, tab);
+  const look = useLook(comparison.data, search);
+  const [alone, setAlone] = useState<string | null>(null);
+  if (ids.length === 0) return <NoRuns />;
+  const { data } = comparison;
+  // A part that only this tab needs says itself whether it is on its way.
+  const waits = tab === "time" || tab === "tensors" ? (comparison.other ?? comparison.first) : comparison.first;
   return (
     <div className="compare">
       <aside className="compare-legend" aria-label="Runs">
-        <Answer of={compare} rows={3}>
-          {(data) => (
-            <ul>
-              {data.runs.map((run) => (
-                <LegendItem
-                  key={run.id}
-                  run={run}
-                  ids={ids}
-                  colour={colours.get(run.id)}
-                  alone={alone}
-                  onAlone={setAlone}
-                />
-              ))}
-            </ul>
-          )}
+        <Answer of={comparison.first} rows={3}>
+          {() =>
+            data === undefined ? null : (
+              <CompareLegend compare={data} search={search} look={look} alone={alone} onAlone={setAlone} />
+            )
+          }
         </Answer>
-        <AddRun ids={ids} />
       </aside>
       <div className="compare-main">
-        <nav className="tabs" aria-label="Ways to compare">
-          {tabs.map(([name, word]) => (
-            <Link
-              key={name}
-              to="/compare"
-              search={{ run: ids, tab: name }}
-              className={`tab ${tab === name ? "current" : ""}`}
-              aria-current={tab === name ? "page" : undefined}
-            >
-              {word}
-            </Link>
-          ))}
-        </nav>
+        <Tabs tab={tab} />
         <div className="scroll">
-          <div className="page" style={{ maxWidth: "none" }}>
-            <Answer of={compare}>
-              {(data) => {
-                switch (tab) {
-                  case "params":
-                    return <DiffTables compare={data} colours={colours} />;
-                  case "parallel":
-                    return <ParallelView compare={data} colours={colours} />;
-                  case "scatter":
-                    return <ScatterView compare={data} colours={colours} />;
-                  case "time":
-                    return <TimeView compare={data} colours={colours} />;
-                  case "tensors":
-                    return <TensorCompare compare={data} />;
-                  default:
-                    return <OverlayView compare={data} colours={colours} alone={alone} />;
-                }
-              }}
+          <div className="page compare-page">
+            <Answer of={waits}>
+              {() =>
+                data === undefined ? (
+                  <Loading />
+                ) : (
+                  <TabOf tab={tab} compare={data} look={look} search={search} alone={alone} />
+                )
+              }
             </Answer>
           </div>
         </div>
@@ -108,98 +67,61 @@ export function CompareView() {
   );
 }
 
-function LegendItem({
-  run,
-  ids,
-  colour,
+function TabOf({
+  tab,
+  compare,
+  look,
+  search,
   alone,
-  onAlone,
 }: {
-  readonly run: RunSummary;
-  readonly ids: readonly string[];
-  readonly colour: string | undefined;
+  readonly tab: string;
+  readonly compare: CompareAnswer;
+  readonly look: Look;
+  readonly search: CompareSearch;
   readonly alone: string | null;
-  readonly onAlone: (id: string | null) => void;
 }) {
-  const navigate = useNavigate();
+  switch (tab) {
+    case "params":
+      return <DiffTables compare={compare} colours={look.colours} />;
+    case "parallel":
+      return <ParallelView compare={compare} look={look} />;
+    case "scatter":
+      return <ScatterView compare={compare} look={look} search={search} />;
+    case "time":
+      return <TimeView compare={compare} colours={look.colours} />;
+    case "tensors":
+      return <TensorCompare compare={compare} />;
+    default:
+      return <OverlayView compare={compare} look={look} search={search} alone={alone} />;
+  }
+}
+
+function Tabs({ tab }: { readonly tab: string }) {
   return (
-    <li className={`legend-item ${alone !== null && alone !== run.id ? "faded" : ""}`}>
-      <button
-        type="button"
-        className="grid-sort grow"
-        aria-pressed={alone === run.id}
-        title="show it alone"
-        onClick={() => onAlone(alone === run.id ? null : run.id)}
-      >
-        <i className="swatch" style={{ background: colour }} />
-        <span className="clip">{run.name}</span>
-      </button>
-      <Status status={run.status} />
-      <Link
-        to="/runs/$id/charts"
-        params={{ id: run.id }}
-        className="button quiet small icon"
-        aria-label={`Open ${run.name}`}
-      >
-        <Icon name="right" size={12} />
-      </Link>
-      <button
-        type="button"
-        className="button quiet small icon"
-        aria-label={`Leave out ${run.name}`}
-        onClick={() =>
-          void navigate({
-            to: "/compare",
-            search: (before) => ({ ...before, run: ids.filter((id) => id !== run.id) }),
-            replace: true,
-          })
-        }
-      >
-        <Icon name="cross" size={12} />
-      </button>
-    </li>
+    <nav className="tabs" aria-label="Ways to compare">
+      {tabs.map(([name, word]) => (
+        <Link
+          key={name}
+          to="/compare"
+          search={(before) => ({ ...before, tab: name })}
+          className={`tab ${tab === name ? "current" : ""}`}
+          aria-current={tab === name ? "page" : undefined}
+        >
+          {word}
+        </Link>
+      ))}
+    </nav>
   );
 }
 
-function AddRun({ ids }: { readonly ids: readonly string[] }) {
-  const navigate = useNavigate();
-  const [text, setText] = useState("");
-  const asked = text.replace(/[^\p{L}\p{N}_.-]+/gu, " ").trim();
-  const runs = useApi(
-    "runs",
-    { query: { limit: 8, filter: `name~"${asked}"` } },
-    { enabled: asked !== "", keep: true },
-  );
+function NoRuns() {
   return (
-    <div className="add-run">
-      <input
-        className="field"
-        placeholder="add a run by name"
-        aria-label="Add a run by name"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      {asked === "" ? null : (
-        <ul>
-          {runs.data?.runs
-            .filter((run) => !ids.includes(run.id))
-            .map((run) => (
-              <li key={run.id}>
-                <button
-                  type="button"
-                  className="menu-item"
-                  onClick={() => {
-                    setText("");
-                    void navigate({ to: "/compare", search: (before) => ({ ...before, run: [...ids, run.id] }) });
-                  }}
-                >
-                  <Icon name="plus" size={12} />
-                  <span className="clip">{run.name}</span>
-                </button>
-              </li>
-            ))}
-        </ul>
-      )}
-    </div>
+    <Empty title="Choose runs to compare.">
+      <p>Tick two or more in the runs table, or add them one by one.</p>
+      <Link to="/runs" className="button">
+        to the runs
+      </Link>
+      <AddRun ids={[]} />
+    </Empty>
   );
 }

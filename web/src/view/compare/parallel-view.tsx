@@ -1,115 +1,158 @@
 // Parallel coordinates with brushing: drag along an axis to keep only runs that pass there.
 
-import { useNavigate } from "@tanstack/react-router";
-import { type PointerEvent, useMemo, useRef, useState } from "react";
+import { type PointerEvent, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
+import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
-import { formatNumber } from "../../text/format-number.ts";
-import { type Brushes, type ParallelAxis, passBrushes, toAxes } from "./parallel.ts";
+import { useSize } from "../../part/use-size.ts";
+import { type Brushes, type ParallelAxis, passBrushes } from "./parallel.ts";
+import type { Look } from "./use-comparison.ts";
 
-const height = 380;
 const top = 44;
-const bottom = 16;
+const bottom = 20;
+const side = 90;
 
-export function ParallelView({
-  compare,
-  colours,
-}: {
-  readonly compare: CompareAnswer;
-  readonly colours: ReadonlyMap<string, string>;
-}) {
-  const all = useMemo(() => toAxes(compare, (value) => formatNumber(value, 3)), [compare]);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(firstAxes(all)));
+export function ParallelView({ compare, look }: { readonly compare: CompareAnswer; readonly look: Look }) {
+  const all = look.axes;
+  const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
+  const names = chosen ?? new Set(firstAxes(all));
   const [brushes, setBrushes] = useState<Brushes>({});
-  const navigate = useNavigate();
   const [over, setOver] = useState<string | null>(null);
-  const axes = all.filter((axis) => chosen.has(axis.name));
+  const axes = all.filter((axis) => names.has(axis.name));
   const passing = passBrushes(axes, brushes, compare.runs.length);
-  const gap = 150;
-  const width = Math.max(400, (axes.length - 1) * gap + 140);
-  const y = (place: number) => height - bottom - place * (height - top - bottom);
   if (all.length === 0) return <Empty title="These runs do not differ in any parameter or metric." />;
   return (
-    <div className="stack">
+    <div className="fill">
       <div className="row wrap">
         {all.map((axis) => (
           <label key={axis.name} className="chip" style={{ cursor: "pointer" }}>
             <input
               type="checkbox"
-              checked={chosen.has(axis.name)}
+              checked={names.has(axis.name)}
               onChange={() => {
-                const next = new Set(chosen);
+                const next = new Set(names);
                 if (!next.delete(axis.name)) next.add(axis.name);
                 setChosen(next);
               }}
             />
-            <span className="clip">{axis.label}</span>
+            <Name>{axis.label}</Name>
           </label>
         ))}
         <span className="grow" />
         {over === null ? null : <strong className="clip">{compare.runs.find((run) => run.id === over)?.name}</strong>}
-        <span className="muted">{passing.filter(Boolean).length} runs pass</span>
-        <button
-          type="button"
-          className="button small"
-          disabled={passing.every(Boolean) || !passing.some(Boolean)}
-          onClick={() =>
-            void navigate({
-              to: "/compare",
-              search: { run: compare.runs.filter((_, i) => passing[i]).map((run) => run.id), tab: "parallel" },
-            })
-          }
-        >
-          keep only these
-        </button>
-        <button
-          type="button"
-          className="button small"
-          disabled={Object.keys(brushes).length === 0}
-          onClick={() => setBrushes({})}
-        >
-          clear brushes
-        </button>
+        <Passing
+          compare={compare}
+          passing={passing}
+          brushed={Object.keys(brushes).length > 0}
+          onClear={() => setBrushes({})}
+        />
       </div>
-      <div className="table-scroll">
-        <svg
-          width={width}
-          height={height}
-          className="parallel"
-          role="img"
-          aria-label={`Parallel coordinates of ${compare.runs.length} runs over ${axes.length} axes`}
-        >
-          {compare.runs.map((run, i) => {
-            const faded = passing[i] !== true || (over !== null && over !== run.id);
-            return (
-              <path
-                key={run.id}
-                d={lineOf(axes, i, (at) => 70 + at * gap, y)}
-                stroke={colours.get(run.id)}
-                strokeOpacity={faded ? 0.1 : 0.9}
-                strokeWidth={over === run.id ? 3 : 1.75}
-                onPointerEnter={() => setOver(run.id)}
-                onPointerLeave={() => setOver(null)}
-              >
-                <title>{run.name}</title>
-              </path>
-            );
-          })}
-          {axes.map((axis, i) => (
-            <Axis
-              key={axis.name}
-              axis={axis}
-              x={70 + i * gap}
-              y={y}
-              brush={brushes[axis.name]}
-              onBrush={(brush) => {
-                const { [axis.name]: _gone, ...rest } = brushes;
-                setBrushes(brush === null ? rest : { ...rest, [axis.name]: brush });
-              }}
-            />
-          ))}
-        </svg>
-      </div>
+      <Lines
+        compare={compare}
+        look={look}
+        axes={axes}
+        passing={passing}
+        brushes={brushes}
+        onBrushes={setBrushes}
+        over={over}
+        onOver={setOver}
+      />
+    </div>
+  );
+}
+
+function Passing({
+  compare,
+  passing,
+  brushed,
+  onClear,
+}: {
+  readonly compare: CompareAnswer;
+  readonly passing: readonly boolean[];
+  readonly brushed: boolean;
+  readonly onClear: () => void;
+}) {
+  const setSearch = useSetSearch();
+  const count = passing.filter(Boolean).length;
+  return (
+    <>
+      <span className="muted">{count === 1 ? "1 run passes" : `${count} runs pass`}</span>
+      <button
+        type="button"
+        className="button small"
+        disabled={count === passing.length || count === 0}
+        onClick={() => setSearch({ run: compare.runs.filter((_, i) => passing[i]).map((run) => run.id) }, "as a step")}
+      >
+        keep only these
+      </button>
+      <button type="button" className="button small" disabled={!brushed} onClick={onClear}>
+        clear brushes
+      </button>
+    </>
+  );
+}
+
+function Lines({
+  compare,
+  look,
+  axes,
+  passing,
+  brushes,
+  onBrushes,
+  over,
+  onOver,
+}: {
+  readonly compare: CompareAnswer;
+  readonly look: Look;
+  readonly axes: readonly ParallelAxis[];
+  readonly passing: readonly boolean[];
+  readonly brushes: Brushes;
+  readonly onBrushes: (brushes: Brushes) => void;
+  readonly over: string | null;
+  readonly onOver: (id: string | null) => void;
+}) {
+  const host = useRef<HTMLDivElement>(null);
+  const size = useSize(host);
+  const gap = Math.max(120, (size.width - 2 * side) / Math.max(1, axes.length - 1));
+  const x = (at: number) => side + at * gap;
+  const y = (place: number) => size.height - bottom - place * Math.max(0, size.height - top - bottom);
+  return (
+    <div ref={host} className="fill-picture">
+      <svg
+        width={Math.max(size.width, side * 2 + (axes.length - 1) * gap)}
+        height={size.height}
+        className="parallel"
+        role="img"
+        aria-label={`Parallel coordinates of ${compare.runs.length} runs over ${axes.length} axes`}
+      >
+        {compare.runs.map((run, i) => (
+          <path
+            key={run.id}
+            d={lineOf(axes, i, x, y)}
+            stroke={look.colours.get(run.id)}
+            strokeOpacity={passing[i] !== true || (over !== null && over !== run.id) ? 0.1 : 0.9}
+            strokeWidth={over === run.id ? 3 : 1.75}
+            onPointerEnter={() => onOver(run.id)}
+            onPointerLeave={() => onOver(null)}
+          >
+            <title>{run.name}</title>
+          </path>
+        ))}
+        {axes.map((axis, i) => (
+          <Axis
+            key={axis.name}
+            axis={axis}
+            x={x(i)}
+            y={y}
+            brush={brushes[axis.name]}
+            onBrush={(brush) => {
+              const { [axis.name]: _gone, ...rest } = brushes;
+              onBrushes(brush === null ? rest : { ...rest, [axis.name]: brush });
+            }}
+          />
+        ))}
+      </svg>
     </div>
   );
 }
@@ -136,7 +179,8 @@ function Axis({
     <g>
       <line x1={x} x2={x} y1={y(0)} y2={y(1)} className="parallel-axis" />
       <text x={x} y={top - 22} textAnchor="middle" className="parallel-name">
-        {axis.label}
+        {axis.label.length > 22 ? `…${axis.label.slice(-21)}` : axis.label}
+        <title>{axis.label}</title>
       </text>
       {axis.ticks.map((tick) => (
         <text key={tick.place} x={x + 8} y={y(tick.place) + 4} className="parallel-tick">

@@ -11,6 +11,8 @@ export interface ParallelAxis {
   /** Position 0…1 of each run on the axis, bottom to top; null where a run has no value. */
   readonly places: readonly (number | null)[];
   readonly ticks: readonly { readonly place: number; readonly text: string }[];
+  /** Words in their order, not numbers on a scale. */
+  readonly words: boolean;
   /** Value of each run as text. */
   readonly texts: readonly string[];
 }
@@ -75,6 +77,7 @@ function axisOf(
     name,
     label: log ? `${label} (log)` : label,
     kind,
+    words: false,
     texts,
     places: values.map((value) => (typeof value === "number" && Number.isFinite(value) ? place(value) : null)),
     ticks: tickValues(range, log).map((value) => ({ place: place(value), text: format(value) })),
@@ -94,8 +97,9 @@ function placeOf(value: number, range: Range, log: boolean): number {
 
 function tickValues(range: Range, log: boolean): number[] {
   if (range.max === range.min) return [range.min];
-  const middle = log ? Math.sqrt(range.min * range.max) : (range.min + range.max) / 2;
-  return [range.min, middle, range.max];
+  const at = (share: number) =>
+    log ? range.min * (range.max / range.min) ** share : range.min + (range.max - range.min) * share;
+  return [range.min, at(0.25), at(0.5), at(0.75), range.max];
 }
 
 function wordAxis(
@@ -111,6 +115,7 @@ function wordAxis(
     name,
     label,
     kind,
+    words: true,
     texts,
     places: values.map((value, i) => (value === null ? null : place(texts[i] ?? ""))),
     ticks: words.slice(0, 12).map((word) => ({ place: place(word), text: word })),

@@ -1,81 +1,141 @@
 // Any parameter or metric against any other.
 
 import { Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useRef } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { RunSummary } from "#api/contract/run.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { Empty } from "../../part/notice.tsx";
+import { useSize } from "../../part/use-size.ts";
 import { formatNumber } from "../../text/format-number.ts";
+import type { CompareSearch } from "./compare-search.ts";
 import { keepRuns, type ParallelAxis, toAxes } from "./parallel.ts";
+import type { Look } from "./use-comparison.ts";
 
-const width = 640;
-const height = 380;
-const left = 20;
-const bottom = 30;
+const left = 84;
+const right = 24;
+const top = 16;
+const bottom = 52;
 
 export function ScatterView({
   compare,
-  colours,
+  look,
+  search,
 }: {
   readonly compare: CompareAnswer;
-  readonly colours: ReadonlyMap<string, string>;
+  readonly look: Look;
+  readonly search: CompareSearch;
 }) {
-  const axes = useMemo(() => toAxes(compare, (value) => formatNumber(value, 3)), [compare]);
-  const [xName, setX] = useState(() => mostVaried(axes.filter((axis) => axis.kind === "param")) ?? axes[0]?.name ?? "");
-  const [yName, setY] = useState(() => axes.find((axis) => /loss/.test(axis.name))?.name ?? axes.at(-1)?.name ?? "");
-  const wholeX = axes.find((axis) => axis.name === xName) ?? axes[0];
-  const wholeY = axes.find((axis) => axis.name === yName) ?? axes[0];
+  const { axes } = look;
+  const setSearch = useSetSearch();
+  const named = (name: string | undefined) => axes.find((axis) => axis.name === name);
+  const wholeX = named(search.x) ?? mostVaried(axes.filter((axis) => axis.kind === "param")) ?? axes[0];
+  const wholeY = named(search.y) ?? axes.find((axis) => /loss/.test(axis.name)) ?? axes.at(-1);
   // What cannot be drawn must not stretch the axes either.
   const isDrawn = (i: number) => (wholeX?.places[i] ?? null) !== null && (wholeY?.places[i] ?? null) !== null;
   const drawn = toAxes(keepRuns(compare, isDrawn), (value) => formatNumber(value, 3));
   const x = drawn.find((axis) => axis.name === wholeX?.name) ?? wholeX;
   const y = drawn.find((axis) => axis.name === wholeY?.name) ?? wholeY;
   if (x === undefined || y === undefined) return <Empty title="These runs do not differ in any parameter or metric." />;
-  const runs = compare.runs.filter((_, i) => isDrawn(i));
   const absent = compare.runs.filter((_, i) => !isDrawn(i));
-  const toX = (place: number) => left + 60 + place * (width - left - 100);
-  const toY = (place: number) => 16 + (1 - place) * (height - bottom - 32);
   return (
-    <div className="stack">
+    <div className="fill">
       <div className="row wrap">
-        <AxisSelect label="across" axes={axes} value={x.name} onChange={setX} />
-        <AxisSelect label="up" axes={axes} value={y.name} onChange={setY} />
+        <AxisSelect label="across" axes={axes} value={x.name} onChange={(name) => setSearch({ x: name })} />
+        <AxisSelect label="up" axes={axes} value={y.name} onChange={(name) => setSearch({ y: name })} />
       </div>
-      <svg width={width} height={height} className="parallel" aria-label={`${y.label} against ${x.label}`}>
-        {x.ticks.map((tick) => (
-          <g key={tick.place}>
-            <line x1={toX(tick.place)} x2={toX(tick.place)} y1={toY(0)} y2={toY(1)} className="ridge-grid" />
-            <text x={toX(tick.place)} y={height - 10} textAnchor="middle" className="parallel-tick">
-              {tick.text}
-            </text>
-          </g>
-        ))}
-        {y.ticks.map((tick) => (
-          <g key={tick.place}>
-            <line x1={toX(0)} x2={toX(1)} y1={toY(tick.place)} y2={toY(tick.place)} className="ridge-grid" />
-            <text x={toX(0) - 10} y={toY(tick.place) + 4} textAnchor="end" className="parallel-tick">
-              {tick.text}
-            </text>
-          </g>
-        ))}
-        {runs.map((run, i) => {
-          const px = x.places[i];
-          const py = y.places[i];
-          if (px === null || px === undefined || py === null || py === undefined) return null;
-          return (
-            <Link key={run.id} to="/runs/$id" params={{ id: run.id }} aria-label={`Open ${run.name} from the plot`}>
-              <circle cx={toX(px)} cy={toY(py)} r="5.5" fill={colours.get(run.id)} fillOpacity="0.85">
-                <title>{`${run.name}: ${x.label} ${x.texts[i]}, ${y.label} ${y.texts[i]}`}</title>
-              </circle>
-            </Link>
-          );
-        })}
-      </svg>
+      <Points runs={compare.runs.filter((_, i) => isDrawn(i))} x={x} y={y} look={look} />
       {absent.length === 0 ? null : (
         <p className="status-warn">
           not drawn, because a value is missing or not finite: {absent.map((run) => run.name).join(", ")}
         </p>
       )}
     </div>
+  );
+}
+
+function Points({
+  runs,
+  x,
+  y,
+  look,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly x: ParallelAxis;
+  readonly y: ParallelAxis;
+  readonly look: Look;
+}) {
+  const host = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(host);
+  const toX = (place: number) => left + place * (width - left - right);
+  const toY = (place: number) => top + (1 - place) * (height - top - bottom);
+  return (
+    <div ref={host} className="fill-picture">
+      <svg width={width} height={height} className="parallel" aria-label={`${y.label} against ${x.label}`}>
+        <Scales x={x} y={y} toX={toX} toY={toY} width={width} height={height} />
+        {runs.map((run, i) => {
+          const px = x.places[i];
+          const py = y.places[i];
+          if (px === null || px === undefined || py === null || py === undefined) return null;
+          return (
+            <Link key={run.id} to="/runs/$id" params={{ id: run.id }} aria-label={`Open ${run.name} from the plot`}>
+              <circle cx={toX(px)} cy={toY(py)} r="6" fill={look.colours.get(run.id)} fillOpacity="0.85">
+                <title>{`${run.name}: ${x.label} ${x.texts[i]}, ${y.label} ${y.texts[i]}`}</title>
+              </circle>
+            </Link>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+function Scales({
+  x,
+  y,
+  toX,
+  toY,
+  width,
+  height,
+}: {
+  readonly x: ParallelAxis;
+  readonly y: ParallelAxis;
+  readonly toX: (place: number) => number;
+  readonly toY: (place: number) => number;
+  readonly width: number;
+  readonly height: number;
+}) {
+  return (
+    <>
+      {x.ticks.map((tick) => (
+        <g key={tick.place}>
+          <line x1={toX(tick.place)} x2={toX(tick.place)} y1={toY(0)} y2={toY(1)} className="ridge-grid" />
+          <text x={toX(tick.place)} y={toY(0) + 20} textAnchor="middle" className="parallel-tick">
+            {tick.text}
+          </text>
+        </g>
+      ))}
+      {y.ticks.map((tick) => (
+        <g key={tick.place}>
+          <line x1={toX(0)} x2={toX(1)} y1={toY(tick.place)} y2={toY(tick.place)} className="ridge-grid" />
+          <text x={toX(0) - 10} y={toY(tick.place) + 4} textAnchor="end" className="parallel-tick">
+            {tick.text}
+          </text>
+        </g>
+      ))}
+      <text x={(left + width - right) / 2} y={height - 8} textAnchor="middle" className="parallel-name">
+        {x.label}
+      </text>
+      <text
+        x={0}
+        y={0}
+        textAnchor="middle"
+        className="parallel-name"
+        transform={`translate(14 ${(top + height - bottom) / 2}) rotate(-90)`}
+      >
+        {y.label}
+      </text>
+    </>
   );
 }
 
@@ -104,6 +164,6 @@ function AxisSelect({
   );
 }
 
-function mostVaried(axes: readonly ParallelAxis[]): string | undefined {
-  return [...axes].sort((a, b) => new Set(b.texts).size - new Set(a.texts).size)[0]?.name;
+function mostVaried(axes: readonly ParallelAxis[]): ParallelAxis | undefined {
+  return [...axes].sort((a, b) => new Set(b.texts).size - new Set(a.texts).size)[0];
 }

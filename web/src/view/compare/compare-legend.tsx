@@ -1,0 +1,229 @@
+// The runs of a comparison with their colours, what to colour and group them by, and the values under the pointer.
+
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { RunSummary } from "#api/contract/run.ts";
+import { useTheme } from "../../app/theme.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
+import { Status } from "../../part/status.tsx";
+import type { CompareSearch } from "./compare-search.ts";
+import { HoverTable } from "./hover-table.tsx";
+import { scaleColours } from "./run-colours.ts";
+import type { Look } from "./use-comparison.ts";
+
+interface LegendProps {
+  readonly compare: CompareAnswer;
+  readonly search: CompareSearch;
+  readonly look: Look;
+  readonly alone: string | null;
+  readonly onAlone: (id: string | null) => void;
+}
+
+export function CompareLegend(props: LegendProps) {
+  const { compare, search, look } = props;
+  const ids = search.run ?? [];
+  return (
+    <>
+      <ColourChoice look={look} search={search} />
+      {compare.missing.length === 0 ? null : <Missing missing={compare.missing} ids={ids} />}
+      <div className="legend-runs">
+        {look.groups === null ? (
+          <ul>
+            {compare.runs.map((run) => (
+              <LegendItem key={run.id} run={run} {...props} />
+            ))}
+          </ul>
+        ) : (
+          look.groups.map((group) => (
+            <section key={group.text} aria-label={group.text}>
+              <h3 className="legend-group">
+                <i className="swatch" style={{ background: group.colour }} />
+                <Name>{group.text}</Name>
+                <span className="muted">{group.ids.length}</span>
+              </h3>
+              <ul>
+                {compare.runs.flatMap((run) =>
+                  group.ids.includes(run.id) ? [<LegendItem key={run.id} run={run} {...props} />] : [],
+                )}
+              </ul>
+            </section>
+          ))
+        )}
+      </div>
+      <AddRun ids={ids} />
+      <HoverTable compare={compare} look={look} />
+    </>
+  );
+}
+
+/** Colour and group by any parameter that differs or any metric. */
+function ColourChoice({ look, search }: { readonly look: Look; readonly search: CompareSearch }) {
+  const setSearch = useSetSearch();
+  const theme = useTheme();
+  const options = look.axes.map((axis) => (
+    <option key={axis.name} value={axis.name}>
+      {axis.label}
+    </option>
+  ));
+  const scale = look.groups === null && look.colourAxis !== null && !look.colourAxis.words ? look.colourAxis : null;
+  return (
+    <div className="legend-choice">
+      <label>
+        <span className="muted">colour</span>
+        <select
+          className="select"
+          value={search.colour ?? ""}
+          disabled={look.groups !== null}
+          onChange={(event) => setSearch({ colour: event.target.value || undefined })}
+        >
+          <option value="">each run its own</option>
+          {options}
+        </select>
+      </label>
+      <label>
+        <span className="muted">group</span>
+        <select
+          className="select"
+          value={search.group ?? ""}
+          onChange={(event) => setSearch({ group: event.target.value || undefined })}
+        >
+          <option value="">not grouped</option>
+          {options}
+        </select>
+      </label>
+      {scale === null ? null : (
+        <div className="legend-scale" aria-hidden="true">
+          <span>{scale.ticks[0]?.text}</span>
+          <i style={{ background: `linear-gradient(to right, ${scaleColours(theme).join()})` }} />
+          <span>{scale.ticks.at(-1)?.text}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Missing({ missing, ids }: { readonly missing: readonly string[]; readonly ids: readonly string[] }) {
+  const setSearch = useSetSearch();
+  return (
+    <p className="legend-missing status-warn" role="status">
+      <span>
+        {missing.length === 1 ? "One run is" : `${missing.length} runs are`} not here any more and left out:{" "}
+        <code>{missing.join(", ")}</code>
+      </span>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => setSearch({ run: ids.filter((id) => !missing.includes(id)) })}
+      >
+        drop
+      </button>
+    </p>
+  );
+}
+
+function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps & { readonly run: RunSummary }) {
+  const setSearch = useSetSearch();
+  const { run: ids = [], hide = [] } = search;
+  const isHidden = hide.includes(run.id);
+  const isBase = compare.runs[0]?.id === run.id;
+  const hideText = isHidden ? `Show ${run.name}` : `Hide ${run.name}`;
+  return (
+    <li className={`legend-item ${isHidden || (alone !== null && alone !== run.id) ? "faded" : ""}`}>
+      <button
+        type="button"
+        className="button quiet small icon"
+        aria-label={hideText}
+        title={hideText}
+        onClick={() => setSearch({ hide: isHidden ? hide.filter((id) => id !== run.id) : [...hide, run.id] })}
+      >
+        <Icon name={isHidden ? "hidden" : "eye"} size={14} />
+      </button>
+      <button
+        type="button"
+        className="grid-sort grow"
+        aria-pressed={alone === run.id}
+        title={`${run.name}: show it alone`}
+        onClick={() => onAlone(alone === run.id ? null : run.id)}
+      >
+        <i className="swatch" style={{ background: look.colours.get(run.id) }} />
+        <Name>{run.name}</Name>
+      </button>
+      {run.status === "completed" ? null : <Status status={run.status} />}
+      <button
+        type="button"
+        className={`button quiet small icon ${isBase ? "" : "on-hover"}`}
+        aria-label={`Measure by ${run.name}`}
+        title={isBase ? "the others are measured by this run" : "measure the others by this run"}
+        aria-pressed={isBase}
+        onClick={() => setSearch({ base: run.id })}
+      >
+        <Icon name="flag" size={12} />
+      </button>
+      <Link
+        to="/runs/$id/charts"
+        params={{ id: run.id }}
+        className="button quiet small icon on-hover"
+        aria-label={`Open ${run.name}`}
+      >
+        <Icon name="right" size={12} />
+      </Link>
+      <button
+        type="button"
+        className="button quiet small icon on-hover"
+        aria-label={`Leave out ${run.name}`}
+        onClick={() =>
+          setSearch({ run: ids.filter((id) => id !== run.id), hide: hide.filter((id) => id !== run.id) }, "as a step")
+        }
+      >
+        <Icon name="cross" size={12} />
+      </button>
+    </li>
+  );
+}
+
+export function AddRun({ ids }: { readonly ids: readonly string[] }) {
+  const navigate = useNavigate();
+  const [text, setText] = useState("");
+  const asked = text.replace(/[^\p{L}\p{N}_.-]+/gu, " ").trim();
+  const runs = useApi(
+    "runs",
+    { query: { limit: 8, filter: `name~"${asked}"` } },
+    { enabled: asked !== "", keep: true },
+  );
+  return (
+    <div className="add-run">
+      <input
+        className="field"
+        placeholder="add a run by name"
+        aria-label="Add a run by name"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {asked === "" ? null : (
+        <ul>
+          {runs.data?.runs
+            .filter((run) => !ids.includes(run.id))
+            .map((run) => (
+              <li key={run.id}>
+                <button
+                  type="button"
+                  className="menu-item"
+                  onClick={() => {
+                    setText("");
+                    void navigate({ to: "/compare", search: (before) => ({ ...before, run: [...ids, run.id] }) });
+                  }}
+                >
+                  <Icon name="plus" size={12} />
+                  <Name>{run.name}</Name>
+                </button>
+              </li>
+            ))}
+        </ul>
+      )}
+    </div>
+  );
+}

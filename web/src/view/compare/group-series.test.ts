@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { PlotSeries } from "../../chart/plot-data.ts";
+import { groupSeries } from "./group-series.ts";
+
+function series(run: string, x: number[], last: (number | null)[], nan: number[] = x.map(() => 0)): PlotSeries {
+  const none = x.map(() => 0);
+  const common = { key: "loss", phase: "", worker: null, points: x.length, banded: false };
+  return {
+    ...common,
+    run,
+    x,
+    t: x,
+    last,
+    min: last,
+    max: last,
+    count: x.map(() => 1),
+    nan,
+    posInf: none,
+    negInf: none,
+  };
+}
+
+test("the line of a group is the mean, its band from the least to the greatest", () => {
+  const group = groupSeries("sgd", [series("a", [0, 10], [1, 3]), series("b", [0, 10], [3, 5])]);
+  expect(group).toMatchObject({ run: "sgd", x: [0, 10], last: [2, 4], min: [1, 3], max: [3, 5], banded: true });
+});
+
+test("a run is read between its points, and has no say before its first and after its last", () => {
+  const group = groupSeries("g", [series("a", [0, 10], [0, 10]), series("b", [5, 20], [7, 22])]);
+  expect(group?.x).toEqual([0, 5, 10, 20]);
+  expect(group?.last).toEqual([0, 6, 11, 22]);
+  expect(group?.count).toEqual([1, 2, 2, 1]);
+});
+
+test("a gap stays a gap, and what is not finite is counted where it was", () => {
+  const group = groupSeries("g", [series("a", [0, 1, 2], [1, null, 3], [0, 2, 0]), series("b", [0, 2], [1, 3])]);
+  expect(group?.last).toEqual([1, 2, 3]);
+  expect(group?.count).toEqual([2, 1, 2]);
+  expect(group?.nan).toEqual([0, 2, 0]);
+});
+
+test("no runs are no line", () => {
+  expect(groupSeries("g", [])).toBeNull();
+});

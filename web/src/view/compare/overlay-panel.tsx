@@ -1,0 +1,147 @@
+// One metric of all runs, or of groups of them.
+
+import { useEffect, useMemo, useRef } from "react";
+import type { CompareAnswer } from "#api/contract/compare.ts";
+import { useTheme } from "../../app/theme.ts";
+import { Plot } from "../../chart/plot.tsx";
+import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { type PlotChoices, toPlotModel } from "../../chart/plot-model.ts";
+import { getCursor } from "../../clock/cursor.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Name } from "../../part/name.tsx";
+import { Loading, Problem } from "../../part/notice.tsx";
+import { useSeen } from "../../part/use-seen.ts";
+import { groupSeries } from "./group-series.ts";
+import { positionOf, readAt, setHover } from "./hover.ts";
+import type { Look } from "./use-comparison.ts";
+
+export type OverlayAxis = "step" | "epoch" | "relative";
+
+const plotHeight = 230;
+/** More lines than this with a band each are a smear. */
+const bandsMax = 6;
+const noneHidden: ReadonlySet<number> = new Set();
+
+export interface OverlayPanelProps {
+  readonly compare: CompareAnswer;
+  readonly metric: string;
+  readonly phase: string;
+  readonly axis: OverlayAxis;
+  readonly choices: PlotChoices;
+  readonly look: Look;
+  /** Ids of runs that are not drawn. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+export function OverlayPanel(props: OverlayPanelProps) {
+  const { compare, metric, phase, axis, choices, look } = props;
+  const theme = useTheme();
+  const host = useRef<HTMLElement>(null);
+  const seen = useSeen(host);
+  const { answer, series } = useOverlaySeries(props, seen);
+  const lines = useMemo(() => coloursOf(series, look), [series, look]);
+  const outside = useMemo(() => toPlotModel(series, choices).outside, [series, choices]);
+  const title = phase === "" ? metric : `${phase} · ${metric}`;
+  const id = `compare ${metric} ${phase}`;
+  useEffect(() => () => setHover(null), []);
+  return (
+    <section ref={host} className="panel chart-panel" aria-label={`${metric} ${phase}`}>
+      <header className="chart-head">
+        <h3 className="grow">
+          <Name>{title}</Name>
+        </h3>
+        {outside === "" ? null : <span className="status-warn">{outside}</span>}
+        <NonFinite series={series} compare={compare} />
+        <Apart {...props} />
+      </header>
+      {answer.error === null ? null : <Problem error={answer.error} />}
+      {answer.data === undefined ? (
+        <div style={{ height: plotHeight }}>{seen ? <Loading /> : null}</div>
+      ) : series.length === 0 ? (
+        <p className="muted chart-none" style={{ height: plotHeight }}>
+          {answer.data.series.length === 0 ? `no ${axis} was sent with these points` : "all runs of it are hidden"}
+        </p>
+      ) : (
+        <Plot
+          id={id}
+          series={series}
+          axis={axis}
+          choices={choices}
+          colours={lines}
+          theme={theme}
+          height={plotHeight}
+          startMs={0}
+          hidden={noneHidden}
+          label={`${metric} ${phase} of ${series.length} ${look.groups === null ? "runs" : "groups"}`}
+          onRead={() => {
+            const cursor = getCursor();
+            if (cursor === null) return setHover(null);
+            // Every panel follows the shared cursor; the table shows the one that the pointer is in.
+            if (cursor.from !== id) return;
+            const x = positionOf(series, cursor.t);
+            if (x !== null) setHover({ title, x, rows: readAt(series, x) });
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function useOverlaySeries({ compare, metric, phase, axis, look, hidden }: OverlayPanelProps, seen: boolean) {
+  const { runs } = compare;
+  const has = compare.metrics.find((row) => row.key === metric && row.phase === phase)?.last;
+  const ids = runs.flatMap((run, i) => (has?.[i] === null ? [] : [run.id]));
+  const buckets = Math.max(100, Math.min(500, Math.floor(20_000 / Math.max(1, runs.length))));
+  const answer = useApi(
+    "series",
+    { body: { runs: ids, keys: [metric], phase, axis, buckets } },
+    { enabled: seen && ids.length > 0, keep: true, staleMs: 30_000 },
+  );
+  const all = useMemo(() => {
+    const starts = new Map(runs.map((run) => [run.id, run.start_ns ?? "0"]));
+    return answer.data?.series.map((each) => toPlotSeries(each, answer.data.axis, starts.get(each.run) ?? "0")) ?? [];
+  }, [answer.data, runs]);
+  const series = useMemo(() => {
+    const shown = all.filter((each) => !hidden.has(each.run));
+    if (look.groups === null)
+      return shown.length > bandsMax ? shown.map((each) => ({ ...each, banded: false })) : shown;
+    return look.groups.flatMap(
+      (group) =>
+        groupSeries(
+          group.text,
+          shown.filter((each) => group.ids.includes(each.run)),
+        ) ?? [],
+    );
+  }, [all, hidden, look.groups]);
+  return { answer, series };
+}
+
+function coloursOf(series: readonly PlotSeries[], look: Look): string[] {
+  const groups = new Map(look.groups?.map((group) => [group.text, group.colour]));
+  return series.map((each) => groups.get(each.run) ?? look.colours.get(each.run) ?? "#888888");
+}
+
+function NonFinite({ series, compare }: { readonly series: readonly PlotSeries[]; readonly compare: CompareAnswer }) {
+  const names = new Map(compare.runs.map((run) => [run.id, run.name]));
+  const found = series.filter((each) => each.nan.some((count) => count > 0));
+  if (found.length === 0) return null;
+  return (
+    <span className="status-warn" title={found.map((each) => names.get(each.run) ?? each.run).join(", ")}>
+      ✕ NaN in {found.length}
+    </span>
+  );
+}
+
+/** The first step at which any run leaves the one they are measured by. */
+function Apart({ compare, metric, phase, axis }: OverlayPanelProps) {
+  const leaves = compare.divergence
+    .filter((row) => row.key === metric && row.phase === phase && row.step !== null)
+    .map((row) => Number(row.step))
+    .sort((a, b) => a - b)[0];
+  if (leaves === undefined || axis !== "step") return null;
+  return (
+    <span className="muted one-line" title="the first point of divergence; all of them are under Parameters">
+      apart from step {leaves}
+    </span>
+  );
+}

@@ -1,0 +1,86 @@
+// The parts of a comparison, each asked for when a tab needs it, joined as they come.
+
+import { useMemo, useRef } from "react";
+import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
+import { useTheme } from "../../app/theme.ts";
+import { useApi } from "../../data/use-api.ts";
+import { formatNumber } from "../../text/format-number.ts";
+import type { CompareSearch } from "./compare-search.ts";
+import { type ParallelAxis, toAxes } from "./parallel.ts";
+import { type Colours, coloursByAxis, coloursOfRuns, groupsByAxis, keepPlaces, type RunGroup } from "./run-colours.ts";
+
+const extraParts: Readonly<Record<string, ComparePart>> = {
+  charts: "divergence",
+  params: "divergence",
+  time: "spans",
+  tensors: "tensors",
+};
+
+export function useComparison(ids: readonly string[], tab: string) {
+  const asked = ids.length > 0;
+  const metrics = usePart(ids, "metrics", asked);
+  const params = usePart(ids, "params", asked);
+  const extra = extraParts[tab];
+  // What is not needed for the first picture waits for it.
+  const other = usePart(ids, extra ?? "tensors", asked && extra !== undefined && metrics.data !== undefined);
+  const data = useMemo(
+    () => (metrics.data === undefined ? undefined : join(metrics.data, [params.data, other.data])),
+    [metrics.data, params.data, other.data],
+  );
+  return { first: metrics, params, other: extra === undefined ? null : other, data };
+}
+
+function usePart(ids: readonly string[], part: ComparePart, enabled: boolean) {
+  return useApi("compare", { query: { run: [...ids], part: [part] } }, { enabled, keep: true, staleMs: 15_000 });
+}
+
+/** Values belong to runs by their places, so a part of other runs has to wait until it is asked anew. */
+function join(first: CompareAnswer, parts: readonly (CompareAnswer | undefined)[]): CompareAnswer {
+  const idsOf = (answer: CompareAnswer) => answer.runs.map(({ id }) => id).join("\n");
+  const mine = idsOf(first);
+  let joined = first;
+  for (const part of parts) {
+    if (part === undefined || idsOf(part) !== mine) continue;
+    const { params, env, source, divergence, spans, tensors } = part;
+    joined = {
+      ...joined,
+      params: [...joined.params, ...params],
+      env: [...joined.env, ...env],
+      source: [...joined.source, ...source],
+      divergence: [...joined.divergence, ...divergence],
+      spans: [...joined.spans, ...spans],
+      tensors: [...joined.tensors, ...tensors],
+    };
+  }
+  return joined;
+}
+
+export interface Look {
+  readonly axes: readonly ParallelAxis[];
+  readonly colours: Colours;
+  /** What the colours mean; null when each run has its own. */
+  readonly colourAxis: ParallelAxis | null;
+  readonly groups: readonly RunGroup[] | null;
+}
+
+/** Colours and groups of the runs, as the address wants them. */
+export function useLook(compare: CompareAnswer | undefined, search: CompareSearch): Look {
+  const theme = useTheme();
+  const places = useRef<ReadonlyMap<string, number>>(new Map());
+  return useMemo(() => {
+    const ids = compare?.runs.map(({ id }) => id) ?? [];
+    places.current = keepPlaces(places.current, search.run ?? ids);
+    const axes = compare === undefined ? [] : toAxes(compare, (value) => formatNumber(value, 3));
+    const axisOf = (name: string | undefined) => axes.find((axis) => axis.name === name) ?? null;
+    const grouped = axisOf(search.group);
+    const groups = grouped === null ? null : groupsByAxis(grouped, ids, theme);
+    const colourAxis = groups === null ? axisOf(search.colour) : grouped;
+    const colours =
+      groups !== null
+        ? new Map(groups.flatMap((group) => group.ids.map((id) => [id, group.colour] as const)))
+        : colourAxis === null
+          ? coloursOfRuns(places.current, theme)
+          : coloursByAxis(colourAxis, ids, theme);
+    return { axes, colours, colourAxis, groups };
+  }, [compare, search.run, search.group, search.colour, theme]);
+}
