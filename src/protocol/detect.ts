@@ -8,9 +8,9 @@ import { protocols } from "./protocols.ts";
 export const detectBytes: number = 64 * 1024;
 
 /** Our own export, which holds records of all protocols. */
-export const exportFile: FileKind = { name: "export_lines", isTrace: true, check: null };
-export const emptyFile: FileKind = { name: "empty", isTrace: false, check: null };
-export const unknownFile: FileKind = { name: "unknown", isTrace: false, check: null };
+export const exportFile: FileKind = { name: "export_lines", read: null, check: null };
+export const emptyFile: FileKind = { name: "empty", read: null, check: null };
+export const unknownFile: FileKind = { name: "unknown", read: null, check: null };
 
 const latin1 = new TextDecoder("latin1");
 

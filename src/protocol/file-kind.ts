@@ -4,6 +4,7 @@
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Registry } from "#wire/semantiva/registry.ts";
 import type { Problem, Tally } from "./finding.ts";
+import type { FoundFile, Reader, ReaderOptions } from "./reading/reader.ts";
 
 export interface FileHead {
   /** The last part of its path. */
@@ -16,8 +17,12 @@ export interface FileHead {
 
 export interface FileKind {
   readonly name: string;
-  /** False when its records come by another file or another name of this one: nothing is to be read. */
-  readonly isTrace: boolean;
+  /** How it is imported; null when its records come by another file, or by another name of this one. */
+  readonly read: ((file: FoundFile, options: ReaderOptions) => Reader) | null;
+  /** Read before the others: what names it then finds it in place. */
+  readonly isFirst?: true;
+  /** The folder whose files belong together, from the path of one; without it, where the file lies. */
+  toSource?(path: string): string;
   /** Null when there is nothing to check in it. */
   readonly check: ((file: CheckedFile, options: CheckOptions, tally: Tally) => AsyncIterable<Problem>) | null;
 }

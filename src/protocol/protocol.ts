@@ -4,6 +4,7 @@
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival, Input, PackedBody } from "#intake/input.ts";
 import type { Fault } from "#model/fault.ts";
+import type { ExportedKind } from "./exported.ts";
 import type { IngestRoute } from "./facts.ts";
 import type { Detection, FileHead } from "./file-kind.ts";
 import type { ProtocolFacts } from "./protocol-facts.ts";
@@ -15,6 +16,8 @@ export interface Protocol {
   readonly doors: readonly HttpDoor[];
   /** What a file is to this protocol, from its name and first bytes; null when it is none of its files. */
   detect(file: FileHead): Detection | null;
+  /** The lines that its records are in our own export, and how they come back. */
+  readonly exported: readonly ExportedKind[];
 }
 
 /** One route by which bodies come in over HTTP. */

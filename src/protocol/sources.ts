@@ -4,7 +4,7 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { compareText } from "#base/compare-text.ts";
-import { detectBytes, detectFile } from "./detect.ts";
+import { detectBytes, detectFile, exportFile } from "./detect.ts";
 import type { FileKind } from "./file-kind.ts";
 
 export interface Source {
@@ -51,12 +51,17 @@ async function* walkFolder(folder: string, root: string, depth: number): AsyncGe
         if (!passedFolders.has(entry.name)) yield* walkFolder(path, root, depth + 1);
       } else if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) {
         const source = await readSource(path, root);
-        if (source.kind.isTrace) yield source;
+        if (isTrace(source.kind)) yield source;
       }
     } catch (error) {
       yield { path, kind: null, reason: reasonOf(error) };
     }
   }
+}
+
+/** Files of a folder that are neither of a protocol nor an export are passed over. */
+export function isTrace(kind: FileKind): boolean {
+  return kind === exportFile || kind.read !== null;
 }
 
 async function readSource(path: string, root: string): Promise<Source> {

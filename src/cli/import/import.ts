@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "#cli/client.ts";
-import { type FoundFile, findFiles } from "./found-file.ts";
-import type { Reader } from "./line-reader.ts";
+import type { Reader } from "#protocol/reading/reader.ts";
+import { ExportReader } from "./export-reader.ts";
+import { type FoundTrace, findFiles } from "./found-file.ts";
 import { createPace } from "./pace.ts";
-import { createReader } from "./readers.ts";
 import { createSender, type ImportTotals } from "./sender.ts";
 
 export interface ImportOptions {
@@ -20,7 +20,7 @@ export interface ImportOptions {
   /** Which of the files that were found. */
   readonly only?: (path: string) => boolean;
   readonly stop: AbortSignal;
-  readonly onFound?: (files: readonly FoundFile[]) => void;
+  readonly onFound?: (files: readonly FoundTrace[]) => void;
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -41,10 +41,12 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
     onBytes: options.onBytes ?? (() => undefined),
   });
   const readers = new Map<string, Reader>();
+  const createReader = (file: FoundTrace): Reader =>
+    file.kind.read?.(file, { sender, pace }) ?? new ExportReader(file, { sender, pace });
   const addFound = async () => {
     const { files, unknown } = await findFiles(paths);
     const fresh = files.filter(({ path }) => !readers.has(path) && (options.only?.(path) ?? true));
-    for (const file of fresh) readers.set(file.path, createReader(file, { sender, pace }));
+    for (const file of fresh) readers.set(file.path, createReader(file));
     sender.totals.files += fresh.length;
     if (fresh.length > 0) options.onFound?.(fresh);
     return unknown;

@@ -2,13 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Exit, exitCodes } from "#cli/exit.ts";
-
-export interface Pace {
-  /** Resolves when it is time for something that happened at this moment. */
-  waitFor(atNs: bigint): Promise<void>;
-  /** Things closer together than this need not be told apart; 0 when everything goes at once. */
-  readonly windowNs: bigint;
-}
+import type { Pace } from "#protocol/reading/reader.ts";
 
 const instant: Pace = { waitFor: async () => undefined, windowNs: 0n };
 

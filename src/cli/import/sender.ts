@@ -1,7 +1,9 @@
 // Sends what was read, a few requests at a time, and waits when the server asks for it.
 
-import type { BodyOf, QueryOf } from "#api/contract/routes.ts";
+import type { BodyOf } from "#api/contract/routes.ts";
 import { ApiError, type Client } from "#cli/client.ts";
+import { ingestPaths } from "#protocol/facts.ts";
+import type { RecordSender, Shipment } from "#protocol/reading/reader.ts";
 
 export interface ImportFault {
   readonly file: string;
@@ -23,35 +25,9 @@ export interface ImportTotals {
   readonly faults: ImportFault[];
 }
 
-/** What an exported line says of where its records belong. */
-export interface Belonging {
-  /** The run, where the records themselves do not say it. */
-  readonly run?: string;
-}
-
-export interface Sender {
+export interface Sender extends RecordSender {
   readonly totals: ImportTotals;
-  sendBatch(file: string, source: string, bytes: Uint8Array, to?: Belonging): Promise<void>;
-  sendLines(
-    file: string,
-    source: string,
-    bytes: Uint8Array,
-    line: number,
-    offset: number,
-    to?: Belonging,
-  ): Promise<void>;
-  sendFrames(
-    file: string,
-    source: string,
-    bytes: Uint8Array,
-    offset: number,
-    currentRun: string | null,
-    to?: Belonging,
-  ): Promise<void>;
-  sendBlob(file: string, key: string, source: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   sendArtifact(file: string, run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  sendOutput(file: string, run: string, query: QueryOf<"output">, bytes: Uint8Array): Promise<void>;
-  sendWrapperLines(file: string, run: string, wrapper: string, bytes: Uint8Array): Promise<void>;
   editRun(run: string, edit: BodyOf<"patchRun">): Promise<void>;
   /** What an export tells of a run beside its records. */
   tellHistory(run: string, history: BodyOf<"runHistory">): Promise<void>;
@@ -86,16 +62,13 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
     if (totals.faults.length < faultsMax) totals.faults.push(fault);
   };
   const { enqueue, whenIdle } = createQueue(totals, onBytes);
-  const arrival = (source: string) => ({ source, ...(imported ? { imported: "1" as const } : {}) });
-  const runOf = ({ run }: Belonging = {}) => {
-    const named = runId ?? run;
-    return named === undefined ? {} : { run: named };
-  };
-  const takeStream = async (file: string, response: Response) => {
-    const answer = (await response.json()) as StreamAnswer;
-    totals.accepted += answer.accepted;
-    totals.duplicates += answer.duplicates;
-    for (const fault of answer.faults) note({ file, ...fault });
+  const take = async (file: string, response: Response) => {
+    const answer = (await response.json()) as Partial<StreamAnswer>;
+    // An answer without counts is to one batch.
+    if (answer.accepted === undefined) totals.batches++;
+    totals.accepted += answer.accepted ?? 0;
+    totals.duplicates += answer.duplicates ?? 0;
+    for (const fault of answer.faults ?? []) note({ file, ...fault });
   };
 
   const takeFile = async (file: string, send: () => Promise<Response>) => {
@@ -110,47 +83,31 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
 
   return {
     totals,
-    sendBatch: (file, source, bytes, to) =>
+    send: (shipment, bytes) =>
       enqueue(bytes.length, async () => {
-        const query = { ...arrival(source), ...runOf(to), file };
+        const { route, file } = shipment;
+        const headers = { "content-type": ingestPaths[route].media[0] };
         try {
-          await client.open("cirron", { query }, { raw: { bytes, headers: { "content-type": "application/json" } } });
-          totals.batches++;
+          const run = runId ?? shipment.run;
+          // The run stands in the path where that has a place for it. No type can say which routes those are.
+          const isInPath = ingestPaths[route].path.includes("/:run/");
+          const params = { run: run ?? "" };
+          const query = toQuery(shipment, isInPath ? undefined : run, imported);
+          await take(file, await client.open(route as "cirronRun", { params, query }, { raw: { bytes, headers } }));
         } catch (error) {
-          // Not a batch: the server keeps it as a fault, and the next file is none the worse for it.
+          // The server keeps what it refuses as a fault, and the next file is none the worse for it.
           if (!isRefused(error)) throw error;
           const offset = error.answer.at?.offset;
           note({ file, code: error.answer.code, message: error.message, ...(offset === undefined ? {} : { offset }) });
         }
       }),
-    sendLines: (file, source, bytes, line, offset, to) =>
-      enqueue(bytes.length, async () => {
-        const query = { ...arrival(source), ...runOf(to), file, line, offset };
-        await takeStream(file, await client.open("semantiva", { query }, { raw: { bytes } }));
-      }),
-    sendFrames: (file, source, bytes, offset, currentRun, to) =>
-      enqueue(bytes.length, async () => {
-        const current = currentRun === null ? {} : { current_run: currentRun };
-        const query = { ...arrival(source), ...runOf(to), ...current, file, offset };
-        await takeStream(file, await client.open("xtrack", { query }, { raw: { bytes } }));
-      }),
     // A stream can be read only once, so a blob is not retried here but by importing again.
-    sendBlob: (file, key, source, bytes) =>
-      takeFile(file, () =>
-        client.open("blob", { params: { "*": key }, query: { ...arrival(source), ...runOf() } }, { raw: { bytes } }),
-      ),
+    sendBlob: (file, key, source, bytes) => {
+      const query = toQuery({ file, source }, runId, imported);
+      return takeFile(file, () => client.open("blob", { params: { "*": key }, query }, { raw: { bytes } }));
+    },
     sendArtifact: (file, run, name, bytes) =>
       takeFile(file, () => client.open("putArtifact", { params: { run: runId ?? run, name } }, { raw: { bytes } })),
-    sendOutput: (file, run, query, bytes) =>
-      enqueue(bytes.length, async () => {
-        const params = { run: runId ?? run };
-        await takeStream(file, await client.open("output", { params, query }, { raw: { bytes } }));
-      }),
-    sendWrapperLines: (file, run, wrapper, bytes) =>
-      enqueue(bytes.length, async () => {
-        const params = { run: runId ?? run };
-        await takeStream(file, await client.open("wrapper", { params, query: { wrapper } }, { raw: { bytes } }));
-      }),
     editRun: async (run, edit) => {
       await client.call("patchRun", { params: { id: runId ?? run }, body: edit });
     },
@@ -162,6 +119,11 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
       await client.call("readyz", { query: { drained: "1" } });
     },
   };
+}
+
+function toQuery({ file, source, query }: Omit<Shipment, "route">, run: string | undefined, imported: boolean) {
+  const from = source === null ? {} : { source, file, ...(imported ? { imported: "1" as const } : {}) };
+  return { ...from, ...query, ...(run === undefined ? {} : { run }) };
 }
 
 /** A few requests under way; the failure of one is thrown by a later call. */

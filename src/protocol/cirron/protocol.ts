@@ -1,6 +1,12 @@
 import type { Protocol } from "#protocol/protocol.ts";
 import { cirronDoors } from "./doors.ts";
+import { exportedBatch } from "./exported.ts";
 import { cirronFacts } from "./facts.ts";
 import { detectCirron } from "./files.ts";
 
-export const cirron: Protocol = { facts: cirronFacts, doors: cirronDoors, detect: detectCirron };
+export const cirron: Protocol = {
+  facts: cirronFacts,
+  doors: cirronDoors,
+  detect: detectCirron,
+  exported: [exportedBatch],
+};

@@ -1,6 +1,12 @@
 import type { Protocol } from "#protocol/protocol.ts";
 import { runDoors } from "./doors.ts";
+import { exportedOutput, exportedWrapperLine } from "./exported.ts";
 import { runFacts } from "./facts.ts";
 
 /** It has no files: the wrapper keeps what it cannot send in a spool of its own. */
-export const run: Protocol = { facts: runFacts, doors: runDoors, detect: () => null };
+export const run: Protocol = {
+  facts: runFacts,
+  doors: runDoors,
+  detect: () => null,
+  exported: [exportedOutput, exportedWrapperLine],
+};

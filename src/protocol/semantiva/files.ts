@@ -2,10 +2,11 @@
 
 import { type Detection, type FileHead, type FileKind, startsObject, sureness } from "#protocol/file-kind.ts";
 import { checkLines } from "./check.ts";
+import { TraceLineReader } from "./read-files.ts";
 
 const lineFile: FileKind = {
   name: "semantiva_lines",
-  isTrace: true,
+  read: (file, options) => new TraceLineReader(file, options),
   check: (file, options, tally) => checkLines(file.path, file.chunks(), options, tally),
 };
 

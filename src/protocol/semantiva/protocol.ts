@@ -1,6 +1,12 @@
 import type { Protocol } from "#protocol/protocol.ts";
 import { semantivaDoors } from "./doors.ts";
+import { exportedTraceLine } from "./exported.ts";
 import { semantivaFacts } from "./facts.ts";
 import { detectSemantiva } from "./files.ts";
 
-export const semantiva: Protocol = { facts: semantivaFacts, doors: semantivaDoors, detect: detectSemantiva };
+export const semantiva: Protocol = {
+  facts: semantivaFacts,
+  doors: semantivaDoors,
+  detect: detectSemantiva,
+  exported: [exportedTraceLine],
+};

@@ -2,16 +2,17 @@
 
 import { type Detection, type FileHead, type FileKind, sureness } from "#protocol/file-kind.ts";
 import { checkFrames } from "./check.ts";
+import { FrameReader } from "./read-files.ts";
 
 const frameFile: FileKind = {
   name: "xtrack_frames",
-  isTrace: true,
+  read: (file, options) => new FrameReader(file, options),
   check: (file, _options, tally) => checkFrames(file.path, file.chunks(), false, tally),
 };
 
 const mixedFile: FileKind = {
   name: "xtrack_mixed",
-  isTrace: true,
+  read: (file, options) => new FrameReader(file, options),
   check: (file, _options, tally) => checkFrames(file.path, file.chunks(), true, tally),
 };
 

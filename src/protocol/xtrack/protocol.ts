@@ -1,6 +1,12 @@
 import type { Protocol } from "#protocol/protocol.ts";
 import { xtrackDoors } from "./doors.ts";
+import { exportedEvent } from "./exported.ts";
 import { xtrackFacts } from "./facts.ts";
 import { detectXtrack } from "./files.ts";
 
-export const xtrack: Protocol = { facts: xtrackFacts, doors: xtrackDoors, detect: detectXtrack };
+export const xtrack: Protocol = {
+  facts: xtrackFacts,
+  doors: xtrackDoors,
+  detect: detectXtrack,
+  exported: [exportedEvent],
+};

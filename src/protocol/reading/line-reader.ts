@@ -1,23 +1,7 @@
 // A file of lines that may still grow: whole lines are given on, many at a time.
 
-import type { FoundFile } from "./found-file.ts";
 import { GrowingFile } from "./growing-file.ts";
-import type { Pace } from "./pace.ts";
-import type { Sender } from "./sender.ts";
-
-export interface Reader {
-  /** False when there was nothing new. */
-  poll(): Promise<boolean>;
-  finish(): Promise<void>;
-}
-
-export interface ReaderOptions {
-  readonly sender: Sender;
-  readonly pace: Pace;
-}
-
-export const sendBytes: number = 4 * 1024 * 1024;
-export const newline: number = 0x0a;
+import { type FoundFile, newline, type Reader, type ReaderOptions, sendBytes } from "./reader.ts";
 
 /** Gives whole lines to `take`, many at a time. */
 export abstract class LineReader implements Reader {

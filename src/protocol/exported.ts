@@ -1,0 +1,36 @@
+// How a protocol's lines in our own export (docs/export.md) go back in: by the door they came in by, under their own
+// identity, so that importing an export again changes nothing.
+
+import type { Shipment } from "./reading/reader.ts";
+
+/** What stands in a line before its record. */
+export interface ExportHead {
+  readonly kind: string;
+  readonly run?: string;
+  readonly source?: string;
+  readonly stream_run?: string;
+  readonly wrapper?: string;
+  readonly stream?: "stdout" | "stderr";
+  readonly offset?: string;
+  readonly at_ns?: string;
+  readonly text?: string;
+  readonly base64?: string;
+}
+
+export interface ExportedKind {
+  /** The word in `kind`. */
+  readonly kind: string;
+  /** Neighbouring lines with the same text go in one request; null for a line that goes on its own. */
+  joinBy(head: ExportHead): string | null;
+  /** Whether a line goes on where the request so far ends; without it, any with the same `joinBy` does. */
+  follows?(first: ExportHead, bytes: number, next: ExportHead): boolean;
+  toBytes(head: ExportHead, record: Uint8Array): readonly Uint8Array[];
+  /** `line` is the number of the last line in the request. */
+  toShipment(head: ExportHead, line: number): Pick<Shipment, "route" | "query"> & { readonly source?: string | null };
+}
+
+const lineEnd = Uint8Array.of(0x0a);
+
+export function asLine(_: ExportHead, record: Uint8Array): readonly Uint8Array[] {
+  return [record, lineEnd];
+}

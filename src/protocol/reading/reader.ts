@@ -1,0 +1,71 @@
+// Files → requests: what the reader of a kind of file is given, and where it sends what it read.
+
+import type { IngestRoute } from "#protocol/facts.ts";
+import type { IngestQuery } from "#protocol/protocol.ts";
+
+export interface FoundFile {
+  readonly path: string;
+  /** The folder whose files belong together: one process' spool, or where the file lies. */
+  readonly source: string;
+}
+
+/** `poll` sends what is whole of what was added; `finish` sends what is left at the end. */
+export interface Reader {
+  /** False when there was nothing new. */
+  poll(): Promise<boolean>;
+  finish(): Promise<void>;
+}
+
+export interface ReaderOptions {
+  readonly sender: RecordSender;
+  readonly pace: Pace;
+}
+
+/** Replays at the speed things happened, or a multiple of it. */
+export interface Pace {
+  /** Resolves when it is time for something that happened at this moment. */
+  waitFor(atNs: bigint): Promise<void>;
+  /** Things closer together than this need not be told apart; 0 when everything goes at once. */
+  readonly windowNs: bigint;
+}
+
+/** Where the bytes of a request come from and go to. */
+export interface Shipment {
+  readonly route: IngestRoute;
+  readonly file: string;
+  /** Null where the route does not ask. */
+  readonly source: string | null;
+  /** The run it belongs to, where the records themselves do not say it. */
+  readonly run?: string | undefined;
+  readonly query?: IngestQuery;
+}
+
+export interface RecordSender {
+  send(shipment: Shipment, bytes: Uint8Array): Promise<void>;
+  sendBlob(file: string, key: string, source: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+}
+
+/** About as much as goes into one request. */
+export const sendBytes: number = 4 * 1024 * 1024;
+export const newline: number = 0x0a;
+
+/** A whole file that is sent once: files that appear by rename never change. */
+export abstract class OnceReader implements Reader {
+  protected readonly file: FoundFile;
+  protected readonly options: ReaderOptions;
+  private done = false;
+  constructor(file: FoundFile, options: ReaderOptions) {
+    this.file = file;
+    this.options = options;
+  }
+  protected abstract send(): Promise<void>;
+  async poll(): Promise<boolean> {
+    if (this.done) return false;
+    this.done = true;
+    await this.send();
+    return true;
+  }
+  async finish(): Promise<void> {
+    await this.poll();
+  }
+}

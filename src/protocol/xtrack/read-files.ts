@@ -1,0 +1,114 @@
+// Frames of a file that may still grow → requests that end where a frame ends.
+
+import { GrowingFile } from "#protocol/reading/growing-file.ts";
+import { type FoundFile, type Reader, type ReaderOptions, sendBytes } from "#protocol/reading/reader.ts";
+import { EventDecoder } from "#wire/xtrack/decode.ts";
+import { Framer } from "#wire/xtrack/frame.ts";
+import { findJsonTrouble } from "#wire/xtrack/resync.ts";
+
+const runStart = Buffer.from('"run_start"');
+
+export class FrameReader implements Reader {
+  private readonly file: FoundFile;
+  private readonly options: ReaderOptions;
+  private readonly growing: GrowingFile;
+  private framer = new Framer();
+  private decoder = new EventDecoder();
+  private held: Uint8Array[] = [];
+  /** Stream offset of the first held byte, and of the end of the last whole frame. */
+  private heldFrom = 0;
+  private wholeTo = 0;
+  private windowFromNs: bigint | undefined;
+  /** The run of the last run_start before the held bytes. */
+  private currentRun: string | null = null;
+
+  constructor(file: FoundFile, options: ReaderOptions) {
+    this.file = file;
+    this.options = options;
+    this.growing = new GrowingFile(file.path);
+  }
+
+  async poll(): Promise<boolean> {
+    const chunk = await this.growing.read();
+    if (!chunk) {
+      await this.flush();
+      return false;
+    }
+    if (chunk.restarted) {
+      await this.endStream();
+      this.framer = new Framer();
+      this.decoder = new EventDecoder();
+      this.held = [];
+      this.heldFrom = 0;
+      this.wholeTo = 0;
+      this.currentRun = null;
+    }
+    this.held.push(chunk.bytes);
+    this.framer.push(chunk.bytes.slice());
+    await this.advance();
+    return true;
+  }
+
+  async finish(): Promise<void> {
+    await this.endStream();
+    await this.growing.close();
+  }
+
+  private async advance(): Promise<void> {
+    const { framer, options } = this;
+    for (let step = framer.next(); step !== "wait" && step !== "end"; step = framer.next()) {
+      if (step === "frame") {
+        const { bytes, frameStart, frameEnd } = framer;
+        // A bogus length may reach into the next frames; cutting there would tear them apart.
+        if (findJsonTrouble(bytes, frameStart, frameEnd) !== undefined) {
+          framer.reject();
+          continue;
+        }
+        const frame = bytes.subarray(frameStart, frameEnd);
+        if (options.pace.windowNs > 0n) await this.pace(frame);
+        this.noteRun(frame);
+      }
+      this.wholeTo = framer.settledOffset;
+      if (this.wholeTo - this.heldFrom >= sendBytes) await this.flush();
+    }
+  }
+
+  /** Before a frame that is due later, what came before it is sent. */
+  private async pace(frame: Uint8Array): Promise<void> {
+    const head = Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, 400)).toString("latin1");
+    const us = /"ts": ?(\d{1,18})/.exec(head)?.[1];
+    if (us === undefined) return;
+    const atNs = BigInt(us) * 1000n;
+    if (this.windowFromNs !== undefined && atNs - this.windowFromNs < this.options.pace.windowNs) return;
+    this.windowFromNs = atNs;
+    await this.flush();
+    await this.options.pace.waitFor(atNs);
+  }
+
+  private noteRun(frame: Uint8Array): void {
+    const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
+    if (bytes.subarray(0, 200).includes(runStart)) this.decoder.decode(bytes, 0, bytes.length, 0);
+  }
+
+  private async flush(): Promise<void> {
+    const length = this.wholeTo - this.heldFrom;
+    if (length <= 0) return;
+    const bytes = Buffer.concat(this.held);
+    this.held = length < bytes.length ? [bytes.subarray(length)] : [];
+    const { path, source } = this.file;
+    const offset = this.heldFrom;
+    this.heldFrom = this.wholeTo;
+    const before = this.currentRun;
+    this.currentRun = this.decoder.streamRun === "" ? null : this.decoder.streamRun;
+    const query = { offset, ...(before === null ? {} : { current_run: before }) };
+    await this.options.sender.send({ route: "xtrack", file: path, source, query }, bytes.subarray(0, length));
+  }
+
+  /** Sends what is left, torn or not: the server tells a torn frame from a whole one. */
+  private async endStream(): Promise<void> {
+    this.framer.finish();
+    await this.advance();
+    this.wholeTo = this.heldFrom + this.held.reduce((sum, part) => sum + part.length, 0);
+    await this.flush();
+  }
+}
