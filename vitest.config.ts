@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./tests/support/slow-first.ts";
 
 // Long tests (minutes, gigabytes, or many kills) run only by `npm run test:long`, which sets this variable.
 const long = process.env["TRIBUTARY_TEST_LONG"] === "1";
@@ -8,6 +10,10 @@ export default defineConfig({
   test: {
     include: long ? longTests : ["{src,tests,scripts,bench,examples}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"],
     exclude: ["**/node_modules/**", "**/dist/**", ...(long ? [] : longTests)],
+    // Files that run one after another in a process share its modules: loading them anew costs more than most tests.
+    isolate: false,
+    maxWorkers: availableParallelism(),
+    sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 60_000,

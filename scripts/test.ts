@@ -11,7 +11,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findTool, type ToolName, tools } from "../tests/tools.ts";
+import { findTool, type ToolName, tools } from "../tests/support/tools.ts";
 
 interface Summary {
   readonly numPassedTests: number;

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FileBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { type OpenServer, openServer } from "#server/http/open-server.ts";
+import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
 import { createProgram } from "./program.ts";
-import { runInTest } from "./run-in-test.ts";
+import { runInTest } from "./run-cli.testing.ts";
 
 let server: OpenServer | undefined;
 let folder: string;

@@ -10,7 +10,7 @@ import {
   settle,
   stateOf,
   workspace,
-} from "./room-in-test.ts";
+} from "./room.testing.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

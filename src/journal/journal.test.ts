@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createJournal, type Journal, type JournalOptions } from "./journal.ts";
-import { createMemoryFiles } from "./memory-files.ts";
+import { createMemoryFiles } from "./memory-files.testing.ts";
 
 let dir: string;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { encodeGroup, type Waiting } from "./group.ts";
 import { recordHeaderBytes } from "./layout.ts";
-import { createMemoryFiles } from "./memory-files.ts";
+import { createMemoryFiles } from "./memory-files.testing.ts";
 import { scanRecords } from "./scan.ts";
 
 const path = "/segment";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, asyncProperty, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/store-under-test.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
 import type { Store } from "./store.ts";

@@ -5,8 +5,14 @@ import * as fc from "fast-check";
 import { afterEach, expect, it } from "vitest";
 import { mark, markInt, profile, scope, shutdown, snapshot } from "../../src/emit/cirron.ts";
 import { startRun } from "../../src/emit/xtrack.ts";
-import { type BatchTree, decoded, readIndependently, rebuilt, sameNumbers } from "../../src/wire/cirron/test-kit.ts";
-import { decodeAll } from "../../src/wire/xtrack/decode-cases.ts";
+import {
+  type BatchTree,
+  decoded,
+  readIndependently,
+  rebuilt,
+  sameNumbers,
+} from "../../src/wire/cirron/small-records.testing.ts";
+import { decodeAll } from "../../src/wire/xtrack/decode-cases.testing.ts";
 import { makeFolder } from "./sandbox.ts";
 
 afterEach(() => shutdown());

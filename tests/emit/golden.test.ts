@@ -2,19 +2,7 @@
 // Ids, times and facts of the machine are replaced by their places. TRIBUTARY_GOLDEN=write writes the files anew.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import {
-  batches,
-  epochs,
-  inference,
-  mark,
-  markInt,
-  profile,
-  scope,
-  shutdown,
-  snapshot,
-  watch,
-} from "../../src/emit/cirron.ts";
+import { expect, it, vi } from "vitest";
 import { createTraceWriter, float } from "../../src/emit/semantiva.ts";
 import { startRun } from "../../src/emit/xtrack.ts";
 import { readFrames } from "./read-frames.ts";
@@ -36,6 +24,11 @@ function place(text: string, pattern: RegExp, name: string): string {
 }
 
 it("writes a Cirron batch as it did before", async () => {
+  // A session says how much its process has recorded, so this one gets the SDK of a process that has just started.
+  vi.resetModules();
+  const { batches, epochs, inference, mark, markInt, profile, scope, shutdown, snapshot, watch } = await import(
+    "../../src/emit/cirron.ts"
+  );
   const path = makeFolder();
   profile({ path, snapshots: "full", rank: 2, runId: "golden", flushIntervalMs: 60_000 });
   watch({ "layer.weight": { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2], grad: Float32Array.of(0.5, 0, 0, 0) } });

@@ -38,8 +38,16 @@ it("suppresses a type error or a lint rule only with a reason on the same line",
 });
 
 it("spreads nothing that data may make long into the arguments of a call", () => {
-  const sources = files.filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path) && !/\.(test|fixture)\./.test(path));
+  const sources = files.filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path) && !/\.(test|testing)\./.test(path));
   // An object or list in brackets is spread into itself, not into arguments.
   const spread = /\b(push|unshift|splice|min|max|hypot|fromCharCode|fromCodePoint)\((?:[^(){}[\]]|\([^()]*\))*\.\.\./;
   expect(findLines(spread, sources)).toEqual([]);
+});
+
+it("keeps helpers of tests out of the program", () => {
+  const program = files.filter(
+    (path) => /^(src|web\/src|scripts|bench)\/.*\.tsx?$/.test(path) && !/\.(test|testing)\.tsx?$/.test(path),
+  );
+  expect(program.length).toBeGreaterThan(300);
+  expect(findLines(/from ".*\.testing\.ts"|from "vitest"/, program)).toEqual([]);
 });

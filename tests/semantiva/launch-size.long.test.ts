@@ -9,7 +9,7 @@ import { encodeBlock } from "#store/native/encode-block.ts";
 import { readMembers } from "#store/reader/members.ts";
 import { readCompleteness, readLaunches } from "#store/reader/pipelines.ts";
 import { migrate } from "#store/schema/migrate.ts";
-import { openEmbedded, type StoreUnderTest } from "../store-under-test.ts";
+import { openEmbedded, type StoreUnderTest } from "../support/store-under-test.ts";
 
 const runs = 100_000;
 const nodesPerRun = 6;

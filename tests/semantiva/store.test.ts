@@ -23,7 +23,7 @@ import {
 } from "#store/reader/pipelines.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { type StoreUnderTest, storesUnderTest } from "../store-under-test.ts";
+import { type StoreUnderTest, storesUnderTest } from "../support/store-under-test.ts";
 import { createRandom, type Fed, type FeedOptions, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
 
 const samples = ["plain_file", "error_midway", "edge_values", "rs_combinatorial_file", "rs_by_position_dir"];

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#store/embedded.ts";
-import { findTool } from "../tools.ts";
 import { createTestApp, type TestApp } from "./app.ts";
+import { findTool } from "./tools.ts";
 
 export const natsPath: string | undefined = findTool("nats");
 

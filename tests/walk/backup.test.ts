@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runInTest } from "#cli/run-in-test.ts";
+import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";

@@ -13,7 +13,7 @@ import {
   type SnapshotCells,
   type SpanCells,
 } from "#wire/cirron/rebuild.ts";
-import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/test-kit.ts";
+import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");

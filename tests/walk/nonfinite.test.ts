@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/test-kit.ts";
+import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const spool = join(import.meta.dirname, "../fixtures/cirron/diverging/.cirron/spool");

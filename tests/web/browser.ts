@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { findTool } from "../tools.ts";
+import { findTool } from "../support/tools.ts";
 
 const root = join(import.meta.dirname, "../..");
 export const chromiumPath = findTool("chromium");

@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "#cli/client.ts";
-import { runInTest } from "#cli/run-in-test.ts";
+import { runInTest } from "#cli/run-cli.testing.ts";
 import type { Input } from "#intake/input.ts";
-import { type OpenServer, openServer } from "#server/http/open-server.ts";
+import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { importPaths } from "./import.ts";
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { hashRows } from "#intake/content-hash.ts";
-import { decoded } from "#wire/cirron/test-kit.ts";
+import { decoded } from "#wire/cirron/small-records.testing.ts";
 import { contentColumns } from "./rows.ts";
 
 test("a mark and a snapshot told by words have the content they had before the words were understood", () => {

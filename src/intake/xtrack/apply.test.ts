@@ -5,7 +5,7 @@ import { PlainGroups } from "#intake/groups.ts";
 import { IdMap } from "#intake/id-map.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
-import { frameOf, join } from "#wire/xtrack/stream-cases.ts";
+import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
 import { applyXtrack, groupsToLoad, type XtrackMeta, type XtrackState } from "./apply.ts";
 import { XtrackIdentities } from "./identities.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "./stream.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rebuildAll } from "#wire/xtrack/decode-cases.ts";
+import { rebuildAll } from "#wire/xtrack/decode-cases.testing.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
-import { frameOf, join } from "#wire/xtrack/stream-cases.ts";
+import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
 import { decodeXtrack, type StreamChunk, type StreamOptions, XtrackStream } from "./stream.ts";
 
 const events = new Uint8Array(

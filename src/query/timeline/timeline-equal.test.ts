@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { timelineFlags } from "#model/timeline.ts";
 import { layOut } from "./layout.ts";
 import { layOutMarks, TimelineMarks, toTicks } from "./marks.ts";
-import { hexOf, type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.fixture.ts";
+import { hexOf, type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.testing.ts";
 import { TimelineSpans } from "./spans.ts";
 import { toBoxes } from "./window.ts";
 

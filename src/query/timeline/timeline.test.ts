@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { layOut } from "./layout.ts";
-import { toSpanBlock } from "./span-block.fixture.ts";
+import { toSpanBlock } from "./span-block.testing.ts";
 import { TimelineSpans } from "./spans.ts";
 import { toBoxes } from "./window.ts";
 

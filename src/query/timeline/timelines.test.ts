@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { Fingerprint, StoredRows } from "#model/fingerprint.ts";
 import type { RowRange, TimelineTable } from "#model/timeline.ts";
-import { type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.fixture.ts";
+import { type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.testing.ts";
 import { type Timeline, type TimelineReads, Timelines } from "./timelines.ts";
 import { toBoxes } from "./window.ts";
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunSeriesRequest } from "#api/reads.ts";
 import { migrate } from "#store/schema/migrate.ts";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/store-under-test.ts";
+import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { createSeriesReads } from "./series-reads.ts";
 
 let under: StoreUnderTest;

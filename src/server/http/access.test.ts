@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { BindError } from "./create-http-server.ts";
-import { type OpenServer, openServer } from "./open-server.ts";
-import { sendRaw } from "./raw-request.ts";
+import { type OpenServer, openServer } from "./open-server.testing.ts";
+import { sendRaw } from "./raw-request.testing.ts";
 
 const open: OpenServer[] = [];
 async function start(...args: Parameters<typeof openServer>): Promise<OpenServer> {

@@ -12,8 +12,8 @@ import { Refusal } from "#api/refusal.ts";
 import { JournalOutage, toOutage } from "#journal/outage.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { StoreOutage } from "#store/outage.ts";
-import { type OpenServer, openServer } from "./open-server.ts";
-import { sendRaw } from "./raw-request.ts";
+import { type OpenServer, openServer } from "./open-server.testing.ts";
+import { sendRaw } from "./raw-request.testing.ts";
 
 const open: OpenServer[] = [];
 async function start(...args: Parameters<typeof openServer>): Promise<OpenServer> {

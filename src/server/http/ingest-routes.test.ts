@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { type OpenServer, openServer } from "./open-server.ts";
-import { sendRaw } from "./raw-request.ts";
+import { type OpenServer, openServer } from "./open-server.testing.ts";
+import { sendRaw } from "./raw-request.testing.ts";
 
 const open: OpenServer[] = [];
 async function start(...args: Parameters<typeof openServer>): Promise<OpenServer> {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DocumentClient, type Envelope, encode } from "../../../tests/clients/xtrack-document-client.ts";
-import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
+import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import type { SocketServer } from "./sockets.ts";
 
 let dir: string;

@@ -7,7 +7,7 @@ import { DocumentClient, encode } from "../../../tests/clients/xtrack-document-c
 import type { ConnectionRules } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { Gate, WorkerChannel } from "./ports.ts";
-import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
+import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
 
 let dir: string;

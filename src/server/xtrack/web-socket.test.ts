@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { type Envelope, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
-import { openSmallCollector, type SmallCollector } from "./small-collector.ts";
+import { openSmallCollector, type SmallCollector } from "./small-collector.testing.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
 
 let dir: string;

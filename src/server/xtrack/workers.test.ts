@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { summarize } from "#control/book.ts";
 import { DocumentClient, type Envelope } from "../../../tests/clients/xtrack-document-client.ts";
-import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.ts";
+import { listenFor, openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import type { SocketServer } from "./sockets.ts";
 
 const workers = 40;

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { makeDataDir } from "../../../tests/store-under-test.ts";
+import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { createFsBlobs } from "./fs-blobs.ts";
 import { findTensor, readTensorFile, toRangeSource } from "./safetensors.ts";
 import { readHistogram } from "./tensor-histogram.ts";

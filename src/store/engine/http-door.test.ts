@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
-import { makeDataDir } from "../../../tests/store-under-test.ts";
+import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 
 let dataDir: string;
 let engine: EmbeddedEngine;

@@ -6,7 +6,7 @@ import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
-import { makeDataDir } from "../../../tests/store-under-test.ts";
+import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { EngineSupervisor } from "./supervisor.ts";
 
 // Each of these starts real processes, some of them many times.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/store-under-test.ts";
+import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { streamBlocks } from "./block-stream.ts";
 import { type DecodedBlock, decodeBlocks } from "./decode-block.ts";
 

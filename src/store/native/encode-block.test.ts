@@ -32,7 +32,7 @@ import {
   type Rows,
 } from "#model/tables.ts";
 import type { Store } from "#store/store.ts";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/store-under-test.ts";
+import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { encodeBlock, encodeColumns } from "./encode-block.ts";
 import { encodeObjects } from "./encode-objects.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/store-under-test.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
 import { readNativeRows } from "./native-rows.ts";
 
 describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
-import { blockOf } from "../../../tests/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/store-under-test.ts";
+import { blockOf } from "../../../tests/support/fact-rows.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
 import { migrate, SchemaTooNew } from "./migrate.ts";
 
 const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
-import { blockOf } from "../../../tests/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/store-under-test.ts";
+import { blockOf } from "../../../tests/support/fact-rows.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
 import { migrate } from "./migrate.ts";
 import { guestDatabaseOf } from "./views.ts";
 

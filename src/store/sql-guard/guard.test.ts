@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { blockOf } from "../../../tests/fact-rows.ts";
-import { makeDataDir, openEmbedded, type StoreUnderTest } from "../../../tests/store-under-test.ts";
+import { blockOf } from "../../../tests/support/fact-rows.ts";
+import { makeDataDir, openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 

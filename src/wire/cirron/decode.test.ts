@@ -14,7 +14,7 @@ import {
   span,
   spanCells,
   type Tree,
-} from "./test-kit.ts";
+} from "./small-records.testing.ts";
 
 describe("a batch", () => {
   test("may have its keys in any order, blanks between them and unknown keys, which are kept [CT-24]", () => {

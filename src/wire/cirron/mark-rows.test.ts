@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Cell } from "#model/cells.ts";
+import type { Cell } from "#model/cells.testing.ts";
 import { rowFlags } from "#model/tables.ts";
 import { formatMark, type MarkCells } from "./rebuild.ts";
-import { mark, markCells, readIndependently, sameNumbers, type Tree } from "./test-kit.ts";
+import { mark, markCells, readIndependently, sameNumbers, type Tree } from "./small-records.testing.ts";
 
 describe("a mark", () => {
   const values = (cells: Record<string, Cell>) => [

@@ -1,7 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Cell, toCells } from "#model/cells.ts";
-import { type BatchTree, decoded, readIndependently, rebuilt, sameNumbers, type Tree } from "./test-kit.ts";
+import { type Cell, toCells } from "#model/cells.testing.ts";
+import {
+  type BatchTree,
+  decoded,
+  readIndependently,
+  rebuilt,
+  sameNumbers,
+  type Tree,
+} from "./small-records.testing.ts";
 
 const spoolFiles = globSync("{tests/fixtures/cirron,examples/data/h200}/*/.cirron/spool/*.json");
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { snapshot, snapshotCells } from "./test-kit.ts";
+import { snapshot, snapshotCells } from "./small-records.testing.ts";
 
 describe("a snapshot", () => {
   test("is stats without a blob by default [CT-14]", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { rowFlags } from "#model/tables.ts";
 import { formatSpan, type SpanCells } from "./rebuild.ts";
-import { readIndependently, span, spanCells, type Tree } from "./test-kit.ts";
+import { readIndependently, span, spanCells, type Tree } from "./small-records.testing.ts";
 
 describe("a span", () => {
   test("gets the document's defaults for what it leaves out [CT-06] [CT-39]", () => {

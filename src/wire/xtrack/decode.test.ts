@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { rowFlags } from "#model/tables.ts";
-import { decodeAll, metricsOf, othersOf, refusalOf } from "./decode-cases.ts";
-import { frameOf } from "./stream-cases.ts";
+import { decodeAll, metricsOf, othersOf, refusalOf } from "./decode-cases.testing.ts";
+import { frameOf } from "./stream-cases.testing.ts";
 
 const event = (type: string, payload: object, m: object = { seq: 1, ts: 1703123456789000 }) =>
   JSON.stringify({ v: 1, t: type, m, p: payload });

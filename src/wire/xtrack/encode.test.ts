@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeEnvelope, encodeFrame, encodePayload, formatEvent } from "./encode.ts";
 import { words } from "./messages.ts";
-import { gather, join } from "./stream-cases.ts";
+import { gather, join } from "./stream-cases.testing.ts";
 
 const m = { seq: 7, ts: 1703123456789000 };
 const textOf = (frame: Uint8Array) => new TextDecoder().decode(frame.subarray(4));

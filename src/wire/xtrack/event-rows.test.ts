@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rowFlags } from "#model/tables.ts";
-import { decodeAll, logsOf, othersOf, refusalOf } from "./decode-cases.ts";
+import { decodeAll, logsOf, othersOf, refusalOf } from "./decode-cases.testing.ts";
 import { words } from "./messages.ts";
 
 const event = (type: string, payload: object, m: object = { seq: 1, ts: 1703123456789000 }) =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { EventDecoder, type Outcome } from "./decode.ts";
-import { metricsOf, othersOf } from "./decode-cases.ts";
+import { metricsOf, othersOf } from "./decode-cases.testing.ts";
 import type { EventColumns } from "./event-columns.ts";
 
 const textEncoder = new TextEncoder();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Framer } from "./frame.ts";
-import { everyByte, frameOf, gather, join } from "./stream-cases.ts";
+import { everyByte, frameOf, gather, join } from "./stream-cases.testing.ts";
 
 const fixture = (path: string) =>
   new Uint8Array(readFileSync(new URL(`../../../tests/fixtures/xtrack/${path}`, import.meta.url)));

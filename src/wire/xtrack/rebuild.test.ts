@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
-import { decodeAll, rebuildAll } from "./decode-cases.ts";
+import { decodeAll, rebuildAll } from "./decode-cases.testing.ts";
 
 const read = (text: string): JsonValue => {
   const parsed = parseJson(text);

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Framer } from "./frame.ts";
-import { everyByte, frameOf, gather, join } from "./stream-cases.ts";
+import { everyByte, frameOf, gather, join } from "./stream-cases.testing.ts";
 
 const event = (seq: number, pad = "") =>
   `{"v":1,"t":"log","m":{"seq":${seq},"ts":${1794711238863750 + seq}},"p":{"run_id":"r","level":"info","msg":"${pad}"}}`;

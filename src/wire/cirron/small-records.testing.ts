@@ -1,6 +1,6 @@
 // What the tests of this folder share: small records, and a reader of JSON that is independent of our own.
 
-import { type Cell, toCells } from "#model/cells.ts";
+import { type Cell, toCells } from "#model/cells.testing.ts";
 import type { Fault } from "#model/fault.ts";
 import { type CirronBatch, decodeBatch } from "./decode.ts";
 import {
