@@ -192,6 +192,8 @@ export interface SpanRecord extends SpanRefRecord {
   readonly pid: string | null;
   readonly thread: string | null;
   readonly attrs: string;
+  readonly extra: string;
+  readonly mark_count: number;
   readonly children: number;
   readonly snapshots: number;
 }
@@ -204,6 +206,7 @@ export interface MarkRecord {
   readonly text: string;
   readonly ts_ns: string;
   readonly attrs: string;
+  readonly extra: string;
 }
 
 export interface CheckpointParts {
@@ -258,11 +261,11 @@ export interface FileReads {
   /** A snapshot's tensor out of its span's file; a reason when it cannot be read, null when there is no file. */
   tensorValues(
     workspace: string,
-    span: string,
-    tensor: string,
+    snapshot: { readonly id: string; readonly span: string; readonly tensor: string },
     wish: { readonly offset: number; readonly limit: number; readonly bins: number | null },
   ): Promise<TensorValues | { readonly reason: string } | null>;
-  blob(workspace: string, span: string, kind: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** By `weights`, `gradients` or the id of a snapshot that is in one of these files. */
+  blob(workspace: string, span: string, name: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Files stored for a run under any of its names. */
   artifacts(workspace: string, runs: readonly string[]): Promise<StoredFile[]>;
   artifact(workspace: string, runs: readonly string[], name: string): Promise<AsyncIterable<Uint8Array> | null>;

@@ -55,3 +55,32 @@ test("integers of 64 bits and negative zeros come out of a blob exactly", async 
   expect(await textOf("unsigned")).toBe('["18446744073709551615","0"]');
   expect(await textOf("floats")).toBe('[-0,0,"NaN","-Infinity",5e-324]');
 });
+
+test("a file may be named by a snapshot's id, as the document has it, and asked for by it [CT-38]", async () => {
+  const file = toSafetensors() as Uint8Array<ArrayBuffer>;
+  const blob = (span: string, name: string) => `${walk.app.url}/v1/traces/blobs/snapshots/${span}/${name}`;
+  expect((await fetch(blob("t2", "own-1.safetensors"), { method: "PUT", body: file })).status).toBe(201);
+  const snapshot = { id: "own-1", span_id: "t2", tensor_name: "signed", mode: "full", ts_ns: 2 };
+  const spans = [{ id: "t2", name: "cirron.session", parent_id: null, start_ns: 1, end_ns: 9 }];
+  const batch = { schema_version: 1, batch_id: "own", spans, marks: [], snapshots: [snapshot] };
+  await walk.post("/v1/traces", JSON.stringify(batch));
+  await walk.app.collector.drained();
+  expect((await walk.get("/api/v1/runs/t2/snapshots/signed")).body).toMatchObject({ rows: [{ blob_stored: true }] });
+  const values = await walk.get("/api/v1/runs/t2/snapshots/signed/values?snapshot=own-1");
+  expect(values).toMatchObject({ status: 200, body: { total: 4, dtype: "I64" } });
+  // One file of all weights, asked for by one of its snapshots.
+  for (const [span, name] of [
+    ["t2", "own-1.safetensors"],
+    ["t1", "floats.safetensors"],
+    ["t1", "weights.safetensors"],
+  ] as const) {
+    const response = await fetch(blob(span, name));
+    expect([name, response.status]).toEqual([name, 200]);
+    expect(Buffer.from(await response.arrayBuffer()).equals(file)).toBe(true);
+  }
+  expect((await fetch(blob("t1", "other.safetensors"))).status).toBe(404);
+  const query = "SELECT blobUri FROM TraceSnapshot ORDER BY spanId, id";
+  const { rows } = (await walk.post("/api/v1/sql", JSON.stringify({ query }))).body as { rows: string[][] };
+  const weights = "traces/default/t1/t1/weights.safetensors";
+  expect(rows.flat()).toEqual([weights, weights, weights, "traces/default/t2/t2/own-1.safetensors"]);
+});

@@ -118,9 +118,15 @@ export const SpanDetail = Type.Object({
   thread: nullable(Int64),
   session: Type.String(),
   attrs: JsonText,
-  /** From the root down, without the span itself. */
+  /** Fields that the document does not know and values that fit no column, as an object; '' when there are none. */
+  extra: JsonText,
+  /** From the root down, without the span itself; the nearest 128. */
   ancestors: Type.Array(SpanRef),
+  /** The span lies deeper: there are more above the first one. */
+  ancestors_cut: Type.Boolean(),
   children: Count,
+  /** Of all its marks; the first 1,000 in order of time are below. */
+  mark_count: Count,
   marks: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -130,6 +136,7 @@ export const SpanDetail = Type.Object({
       text: Type.String({ description: "The value's exact text." }),
       ts_ns: TimeNs,
       attrs: JsonText,
+      extra: JsonText,
     }),
   ),
   snapshots: Count,

@@ -86,7 +86,8 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
     if (snapshot === null || snapshot.tensor !== params.tensor) throw unknownTensor(params.tensor);
     const offset = query.offset ?? 0;
     const wish = { offset, limit: query.limit ?? valuesDefault, bins: query.bins ?? null };
-    const found = await context.files.tensorValues(caller.workspace, snapshot.span_id, params.tensor, wish);
+    const asked = { id: query.snapshot, span: snapshot.span_id, tensor: params.tensor };
+    const found = await context.files.tensorValues(caller.workspace, asked, wish);
     if (found === null)
       throw new Refusal("blob_not_found", "The values of this snapshot are not stored here.", {
         hint: "Only snapshots in mode sampled or full have a blob; import its folder, or let the SDK upload it.",

@@ -34,7 +34,7 @@ export function tensorRoute(context: ApiContext): Handler<"tensor"> {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
     const window = { groups: groupKeys(run), fromNs: toBigInt(query.from_ns), toNs: toBigInt(query.to_ns) };
-    const [records, names, rows] = await Promise.all([
+    const [records, pair, rows] = await Promise.all([
       context.reads.tensors(window, params.tensor),
       context.reads.tensors({ ...window, fromNs: null, toNs: null }, pairName(params.tensor)),
       context.reads.tensorRows(window, params.tensor, query.limit ?? rowsDefault),
@@ -42,19 +42,21 @@ export function tensorRoute(context: ApiContext): Handler<"tensor"> {
     const [record] = records;
     if (record === undefined) throw unknownTensor(params.tensor);
     const stored = await context.reads.blobsOfSpans(caller.workspace, [...new Set(rows.map((row) => row.span_id))]);
-    const kind = params.tensor.endsWith(".grad") ? "gradients" : "weights";
-    const withBlob = new Set(stored.filter((blob) => blob.kind === kind).map((blob) => blob.span_id));
-    const all = new Set([params.tensor, ...names.map((one) => one.tensor)]);
+    const shared = params.tensor.endsWith(".grad") ? "gradients" : "weights";
+    const names = new Set(stored.map((blob) => `${blob.span_id}/${blob.kind}`));
+    const isStored = (row: SnapshotRecord) =>
+      names.has(`${row.span_id}/${shared}`) || names.has(`${row.span_id}/${row.id}`);
+    const all = new Set([params.tensor, ...pair.map((one) => one.tensor)]);
     return toExactJson<TensorAnswer>({
       ...toInfo(record, all),
       total: rows[0]?.total ?? 0,
-      rows: rows.map((row) => toSnapshot(row, withBlob)),
+      rows: rows.map((row) => toSnapshot(row, isStored(row))),
       as_of: asOf,
     });
   };
 }
 
-function toSnapshot({ total: _, ...row }: SnapshotRecord, withBlob: ReadonlySet<string>): Snapshot {
+function toSnapshot({ total: _, ...row }: SnapshotRecord, isStored: boolean): Snapshot {
   const finite = toFiniteStats(row.finite);
   const float = (value: number | null) => (value === null ? null : toFloat(value));
   return {
@@ -71,7 +73,7 @@ function toSnapshot({ total: _, ...row }: SnapshotRecord, withBlob: ReadonlySet<
             max: float(finite.max),
             norm: float(finite.norm),
           },
-    blob_stored: withBlob.has(row.span_id),
+    blob_stored: isStored,
   };
 }
 

@@ -6,7 +6,7 @@ import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 
-/** Real traces nest 70 deep; beyond this the way up is cut. */
+/** Real traces nest 70 deep; beyond this the way up is cut, and the answer says so. */
 const ancestorsMax = 128;
 
 export function spanRoute(context: ApiContext): Handler<"span"> {
@@ -16,12 +16,12 @@ export function spanRoute(context: ApiContext): Handler<"span"> {
     const groups = groupKeys(run);
     const span = await context.reads.span(groups, request.params.span);
     if (span === null) throw unknownSpan(request.params.span);
-    const [ancestors, marks] = await Promise.all([
+    const [way, marks] = await Promise.all([
       readAncestors(context, groups, span.parent),
       context.reads.marksOfSpan(groups, span.id),
     ]);
     const { parent: _, ...rest } = span;
-    return toExactJson<SpanDetail>({ ...rest, session: run.runId, ancestors, marks, as_of: asOf });
+    return toExactJson<SpanDetail>({ ...rest, session: run.runId, ...way, marks, as_of: asOf });
   };
 }
 
@@ -30,7 +30,7 @@ async function readAncestors(
   context: ApiContext,
   groups: readonly string[],
   parent: string | null,
-): Promise<SpanDetail["ancestors"]> {
+): Promise<Pick<SpanDetail, "ancestors" | "ancestors_cut">> {
   const way: SpanDetail["ancestors"] = [];
   const seen = new Set<string>();
   let next = parent;
@@ -40,7 +40,7 @@ async function readAncestors(
     way.unshift({ id: next, name: found?.name ?? "", index: found?.index ?? null, arrived: found !== undefined });
     next = found?.parent ?? null;
   }
-  return way;
+  return { ancestors: way, ancestors_cut: next !== null && !seen.has(next) };
 }
 
 function unknownSpan(id: string): Refusal {

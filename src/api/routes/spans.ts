@@ -6,7 +6,7 @@ import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { noIndex } from "#model/timeline.ts";
 import { like } from "#query/runs/match.ts";
-import type { TimelineLane } from "#query/timeline/layout.ts";
+import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
 import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
 import type { TimelineSpans } from "#query/timeline/spans.ts";
 import { type Timeline, type TimelineLimits, Timelines } from "#query/timeline/timelines.ts";
@@ -80,7 +80,12 @@ function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane 
     rank: Number(rank),
     pid: pid === "" ? null : pid,
     thread: thread === "" ? null : thread,
-    label: [`rank ${rank}`, pid === "" ? "" : `pid ${pid}`, thread === "" ? "" : `thread ${thread}`]
+    label: [
+      `rank ${rank}`,
+      pid === "" ? "" : `pid ${pid}`,
+      thread === "" ? "" : `thread ${thread}`,
+      depth > depthMax ? `nests deeper than ${depthMax}, the last row has the rest` : "",
+    ]
       .filter(Boolean)
       .join(" · "),
   };

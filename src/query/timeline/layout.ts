@@ -43,7 +43,7 @@ export interface TimelineLayout {
 }
 
 /** Deeper rows than this are drawn into the last one. */
-const depthMax = 4096;
+export const depthMax = 4096;
 
 /** What a layout takes beside its spans. */
 export const layoutBytesPerSpan: number = 4 + 3 * 8 + 4 + 1;

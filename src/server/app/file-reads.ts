@@ -5,7 +5,7 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { findTensor, type RangeSource, readTensorFile, type Tensor, toRangeSource } from "#store/blobs/safetensors.ts";
 import { readHistogram } from "#store/blobs/tensor-histogram.ts";
 import { decodeValues, dtypeBytes } from "#store/blobs/tensor-values.ts";
-import { blobQuery, blobsOfRunsQuery } from "#store/reader/blobs.ts";
+import { blobQuery, blobsOfRunsQuery, tensorOfSnapshotQuery } from "#store/reader/blobs.ts";
 import type { Store } from "#store/store.ts";
 
 interface BlobRow {
@@ -25,13 +25,18 @@ export function createFileReads(store: Store, blobs: BlobStore, caughtUp: () => 
     return look(workspace, owners, kind);
   };
   return {
-    async tensorValues(workspace, span, tensor, wish) {
-      const key = await find(workspace, [span], tensor.endsWith(".grad") ? "gradients" : "weights");
+    async tensorValues(workspace, { id, span, tensor }, wish) {
+      // The document names a file by its snapshot; real clients write one for all weights, one for all gradients.
+      const key = (await find(workspace, [span], kindOf(tensor))) ?? (await look(workspace, [span], id));
       const source = key === null ? null : await toRangeSource(blobs, key);
       return source === null ? null : readValues(source, tensor, wish);
     },
-    async blob(workspace, span, kind) {
-      const key = await find(workspace, [span], kind);
+    async blob(workspace, span, name) {
+      const own = await find(workspace, [span], name);
+      if (own !== null) return blobs.read(own);
+      const query = tensorOfSnapshotQuery(store.database, workspace, span, name);
+      const [snapshot] = await store.query<{ tensor: string }>(query);
+      const key = snapshot === undefined ? null : await look(workspace, [span], kindOf(snapshot.tensor));
       return key === null ? null : blobs.read(key);
     },
     artifacts: (workspace, runs) => store.query<StoredFile>(blobsOfRunsQuery(store.database, workspace, runs)),
@@ -40,6 +45,10 @@ export function createFileReads(store: Store, blobs: BlobStore, caughtUp: () => 
       return key === null ? null : blobs.read(key);
     },
   };
+}
+
+function kindOf(tensor: string): string {
+  return tensor.endsWith(".grad") ? "gradients" : "weights";
 }
 
 async function readValues(

@@ -18,3 +18,12 @@ export function blobsOfRunsQuery(database: string, workspace: string, runs: read
     params: { workspace, runs: [...runs] },
   };
 }
+
+/** The tensor that a snapshot of a span is of. */
+export function tensorOfSnapshotQuery(database: string, workspace: string, span: string, snapshot: string): Query {
+  return {
+    sql: `SELECT toString(tensor_name) AS tensor FROM ${database}.snapshots
+      WHERE snapshot_id = {snapshot:String} AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,
+    params: { snapshot, span, prefix: `${workspace}/` },
+  };
+}

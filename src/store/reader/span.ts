@@ -8,7 +8,8 @@ const inGroups = "group_key IN {groups:Array(String)}";
 export function spanQuery(database: string, groups: readonly string[], id: string): Query {
   return {
     sql: `SELECT span_id AS id, parent_id AS parent, toString(name) AS name, index, toUInt32(0) AS flags, start_ns, end_ns,
-        cpu_ns, gpu_ns, memory_peak_bytes, CAST(rank, 'Nullable(Int32)') AS rank, pid, thread_id AS thread, attrs,
+        cpu_ns, gpu_ns, memory_peak_bytes, CAST(rank, 'Nullable(Int32)') AS rank, pid, thread_id AS thread, attrs, extra,
+        (SELECT toUInt32(count()) FROM ${database}.marks WHERE ${inGroups} AND span_id = {id:String}) AS mark_count,
         (SELECT toUInt32(count()) FROM ${database}.spans WHERE ${inGroups} AND parent_id = {id:String}) AS children,
         (SELECT toUInt32(count()) FROM ${database}.snapshots WHERE ${inGroups} AND span_id = {id:String}) AS snapshots
       FROM ${database}.spans WHERE ${inGroups} AND span_id = {id:String} LIMIT 1`,
@@ -24,7 +25,8 @@ export function nodeQuery(database: string, groups: readonly string[], eventId: 
         toUInt32(4 + if(status = 'error', 8, 0)) AS flags, start_ns, end_ns, cpu_ms * 1000000 AS cpu_ns,
         CAST(NULL, 'Nullable(Int64)') AS gpu_ns, CAST(NULL, 'Nullable(Int64)') AS memory_peak_bytes,
         CAST(NULL, 'Nullable(Int32)') AS rank, CAST(NULL, 'Nullable(Int64)') AS pid,
-        CAST(NULL, 'Nullable(Int64)') AS thread, payload AS attrs, toUInt32(0) AS children, toUInt32(0) AS snapshots
+        CAST(NULL, 'Nullable(Int64)') AS thread, payload AS attrs, '' AS extra,
+        toUInt32(0) AS mark_count, toUInt32(0) AS children, toUInt32(0) AS snapshots
       FROM ${database}.nodes WHERE ${inGroups} AND event_id = {id:String} LIMIT 1`,
     params: { groups: [...groups], id: eventId },
   };
@@ -45,7 +47,7 @@ export function marksOfSpanQuery(database: string, groups: readonly string[], id
           isNotNull(value_bool), toFloat64(value_bool), NULL) AS value,
         multiIf(isNotNull(value_string), assumeNotNull(value_string), isNotNull(value_int), toString(value_int),
           isNotNull(value_bool), if(value_bool = 1, 'true', 'false'), isNotNull(value_float), toString(value_float),
-          ${jsonRaw("extra", "value")}) AS text, ts_ns, attrs
+          ${jsonRaw("extra", "value")}) AS text, ts_ns, attrs, extra
       FROM ${database}.marks WHERE ${inGroups} AND span_id = {id:String} ORDER BY ts_ns, mark_id LIMIT 1000`,
     params: { groups: [...groups], id },
   };

@@ -25,6 +25,8 @@ export function traceViews(database: string, groups: string): Readonly<Record<st
   const from = (table: string): string =>
     `FROM ${database}.${table} AS f INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
 WHERE f.received_ns > g.deleted_ns`;
+  // A file of its own, as the document has it, or the one of all weights or gradients that real clients write.
+  const blobs = `SELECT workspace, span_id, kind, object_key FROM ${database}.blobs FINAL WHERE NOT deleted`;
   return {
     TraceSpan: `SELECT
   f.span_id AS id,
@@ -67,10 +69,11 @@ ${from("marks")}`,
   CAST(f.dtype, 'String') AS dtype,
   CAST(f.mode, 'String') AS mode,
   ${json("f.stats")} AS stats,
-  if(f.mode = 'stats', NULL, coalesce(nullIf(b.object_key, ''), f.blob_uri)) AS blobUri
+  if(f.mode = 'stats', NULL, coalesce(nullIf(o.object_key, ''), nullIf(b.object_key, ''), f.blob_uri)) AS blobUri
 FROM ${database}.snapshots AS f
 INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
-LEFT JOIN (SELECT workspace, span_id, kind, object_key FROM ${database}.blobs FINAL WHERE NOT deleted) AS b
+LEFT JOIN (${blobs}) AS o ON o.workspace = g.workspace AND o.span_id = f.span_id AND o.kind = f.snapshot_id
+LEFT JOIN (${blobs}) AS b
   ON b.workspace = g.workspace AND b.span_id = f.span_id
   AND b.kind = if(endsWith(f.tensor_name, '.grad'), 'gradients', 'weights')
 WHERE f.received_ns > g.deleted_ns`,

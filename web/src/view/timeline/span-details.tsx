@@ -38,6 +38,7 @@ export function SpanDetails({
               </header>
               {data.ancestors.length === 0 ? null : (
                 <p className="ancestors">
+                  {data.ancestors_cut ? <span className="muted">… more above</span> : null}
                   {data.ancestors.map((each) => (
                     <button
                       key={each.id}
@@ -84,7 +85,12 @@ export function SpanDetails({
               )}
               {data.marks.length === 0 ? null : (
                 <>
-                  <h3>marks</h3>
+                  <h3>
+                    marks
+                    {data.mark_count > data.marks.length
+                      ? `, the first ${data.marks.length} of ${data.mark_count}`
+                      : ""}
+                  </h3>
                   <table className="table">
                     <tbody>
                       {data.marks.map((mark) => {
@@ -107,6 +113,12 @@ export function SpanDetails({
                 <>
                   <h3>attributes</h3>
                   <JsonView text={data.attrs} />
+                </>
+              )}
+              {data.extra === "" ? null : (
+                <>
+                  <h3>other fields</h3>
+                  <JsonView text={data.extra} />
                 </>
               )}
             </>
