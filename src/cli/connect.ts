@@ -9,6 +9,7 @@ import { type Client, createClient } from "./client.ts";
 import type { Context } from "./context.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { type SharedOptions, toConfig } from "./options.ts";
+import { keyFor } from "./own-key.ts";
 
 export interface ConnectOptions extends SharedOptions {
   /** The command writes, so an absent data folder may be made. */
@@ -22,7 +23,7 @@ export async function withClient<T>(
   use: (client: Client, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = toConfig(context, options);
-  if (await answers(config.server)) return use(createClient(config.server, config.key), config);
+  if (await answers(config.server)) return use(createClient(config.server, keyFor(config, config.server)), config);
   if (config.server !== settings.server.default) {
     throw new Exit(exitCodes.outage, `No server answers at ${config.server}.`, "Start one with: tributary up");
   }
@@ -36,7 +37,7 @@ export async function withClient<T>(
   const local = toConfig(context, options, { httpAddress: "127.0.0.1:0", xtrackAddress: "off", xtrackUnixPath: "" });
   const server = await context.openServer(local, createLog({ level: "error", format: local.logFormat }));
   try {
-    return await use(createClient(server.url, config.key), local);
+    return await use(createClient(server.url, keyFor(config, server.url)), local);
   } finally {
     await server.close();
   }

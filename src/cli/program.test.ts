@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -255,12 +255,28 @@ describe("the other commands", () => {
 
   it("keys shows a new key once, on standard output alone", async () => {
     const url = await start({});
-    const made = await runInTest(["keys", "create", "--name", "ci", "--scope", "read", "--server", url]);
+    // Once the key exists, its maker is known by the secret in the data folder.
+    writeFileSync(join(folder, "owner-secret"), `${server?.ownerSecret}\n`);
+    const made = await runInTest([
+      "keys",
+      "create",
+      "--name",
+      "ci",
+      "--scope",
+      "read",
+      "--server",
+      url,
+      "--data",
+      folder,
+    ]);
     expect(made.out).toMatch(/^trib_[\w-]{43}\n$/);
-    expect((await runInTest(["keys", "--server", url])).out).toMatch(/ci +default +read +\w+( ago)? +never/);
-    const { id } = JSON.parse((await runInTest(["keys", "list", "--json", "--server", url])).out).keys[0];
-    expect((await runInTest(["keys", "revoke", id, "--server", url])).out).toBe(`Revoked ${id}.\n`);
-    expect((await runInTest(["keys", "revoke", id, "--server", url])).code).toBe(1);
+    expect((await runInTest(["keys", "--server", url, "--data", folder])).out).toMatch(
+      /ci +default +read +\w+( ago)? +never/,
+    );
+    const { id } = JSON.parse((await runInTest(["keys", "list", "--json", "--server", url, "--data", folder])).out)
+      .keys[0];
+    expect((await runInTest(["keys", "revoke", id, "--server", url, "--data", folder])).out).toBe(`Revoked ${id}.\n`);
+    expect((await runInTest(["keys", "revoke", id, "--server", url, "--data", folder])).code).toBe(1);
   });
 
   it("check says file, line and column, and ends with 1", async () => {

@@ -74,8 +74,8 @@ export const settings = {
   authLoopback: setting(
     choice("open", "key"),
     "auth.loopback",
-    "open",
-    'Whether requests from this machine pass without a key once keys exist ("open"), or need one too ("key").',
+    "key",
+    'Whether requests from this machine need a key like all others once keys exist ("key"), or pass without ("open").',
   ),
   adminKey: setting(
     secret,

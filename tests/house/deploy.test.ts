@@ -23,6 +23,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[];
   readonly ports?: readonly string[];
+  readonly networks?: Readonly<Record<string, { readonly ipv4_address: string }>>;
 }
 
 describe("the compose file", () => {
@@ -75,6 +76,16 @@ describe("the compose file", () => {
     const balancer = readText("deploy/haproxy.cfg");
     for (const name of ["collector-1:7077", "collector-1:9999", "collector-2:7077", "collector-2:9999"])
       expect(balancer).toContain(name);
+  });
+
+  it("trusts the balancer alone, which passes on no address that a client made up", () => {
+    const { TRIBUTARY_HTTP_TRUSTED_PROXIES: trusted = "" } = services["collector-1"]?.environment ?? {};
+    expect(fill(trusted)).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+    const { default: network } = services["balancer"]?.networks ?? {};
+    expect(network?.ipv4_address).toBe(trusted);
+    const balancer = readText("deploy/haproxy.cfg");
+    expect(balancer).toContain("set-header X-Forwarded-For %[src]");
+    expect(balancer).not.toMatch(/option forwardfor/);
   });
 
   it("names ClickHouse users that the server's own settings have", () => {

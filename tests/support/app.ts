@@ -24,7 +24,9 @@ export interface TestApp {
 export async function createTestApp(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-app-"));
   const open = (): Promise<App> => {
-    const fixed = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "127.0.0.1:0", ...flags };
+    // Tests that make keys still ask without one, unless they say otherwise.
+    const usual = { authLoopback: "open" };
+    const fixed = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "127.0.0.1:0", ...usual, ...flags };
     return openApp(readConfig({ flags: fixed, env: {} }), createLog({ level: "error", format: "json" }));
   };
   const answer = async (response: Response) => {

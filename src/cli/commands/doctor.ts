@@ -12,6 +12,7 @@ import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatBytes } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, type SharedOptions, toConfig } from "#cli/options.ts";
+import { keyFor } from "#cli/own-key.ts";
 import { printJson, printLine } from "#cli/print.ts";
 import type { Config } from "#config/settings.ts";
 
@@ -39,7 +40,9 @@ export function addDoctor(program: Command, context: Context): void {
       await checkFolder(config.dataDir),
       await checkSpace(config),
       ...(config.storeUrl === "" ? [await checkEngine()] : []),
-      ...(running ? await checkServer(createClient(config.server, config.key)) : await checkPorts(config)),
+      ...(running
+        ? await checkServer(createClient(config.server, keyFor(config, config.server)))
+        : await checkPorts(config)),
     ];
     if (options.json) printJson(context, findings);
     else for (const finding of findings) printFinding(context, finding);

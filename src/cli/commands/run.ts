@@ -10,6 +10,7 @@ import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { importPaths } from "#cli/import/import.ts";
 import { addConnectOptions, collect, toConfig } from "#cli/options.ts";
+import { keyFor } from "#cli/own-key.ts";
 import { takeLeftEvents } from "#cli/run/left-events.ts";
 import { replaySpool } from "#cli/run/spool.ts";
 import { wrap } from "#cli/run/wrap.ts";
@@ -44,7 +45,7 @@ export function addRun(program: Command, context: Context): void {
   addConnectOptions(command).action(async (words: string[], options: RunOptions) => {
     const config = toConfig(context, options);
     const runId = options.runId ?? createRunId();
-    const client = createClient(config.server, config.key);
+    const client = createClient(config.server, keyFor(config, config.server));
     const say = (text: string) => {
       if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
     };
@@ -59,7 +60,7 @@ export function addRun(program: Command, context: Context): void {
     const result = await wrap({
       context,
       client,
-      key: config.key,
+      key: keyFor(config, config.server),
       command: words,
       runId,
       name: options.name ?? toName(words),

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
+import { keyFor } from "#cli/own-key.ts";
 import { printLine } from "#cli/print.ts";
 import { takeLeftEvents } from "#cli/run/left-events.ts";
 import { replaySpool } from "#cli/run/spool.ts";
@@ -21,7 +22,7 @@ export function addUp(program: Command, context: Context): void {
     const server = await context.openServer(config, log);
     if (!options.quiet) printAddresses(context, server, config.dataDir);
     // What programs recorded while no server was there.
-    const client = createClient(server.url, config.key);
+    const client = createClient(server.url, keyFor(config, server.url));
     await replaySpool(client, config.dataDir)
       .then(() => takeLeftEvents(client, context))
       .catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));

@@ -25,6 +25,7 @@ import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { readLoginSecret } from "#server/http/login.ts";
+import { readOwnerSecret } from "#server/http/owner-secret.ts";
 import type { Log } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
@@ -86,6 +87,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       metrics,
       keys,
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
+      ownerSecret: readOwnerSecret(config.dataDir),
       intake: createHttpIntake(collector),
       blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },

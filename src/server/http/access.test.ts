@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { BindError } from "./create-http-server.ts";
 import { type OpenServer, openServer } from "./open-server.testing.ts";
 import { sendRaw } from "./raw-request.testing.ts";
@@ -20,7 +21,7 @@ describe("DNS rebinding", () => {
   it("answers to loopback names and addresses, whatever their port", async () => {
     const { server } = await start();
     for (const host of ["localhost", "localhost:1", "127.0.0.1:7077", "[::1]:7077", "LOCALHOST", "app.localhost"]) {
-      const { status } = await sendRaw(server.address.port, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      const { status } = await sendRaw(server.address.port, `GET /api/v1/session HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       expect([host, status]).toEqual([host, 200]);
     }
   });
@@ -37,22 +38,38 @@ describe("DNS rebinding", () => {
   it("answers to names of http.hosts, and to any name that comes with a valid key", async () => {
     const one = await start({ flags: { httpHosts: "trib.example" } });
     const { port } = one.server.address;
-    expect((await sendRaw(port, "GET /healthz HTTP/1.1\r\nHost: trib.example\r\n\r\n")).status).toBe(200);
+    expect((await sendRaw(port, "GET /api/v1/session HTTP/1.1\r\nHost: trib.example\r\n\r\n")).status).toBe(200);
     const key = one.addKey(["ingest"]);
     const withKey = (value: string) =>
-      sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: any.example\r\nAuthorization: Bearer ${value}\r\n\r\n`);
+      sendRaw(port, `GET /api/v1/session HTTP/1.1\r\nHost: any.example\r\nAuthorization: Bearer ${value}\r\n\r\n`);
     expect((await withKey(key)).status).toBe(200);
     expect((await withKey("wrong")).status).toBe(403);
   });
 
   it("does not take any bearer for a valid key while there is none", async () => {
     const { server } = await start();
-    const head = "GET /healthz HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer x\r\n\r\n";
+    const head = "GET /api/v1/session HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer x\r\n\r\n";
     expect((await sendRaw(server.address.port, head)).status).toBe(403);
   });
 });
 
+describe("balancers and monitors", () => {
+  it.each(["/healthz", "/readyz", "/metrics"])("get an answer at %s whatever they call this server", async (path) => {
+    const { server } = await start();
+    const ask = (head: string) => sendRaw(server.address.port, `GET ${path} ${head}\r\n\r\n`);
+    expect((await ask("HTTP/1.0")).status).toBe(200);
+    expect((await ask("HTTP/1.1\r\nHost: collector-1.svc\r\nConnection: close")).status).toBe(200);
+    expect((await ask("HTTP/1.1\r\nHost: a\r\nHost: b")).status).not.toBe(200);
+  });
+});
+
 describe("cross-site requests", () => {
+  it("starts no backup for a page of another site", async () => {
+    const { server } = await start({ handlers: { backup: () => ({}) as never } });
+    const head = "GET /api/v1/backup HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n";
+    expect((await sendRaw(server.address.port, head)).status).toBe(403);
+  });
+
   it("refuses a change that comes from a page of another site", async () => {
     const { url, inputs } = await start();
     for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost"]) {
@@ -90,8 +107,8 @@ describe("keys", () => {
     expect((await fetch(`${url}/api/v1/runs`, { headers: bearer("whatever") })).status).toBe(200);
   });
 
-  it("refuses a wrong key once keys exist, and still lets loopback in without one", async () => {
-    const one = await start({ handlers: runs });
+  it("refuses a wrong key once keys exist, and lets loopback in without one with auth.loopback = open", async () => {
+    const one = await start({ handlers: runs, flags: { authLoopback: "open" } });
     const key = one.addKey(["read"]);
     const get = (headers: Record<string, string>) => fetch(`${one.url}/api/v1/runs`, { headers });
     expect((await get(bearer(key))).status).toBe(200);
@@ -102,24 +119,54 @@ describe("keys", () => {
     expect((await get({ authorization: "Basic abc" })).status).toBe(401);
   });
 
-  it("wants a key on loopback too with auth.loopback = key", async () => {
-    const one = await start({ handlers: runs, flags: { authLoopback: "key" } });
+  it("wants a key on loopback too as soon as one exists", async () => {
+    const one = await start({ handlers: runs });
+    const get = () => fetch(`${one.url}/api/v1/runs`).then(({ status }) => status);
+    expect(await get()).toBe(200);
     one.addKey(["read"]);
-    expect((await fetch(`${one.url}/api/v1/runs`)).status).toBe(401);
+    expect(await get()).toBe(401);
     expect((await fetch(`${one.url}/healthz`)).status).toBe(200);
   });
 
-  it("does not call a request local that an unknown proxy passed on", async () => {
-    const { url } = await start({ handlers: runs });
-    const answer = await fetch(`${url}/api/v1/runs`, { headers: { "x-forwarded-for": "203.0.113.9" } });
-    expect(answer.status).toBe(401);
+  it("lets the owner of the data folder do everything from this machine, and from nowhere else", async () => {
+    const one = await start({ handlers: runs });
+    one.addKey(["read"]);
+    const get = (headers: Record<string, string>) =>
+      fetch(`${one.url}/api/v1/keys`, { headers: { ...bearer(one.ownerSecret), ...headers } });
+    expect((await get({})).status).toBe(200);
+    expect((await get({ "x-forwarded-for": "127.0.0.1" })).status).toBe(401);
   });
 
-  it("believes a trusted proxy about who asks", async () => {
-    const one = await start({ handlers: runs, flags: { trustedProxies: "127.0.0.1" } });
-    const from = (address: string) =>
-      fetch(`${one.url}/api/v1/runs`, { headers: { "x-forwarded-for": address } }).then(({ status }) => status);
-    expect([await from("203.0.113.9"), await from("127.0.0.1")]).toEqual([401, 200]);
+  it.each([
+    { "x-forwarded-for": "203.0.113.9" },
+    { "x-forwarded-for": "127.0.0.1" },
+    { forwarded: "for=127.0.0.1" },
+    { "x-real-ip": "127.0.0.1" },
+    { via: "1.1 proxy" },
+    { "cf-connecting-ip": "203.0.113.9" },
+  ])("calls no request local that a proxy passed on, trusted or not: %o", async (headers) => {
+    for (const flags of [{}, { trustedProxies: "127.0.0.1" }, { trustedProxies: "127.0.0.0/8" }]) {
+      const { url } = await start({ handlers: runs, flags });
+      expect((await fetch(`${url}/api/v1/runs`, { headers })).status).toBe(401);
+    }
+  });
+
+  it("judges the upgrade of a WebSocket like every request", async () => {
+    const one = await start({ flags: { trustedProxies: "127.0.0.1" } });
+    const key = one.addKey(["ingest"]);
+    const upgrade = (...more: string[]) =>
+      sendRaw(
+        one.server.address.port,
+        ["GET /v1/xtrack HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket"].join("\r\n"),
+        ["", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", ...more, "", ""].join("\r\n"),
+      ).then(({ status }) => status);
+    expect(await upgrade("X-Forwarded-For: 203.0.113.9")).toBe(401);
+    expect(await upgrade("X-Forwarded-For: 127.0.0.1")).toBe(401);
+    const socket = new WebSocket(`ws://127.0.0.1:${one.server.address.port}/v1/xtrack`, {
+      headers: { ...bearer(key), "x-forwarded-for": "203.0.113.9" },
+    });
+    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+    socket.terminate();
   });
 
   it("refuses a key without the scope of the route, and admin has them all", async () => {
@@ -166,7 +213,7 @@ describe("keys", () => {
   });
 
   it("creates, lists and revokes keys, and shows a key only when it is made", async () => {
-    const { url } = await start();
+    const { url } = await start({ flags: { authLoopback: "open" } });
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ name: "ci", scopes: ["ingest"], workspace: "team-b" });
     const made = await fetch(`${url}/api/v1/keys`, { method: "POST", headers, body });

@@ -1,16 +1,16 @@
 // Who a request comes from, and what it may do.
 //
-//   a key in the header    valid: that key · wrong: 401, or on loopback while no key exists: anyone
+//   a key in the header    valid: that key · the owner's secret, from this machine: everything
+//                          wrong: 401, or from this machine while no key exists: everything
 //   a login cookie         the key it names
-//   neither                on loopback while no key exists, or with `auth.loopback = open`: anyone; else 401
-//
-// "On loopback" means that the connection comes from this machine and no proxy says that it speaks for another one.
+//   neither                from this machine while no key exists, or with `auth.loopback = open`: everything; else 401
 
+import { timingSafeEqual } from "node:crypto";
 import type { Scope } from "#api/contract/admin.ts";
 import type { RouteScope } from "#api/contract/paths.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { isLoopback } from "./addresses.ts";
+import type { Sender } from "./client-address.ts";
 import { createUseNotes, findKey, hashKey } from "./keys.ts";
 import { findLogin, loginCookie, readCookie } from "./login.ts";
 import type { KeyStore, StoredKey } from "./ports.ts";
@@ -18,6 +18,8 @@ import type { KeyStore, StoredKey } from "./ports.ts";
 export interface AccessRules {
   readonly keys: KeyStore;
   readonly loginSecret: Uint8Array;
+  /** Proves to be the owner of the data folder; '' for none. */
+  readonly ownerSecret: string;
   readonly loopback: "open" | "key";
   readonly workspace: string;
 }
@@ -25,30 +27,26 @@ export interface AccessRules {
 export interface Approach {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
-  /** The client's address, behind trusted proxies. */
-  readonly address: string;
-  /** Headers of a proxy that is not trusted: the client may be anywhere. */
-  readonly proxied: boolean;
+  readonly sender: Sender;
 }
 
 export interface Access {
   /** The caller, or why there is none. */
   identify(approach: Approach): Caller | Refusal;
   /** The same for a key that came by another way, such as XTrack's first line; '' for none. */
-  identifyKey(secret: string, address: string): Caller | Refusal;
-  /** Whether a request from this address needs a key. */
-  needsKey(address: string, proxied: boolean): boolean;
+  identifyKey(secret: string, sender: Sender): Caller | Refusal;
+  /** Someone who has proved to own the data folder. */
+  owner(): Caller;
+  /** Whether this sender needs a key. */
+  needsKey(sender: Sender): boolean;
 }
 
 const everyScope: readonly Scope[] = ["ingest", "read", "control", "admin"];
 
-export function createAccess({ keys, loginSecret, loopback, workspace }: AccessRules): Access {
+export function createAccess({ keys, loginSecret, ownerSecret, loopback, workspace }: AccessRules): Access {
   const noteUse = createUseNotes(keys);
 
-  const needsKey = (address: string, proxied: boolean) => {
-    if (proxied || !isLoopback(address)) return true;
-    return keys.list().length > 0 && loopback === "key";
-  };
+  const needsKey = ({ isLocal }: Sender) => !isLocal || (keys.list().length > 0 && loopback === "key");
 
   const toCaller = (key: StoredKey): Caller => {
     noteUse(key, Date.now());
@@ -66,29 +64,34 @@ export function createAccess({ keys, loginSecret, loopback, workspace }: AccessR
     return { workspace, scopes: new Set(everyScope), name: "local", keyId: null, source };
   };
 
-  const identifyKey = (secret: string, address: string, proxied = false): Caller | Refusal => {
+  const identifyKey = (secret: string, sender: Sender): Caller | Refusal => {
     const all = keys.list();
-    if (secret === "") return needsKey(address, proxied) ? refuseMissing() : toLocal(`address:${address}`);
+    if (secret === "") return needsKey(sender) ? refuseMissing() : toLocal(`address:${sender.address}`);
     const key = findKey(secret, all);
     if (key) return toCaller(key);
+    if (sender.isLocal && ownerSecret !== "" && isEqual(secret, ownerSecret)) return toLocal("owner");
     // Clients are set up with some key or other; while there is none to compare with, it only tells them apart.
-    const open = all.length === 0 && !proxied && isLoopback(address);
-    return open ? toLocal(`bearer:${hashKey(secret).slice(0, 16)}`) : refuseWrong();
+    return all.length === 0 && sender.isLocal ? toLocal(`bearer:${hashKey(secret).slice(0, 16)}`) : refuseWrong();
   };
 
   return {
     needsKey,
     identifyKey,
-    identify({ authorization, cookie, address, proxied }) {
+    owner: () => toLocal("owner"),
+    identify({ authorization, cookie, sender }) {
       if (authorization !== undefined) {
         const secret = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-        return secret === undefined ? refuseWrong() : identifyKey(secret, address, proxied);
+        return secret === undefined ? refuseWrong() : identifyKey(secret, sender);
       }
       const login = readCookie(cookie, loginCookie);
       const key = login === undefined ? undefined : findLogin(login, keys.list(), Date.now(), loginSecret);
-      return key ? toCaller(key) : identifyKey("", address, proxied);
+      return key ? toCaller(key) : identifyKey("", sender);
     },
   };
+}
+
+function isEqual(given: string, expected: string): boolean {
+  return timingSafeEqual(Buffer.from(hashKey(given)), Buffer.from(hashKey(expected)));
 }
 
 export function mayUse(caller: Caller, scope: RouteScope): boolean {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName, type RouteScope } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import type { Caller } from "#api/handler.ts";
+import type { Sender } from "./client-address.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -12,8 +13,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     caller: Caller;
-    /** Whether a proxy that is not trusted says that it speaks for someone else. */
-    proxied: boolean;
+    sender: Sender;
   }
 }
 

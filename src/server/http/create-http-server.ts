@@ -11,7 +11,8 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from "fastify";
+import { paths } from "#api/contract/paths.ts";
 import type { Caller, Handlers } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
@@ -22,6 +23,7 @@ import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
 import { isLoopback } from "./addresses.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addBlobRoutes } from "./blob-routes.ts";
+import { createSenderOf, type Sender } from "./client-address.ts";
 import { handleErrors, sendRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
@@ -39,6 +41,7 @@ export interface HttpServerOptions {
   readonly metrics: Metrics;
   readonly keys: KeyStore;
   readonly loginSecret: Uint8Array;
+  readonly ownerSecret: string;
   readonly intake: Intake;
   readonly blobs: BlobIntake;
   readonly sockets: SocketIntake;
@@ -70,25 +73,29 @@ export function checkBind(host: string, port: number, keys: KeyStore): void {
 }
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { config, keys, loginSecret, metrics, log } = options;
+  const { config, keys, loginSecret, ownerSecret, metrics, log } = options;
   const { host, port } = config.httpAddress;
   checkBind(host, port, keys);
   const draining = new AbortController();
-  const access = createAccess({ keys, loginSecret, loopback: config.authLoopback, workspace: config.workspace });
+  const access = createAccess({
+    ...{ keys, loginSecret, ownerSecret },
+    ...{ loopback: config.authLoopback, workspace: config.workspace },
+  });
+  const senderOf = createSenderOf(config.trustedProxies);
   const app = fastify(toFastifyOptions(config)) as unknown as FastifyInstance;
   const guard = createGuard(options, access);
 
   app.setValidatorCompiler(compileSchema as never);
   app.decorateRequest("caller", null as unknown as Caller);
-  app.decorateRequest("proxied", false);
+  app.decorateRequest("sender", null as unknown as Sender);
   parseJsonOnly(app);
   handleErrors(app, log);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(commonHeaders);
     if (config.tlsCert !== "") reply.header("strict-transport-security", "max-age=31536000");
     const { scope } = request.routeOptions.config;
-    const admitted = guard(request.raw, request.ip, request.method !== "GET" && request.method !== "HEAD");
-    request.proxied = isProxied(request.raw, config);
+    request.sender = senderOf(request.raw);
+    const admitted = guard(request.raw, request.sender, toWish(request));
     if (admitted instanceof Refusal) {
       const open = scope === "open" || request.is404;
       // A wrong key is no reason to hide the login page or the liveness of the server.
@@ -124,7 +131,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const sockets = addSocketRoute(app.server as Server, {
     sockets: options.sockets,
     frameBytesMax: config.frameBytesMax,
-    admit: (request) => admitSocket(request, guard),
+    admit: (request) => admitSocket(request, senderOf(request), guard),
   });
   app.server.maxConnections = config.httpConnectionsMax;
   await app.listen({ host, port });
@@ -171,34 +178,51 @@ function parseExactly(text: string): unknown {
 /** Someone who may see only what is open to all. */
 const nobody: Caller = { workspace: "", scopes: new Set(), name: "", keyId: null, source: "" };
 
-type Guard = (request: IncomingMessage, address: string, changes: boolean) => Caller | Refusal;
+/** What a request wants, as far as it matters who may ask. */
+interface Wish {
+  /** It changes something, or costs much: no page of another site may ask for it. */
+  readonly changes: boolean;
+  /** A balancer or a monitor asks by whatever name it has for this server. */
+  readonly anyHost: boolean;
+}
+
+type Guard = (request: IncomingMessage, sender: Sender, wish: Wish) => Caller | Refusal;
+
+const anyHostPaths: ReadonlySet<string> = new Set([paths.healthz.path, paths.readyz.path, paths.prometheus.path]);
+
+function toWish({ method, routeOptions: { url = "" } }: FastifyRequest): Wish {
+  const reads = method === "GET" || method === "HEAD";
+  return { changes: !reads || url === paths.backup.path, anyHost: reads && anyHostPaths.has(url) };
+}
 
 function createGuard({ config }: HttpServerOptions, access: Access): Guard {
   const rules = { boundHost: config.httpAddress.host, hosts: config.httpHosts };
-  return (request, address, changes) => {
+  return (request, sender, { changes, anyHost }) => {
     const { host, origin, authorization, cookie } = request.headers;
     const site = request.headers["sec-fetch-site"];
-    const caller = access.identify({ authorization, cookie, address, proxied: isProxied(request, config) });
+    const caller = access.identify({ authorization, cookie, sender });
     const hasValidKey = !(caller instanceof Refusal) && caller.keyId !== null && authorization !== undefined;
-    if (!hasValidKey && !isAllowedHost(host, rules)) return refuseHost(host);
+    if (countHosts(request) > 1) return refuseHost(undefined);
+    if (!hasValidKey && !anyHost && !isAllowedHost(host, rules)) return refuseHost(host);
     if (changes && !isSameOrigin(origin, typeof site === "string" ? site : undefined, host))
       return refuseOrigin(origin);
     return caller;
   };
 }
 
-/** A proxy on this machine makes everybody look local; unless it is trusted, its word only takes that away. */
-function isProxied(request: IncomingMessage, config: Config): boolean {
-  if (config.trustedProxies.length > 0) return false;
-  const { headers } = request;
-  return headers["x-forwarded-for"] !== undefined || headers["forwarded"] !== undefined;
+/** With two of them, a proxy and we might each believe another. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
 }
 
-function admitSocket(request: IncomingMessage, guard: Guard): { caller: Caller; address: string } | Refusal {
-  const address = request.socket.remoteAddress ?? "";
-  const caller = guard(request, address, true);
+function admitSocket(
+  request: IncomingMessage,
+  sender: Sender,
+  guard: Guard,
+): { caller: Caller; address: string } | Refusal {
+  const caller = guard(request, sender, { changes: true, anyHost: false });
   if (caller instanceof Refusal) return caller;
-  return mayUse(caller, "ingest") ? { caller, address } : refuseScope("ingest");
+  return mayUse(caller, "ingest") ? { caller, address: sender.address } : refuseScope("ingest");
 }
 
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?: *; *[\w!#$%&'*+.^`|~-]+=[^;]+)*$/;

@@ -4,8 +4,7 @@
 // hash, so revoking a key ends its logins. Nothing is kept on the server, so a login survives a restart.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readSecretFile } from "./owner-secret.ts";
 import type { StoredKey } from "./ports.ts";
 
 export const loginCookie = "tributary_login";
@@ -13,14 +12,7 @@ export const loginCookie = "tributary_login";
 /** The secret that seals logins: the setting's, or one made at the first start and readable by its owner alone. */
 export function readLoginSecret(dataDir: string, shared = ""): Uint8Array {
   if (shared !== "") return createHash("sha256").update(`login\0${shared}`).digest();
-  const path = join(dataDir, "login-secret");
-  mkdirSync(dataDir, { recursive: true });
-  try {
-    writeFileSync(path, randomBytes(32), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  return readFileSync(path);
+  return readSecretFile(dataDir, "login-secret", () => randomBytes(32));
 }
 
 export function formatLogin(key: StoredKey, endMs: number, secret: Uint8Array): string {

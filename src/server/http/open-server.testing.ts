@@ -17,6 +17,7 @@ export interface OpenServer {
   readonly inputs: Input[];
   readonly blobs: { put: BlobPut; bytes: Buffer }[];
   readonly keys: StoredKey[];
+  readonly ownerSecret: string;
   /** What the next submissions answer; by default the body's own batch id. */
   respond: () => Promise<Receipt | Busy>;
   addKey(scopes: StoredKey["scopes"], workspace?: string): string;
@@ -36,6 +37,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
   const inputs: Input[] = [];
   const blobs: OpenServer["blobs"] = [];
   const keys = options.keys ?? [];
+  const ownerSecret = createKeySecret().secret;
   const flags = { httpAddress: "127.0.0.1:0", ...options.flags };
   const config: Config = readConfig({ flags, env: {} });
   const takeFile = async (put: BlobPut) => {
@@ -50,6 +52,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     inputs,
     blobs,
     keys,
+    ownerSecret,
     respond: async () => ({ position: inputs.length, accepted: 1, duplicates: 0, faults: [] }),
     addKey: (scopes, workspace = "default") => addKey(keys, scopes, workspace),
     close: () => server.close(1000),
@@ -60,6 +63,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     metrics: createMetrics(),
     keys: createKeyList(keys),
     loginSecret: new Uint8Array(32).fill(7),
+    ownerSecret,
     intake: {
       submit: async (submissions) => {
         for (const { input } of submissions) inputs.push(input);

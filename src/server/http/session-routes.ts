@@ -100,7 +100,7 @@ function toSession(request: FastifyRequest, caller: Caller, { access, xtrack }: 
   return {
     workspace: known ? caller.workspace : "",
     scopes: [...caller.scopes],
-    key_needed: access.needsKey(request.ip, request.proxied),
+    key_needed: access.needsKey(request.sender),
     version,
     http: `${request.protocol}://${request.host}`,
     xtrack: known ? xtrack : null,

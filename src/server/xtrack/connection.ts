@@ -164,7 +164,7 @@ export class Connection {
   private admit({ key, rest }: Sniffed): void {
     const { carrier, ports, rules } = this;
     this.sniffer = null;
-    this.admission = ports.gate.admit(key, carrier.address);
+    this.admission = ports.gate.admit(key, carrier.address, carrier.transport);
     if (this.admission === null) {
       this.counters.unauthorized++;
       this.startedWell();

@@ -3,6 +3,7 @@
 import type { Config } from "#config/settings.ts";
 import type { Access } from "#server/http/access.ts";
 import { mayUse } from "#server/http/access.ts";
+import { isLoopback } from "#server/http/addresses.ts";
 import {
   type ConnectionCounters,
   type ConnectionInfo,
@@ -30,7 +31,7 @@ export type XtrackSettings = Pick<
 
 export interface XtrackDoorsOptions {
   readonly config: XtrackSettings;
-  readonly access: Pick<Access, "identifyKey">;
+  readonly access: Pick<Access, "identifyKey" | "owner">;
   readonly intake: Pick<IntakeSinkOptions, "submit" | "decode" | "runOf" | "nowNs">;
   readonly desk: CommandDesk;
 }
@@ -90,10 +91,12 @@ function toListen({ xtrackAddress, xtrackUnixPath }: XtrackSettings): ListenAddr
   return listen;
 }
 
-function toGate(access: Pick<Access, "identifyKey">): Gate {
+function toGate(access: Pick<Access, "identifyKey" | "owner">): Gate {
   return {
-    admit(key, address) {
-      const caller = access.identifyKey(key, address);
+    admit(key, address, transport) {
+      // Only the owner of the data folder can open the Unix socket, so it is like being let in already.
+      const isOwner = transport === "unix" && key === "";
+      const caller = isOwner ? access.owner() : access.identifyKey(key, { address, isLocal: isLoopback(address) });
       if (caller instanceof Error || !mayUse(caller, "ingest")) return null;
       return { workspace: caller.workspace, source: caller.source };
     },

@@ -67,8 +67,8 @@ export interface Admission {
 }
 
 export interface Gate {
-  /** Who this is, by its key ('' for none) and address; null for someone who may not send. */
-  admit(key: string, address: string): Admission | null;
+  /** Who this is, by its key ('' for none) and the way it came; null for someone who may not send. */
+  admit(key: string, address: string, transport: Transport): Admission | null;
 }
 
 /** The part of control that connections use. */

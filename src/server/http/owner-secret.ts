@@ -1,0 +1,32 @@
+// Secrets of a data folder: made at the first start and readable by their owner alone. Whoever can read one could read
+// the data as well, so `owner-secret` is a key for everything, as long as it comes from this machine.
+
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const ownerSecretFile = "owner-secret";
+
+/** What `tributary` on this machine sends as its bearer. */
+export function readOwnerSecret(dataDir: string): string {
+  const make = () => Buffer.from(`trib_owner_${randomBytes(32).toString("base64url")}\n`);
+  return readSecretFile(dataDir, ownerSecretFile, make).toString("utf8").trim();
+}
+
+/** A file that is too short to be a secret was cut off while it was written, and is made anew. */
+export function readSecretFile(dataDir: string, name: string, make: () => Uint8Array): Buffer {
+  const path = join(dataDir, name);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(path, make(), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const found = readFileSync(path);
+  chmodSync(path, 0o600);
+  if (found.length >= secretBytesMin) return found;
+  writeFileSync(path, make());
+  return readFileSync(path);
+}
+
+const secretBytesMin = 32;
