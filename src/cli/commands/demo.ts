@@ -2,12 +2,12 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, sep } from "node:path";
 import type { Command } from "commander";
 import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
 import { formatBytes, formatCount } from "#cli/format.ts";
-import { importPaths } from "#cli/import/import.ts";
+import { type ImportResult, importPaths } from "#cli/import/import.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
 import { createLog } from "#server/log.ts";
@@ -19,9 +19,19 @@ interface DemoOptions extends SharedOptions {
 
 const demoFolder = ".tributary-demo";
 
+/**
+ * Trainings that two clients recorded at once. Nothing in the spans of the one names the run of the other, as it does
+ * when a job is started by `tributary run`, so it is said here.
+ */
+const twins = [
+  { folder: join("h200", "cirron-stats"), run: "349082d8-7fd3-4e08-aeb5-ffb29c1d81d9" },
+  { folder: join("h200", "cirron-full"), run: "596350f9-109d-4c13-b2a1-a14266af6282" },
+];
+
 // A small training that can be steered while it runs. Node does not run TypeScript inside node_modules, so a release
-// has it built, beside the rest of the program.
+// has it built, beside the rest of the program. An hour of steps; when they are done it begins anew.
 const isRelease = !import.meta.url.endsWith(".ts");
+const liveSteps = 72_000;
 const liveProgram = isRelease ? "../dist/examples/steerable-job.js" : "steerable-job/job.ts";
 
 export function addDemo(program: Command, context: Context): void {
@@ -29,8 +39,8 @@ export function addDemo(program: Command, context: Context): void {
     .command("demo")
     .summary("see it with a real sample")
     .description(
-      "Starts a server in a folder of its own, loads traces of real GPU trainings into it, and starts one small training to " +
-        "watch and steer.",
+      "Starts a server in a folder of its own, loads traces of real trainings and pipelines into it, and starts one small " +
+        "training to watch and steer. Opens on a page that leads through them in six steps.",
     )
     .option("--no-live", "without the training that runs now")
     .addHelpText("after", "\nExample:\n  tributary demo\n");
@@ -38,15 +48,15 @@ export function addDemo(program: Command, context: Context): void {
     const config = toConfig(context, { data: demoFolder, ...options });
     const level = options.verbose ? "debug" : options.quiet ? "error" : "warn";
     const server = await context.openServer(config, createLog({ level, format: config.logFormat }));
-    let live: ChildProcess | undefined;
+    const live = createLive(context, server);
     try {
       await loadSample(context, server);
-      live = options.live ? startLive(context, server) : undefined;
-      printAddresses(context, server, config.dataDir);
-      printNext(context, server, config.server, live !== undefined);
+      const isTraining = options.live && live.start();
+      printAddresses(context, server, config.dataDir, "/tour");
+      printNext(context, server, config.server, isTraining);
       await waitForStop(context.stop);
     } finally {
-      live?.kill("SIGTERM");
+      live.close();
       await server.close();
     }
   });
@@ -55,28 +65,58 @@ export function addDemo(program: Command, context: Context): void {
 async function loadSample(context: Context, server: RunningServer): Promise<void> {
   const began = performance.now();
   const client = createClient(server.url, "");
-  const paths = [join(context.examplesDir, "data")];
-  const { stop } = context;
-  const result = await importPaths({ client, paths, speed: "instant", follow: false, stop });
+  const folder = join(context.examplesDir, "data");
+  const common = { client, speed: "instant", follow: false, stop: context.stop } as const;
+  const isTwin = (path: string) => twins.some((twin) => path.startsWith(join(folder, twin.folder) + sep));
+  const results = [await importPaths({ ...common, paths: [folder], only: (path) => !isTwin(path) })];
+  for (const twin of twins)
+    results.push(await importPaths({ ...common, paths: [join(folder, twin.folder)], runId: twin.run }));
+  const sum = (of: (result: ImportResult) => number) => results.reduce((total, result) => total + of(result), 0);
   const { total } = await client.call("runs", { query: { limit: 1 } });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const what = `${formatCount(result.files, "file")} of real GPU trainings, ${formatBytes(result.bytes)}`;
+  const what = `${formatCount(
+    sum(({ files }) => files),
+    "file",
+  )} of real trainings and pipelines, ${formatBytes(sum(({ bytes }) => bytes))}`;
   printLine(context, `Loaded ${what}: ${formatCount(total, "run")} in ${seconds} s.\n`);
 }
 
-function startLive(context: Context, server: RunningServer): ChildProcess | undefined {
+/** A training that goes on as long as the demo, unless a person stops it. */
+function createLive(context: Context, server: RunningServer): { start(): boolean; close(): void } {
   const program = join(context.examplesDir, liveProgram);
   const address = server.xtrack[0];
-  if (!existsSync(program) || address === undefined) return undefined;
-  const at = address.lastIndexOf(":");
-  const env = {
-    ...context.env,
-    TRIBUTARY_SERVER: server.url,
-    XTRACK_TRANSPORT: "tcp",
-    XTRACK_HOST: address.slice(0, at).replace(/^\[|\]$/g, ""),
-    XTRACK_PORT: address.slice(at + 1),
+  let child: ChildProcess | undefined;
+  let isClosed = false;
+  const start = (): boolean => {
+    if (!existsSync(program) || address === undefined) return false;
+    const at = address.lastIndexOf(":");
+    const env = {
+      ...context.env,
+      TRIBUTARY_SERVER: server.url,
+      XTRACK_TRANSPORT: "tcp",
+      XTRACK_HOST: address.slice(0, at).replace(/^\[|\]$/g, ""),
+      XTRACK_PORT: address.slice(at + 1),
+    };
+    child = spawn(process.execPath, [program, String(liveSteps)], {
+      env: env as NodeJS.ProcessEnv,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let said = "";
+    child.stdout?.on("data", (text: Buffer) => {
+      said += text.toString();
+    });
+    child.on("exit", () => {
+      if (!isClosed && said.startsWith("done")) start();
+    });
+    return true;
   };
-  return spawn(process.execPath, [program], { env: env as NodeJS.ProcessEnv, stdio: "ignore" });
+  return {
+    start,
+    close() {
+      isClosed = true;
+      child?.kill("SIGTERM");
+    },
+  };
 }
 
 /** How a command is typed here: a checkout may have no `tributary` in its path, and another port has to be named. */
@@ -92,8 +132,7 @@ function printNext(context: Context, { url }: RunningServer, usual: string, hasL
   const bold = (text: string) => paint(context.stdout, context.env, "bold", text);
   const lines = [
     "",
-    `${bold("Try")}     open ${url} and look at the sweep: one run diverged to NaN, one failed`,
-    ...(hasLive ? [`        watch the run that trains now, and pause it from its Control page`] : []),
+    `${bold("Try")}     open ${url}/tour: six steps from a dip in a curve to its cause${hasLive ? ", and to the run that trains now" : ""}`,
     `        ${typed(context, "runs --sort metrics.val_loss.last --column metrics.val_loss.last", named)}`,
     `        ${typed(context, "sql 'SELECT key, count(), min(value) FROM metrics GROUP BY key'", named)}`,
     `        ${typed(context, "run -- python train.py", named)}`,

@@ -31,9 +31,9 @@ export function addUp(program: Command, context: Context): void {
   });
 }
 
-export function printAddresses(context: Context, server: RunningServer, dataDir: string): void {
+export function printAddresses(context: Context, server: RunningServer, dataDir: string, path = ""): void {
   const name = (text: string) => paint(context.stdout, context.env, "bold", text.padEnd(8));
-  printLine(context, `${name("Open")}${server.url}`);
+  printLine(context, `${name("Open")}${server.url}${path}`);
   for (const address of server.xtrack) printLine(context, `${name("XTrack")}${address}`);
   printLine(context, `${name("Data")}${dataDir}`);
 }

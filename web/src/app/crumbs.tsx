@@ -12,6 +12,7 @@ const titles: Record<string, string> = {
   health: "Health",
   start: "Getting started",
   settings: "Settings",
+  tour: "A way through the sample",
 };
 
 export function Crumbs() {

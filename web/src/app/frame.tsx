@@ -8,8 +8,10 @@ import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
 import { LiveDot } from "./live-dot.tsx";
 import { LoginGate } from "./login.tsx";
+import { usePreference } from "./preference.ts";
 import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
 
+const TourBar = lazy(() => import("../view/tour/tour-bar.tsx").then((module) => ({ default: module.TourBar })));
 const Palette = lazy(() => import("./palette.tsx").then((module) => ({ default: module.Palette })));
 
 const places: readonly (readonly [to: string, word: string, icon: IconName])[] = [
@@ -26,6 +28,7 @@ export function Frame() {
   useStaleOnLive();
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
+  const touring = usePreference("tour", "0")[0] !== "0";
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
@@ -54,6 +57,11 @@ export function Frame() {
             <Outlet />
           </LoginGate>
         </main>
+        {touring ? (
+          <Suspense>
+            <TourBar />
+          </Suspense>
+        ) : null}
       </div>
       {palette ? (
         <Suspense>

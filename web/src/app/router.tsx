@@ -144,6 +144,12 @@ const start = createRoute({
   component: lazyRouteComponent(() => import("../view/start/start-view.tsx"), "StartView"),
 });
 
+const tour = createRoute({
+  getParentRoute: () => root,
+  path: "/tour",
+  component: lazyRouteComponent(() => import("../view/tour/tour-view.tsx"), "TourView"),
+});
+
 const runTabs = [
   overview,
   charts,
@@ -170,6 +176,7 @@ const routeTree = root.addChildren([
   health,
   settings,
   start,
+  tour,
 ]);
 
 export const router = createRouter({
