@@ -1,22 +1,17 @@
-// What every route is given: reads, the clock, and how to answer with the position an answer includes.
+// What every route is given: what it answers from, the clock, and how to answer with the position an answer includes.
 
 import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
+import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
-import type { RunTables } from "#query/runs/tables.ts";
-import type { ExportReads } from "./export-reads.ts";
-import type { FileReads, Reads, ResolvedRun } from "./reads.ts";
+import type { Sources } from "#query/sources.ts";
 import { Refusal } from "./refusal.ts";
-import type { SqlPort } from "./sql-port.ts";
 
 export interface ApiContext {
-  readonly reads: Reads;
-  /** The table of runs, kept up to date in memory. */
-  readonly tables: RunTables;
-  readonly files: FileReads;
-  readonly exports: ExportReads;
-  readonly sql: SqlPort;
+  readonly sources: Sources;
+  /** Rows of one answer to people's SQL. */
+  readonly sqlRowsMax: number;
   /** The journal position that answers include now, `<collector>-<position>`; of several collectors a list. */
   asOf(): string;
   head(): HeadContext;
@@ -30,7 +25,7 @@ export interface ApiContext {
   /** Resolves when faults that were found elsewhere are durable and can be read. */
   keepFaults(faults: readonly KeptFault[], workspace: string): Promise<void>;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
-  deleteRuns(workspace: string, runs: readonly ResolvedRun[], author: string): Promise<void>;
+  deleteRuns(workspace: string, runs: readonly FoundRun[], author: string): Promise<void>;
 }
 
 /** A fault as it was kept before. */
@@ -57,17 +52,13 @@ export interface LiveStats {
 export async function resolveRun(
   context: ApiContext,
   request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: string } },
-): Promise<ResolvedRun> {
-  const found = await context.reads.resolve(request.caller.workspace, request.params.id);
+): Promise<FoundRun> {
+  const found = await findRun(context.sources, request.caller.workspace, request.params.id);
   if (found !== null) return found;
   throw new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(request.params.id)}.`, {
     hint: "List runs with GET /api/v1/runs; any id a run was ever known by works.",
     at: { part: "path", name: "id" },
   });
-}
-
-export function groupKeys(run: ResolvedRun): string[] {
-  return run.groups.map((group) => group.groupKey);
 }
 
 /** Cursors are opaque to clients: the sort values of the last row, as base64url of JSON. */

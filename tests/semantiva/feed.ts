@@ -7,8 +7,8 @@ import { PlainGroups } from "#intake/groups.ts";
 import { IdMap } from "#intake/id-map.ts";
 import { applySemantiva, type SemantivaState } from "#intake/semantiva/apply.ts";
 import { decodeLines } from "#intake/semantiva/decode-lines.ts";
-import type { LifecycleRow, NodeRow } from "#model/pipeline-facts.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
+import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 

@@ -6,8 +6,9 @@ import { judgeRun } from "#query/semantiva/completeness.ts";
 import { toGrid } from "#query/semantiva/grid.ts";
 import { judgeLaunchHead } from "#query/semantiva/launch.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
+import { readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
-import { readCompleteness, readLaunches } from "#store/reader/pipelines.ts";
+import { readCompleteness } from "#store/reader/pipelines.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { openEmbedded, type StoreUnderTest } from "../support/store-under-test.ts";
 

@@ -10,17 +10,9 @@ import { judgeRun } from "#query/semantiva/completeness.ts";
 import { toGraph } from "#query/semantiva/graph.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
+import { readAttempts, readLaunch, readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
-import {
-  readAttempts,
-  readClocks,
-  readCompleteness,
-  readLaunch,
-  readLaunches,
-  readLifecycle,
-  readNodes,
-  readPayloads,
-} from "#store/reader/pipelines.ts";
+import { readClocks, readCompleteness, readLifecycle, readNodes, readPayloads } from "#store/reader/pipelines.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { type StoreUnderTest, storesUnderTest } from "../support/store-under-test.ts";

@@ -7,12 +7,27 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Reads } from "#api/reads.ts";
-import { createReads } from "#server/app/reads.ts";
+import { findGroups, findRun } from "#query/runs/find-run.ts";
+import { PointCache, pointReads } from "#query/series/point-cache.ts";
+import { wholeSeries } from "#query/series/request.ts";
+import { readSeries } from "#query/series/series.ts";
 import { createStore } from "#store/client.ts";
 import { deletionTarget } from "#store/delete-groups.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { exportTableQuery } from "#store/reader/export-tables.ts";
+import { readLaunch, readLaunches } from "#store/reader/launches.ts";
+import { readMetrics } from "#store/reader/metrics.ts";
+import { readClocks, readCompleteness, readLifecycle } from "#store/reader/pipelines.ts";
+import * as records from "#store/reader/records.ts";
+import { readCounts, readFields, readRunPayloads } from "#store/reader/run-details.ts";
+import { readRunFacts } from "#store/reader/run-facts.ts";
+import { readSeqRanges, readWorkerStarts } from "#store/reader/sequences.ts";
+import { readSnapshots, readTensors } from "#store/reader/snapshots.ts";
+import { readMarksOfSpan, readSpan, readSpanRef } from "#store/reader/span.ts";
+import { readSpanSummary } from "#store/reader/span-summary.ts";
+import * as timeline from "#store/reader/timeline.ts";
+import { readStateEvents } from "#store/reader/xtrack-state.ts";
 import { schemaStatements } from "#store/schema/migrate.ts";
 import { viewSelects } from "#store/schema/views.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
@@ -61,72 +76,64 @@ const drain = async (chunks: AsyncIterable<unknown>): Promise<void> => {
   for await (const _chunk of chunks);
 };
 
+const everything = { workspace: "default" };
+const some = { workspace: "default", groupKeys: groups };
+const logs = {
+  ...page,
+  levels: [],
+  text: "x",
+  workers: [],
+  stream: "",
+  fromStep: null,
+  toStep: null,
+  descending: false,
+};
+
 /** One question of each kind that the routes have. */
-const questions: Readonly<Record<string, (reads: Reads) => Promise<unknown>>> = {
-  resolve: (reads) => reads.resolve("default", "a"),
-  "groups of ids": (reads) => reads.groupsOfIds("default", ["a"]),
-  "all runs": (reads) => reads.runFacts("default", null),
-  "some runs": (reads) => reads.runFacts("default", groups),
-  params: (reads) => reads.paramCells("default", "lr", null),
-  "metrics by key": (reads) => reads.metricCells("default", "loss", "last", null),
-  "metrics of groups": (reads) => reads.metricCells("default", "loss", "max", groups),
-  "counts of points": (reads) => reads.metricCounts("default", ["loss"], groups),
-  fields: (reads) => reads.fields("default", "lo"),
-  payloads: (reads) => reads.runPayloads(groups),
-  counts: (reads) => reads.counts(groups),
-  metrics: (reads) => reads.metrics([group]),
-  logs: (reads) =>
-    reads.logs({
-      ...page,
-      levels: [],
-      text: "x",
-      workers: [],
-      stream: "",
-      fromStep: null,
-      toStep: null,
-      descending: false,
-    }),
-  artifacts: (reads) => reads.artifacts(page),
-  checkpoints: (reads) => reads.checkpoints(page),
-  faults: (reads) => reads.faults({ ...page, workspace: "default", codes: [], protocol: "" }),
-  "span summary": (reads) => reads.spanSummary({ ...window, byRank: true }),
-  tensors: (reads) => reads.tensors(window, null),
-  "tensor rows": (reads) => reads.tensorRows(window, "w", 10),
-  span: (reads) => reads.span(groups, "s"),
-  "span refs": (reads) => reads.spanRefs(groups, ["s"]),
-  marks: (reads) => reads.marksOfSpan(groups, "s"),
-  "timeline parts": (reads) => reads.timeline.parts(groups),
-  "timeline state": (reads) => reads.timeline.state(groups, { spans: 0n, nodes: 0n, marks: 0n }),
-  timeline: (reads) => drain(reads.timeline.spans("spans", range, new AbortController().signal)),
-  "timeline marks": (reads) => drain(reads.timeline.marks(range, new AbortController().signal)),
-  sequences: (reads) => reads.records.sequences(groups),
-  states: (reads) => reads.records.stateEvents(groups),
-  completeness: (reads) => reads.pipelines.completeness({ workspace: "default", groups } as never),
-  lifecycle: (reads) => reads.pipelines.lifecycle(groups),
-  launches: (reads) => reads.pipelines.launches({ workspace: "default", limit: 10, after: null } as never),
-  launch: (reads) => reads.pipelines.launch("default/l/a/1"),
-  clocks: (reads) => reads.pipelines.clocks(groups),
+const questions: Readonly<Record<string, () => Promise<unknown>>> = {
+  "a run": () => findRun({ store } as never, "default", "a"),
+  "groups of ids": () => findGroups({ store } as never, "default", ["a"]),
+  "all runs": () => readRunFacts(store, everything),
+  "some runs": () => readRunFacts(store, some),
+  params: () => readParamCells(store, everything, "lr"),
+  "metrics by key": () => readMetricCells(store, everything, "loss", "last"),
+  "metrics of groups": () => readMetricCells(store, some, "loss", "max"),
+  "counts of points": () => readMetricCounts(store, some, ["loss"]),
+  fields: () => readFields(store, "default", "lo"),
+  payloads: () => readRunPayloads(store, groups),
+  counts: () => readCounts(store, groups),
+  metrics: () => readMetrics(store, [group]),
+  logs: () => records.readLogs(store, logs),
+  artifacts: () => records.readArtifacts(store, page),
+  checkpoints: () => records.readCheckpoints(store, page),
+  faults: () => records.readFaults(store, { ...page, workspace: "default", codes: [], protocol: "" }),
+  "span summary": () => readSpanSummary(store, window, true),
+  tensors: () => readTensors(store, window, null),
+  "tensor rows": () => readSnapshots(store, window, "w", 10),
+  span: () => readSpan(store, groups, "s"),
+  "span refs": () => readSpanRef(store, groups, "s"),
+  marks: () => readMarksOfSpan(store, groups, "s"),
+  "timeline parts": () => timeline.readTimelineParts(store, groups),
+  "timeline state": () => timeline.readTimelineState(store, groups, { spans: 0n, nodes: 0n, marks: 0n }),
+  timeline: () => drain(timeline.readSpanBlocks(store, "spans", range)),
+  "timeline marks": () => drain(timeline.readMarkBlocks(store, range)),
+  sequences: () => Promise.all([readSeqRanges(store, groups), readWorkerStarts(store, groups)]),
+  states: () => readStateEvents(store, groups),
+  completeness: () => readCompleteness(store, everything),
+  lifecycle: () => readLifecycle(store, groups),
+  launches: () => readLaunches(store, { workspace: "default", limit: 10, after: null }),
+  launch: () => readLaunch(store, "default/l/a/1"),
+  clocks: () => readClocks(store, groups),
 };
 
 describe("a cluster of two shards", () => {
   test.each(Object.entries(questions))("answers %s", async (_name, ask) => {
-    await ask(createReads(store));
+    await ask();
   });
 
   test("answers a series", async () => {
-    const request = {
-      groups: [group],
-      keys: ["loss"],
-      axis: "step",
-      buckets: 10,
-      byWorker: true,
-      byPosition: false,
-      from: null,
-      to: null,
-      fromNs: null,
-      toNs: null,
-    };
-    await drain(createReads(store).series(request as never));
+    const request = { ...wholeSeries, groups: [group], keys: ["loss"], axis: "step", buckets: 10 } as const;
+    await drain(readSeries({ points: new PointCache(pointReads(store)) }, { ...request, byWorker: true }));
   });
 
   test.each(Object.keys(viewSelects("tributary")).filter((name) => !name.endsWith("_of")))(

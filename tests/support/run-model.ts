@@ -3,10 +3,11 @@
 
 import { setImmediate as turn } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
-import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
-import type { EditFact, RunFacts } from "#model/run-facts.ts";
 import { createRows } from "#model/tables.ts";
 import type { RunSource } from "#query/runs/table.ts";
+import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
+import type { EditFact } from "#store/reader/heads.ts";
+import type { RunFacts } from "#store/reader/run-facts.ts";
 
 export interface ModelPoint {
   readonly key: string;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
-import { createReads } from "#server/app/reads.ts";
 import { type ConfiguredAges, configuredAgeMs, sweepRetention } from "#server/app/retention.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -38,7 +37,7 @@ const forEver: ConfiguredAges = { retentionMs: "off", retentionByWorkspaceMs: {}
 function sweep(atNs: bigint, ages = forEver): Promise<number> {
   const { collector } = walk.app;
   const order = (deletion: DeletionOrder) => orderDeletion(collector, deletion);
-  return sweepRetention({ collector, reads: createReads(collector.store), ages, order }, atNs);
+  return sweepRetention({ collector, ages, order }, atNs);
 }
 
 interface Audit {

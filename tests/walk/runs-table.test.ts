@@ -9,8 +9,7 @@ import type { RunsAnswer } from "#api/contract/run.ts";
 import { readField, readFilter, toSummary } from "#api/routes/runs.ts";
 import { nowNs } from "#base/clock.ts";
 import { listRuns } from "#query/runs/list.ts";
-import { RunTables, usualTables } from "#query/runs/tables.ts";
-import { createReads } from "#server/app/reads.ts";
+import { RunTables, runSource, usualTables } from "#query/runs/tables.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
@@ -98,7 +97,7 @@ const questions = [
 /** Returns how many runs there are. */
 async function expectFresh(): Promise<number> {
   let runs = 0;
-  const tables = new RunTables(createReads(walk.app.collector.store), { ...usualTables, kept: false });
+  const tables = new RunTables(runSource(walk.app.collector.store), { ...usualTables, kept: false });
   const context = { nowNs: nowNs(), silenceNs: 300_000_000_000n, isConnected: () => false };
   for (const { sort, columns, filter } of questions) {
     const query = new URLSearchParams({ filter, archived: "show" });
@@ -106,7 +105,7 @@ async function expectFresh(): Promise<number> {
     for (const field of columns) query.append("columns", field);
     const { body } = await walk.get(`/api/v1/runs?${query}`);
     const fresh = await listRuns(
-      tables,
+      { runs: tables },
       {
         workspace: "default",
         filter: readFilter(filter),

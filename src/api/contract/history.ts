@@ -3,9 +3,6 @@
 import Type, { type Static } from "typebox";
 import { Count, Int64, TimeNs } from "./scalar.ts";
 
-/** The first bytes of a fault that an export takes along. */
-export const historyRawBytesMax: number = 512 * 1024;
-
 const HistoryFault = Type.Object(
   {
     id: Type.String({ pattern: "^[0-9a-f]{32}$" }),

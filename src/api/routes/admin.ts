@@ -3,6 +3,7 @@
 import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { listAudit, settingOf } from "#query/admin.ts";
 import { toAudit } from "./edit.ts";
 
 const limitDefault = 100;
@@ -17,7 +18,7 @@ export function auditRoute(context: ApiContext): Handler<"audit"> {
       throw new Refusal("cursor_invalid", "This is not a cursor of the audit.", {
         at: { part: "query", name: "cursor" },
       });
-    const entries = await context.reads.records.audit(caller.workspace, limit, after);
+    const entries = await listAudit(context.sources, { workspace: caller.workspace, limit, after });
     const last = entries.at(-1);
     const next = last === undefined || entries.length < limit ? null : [last.at_ns, last.action, last.target];
     return { entries, next: encodeCursor(next) };
@@ -26,7 +27,7 @@ export function auditRoute(context: ApiContext): Handler<"audit"> {
 
 export function retentionRoute(context: ApiContext): Handler<"retention"> {
   return async ({ caller }) => {
-    const value = await context.reads.records.setting(caller.workspace, retentionDays);
+    const value = await settingOf(context.sources, caller.workspace, retentionDays);
     if (value !== null) return { days: JSON.parse(value) as number | null, set_by: "api" };
     const ageMs = context.configuredAgeMs(caller.workspace);
     return ageMs === null ? { days: null, set_by: "nobody" } : { days: ageMs / dayMs, set_by: "configuration" };

@@ -1,13 +1,13 @@
 // The step at which each run leaves the first one's series beyond its noise.
 
-import type { ComparedMetric } from "#api/compare-reads.ts";
-import type { ApiContext } from "#api/context.ts";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { toFloat } from "#api/contract/scalar.ts";
-import type { Series } from "#api/contract/series.ts";
-import type { RunGroup } from "#api/reads.ts";
 import { findDivergence, type SteppedPoint } from "#query/compare/divergence.ts";
-import { parseLines } from "./lines.ts";
+import { type ComparedMetric, nameOf } from "#query/compare/read-compared.ts";
+import type { RunGroup } from "#query/runs/find-run.ts";
+import { wholeSeries } from "#query/series/request.ts";
+import { readSeries, type Series } from "#query/series/series.ts";
+import type { Sources } from "#query/sources.ts";
 
 const divergenceBuckets = 2000;
 const lossKeysMax = 4;
@@ -29,26 +29,16 @@ export function lossKeys(metrics: readonly ComparedMetric[]): string[] {
 
 /** `ids` in order: the first is the one that the others are measured by. */
 export async function readDivergences(
-  context: ApiContext,
+  sources: Sources,
   ids: readonly string[],
   groups: readonly RunGroup[],
   keys: readonly string[],
   signal: AbortSignal,
 ): Promise<CompareAnswer["divergence"]> {
   if (keys.length === 0 || ids.length < 2) return [];
-  const window = { worker: null, phase: null, from: null, to: null, fromNs: null, toNs: null };
-  const request = {
-    groups,
-    keys,
-    axis: "step" as const,
-    buckets: divergenceBuckets,
-    byWorker: false,
-    byPosition: false,
-    ...window,
-  };
+  const request = { ...wholeSeries, groups, keys, axis: "step", buckets: divergenceBuckets } as const;
   const all: Series[] = [];
-  for await (const series of parseLines<Series>(context.reads.series(request, signal))) all.push(series);
-  const nameOf = (run: string, key: string, phase: string): string => JSON.stringify([run, key, phase]);
+  for await (const series of readSeries(sources, request, signal)) all.push(series);
   const seriesOf = new Map(all.map((series) => [nameOf(series.run, series.key, series.phase), series]));
   const [first, ...others] = ids;
   return all
@@ -66,7 +56,7 @@ export async function readDivergences(
           ts_ns:
             found === null || other === undefined
               ? null
-              : (BigInt(other.t_base) + BigInt(Math.round(found.at.t))).toString(),
+              : (other.buckets.tBase + BigInt(Math.round(found.at.t))).toString(),
           reference: found === null ? null : toFloat(found.reference),
           value: found === null ? null : toFloat(found.at.value),
         };
@@ -74,9 +64,9 @@ export async function readDivergences(
     );
 }
 
-function toPoints(series: Series): SteppedPoint[] {
-  const base = Number(series.x_base);
-  return series.last.flatMap((value, at) =>
-    value === null ? [] : [{ x: base + (series.x[at] as number), t: series.t[at] as number, value: Number(value) }],
+function toPoints({ buckets }: Series): SteppedPoint[] {
+  const base = Number(buckets.xBase);
+  return buckets.last.flatMap((value, at) =>
+    value === null ? [] : [{ x: base + (buckets.x[at] as number), t: buckets.t[at] as number, value }],
   );
 }

@@ -2,11 +2,11 @@
 
 import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
-import type { ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { EditFact } from "#model/run-facts.ts";
 import type { StateChange } from "#model/state-tables.ts";
+import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
+import { type RunFacts, readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { readRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
@@ -14,10 +14,7 @@ export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
   return async (request) => {
     const { body, caller } = request;
     const run = await resolveRun(context, request);
-    const [facts] = await context.reads.runFacts(
-      caller.workspace,
-      run.groups.map((group) => group.groupKey),
-    );
+    const [facts] = await readFactsOfRuns(context.sources, caller.workspace, [run]);
     const before = facts?.edit ?? null;
     const atNs = context.head().nowNs;
     const row = {
@@ -36,7 +33,7 @@ export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
   };
 }
 
-function toTags(tags: readonly string[] | null | undefined, before: EditFact | null): string {
+function toTags(tags: readonly string[] | null | undefined, before: RunFacts["edit"]): string {
   if (tags === undefined) return before?.tags ?? "";
   return tags === null ? "" : JSON.stringify(tags);
 }
@@ -56,7 +53,7 @@ export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
         at: { part: "body" },
       });
     const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
-    const found = await Promise.all(ids.map((id) => context.reads.resolve(caller.workspace, id)));
+    const found = await Promise.all(ids.map((id) => findRun(context.sources, caller.workspace, id)));
     const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
     if (runs.length !== body.expect)
       throw new Refusal("delete_changed", `${runs.length} runs match now, not ${body.expect}; nothing was deleted.`, {
@@ -79,14 +76,14 @@ export async function findRuns(context: ApiContext, workspace: string, filter: s
     limit: Number.MAX_SAFE_INTEGER,
     after: null,
   };
-  const page = await listRuns(context.tables, question, context.head());
+  const page = await listRuns(context.sources, question, context.head());
   return page.rows.map(({ row }) => row.runId);
 }
 
 async function deleteRuns(
   context: ApiContext,
   caller: { readonly workspace: string; readonly name: string },
-  runs: readonly ResolvedRun[],
+  runs: readonly FoundRun[],
 ): Promise<void> {
   if (runs.length > 0) await context.deleteRuns(caller.workspace, runs, caller.name);
 }

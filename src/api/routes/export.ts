@@ -1,14 +1,13 @@
 // GET /runs/<id>/export and GET /export: a run, or the runs of a filter, taken away as a file.
 
-import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { ExportFormat } from "#api/contract/export.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
-import type { ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { ChromeTrace } from "#query/export/chrome-trace.ts";
-import { formatCsvRow } from "#query/export/csv.ts";
+import { exportCsv, exportParquet, exportTrace } from "#archive/export-files.ts";
+import { exportRuns } from "#archive/export-lines.ts";
+import { type FoundRun, readFoundRuns } from "#query/runs/find-run.ts";
 import { findRuns } from "./edit.ts";
-import { parseLines } from "./lines.ts";
 
 const types: Readonly<Record<ExportFormat, readonly [type: string, ending: string]>> = {
   jsonl: ["application/x-ndjson", "jsonl"],
@@ -23,7 +22,7 @@ export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
     const run = await resolveRun(context, request);
     const body =
       query.format === "chrome"
-        ? writeTrace(context, run, signal)
+        ? exportTrace(context.sources.store, run, signal)
         : await writeRuns(context, caller.workspace, [run], query, signal);
     return toFile(query, run.runId, await startStream(body));
   };
@@ -37,8 +36,7 @@ export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
         at: { part: "query", name: "format" },
       });
     const ids = await findRuns(context, caller.workspace, query.filter ?? "");
-    const groups = Map.groupBy(await context.reads.groupsOf(caller.workspace, ids), (group) => group.run);
-    const runs = ids.map((runId) => ({ runId, groups: groups.get(runId) ?? [], aliases: [], also: [] }));
+    const runs = await readFoundRuns(context.sources, caller.workspace, ids);
     const isEverything = (query.filter ?? "").trim() === "";
     const body = await writeRuns(context, caller.workspace, runs, { ...query, isEverything }, signal);
     return toFile(query, "runs", await startStream(body));
@@ -57,23 +55,20 @@ function toFile({ format = "jsonl", kind }: ExportQuery, name: string, body: Asy
 }
 
 async function writeRuns(
-  context: ApiContext,
+  { sources }: ApiContext,
   workspace: string,
-  runs: readonly ResolvedRun[],
+  runs: readonly FoundRun[],
   { format = "jsonl", kind, isEverything = false }: ExportQuery & { readonly isEverything?: boolean },
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { exports } = context;
-  if (format === "jsonl") return exports.lines(workspace, runs, isEverything, signal);
+  if (format === "jsonl") return exportRuns(sources, { workspace, runs, isEverything }, signal);
   if (kind === undefined)
     throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",
       at: { part: "query", name: "kind" },
     });
   const scope = { workspace, runs: runs.map((run) => run.runId) };
-  if (format === "parquet") return exports.parquet(kind, scope, signal);
-  const { names, chunks } = await exports.rows(kind, scope, signal);
-  return writeCsv(names, chunks);
+  return (format === "parquet" ? exportParquet : exportCsv)(sources.store, kind, scope, signal);
 }
 
 /** What fails before the first bytes is still an error of the request; later it can only break the answer off. */
@@ -84,30 +79,3 @@ async function startStream(body: AsyncIterable<Uint8Array>): Promise<AsyncIterab
     for (let next = first; !next.done; next = await chunks.next()) yield next.value;
   })();
 }
-
-const bufferedChars = 64 * 1024;
-
-async function* writeCsv(names: readonly string[], chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let text = formatCsvRow(names);
-  for await (const row of parseLines<(string | number | null)[]>(chunks)) {
-    text += formatCsvRow(row);
-    if (text.length < bufferedChars) continue;
-    yield textEncoder.encode(text);
-    text = "";
-  }
-  yield textEncoder.encode(text);
-}
-
-async function* writeTrace(context: ApiContext, run: ResolvedRun, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const trace = new ChromeTrace();
-  let text = trace.begin(run.runId);
-  for await (const slice of context.exports.slices(groupKeys(run), signal)) {
-    text += trace.add(slice);
-    if (text.length < bufferedChars) continue;
-    yield textEncoder.encode(text);
-    text = "";
-  }
-  yield textEncoder.encode(text + trace.end());
-}
-
-const textEncoder = new TextEncoder();

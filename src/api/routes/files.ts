@@ -1,13 +1,16 @@
 // Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
 
-import { type ApiContext, decodeTextCursor, groupKeys, resolveRun } from "#api/context.ts";
+import { type ApiContext, decodeTextCursor, resolveRun } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
-import type { ResolvedRun } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
+import { openArtifact, openTensors, readTensorValues } from "#query/files.ts";
+import { listArtifacts } from "#query/records.ts";
+import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { findSnapshot } from "#query/tensors/read-tensors.ts";
 import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
 
@@ -21,9 +24,9 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
     const run = await resolveRun(context, request);
     const limit = request.query.limit ?? limitDefault;
     const after = decodeTextCursor(request.query.cursor, 3);
-    const named = await context.reads.artifacts({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
+    const page = { groups: groupKeysOf(run), limit, after, fromNs: null, toNs: null };
+    const { named, stored } = await listArtifacts(context.sources, request.caller.workspace, namesOf(run), page);
     const next = nextCursor(named, limit, byTime);
-    const stored = await context.files.artifacts(request.caller.workspace, namesOf(run));
     const storedNames = new Set(stored.map((file) => file.name));
     const rows: ArtifactRow[] = named.map(({ seq: _, tie: __, ...row }) => ({
       ...row,
@@ -35,7 +38,7 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
   };
 }
 
-function namesOf(run: ResolvedRun): string[] {
+function namesOf(run: FoundRun): string[] {
   return [run.runId, ...run.aliases];
 }
 
@@ -59,7 +62,7 @@ export function artifactRoute(context: ApiContext): Handler<"artifact"> {
   return async (request) => {
     const { params, caller } = request;
     const run = await resolveRun(context, request);
-    const bytes = await context.files.artifact(caller.workspace, namesOf(run), params.name);
+    const bytes = await openArtifact(context.sources, caller.workspace, namesOf(run), params.name);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
     throw new Refusal("artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
       hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",
@@ -72,7 +75,9 @@ export function readBlobRoute(context: ApiContext): Handler<"readBlob"> {
     const match = /^snapshots\/([^/]+)\/([^/]+)\.[A-Za-z0-9]+$/.exec(params["*"]);
     const [, span, kind] = match ?? [];
     const bytes =
-      span === undefined || kind === undefined ? null : await context.files.blob(caller.workspace, span, kind);
+      span === undefined || kind === undefined
+        ? null
+        : await openTensors(context.sources, caller.workspace, span, kind);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, `${span}-${kind}.safetensors`);
     throw new Refusal("blob_not_found", `There is no blob ${JSON.stringify(params["*"])}.`);
   };
@@ -82,34 +87,23 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
   return async (request) => {
     const { params, query, caller } = request;
     const run = await resolveRun(context, request);
-    const snapshot = await context.reads.snapshot(groupKeys(run), query.snapshot);
+    const snapshot = await findSnapshot(context.sources, groupKeysOf(run), query.snapshot);
     if (snapshot === null || snapshot.tensor !== params.tensor) throw unknownTensor(params.tensor);
     const offset = query.offset ?? 0;
-    const wish = { offset, limit: query.limit ?? valuesDefault, bins: query.bins ?? null };
-    const asked = { id: query.snapshot, span: snapshot.span_id, tensor: params.tensor };
-    const found = await context.files.tensorValues(caller.workspace, asked, wish);
+    const found = await readTensorValues(context.sources, caller.workspace, {
+      snapshot: query.snapshot,
+      span: snapshot.span_id,
+      tensor: params.tensor,
+      offset,
+      limit: query.limit ?? valuesDefault,
+      bins: query.bins ?? null,
+    });
     if (found === null)
       throw new Refusal("blob_not_found", "The values of this snapshot are not stored here.", {
         hint: "Only snapshots in mode sampled or full have a blob; import its folder, or let the SDK upload it.",
       });
     if ("reason" in found) throw new Refusal("blob_unreadable", `The blob cannot be read: ${found.reason}.`);
-    const { histogram } = found;
-    return toExactJson<TensorValuesAnswer>({
-      snapshot: query.snapshot,
-      shape: [...found.shape],
-      dtype: found.dtype,
-      total: found.total,
-      offset,
-      values: found.values.map((value) => (typeof value === "bigint" ? value.toString() : toFloat(value))),
-      histogram:
-        histogram === null
-          ? null
-          : {
-              bins: [...histogram.bins],
-              counts: [...histogram.counts],
-              nan: histogram.nan,
-              infinite: histogram.infinite,
-            },
-    });
+    const values = found.values.map((value) => (typeof value === "bigint" ? value.toString() : toFloat(value)));
+    return toExactJson<TensorValuesAnswer>({ snapshot: query.snapshot, offset, ...found, values });
   };
 }

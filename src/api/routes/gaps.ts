@@ -1,16 +1,16 @@
 // GET /runs/<id>/gaps: XTrack's sequence numbers per worker and incarnation, and which of them never came.
 
-import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
-import { Incarnations } from "#query/xtrack/incarnations.ts";
-import { toSequences } from "#query/xtrack/sequences.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
+import { readSequences } from "#query/xtrack/sequences.ts";
 
 export function gapsRoute(context: ApiContext): Handler<"gaps"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const { ranges, starts } = await context.reads.records.sequences(groupKeys(run));
-    const sequences = toSequences(ranges, new Incarnations(starts)).map((one) => ({
+    const found = await readSequences(context.sources, groupKeysOf(run));
+    const sequences = found.sequences.map((one) => ({
       worker: one.worker,
       incarnation: one.incarnation,
       first_seq: one.firstSeq.toString(),

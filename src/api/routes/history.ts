@@ -1,11 +1,12 @@
 // POST /runs/<id>/history: what an export tells of a run beside its records. Nothing is done again because of it: a
 // fault is kept as it was, and a command that was still open when it was exported has expired here.
 
-import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
 import type { Handler } from "#api/handler.ts";
 import { type CommandStep, fromCommandRow, rankOf, toStateChange } from "#control/command.ts";
 import { inWorkspace } from "#model/group-key.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
 
 export function runHistoryRoute(context: ApiContext): Handler<"runHistory"> {
   return async (request) => {
@@ -20,7 +21,7 @@ export function runHistoryRoute(context: ApiContext): Handler<"runHistory"> {
       .flatMap((step) => toStep(step, workspace, run.runId) ?? []);
     const changes = [...steps, ...endOf(steps, nowNs)].map((step) => toStateChange(step, nowNs));
     if (changes.length > 0) await context.change(changes, workspace, caller.name);
-    const own = new Set(groupKeys(run));
+    const own = new Set(groupKeysOf(run));
     const faults = (body.faults ?? []).map((fault) => toFault(fault, workspace)).filter((one) => own.has(one.groupKey));
     await context.keepFaults(faults, workspace);
     return { accepted: steps.length + faults.length };

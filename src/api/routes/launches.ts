@@ -1,42 +1,29 @@
 // GET /launches and GET /launches/<id>/<attempt>: sweeps, their plan and a cell for each run.
 
 import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
-import type { LaunchAnswer, LaunchCell, LaunchSummary } from "#api/contract/launch.ts";
+import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import type { Cell, RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { formatLaunchKey } from "#model/group-key.ts";
-import type { LaunchHead } from "#model/pipeline-facts.ts";
-import { cellsAt, countNonfinite } from "#query/runs/cells.ts";
 import type { FieldRef } from "#query/runs/field.ts";
+import { readFoundRuns } from "#query/runs/find-run.ts";
 import { toRunHead } from "#query/runs/head.ts";
+import { readCells } from "#query/runs/list.ts";
+import { readFactsOfRuns } from "#query/runs/run-detail.ts";
 import { type Grid, type GridCell, pickBest, toGrid } from "#query/semantiva/grid.ts";
-import { judgeLaunchHead, readLaunchStart } from "#query/semantiva/launch.ts";
 import { groupPipelines } from "#query/semantiva/pipeline-groups.ts";
-import type { Outcome } from "#query/semantiva/success.ts";
+import { listLaunches, readLaunch, statusOfOutcome } from "#query/semantiva/read-launches.ts";
 import { readField, toCells } from "./runs.ts";
 
 const limitDefault = 100;
-
-const statusOfOutcome: Readonly<Record<Outcome, RunStatus>> = {
-  succeeded: "completed",
-  failed: "failed",
-  interrupted: "killed",
-  unfinished: "lost",
-};
 
 export function launchesRoute(context: ApiContext): Handler<"launches"> {
   return async ({ query, caller, signal }) => {
     const asOf = context.asOf();
     const limit = query.limit ?? limitDefault;
-    const { workspace } = caller;
-    const heads = await context.reads.pipelines.launches({ workspace, limit, after: readAfter(query.cursor) }, signal);
-    const last = heads.length === limit ? heads.at(-1) : undefined;
-    return {
-      launches: await toSummaries(context, workspace, heads),
-      next: last === undefined ? null : encodeCursor([last.start_ns.toString(), last.launch_key]),
-      as_of: asOf,
-    };
+    const page = { workspace: caller.workspace, limit, after: readAfter(query.cursor) };
+    const { launches, next } = await listLaunches(context.sources, page, context.head(), signal);
+    return { launches, next: encodeCursor(next && [next.startNs.toString(), next.launchKey]), as_of: asOf };
   };
 }
 
@@ -54,16 +41,11 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
   return async ({ params, query, caller, signal }): Promise<LaunchAnswer> => {
     const asOf = context.asOf();
     const { workspace } = caller;
-    const { pipelines } = context.reads;
-    const launchKey = formatLaunchKey(workspace, params.id, params.attempt);
-    const [launch, starts] = await Promise.all([
-      pipelines.launch(launchKey, signal),
-      pipelines.launchStarts([launchKey]),
-    ]);
+    const launch = await readLaunch(context.sources, { workspace, ...params }, context.head(), signal);
     if (launch === null) throw unknownLaunch(params.id, params.attempt);
-    const [summary] = (await toSummaries(context, workspace, [launch.head])) as [LaunchSummary];
+    const { summary, start } = launch;
     const grid = toGrid(launch.members, summary.planned);
-    const { spec_id, inputs_id, constants, inputs } = readLaunchStart(starts.get(launchKey) ?? "");
+    const { spec_id, inputs_id, constants, inputs } = start;
     const columns = (query.columns ?? []).map((text) => readField(text, "columns"));
     const best = query.best === undefined ? null : readBest(query.best);
     const rows = await readRows(context, workspace, grid, [...columns, ...(best === null ? [] : [best.field])]);
@@ -97,47 +79,6 @@ function unknownLaunch(id: string, attempt: number): Refusal {
   });
 }
 
-async function toSummaries(
-  context: ApiContext,
-  workspace: string,
-  heads: readonly LaunchHead[],
-): Promise<LaunchSummary[]> {
-  if (heads.length === 0) return [];
-  const { pipelines } = context.reads;
-  const [starts, attempts] = await Promise.all([
-    pipelines.launchStarts(heads.map((head) => head.launch_key)),
-    pipelines.attempts(workspace, [...new Set(heads.map((head) => head.launch_id))]),
-  ]);
-  const { nowNs, silenceNs } = context.head();
-  return heads.map((head) => {
-    const { planned, runs, completeness, success } = judgeLaunchHead(head);
-    const isLive = nowNs - head.last_received_ns < silenceNs;
-    const statusOf = (outcome: Outcome) => (outcome === "unfinished" && isLive ? "running" : statusOfOutcome[outcome]);
-    const counts = Object.entries(success.runs) as [Outcome, number][];
-    return {
-      id: head.launch_id,
-      attempt: head.attempt,
-      attempts: attempts.get(head.launch_id) ?? [head.attempt],
-      // An end that has arrived ends the launch, whatever its runs left open.
-      status: head.has_end && success.outcome === "unfinished" ? "lost" : statusOf(success.outcome),
-      status_raw: success.status_raw,
-      combine_mode: readLaunchStart(starts.get(head.launch_key) ?? "").combine_mode,
-      start_ns: head.start_ns === 0n ? null : head.start_ns.toString(),
-      end_ns: head.has_end && head.end_ns !== 0n ? head.end_ns.toString() : null,
-      planned,
-      runs,
-      statuses: {
-        ...Object.fromEntries(
-          counts.filter(([, count]) => count > 0).map(([outcome, count]) => [statusOf(outcome), count]),
-        ),
-        ...(success.missing_runs ? { missing: success.missing_runs } : {}),
-      },
-      completeness,
-      success: { outcome: success.outcome, runs: { ...success.runs }, missing_runs: success.missing_runs },
-    };
-  });
-}
-
 /** What the table of runs knows of a launch's runs. */
 interface RunRow {
   readonly name: string;
@@ -161,30 +102,27 @@ async function readRows(
 }
 
 async function readOpenRuns(
-  context: ApiContext,
+  { sources, head }: ApiContext,
   workspace: string,
   runs: readonly string[],
 ): Promise<Map<string, RunRow>> {
-  const { reads } = context;
-  const groups = (await reads.groupsOf(workspace, runs)).map((group) => group.groupKey);
-  const facts = await reads.runFacts(workspace, groups);
-  const head = context.head();
-  return new Map(facts.map((run) => [run.runId, { name: run.runId, status: toRunHead(run, head).status, cells: {} }]));
+  const found = await readFoundRuns(sources, workspace, runs);
+  const now = head();
+  return new Map(
+    (await readFactsOfRuns(sources, workspace, found)).map((run) => [
+      run.runId,
+      { name: run.runId, status: toRunHead(run, now).status, cells: {} },
+    ]),
+  );
 }
 
 async function readTableRows(
-  { tables, head }: ApiContext,
+  { sources, head }: ApiContext,
   workspace: string,
   runs: readonly string[],
   fields: readonly FieldRef[],
 ): Promise<Map<string, RunRow>> {
-  const found = await tables.ask(workspace, fields, head(), (view) =>
-    runs.flatMap((run) => {
-      const place = view.placeOf(run);
-      return place === undefined ? [] : [cellsAt(view, place, fields)];
-    }),
-  );
-  const rows = await countNonfinite(tables.source, workspace, found);
+  const rows = await readCells(sources, { workspace, runs, fields }, head());
   return new Map(
     rows.map(({ row, cells }) => [row.runId, { name: row.name, status: row.head.status, cells: toCells(cells) }]),
   );

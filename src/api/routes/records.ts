@@ -1,13 +1,12 @@
 // Lists of what a run received: logs, params, files, faults.
 
-import { type ApiContext, decodeTextCursor, encodeCursor, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
-import type { CheckpointRow, FaultRow, ParamRow } from "#api/contract/record.ts";
+import { type ApiContext, decodeTextCursor, encodeCursor, resolveRun, toBigInt } from "#api/context.ts";
+import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
-import type { Arrival, FaultRecord, FaultRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { type FaultCode, faultKinds } from "#model/fault.ts";
 import { parseGroupKey } from "#model/group-key.ts";
-import type { LogFilter } from "#model/page.ts";
+import * as records from "#query/records.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
 
 const limitDefault = 100;
 
@@ -16,8 +15,8 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
     const { query } = request;
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const wanted: LogFilter = {
-      groups: groupKeys(run),
+    const wanted: records.LogFilter = {
+      groups: groupKeysOf(run),
       limit: query.limit ?? limitDefault,
       after: decodeTextCursor(query.cursor, 3),
       fromNs: toBigInt(query.from_ns),
@@ -30,11 +29,11 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
       toStep: toBigInt(query.to_step),
       descending: query.order === "desc",
     };
-    const [rows, levels] = await Promise.all([context.reads.logs(wanted), context.reads.logLevels(wanted)]);
+    const { rows, levels } = await records.listLogs(context.sources, wanted);
     return {
       logs: rows.map(({ jpos: _, jrow: __, ...row }) => row),
       next: nextCursor(rows, wanted.limit, (row) => [row.ts_ns, row.jpos, row.jrow]),
-      levels: Object.fromEntries(levels.map(({ level, count }) => [level, count])),
+      levels,
       as_of: asOf,
     };
   };
@@ -44,15 +43,7 @@ export function paramsRoute(context: ApiContext): Handler<"params"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const records = await context.reads.params(groupKeys(run));
-    const byName = Map.groupBy(records, (record) => record.name);
-    const params = [...byName.values()].map((values): ParamRow => {
-      const last = values.at(-1) as (typeof values)[number];
-      const earlier = values.slice(0, -1).map(({ value, ts_ns, worker }) => ({ value, ts_ns, worker }));
-      // The same value again, as every worker of a run sends it, is no change.
-      return { ...last, earlier: earlier.filter((one) => one.value !== last.value) };
-    });
-    return { params, as_of: asOf };
+    return { params: await records.listParams(context.sources, groupKeysOf(run)), as_of: asOf };
   };
 }
 
@@ -62,14 +53,9 @@ export function checkpointsRoute(context: ApiContext): Handler<"checkpoints"> {
     const run = await resolveRun(context, request);
     const limit = request.query.limit ?? limitDefault;
     const after = decodeTextCursor(request.query.cursor, 3);
-    const rows = await context.reads.checkpoints({ groups: groupKeys(run), limit, after, fromNs: null, toNs: null });
-    const checkpoints = rows.map(
-      ({ seq: _, tie: __, metrics, is_best, ...row }): CheckpointRow => ({
-        ...row,
-        metrics: toMetrics(metrics),
-        is_best: is_best === true || is_best === 1,
-      }),
-    );
+    const page = { groups: groupKeysOf(run), limit, after, fromNs: null, toNs: null };
+    const rows = await records.listCheckpoints(context.sources, page);
+    const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
     return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
   };
 }
@@ -81,7 +67,7 @@ export function faultsRoute(context: ApiContext): Handler<"faults"> {
 export function runFaultsRoute(context: ApiContext): Handler<"runFaults"> {
   return async (request) => {
     const run = await resolveRun(context, request);
-    return answerFaults(context, request.caller.workspace, groupKeys(run), run.runId, request.query);
+    return answerFaults(context, request.caller.workspace, groupKeysOf(run), run.runId, request.query);
   };
 }
 
@@ -95,7 +81,7 @@ async function answerFaults(
   query: FaultQuery,
 ) {
   const asOf = context.asOf();
-  const wanted: FaultRequest = {
+  const wanted: records.FaultFilter = {
     workspace,
     groups,
     limit: query.limit ?? limitDefault,
@@ -105,31 +91,25 @@ async function answerFaults(
     codes: query.code ?? [],
     protocol: query.protocol ?? "",
   };
-  const [rows, codes] = await Promise.all([context.reads.faults(wanted), context.reads.faultCodes(wanted)]);
+  const { rows, codes } = await records.listFaults(context.sources, wanted);
   return {
     faults: rows.map((row) => toFaultRow(row, runId)),
     next: nextCursor(rows, wanted.limit, (row) => [row.received_ns, row.jpos, row.jrow]),
-    codes: Object.fromEntries(codes.map(({ code, count }) => [code, count])),
+    codes,
     as_of: asOf,
   };
 }
 
-function toFaultRow(record: FaultRecord, runId: string | null): FaultRow {
-  const { group_key, jpos: _, jrow: __, place, ...rest } = record;
-  const kind = Object.hasOwn(faultKinds, record.code) ? faultKinds[record.code as FaultCode] : null;
+type FoundFault = Awaited<ReturnType<typeof records.listFaults>>["rows"][number];
+
+function toFaultRow({ group_key, jpos: _, jrow: __, place, ...fault }: FoundFault, runId: string | null): FaultRow {
   const run = runId ?? (group_key === "" ? null : parseGroupKey(group_key).ownId);
-  return {
-    ...rest,
-    run,
-    means: kind?.means ?? "",
-    hint: kind?.hint ?? "",
-    place: JSON.parse(place) as FaultRow["place"],
-  };
+  return { ...fault, run, place: JSON.parse(place) as FaultRow["place"] };
 }
 
 export function faultRawRoute(context: ApiContext): Handler<"faultRaw"> {
   return async ({ params, caller }) => {
-    const raw = await context.reads.faultRaw(caller.workspace, params.fault);
+    const raw = await records.readFaultBytes(context.sources, caller.workspace, params.fault);
     if (raw !== null) return new FileBody("application/octet-stream", raw, `fault-${params.fault}.bin`);
     throw new Refusal("fault_not_found", `There is no fault with the id ${JSON.stringify(params.fault)}.`);
   };
@@ -140,7 +120,7 @@ export function byTime(row: { readonly ts_ns: string; readonly seq: string; read
   return [row.ts_ns, row.seq, row.tie];
 }
 
-export function byArrival(row: Arrival): (string | number)[] {
+export function byArrival(row: { readonly jpos: string; readonly jrow: number }): (string | number)[] {
   return [row.jpos, row.jrow];
 }
 

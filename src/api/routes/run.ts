@@ -1,16 +1,19 @@
 // GET /runs/<id>: one run with everything its head can say.
 
-import { type ApiContext, groupKeys, resolveRun } from "#api/context.ts";
+import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
-import type { PayloadRecord, ResolvedRun } from "#api/reads.ts";
-import type { WorkerEnd } from "#api/record-reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { ParamCell } from "#model/run-cells.ts";
-import type { RunFacts } from "#model/run-facts.ts";
+import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { type RunRow, toRunRow } from "#query/runs/row.ts";
-import { readClockNote } from "./pipeline.ts";
+import {
+  type ParamCell,
+  type PayloadRow,
+  type RunFacts,
+  readRunDetail,
+  type WorkerEnd,
+} from "#query/runs/run-detail.ts";
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
@@ -22,27 +25,11 @@ export function runRoute(context: ApiContext): Handler<"run"> {
   };
 }
 
-export async function readRun(
-  context: ApiContext,
-  workspace: string,
-  resolved: ResolvedRun,
-  asOf: string,
-): Promise<Run> {
-  const { reads } = context;
-  const keys = groupKeys(resolved);
-  const [facts, params, metricCounts, payloads, counts, stateEvents, workerEnds] = await Promise.all([
-    reads.runFacts(workspace, keys),
-    reads.paramCells(workspace, null, keys),
-    reads.metricCounts(workspace, null, keys),
-    reads.runPayloads(keys),
-    reads.counts(keys),
-    reads.records.stateEvents(keys),
-    reads.records.workerEnds(keys),
-  ]);
-  const mine = facts.find((run) => run.runId === resolved.runId);
-  if (mine === undefined) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
+export async function readRun(context: ApiContext, workspace: string, resolved: FoundRun, asOf: string): Promise<Run> {
+  const detail = await readRunDetail(context.sources, workspace, resolved);
+  if (detail === null) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
+  const { facts: mine, payloads, clock } = detail;
   const head = context.head();
-  const clock = await readClockNote(context, [mine]);
   const row = toRunRow(mine, head);
   const start = firstPayload(payloads, "run_start");
   const end = lastPayload(payloads, "run_end");
@@ -53,14 +40,14 @@ export async function readRun(
     notes: mine.edit?.notes ?? "",
     aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
     also: [...resolved.also],
-    params: toParams(params, keys),
+    params: toParams(detail.params, groupKeysOf(resolved)),
     ...environmentOf(start, firstPayload(payloads, "cirron.session")),
     error_detail: toError(row, end),
-    worker_list: toWorkers(mine, head, workerEnds),
+    worker_list: toWorkers(mine, head, detail.workerEnds),
     children: [],
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
-    counts: toCounts(counts, mine, metricCounts),
-    ...toXtrackState(stateEvents),
+    counts: toCounts(detail.counts, mine, detail.metricCounts),
+    ...toXtrackState(detail.stateEvents),
     edits: toEdits(mine),
     as_of: asOf,
   };
@@ -74,12 +61,12 @@ export function toParams(cells: readonly ParamCell[], groups: readonly string[])
   return Object.fromEntries(inOrder.map(({ name, value }) => [name, value]));
 }
 
-function firstPayload(payloads: readonly PayloadRecord[], type: string): Record<string, unknown> {
+function firstPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
   const found = payloads.find((record) => record.type === type);
   return found === undefined ? {} : objectOf(JSON.parse(found.payload));
 }
 
-function lastPayload(payloads: readonly PayloadRecord[], type: string): Record<string, unknown> {
+function lastPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
   const found = payloads.findLast((record) => record.type === type);
   return found === undefined ? {} : objectOf(JSON.parse(found.payload));
 }

@@ -1,7 +1,7 @@
 // GET /runs: the table of runs, its groups and its cells.
 
 import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
-import type { Cell, RunSummary, RunsAnswer } from "#api/contract/run.ts";
+import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -11,7 +11,8 @@ import { type Filter, parseFilter } from "#query/runs/filter.ts";
 import { listRuns, type RunsQuestion } from "#query/runs/list.ts";
 import type { RunRow } from "#query/runs/row.ts";
 import { durationOf } from "#query/runs/values.ts";
-import { readSparks } from "./sparks.ts";
+import type { Buckets } from "#query/series/buckets.ts";
+import { readSparks } from "#query/series/sparks.ts";
 
 export function listRunsRoute(context: ApiContext): Handler<"runs"> {
   return async ({ query, caller, signal }): Promise<RunsAnswer> => {
@@ -26,13 +27,13 @@ export function listRunsRoute(context: ApiContext): Handler<"runs"> {
       after: decodeCursor(query.cursor),
     };
     const asOf = context.asOf();
-    const page = await listRuns(context.tables, question, context.head());
+    const page = await listRuns(context.sources, question, context.head());
     const rows = page.rows.map(({ row }) => row);
-    const sparks = query.spark === undefined ? null : await readSparks(context, rows, query.spark, signal);
+    const sparks = query.spark === undefined ? null : await readSparks(context.sources, rows, query.spark, signal);
     return {
       runs: page.rows.map((one, at) => ({
         ...toSummary(one),
-        ...(sparks === null ? {} : { spark: sparks.get(one.row.runId) ?? null }),
+        ...(sparks === null ? {} : { spark: toSpark(query.spark as string, sparks.get(one.row.runId)) }),
         ...(page.grouped === null ? {} : { group: page.grouped.texts[at] as string }),
       })),
       next: encodeCursor(page.next),
@@ -41,6 +42,12 @@ export function listRunsRoute(context: ApiContext): Handler<"runs"> {
       as_of: asOf,
     };
   };
+}
+
+function toSpark(key: string, buckets: Buckets | undefined): Spark | null {
+  if (buckets === undefined) return null;
+  const { min, max, last } = buckets;
+  return { key, min: [...min], max: [...max], last: last.map((value) => (value === null ? null : toFloat(value))) };
 }
 
 export function readFilter(text: string | undefined): Filter | null {

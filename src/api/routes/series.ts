@@ -1,12 +1,14 @@
-// Metrics of a run, and series of several runs: bucketed by the store, passed on as it wrote them.
+// Metrics of a run, and series of several runs.
 
 import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
 import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { type Handler, JsonBody } from "#api/handler.ts";
-import type { RunGroup, RunSeriesRequest } from "#api/reads.ts";
 import { Refusal } from "#api/refusal.ts";
-import { joinLines } from "./lines.ts";
+import { findGroups, type RunGroup } from "#query/runs/find-run.ts";
+import { encodeSeries } from "#query/series/format.ts";
+import { listMetrics } from "#query/series/metrics.ts";
+import { type RunSeriesRequest, readSeries } from "#query/series/series.ts";
 
 const bucketsDefault = 1000;
 
@@ -14,7 +16,7 @@ export function metricsRoute(context: ApiContext): Handler<"metrics"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    return toExactJson<MetricsAnswer>({ metrics: await context.reads.metrics(run.groups), as_of: asOf });
+    return toExactJson<MetricsAnswer>({ metrics: await listMetrics(context.sources, run.groups), as_of: asOf });
   };
 }
 
@@ -30,7 +32,7 @@ export function seriesRoute(context: ApiContext): Handler<"series"> {
   return async ({ body, caller, signal }) => {
     const asOf = context.asOf();
     const ids = [...new Set(body.runs)];
-    const found = await context.reads.groupsOfIds(caller.workspace, ids);
+    const found = await findGroups(context.sources, caller.workspace, ids);
     const groups = ids.flatMap((id) => {
       const own = found.get(id) ?? [];
       if (own.length === 0) throw unknownRun(id);
@@ -42,9 +44,22 @@ export function seriesRoute(context: ApiContext): Handler<"series"> {
 }
 
 function answer(context: ApiContext, request: RunSeriesRequest, signal: AbortSignal, asOf: string): JsonBody {
-  const rows = context.reads.series(request, signal);
-  const before = `{"axis":${JSON.stringify(request.axis)},"series":[`;
-  return new JsonBody(joinLines(before, rows, `],"as_of":${JSON.stringify(asOf)}}`));
+  return new JsonBody(encodeAnswer(context, request, signal, asOf));
+}
+
+async function* encodeAnswer(
+  { sources }: ApiContext,
+  request: RunSeriesRequest,
+  signal: AbortSignal,
+  asOf: string,
+): AsyncGenerator<Uint8Array> {
+  let before = `{"axis":${JSON.stringify(request.axis)},"series":[`;
+  for await (const series of readSeries(sources, request, signal)) {
+    yield Buffer.from(before);
+    yield* encodeSeries(series, request.byWorker);
+    before = ",";
+  }
+  yield Buffer.from(`${before === "," ? "" : before}],"as_of":${JSON.stringify(asOf)}}`);
 }
 
 type Options = Omit<SeriesBody, "runs" | "keys">;

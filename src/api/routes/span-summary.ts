@@ -1,7 +1,9 @@
 // GET /runs/<id>/spans/summary: time by span name.
 
-import { type ApiContext, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
+import { summarizeSpans } from "#query/timeline/span-detail.ts";
 
 export function spanSummaryRoute(context: ApiContext): Handler<"spanSummary"> {
   return async (request) => {
@@ -11,17 +13,12 @@ export function spanSummaryRoute(context: ApiContext): Handler<"spanSummary"> {
     const fromNs = toBigInt(query.from_ns);
     const toNs = toBigInt(query.to_ns);
     const byRank = query.by === "name_rank";
-    const rows = await context.reads.spanSummary({ groups: groupKeys(run), fromNs, toNs, byRank });
+    const rows = await summarizeSpans(context.sources, { groups: groupKeysOf(run), fromNs, toNs }, byRank);
     const first = fromNs ?? smallest(rows.map((row) => BigInt(row.first_ns)));
     const last = toNs ?? largest(rows.map((row) => BigInt(row.last_ns)));
     const lengthNs = Math.max(1, Number(last - first));
     return {
-      rows: rows.map(({ first_ns: _, last_ns: __, gpu_count, gpu_ns, ...row }) => ({
-        ...row,
-        // A sum over no value is no time at all, not zero.
-        gpu_ns: gpu_count === 0 ? null : gpu_ns,
-        share: Number(row.wall_ns) / lengthNs,
-      })),
+      rows: rows.map(({ first_ns: _, last_ns: __, ...row }) => ({ ...row, share: Number(row.wall_ns) / lengthNs })),
       as_of: asOf,
     };
   };

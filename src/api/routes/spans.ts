@@ -1,33 +1,31 @@
 // GET /runs/<id>/spans: the timeline of a window.
 
-import { type ApiContext, groupKeys, resolveRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpansAnswer } from "#api/contract/span.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { noIndex } from "#model/timeline.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
 import { like } from "#query/runs/match.ts";
 import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
 import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
-import type { TimelineSpans } from "#query/timeline/spans.ts";
-import { type Timeline, type TimelineLimits, Timelines } from "#query/timeline/timelines.ts";
+import { noIndex, type TimelineSpans } from "#query/timeline/spans.ts";
+import type { Timeline } from "#query/timeline/timelines.ts";
 import { type TimelineBoxes, type TimelineWindow, toBoxes } from "#query/timeline/window.ts";
 
 const widthDefault = 1000;
-const limits: TimelineLimits = { bytesMax: 512 * 1024 * 1024, spansMax: 6_000_000 };
 
 export function spansRoute(context: ApiContext): Handler<"spans"> {
-  const timelines = new Timelines(context.reads.timeline, limits);
   return async (request): Promise<SpansAnswer> => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    const timeline = await timelines.get(groupKeys(run), request.signal);
-    if ("tooMany" in timeline) throw tooManySpans(timeline.tooMany);
+    const timeline = await context.sources.timelines.get(groupKeysOf(run), request.signal);
+    if ("tooMany" in timeline) throw tooManySpans(timeline);
     return answer(timeline, request.query, asOf);
   };
 }
 
-function tooManySpans(spans: number): Refusal {
-  return new Refusal("timeline_too_large", `This run has ${spans} spans; a timeline is drawn of ${limits.spansMax}.`, {
+function tooManySpans({ tooMany, most }: { readonly tooMany: number; readonly most: number }): Refusal {
+  return new Refusal("timeline_too_large", `This run has ${tooMany} spans; a timeline is drawn of ${most}.`, {
     hint: "Time by name is in /spans/summary, and SQL over the view `spans` answers anything else.",
   });
 }

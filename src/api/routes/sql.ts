@@ -3,27 +3,27 @@
 import type { ApiContext } from "#api/context.ts";
 import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { SqlAnswerStream, SqlMistake } from "#api/sql-port.ts";
+import { answerSql, describeSql, type SqlAnswer, type SqlMistake, writeSqlFile } from "#query/sql.ts";
 
 const mediaOf = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
 
 export function sqlRoute(context: ApiContext): Handler<"sql"> {
   return async ({ body, signal }) => {
     if (body.format === "csv" || body.format === "parquet") {
-      const file = context.sql.file(body.query, body.format, signal);
+      const file = writeSqlFile(context.sources, body.query, body.format, signal);
       if ("message" in file) throw toRefusal(file);
       return new FileBody(mediaOf[body.format], file, `query.${body.format}`);
     }
-    const { rowsMax } = context.sql;
+    const rowsMax = context.sqlRowsMax;
     const startedMs = performance.now();
-    const answer = await context.sql.answer(body.query, signal);
+    const answer = await answerSql(context.sources, body.query, signal);
     if ("message" in answer) throw toRefusal(answer);
     return new JsonBody(stream(answer, Math.min(body.limit ?? rowsMax, rowsMax), startedMs));
   };
 }
 
 export function sqlSchemaRoute(context: ApiContext): Handler<"sqlSchema"> {
-  return () => context.sql.schema();
+  return () => describeSql(context.sources);
 }
 
 function toRefusal({ message, offset }: SqlMistake): Refusal {
@@ -37,7 +37,7 @@ const newline = 0x0a;
 const textEncoder = new TextEncoder();
 
 /** `{"columns":[…],"rows":[…], …}`; rows beyond the limit are left out, and that is said. */
-async function* stream(answer: SqlAnswerStream, limit: number, startedMs: number): AsyncGenerator<Uint8Array> {
+async function* stream(answer: SqlAnswer, limit: number, startedMs: number): AsyncGenerator<Uint8Array> {
   yield textEncoder.encode(`{"columns":${JSON.stringify(answer.columns)},"rows":[`);
   let rows = 0;
   let truncated = false;

@@ -2,12 +2,12 @@
 
 import type { Run } from "#api/contract/run.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
-import { type StateEvent, toRunState } from "#query/xtrack/run-state.ts";
+import { toRunState } from "#query/xtrack/run-state.ts";
 
 type Finals = Run["final_metrics"];
 
 export function toXtrackState(
-  events: readonly StateEvent[],
+  events: Parameters<typeof toRunState>[0],
 ): Pick<Run, "final_metrics" | "best_checkpoint" | "durations"> {
   const state = toRunState(events);
   const { best } = state;

@@ -50,7 +50,7 @@ export function addRestore(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary restore tributary.tar --data /var/lib/tributary\n")
     .action(async (file: string, options: SharedOptions) => {
       const { dataDir } = toConfig(context, options);
-      const { restoreBackup } = await import("#server/app/restore-backup.ts");
+      const { restoreBackup } = await import("#archive/restore-backup.ts");
       const { rows, blobs } = await restoreBackup(file, dataDir);
       printLine(context, `Restored ${formatCount(rows, "row")} and ${formatCount(blobs, "blob")} into ${dataDir}.`);
     });

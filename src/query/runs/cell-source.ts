@@ -1,6 +1,6 @@
 // The values of a param or a metric by group, as they are read, and what they come to for a run.
 
-import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
+import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
 import type { CellField } from "./column.ts";
 import type { FieldValue } from "./match.ts";
 import type { RunRow } from "./row.ts";

@@ -1,6 +1,6 @@
 // The cells of a few runs: what each has for the columns that were asked for.
 
-import type { MetricCount } from "#model/run-cells.ts";
+import type { MetricCount } from "#store/reader/cells.ts";
 import type { CellSource } from "./cell-source.ts";
 import type { FieldRef } from "./field.ts";
 import type { FieldValue } from "./match.ts";

@@ -2,7 +2,8 @@
 // it is read, so that any order of arrival, a replay or a restart ends in the same answer.
 
 import { parseJson } from "#base/json/parse.ts";
-import type { EndFact, RunFacts, StartFact, StatusFact } from "#model/run-facts.ts";
+import type { EndFact, StartFact, StatusFact } from "#store/reader/heads.ts";
+import type { RunFacts } from "#store/reader/run-facts.ts";
 
 export type RunStatus = "running" | "completed" | "failed" | "killed" | "lost" | "unknown";
 

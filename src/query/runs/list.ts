@@ -1,6 +1,7 @@
 // A page of the table of runs: filtered, sorted, grouped. Everything is decided on places and columns; only the runs of
 // the page are looked at as a whole.
 
+import type { Sources } from "#query/sources.ts";
 import { cellsAt, countNonfinite, type RowCells, type UncountedRow } from "./cells.ts";
 import type { FieldRef } from "./field.ts";
 import { type Filter, fieldsOf } from "./filter.ts";
@@ -10,7 +11,6 @@ import { toPredicate } from "./match.ts";
 import type { RunRow } from "./row.ts";
 import { compareKeys, FirstOnes, type Keyed, type SortKey, toSortValue } from "./sort.ts";
 import type { RunsView } from "./table.ts";
-import type { RunTables } from "./tables.ts";
 
 export interface RunsQuestion {
   readonly workspace: string;
@@ -32,15 +32,35 @@ export interface RunsPage {
   readonly grouped: { readonly texts: readonly string[]; readonly groups: readonly RunsGroup[] } | null;
 }
 
-export async function listRuns(tables: RunTables, question: RunsQuestion, context: HeadContext): Promise<RunsPage> {
+export async function listRuns(
+  { runs }: Pick<Sources, "runs">,
+  question: RunsQuestion,
+  context: HeadContext,
+): Promise<RunsPage> {
   const fields = [
     ...fieldsOf(question.filter),
     ...question.sort.map(({ field }) => field),
     ...question.columns,
     ...(question.group === null ? [] : [question.group]),
   ];
-  const page = await tables.ask(question.workspace, fields, context, (view) => toPage(view, question, context.nowNs));
-  return { ...page, rows: await countNonfinite(tables.source, question.workspace, page.rows) };
+  const page = await runs.ask(question.workspace, fields, context, (view) => toPage(view, question, context.nowNs));
+  return { ...page, rows: await countNonfinite(runs.source, question.workspace, page.rows) };
+}
+
+/** These fields of these runs; those that there are not are left out. */
+export async function readCells(
+  { runs: tables }: Pick<Sources, "runs">,
+  question: { readonly workspace: string; readonly runs: readonly string[]; readonly fields: readonly FieldRef[] },
+  context: HeadContext,
+): Promise<RowCells[]> {
+  const { workspace, runs, fields } = question;
+  const found = await tables.ask(workspace, fields, context, (view) =>
+    runs.flatMap((run) => {
+      const place = view.placeOf(run);
+      return place === undefined ? [] : [cellsAt(view, place, fields)];
+    }),
+  );
+  return countNonfinite(tables.source, workspace, found);
 }
 
 type UncountedPage = Omit<RunsPage, "rows"> & { readonly rows: readonly UncountedRow[] };

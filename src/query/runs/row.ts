@@ -1,6 +1,7 @@
 // A row of the table of runs: what the facts about one run come to, small enough to be kept for every run there is.
 
-import type { EditFact, RunFacts } from "#model/run-facts.ts";
+import type { EditFact } from "#store/reader/heads.ts";
+import type { RunFacts } from "#store/reader/run-facts.ts";
 import { type HeadContext, headAt, judgeRun, type RunHead, type Silence } from "./head.ts";
 
 export interface RunRow {

@@ -69,7 +69,7 @@ function question(more: Partial<RunsQuestion> & { readonly where?: string } = {}
 }
 
 async function ids(world: World, asked: RunsQuestion = question()): Promise<string[]> {
-  return (await listRuns(world.tables, asked, world.context)).rows.map(({ row }) => row.runId);
+  return (await listRuns({ runs: world.tables }, asked, world.context)).rows.map(({ row }) => row.runId);
 }
 
 /** Every page, one after the other, against the whole list worked out plainly. */
@@ -77,7 +77,7 @@ async function expectPlain(world: World, asked: RunsQuestion): Promise<void> {
   const plain = listPlainly(world.store, asked, world.context);
   const rows = [];
   for (let after: RunsQuestion["after"] = null; ; ) {
-    const page = await listRuns(world.tables, { ...asked, after }, world.context);
+    const page = await listRuns({ runs: world.tables }, { ...asked, after }, world.context);
     expect(page.total).toBe(plain.length);
     expect(page.grouped?.groups.reduce((sum, group) => sum + group.runs, 0) ?? plain.length).toBe(plain.length);
     rows.push(...page.rows);
@@ -181,7 +181,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ run: place.run, archived: fc.boolean(), name: fc.option(fc.constantFrom("best", "worst")) }).map(
     ({ run, archived, name }): Step =>
       ({ store, nowNs }) =>
-        store.edit(run, { name, notes: null, tags: '["best"]', archived, author: "", atNs: nowNs }),
+        store.edit(run, { runId: run, name, notes: null, tags: '["best"]', archived, author: "", atNs: nowNs }),
   ),
   fc.constantFrom(...groups).map(
     (group): Step =>
@@ -220,7 +220,7 @@ async function play(world: World, { steps, failsAfter, isRestart, asked }: Round
     if (batch !== null && isToldLate) late.push(batch);
     else if (batch !== null) world.tables.note([batch]);
     if (meanwhile !== null) {
-      const asking = listRuns(world.tables, question(meanwhile), world.context);
+      const asking = listRuns({ runs: world.tables }, question(meanwhile), world.context);
       under.push(
         asking.then(
           () => "answered",
@@ -307,7 +307,7 @@ describe("the table of runs that is kept in memory", () => {
     const add = (run: string, lr: number) => world.tables.note([world.param(`ws/x/${run}`, run, "lr", String(lr))]);
     for (let at = 0; at < 9; at++) add(`r${at}`, at);
     const asked = question({ sort: [{ field: field("params.lr"), descending: false }], limit: 3 });
-    const first = await listRuns(world.tables, asked, world.context);
+    const first = await listRuns({ runs: world.tables }, asked, world.context);
     add("before", 0.5);
     add("after", 4.5);
     world.tables.note([

@@ -3,7 +3,7 @@
 // rows and which runs a change touches, in the moment in which it can be read, so an answer is never older than the
 // position it names.
 
-import type { RunFacts } from "#model/run-facts.ts";
+import type { RunFacts } from "#store/reader/run-facts.ts";
 import { type CellSource, readField } from "./cell-source.ts";
 import { type CellField, FieldColumn } from "./column.ts";
 import type { FieldRef } from "./field.ts";

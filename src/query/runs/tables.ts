@@ -2,6 +2,10 @@
 
 import type { Batch } from "#model/batch.ts";
 import { parseGroupKey } from "#model/group-key.ts";
+import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
+import type { GroupScope } from "#store/reader/group-scope.ts";
+import { readRunFacts } from "#store/reader/run-facts.ts";
+import type { Store } from "#store/store.ts";
 import type { FieldRef } from "./field.ts";
 import type { HeadContext } from "./head.ts";
 import { type RunSource, type RunsView, RunTable, type TableLimits, usualLimits } from "./table.ts";
@@ -93,4 +97,16 @@ function toChanges(batches: readonly Batch[]): Map<string, Changes> {
     }
   }
   return changes;
+}
+
+/** The rows of runs as they are stored. */
+export function runSource(store: Store): RunSource {
+  const scopeOf = (workspace: string, groups: readonly string[] | null): GroupScope =>
+    groups === null ? { workspace } : { workspace, groupKeys: groups };
+  return {
+    runFacts: (workspace, groups) => readRunFacts(store, scopeOf(workspace, groups)),
+    paramCells: (workspace, name, groups) => readParamCells(store, scopeOf(workspace, groups), name),
+    metricCells: (workspace, key, stat, groups) => readMetricCells(store, scopeOf(workspace, groups), key, stat),
+    metricCounts: (workspace, keys, groups) => readMetricCounts(store, scopeOf(workspace, groups), keys),
+  };
 }

@@ -1,7 +1,7 @@
 // What a run has for a field: for filters, sorting, grouping and the cells of a table. Fields of the run itself come
 // from its row; params and metrics from the cells that were read by their names.
 
-import type { MetricCell, MetricCount, ParamCell } from "#model/run-cells.ts";
+import type { MetricCell, MetricCount, ParamCell } from "#store/reader/cells.ts";
 import type { FieldRef, RunField } from "./field.ts";
 import type { RunHead } from "./head.ts";
 import type { FieldReader, FieldValue } from "./match.ts";

@@ -2,7 +2,7 @@
 // the store aggregates, and only the facts come here.
 
 import { compareText } from "#base/compare-text.ts";
-import type { CompletenessFacts, LifecycleRow, NodeRow } from "#model/pipeline-facts.ts";
+import type { CompletenessFacts, LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 import { isTerminal, type LaunchFacts, type Verdict } from "./completeness.ts";
 import { compareLifecycle, compareNodes, distinct, earlier, later, timeOfNode } from "./stored.ts";
 

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { ClockFacts } from "#model/pipeline-facts.ts";
-import { noteClock } from "./clock.ts";
+import { type ClockFacts, noteClock } from "./clock.ts";
 
 const minute = 60_000_000_000n;
 const arrived = 1794710936995000000n;

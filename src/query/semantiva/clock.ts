@@ -1,7 +1,14 @@
 // Semantiva writes local time with a `Z`. One record cannot show it; records beside their arrival can. Nothing is ever
 // corrected or reordered because of it: the written time stays, and the run says when its clock looks shifted.
 
-import type { ClockFacts } from "#model/pipeline-facts.ts";
+import { type ClockFacts as ClockTimes, readClocks } from "#store/reader/pipelines.ts";
+import type { RunFacts } from "#store/reader/run-facts.ts";
+import type { Store } from "#store/store.ts";
+
+export interface ClockFacts extends ClockTimes {
+  /** The records were read from files written earlier: then a written time long before arrival means nothing. */
+  readonly imported: boolean;
+}
 
 export interface ClockNote {
   readonly kind: "ahead" | "behind";
@@ -64,4 +71,20 @@ function toQuarter(minutes: number): number {
 
 function toMinutes(ns: bigint): number {
   return Number(ns) / Number(minuteNs);
+}
+
+/** The first sign of a shifted clock among the pipelines of some runs. */
+export async function readClockNote(store: Store, facts: readonly RunFacts[]): Promise<ClockNote | null> {
+  const groups = facts.flatMap((run) => run.groups).filter((group) => group.protocol === "semantiva");
+  if (groups.length === 0) return null;
+  const clocks = await readClocks(
+    store,
+    groups.map((group) => group.groupKey),
+  );
+  for (const { groupKey, imported } of groups) {
+    const clock = clocks.get(groupKey);
+    const note = clock === undefined ? null : noteClock({ ...clock, imported });
+    if (note !== null) return note;
+  }
+  return null;
 }

@@ -3,7 +3,7 @@
 // runs. Complete is not successful: see success.ts.
 
 import { compareText } from "#base/compare-text.ts";
-import type { CompletenessFacts } from "#model/pipeline-facts.ts";
+import type { CompletenessFacts } from "#store/reader/pipelines.ts";
 import { earlier, later } from "./stored.ts";
 
 export type Verdict = "complete" | "partial" | "invalid";

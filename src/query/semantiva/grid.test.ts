@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LaunchMember } from "#model/pipeline-facts.ts";
+import type { LaunchMember } from "#store/reader/members.ts";
 import { feed, readLines } from "../../../tests/semantiva/feed.ts";
 import { pickBest, toGrid } from "./grid.ts";
 

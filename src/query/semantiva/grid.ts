@@ -3,7 +3,7 @@
 
 import { compareText } from "#base/compare-text.ts";
 import { parseJson } from "#base/json/parse.ts";
-import type { LaunchMember } from "#model/pipeline-facts.ts";
+import type { LaunchMember } from "#store/reader/members.ts";
 import { inferContexts } from "./missing-contexts.ts";
 import { type Outcome, toRunOutcome } from "./success.ts";
 

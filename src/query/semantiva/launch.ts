@@ -4,7 +4,7 @@ import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer, memberTexts } from "#base/json/pointer.ts";
 import type { JsonValue } from "#base/json/value.ts";
-import type { LaunchHead } from "#model/pipeline-facts.ts";
+import type { LaunchHead } from "#store/reader/launches.ts";
 import { judgeLaunch, type LaunchCompleteness } from "./completeness.ts";
 import { judgeLaunchSuccess, type LaunchSuccess, type Outcome, toRunOutcome } from "./success.ts";
 

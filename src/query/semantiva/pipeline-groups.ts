@@ -2,7 +2,7 @@
 // The semantic id says that two pipelines mean the same, the config id that they are also configured the same.
 
 import { compareText } from "#base/compare-text.ts";
-import type { LaunchedRun } from "#model/pipeline-facts.ts";
+import type { LaunchedRun } from "#store/reader/members.ts";
 
 export interface PipelineGroup {
   /** '' where the runs name none; then they are grouped by pipeline id. */

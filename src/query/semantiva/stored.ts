@@ -4,7 +4,7 @@
 // time, as text, since that is how the format's own aggregator compares times; then the later arrival.
 
 import { compareText } from "#base/compare-text.ts";
-import type { LifecycleRow, NodeRow } from "#model/pipeline-facts.ts";
+import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 
 interface Arrived {
   readonly event_id: string;

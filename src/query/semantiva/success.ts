@@ -2,7 +2,7 @@
 // that ran two of three planned runs is too. The answer is in what the ends say of themselves and in the nodes' errors.
 
 import { compareText } from "#base/compare-text.ts";
-import type { OutcomeFacts } from "#model/pipeline-facts.ts";
+import type { OutcomeFacts } from "#store/reader/members.ts";
 import type { RunAggregate } from "./aggregate.ts";
 
 export type Outcome = "succeeded" | "failed" | "interrupted" | "unfinished";

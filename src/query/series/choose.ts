@@ -1,9 +1,9 @@
 // Which points of a group and key belong to which series of a request, and where they stand on its axis.
 
-import { pointFlags, rankWorker } from "#model/series.ts";
-import type { SeriesGroup, SeriesRequest } from "#model/series-request.ts";
+import { pointFlags, rankWorker } from "#store/reader/points.ts";
 import { type PointPlaces, toPlaces } from "./places.ts";
 import type { Points } from "./points.ts";
+import type { SeriesGroup, SeriesRequest } from "./request.ts";
 
 /** The points of one group and key that one series takes. */
 export interface Share {
@@ -127,6 +127,11 @@ function firstFrom(tsNs: BigInt64Array, time: bigint): number {
     else high = middle;
   }
   return low;
+}
+
+/** The number of the i-th point of a share. */
+export function pointAt({ at, from }: Share, i: number): number {
+  return at === null ? from + i : (at[i] as number);
 }
 
 /** Whether a point goes before another in a series: by position, time, tie and entry. */

@@ -1,14 +1,8 @@
 // A series as the JSON of the contract. Floats that are no JSON numbers are words.
 
-import type { Buckets } from "./buckets.ts";
-import type { Chosen } from "./choose.ts";
+import type { Series } from "./series.ts";
 
-/** Two pieces of one text: the second is ASCII only, which makes it quick to encode. */
-export function formatSeries(
-  { run, key, phase, worker }: Chosen,
-  buckets: Buckets,
-  byWorker: boolean,
-): readonly [string, string] {
+export function encodeSeries({ run, key, phase, worker, buckets }: Series, byWorker: boolean): Uint8Array[] {
   const text = JSON.stringify;
   const columns = {
     x: integers(buckets.x),
@@ -26,12 +20,14 @@ export function formatSeries(
     pos_inf: counts(buckets.posInf),
     neg_inf: counts(buckets.negInf),
   };
-  return [
-    `{"run":${text(run)},"key":${text(key)},"phase":${text(phase)},"worker":${byWorker ? text(worker) : "null"}`,
-    `,"points":${buckets.points},"exact":${buckets.exact},"x_base":"${buckets.xBase}",${Object.entries(columns)
-      .map(([name, json]) => `"${name}":${json}`)
-      .join(",")}}`,
-  ];
+  const head = `{"run":${text(run)},"key":${text(key)},"phase":${text(phase)},"worker":${byWorker ? text(worker) : "null"}`;
+  const rest = `,"points":${buckets.points},"exact":${buckets.exact},"x_base":"${buckets.xBase}",${Object.entries(
+    columns,
+  )
+    .map(([name, json]) => `"${name}":${json}`)
+    .join(",")}}`;
+  // The second piece is ASCII only, which makes it quick to encode.
+  return [Buffer.from(head), Buffer.from(rest, "latin1")];
 }
 
 function integers(values: readonly number[]): string {

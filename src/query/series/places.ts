@@ -1,13 +1,14 @@
 // Where points stand on an axis. Positions are 64-bit integers; they are worked with as numbers, which are exact up to
 // 2 ** 53 and rounded beyond, and looked at exactly only where two numbers are equal.
 
-import type { SeriesAxis } from "#model/series.ts";
 import { compareWords, type Points, toWords } from "./points.ts";
+import type { SeriesAxis } from "./request.ts";
 
 /** 2 ** 32. */
 const high = 4294967296;
 
 export class PointPlaces {
+  private readonly axis: SeriesAxis;
   /** The column of the axis; a relative position is `start` less. */
   private readonly exact: BigInt64Array;
   private readonly start: bigint;
@@ -15,12 +16,18 @@ export class PointPlaces {
   readonly startHigh: number;
   readonly startLow: number;
 
-  constructor(exact: BigInt64Array, start: bigint) {
+  constructor(exact: BigInt64Array, start: bigint, axis: SeriesAxis) {
+    this.axis = axis;
     this.exact = exact;
     this.start = start;
     this.words = toWords(exact);
     this.startHigh = Number(start >> 32n);
     this.startLow = Number(start & 0xffffffffn);
+  }
+
+  /** Where other points of the same series stand. */
+  of(points: Points): PointPlaces {
+    return toPlaces(points, this.axis, this.start) as PointPlaces;
   }
 
   /** As a number, correctly rounded. */
@@ -47,9 +54,9 @@ export class PointPlaces {
 
 /** Null when the points have no such column. `start` is the origin of a relative axis. */
 export function toPlaces(points: Points, axis: SeriesAxis, start: bigint): PointPlaces | null {
-  if (axis === "step") return new PointPlaces(points.step, 0n);
-  if (axis === "epoch") return points.epoch === null ? null : new PointPlaces(points.epoch, 0n);
-  return new PointPlaces(points.tsNs, axis === "relative" ? start : 0n);
+  if (axis === "step") return new PointPlaces(points.step, 0n, axis);
+  if (axis === "epoch") return points.epoch === null ? null : new PointPlaces(points.epoch, 0n, axis);
+  return new PointPlaces(points.tsNs, axis === "relative" ? start : 0n, axis);
 }
 
 /** `values[i] - base` as a number, correctly rounded, by the halves of the column. */

@@ -3,8 +3,17 @@
 // no longer these, those that came since are added; when others came or went, they are read anew.
 
 import { createHash } from "node:crypto";
-import { beforeAll, type Fingerprint, isSameRows } from "#model/fingerprint.ts";
-import type { PointBlock, PointRequest, StoredPoints } from "#model/series.ts";
+import { beforeAll, type Fingerprint, isSameRows } from "#store/reader/fingerprint.ts";
+import {
+  type PointBlock,
+  type PointRequest,
+  readFirstTime,
+  readPointBlocks,
+  readPointParts,
+  readPointState,
+  type StoredPoints,
+} from "#store/reader/points.ts";
+import type { Store } from "#store/store.ts";
 import { bytesOf, PointGatherer, type Points } from "./points.ts";
 
 /** What points are read from. */
@@ -18,6 +27,17 @@ export interface PointReads {
     range: { readonly after: readonly bigint[]; readonly last: bigint },
     signal: AbortSignal | undefined,
   ): AsyncIterable<PointBlock>;
+  /** Of the earliest point; 0 when there is none. */
+  firstTime(request: PointRequest): Promise<bigint>;
+}
+
+export function pointReads(store: Store): PointReads {
+  return {
+    parts: (request) => readPointParts(store, request),
+    state: (request, before) => readPointState(store, request, before),
+    blocks: (request, range, signal) => readPointBlocks(store, request, range, { signal }),
+    firstTime: (request) => readFirstTime(store, request),
+  };
 }
 
 export interface PointLimits {
@@ -33,6 +53,9 @@ interface Kept {
   /** All rows up to this journal position are among them. */
   readonly last: bigint;
 }
+
+/** A point takes about 40 bytes. */
+const usualLimits: PointLimits = { bytesMax: 256 * 1024 * 1024, pointsMax: 4_000_000 };
 
 const requestsMax = 1000;
 
@@ -52,7 +75,7 @@ export class PointCache {
   /** By request: the parts that its points were last seen in. */
   private readonly seen = new Map<string, string>();
 
-  constructor(reads: PointReads, limits: PointLimits) {
+  constructor(reads: PointReads, limits: PointLimits = usualLimits) {
     this.reads = reads;
     this.limits = limits;
   }
@@ -72,6 +95,35 @@ export class PointCache {
     if (isSettled) this.seen.set(id, parts);
     for (const oldest of this.seen.keys()) if (this.seen.size > requestsMax) this.seen.delete(oldest);
     return found;
+  }
+
+  /** When the first point of these was. */
+  startOf(request: PointRequest): Promise<bigint> {
+    return this.reads.firstTime(request);
+  }
+
+  /** The journal position of the last point of these. */
+  async lastOf(request: PointRequest): Promise<bigint> {
+    const before = request.groups.map(() => beforeAll);
+    return lastOf(await this.reads.state(request, before));
+  }
+
+  /** The points up to a journal position, block by block, too many to be kept. */
+  async *passBy(
+    request: PointRequest,
+    last: bigint,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<{ readonly group: string; readonly points: Points }> {
+    const range = { after: request.groups.map(() => beforeAll), last };
+    for await (const block of this.reads.blocks(request, range, signal)) {
+      const gatherers = new Map<string, PointGatherer>();
+      forEachRun(block, (group, _key, from, to) => {
+        const gatherer = gatherers.get(group) ?? new PointGatherer(request.kind !== "steps", to - from);
+        gatherers.set(group, gatherer);
+        gatherer.addRows(block, from, to);
+      });
+      for (const [group, gatherer] of gatherers) yield { group, points: gatherer.finish() };
+    }
   }
 
   /** Null when some are no longer kept. */
@@ -105,7 +157,7 @@ export class PointCache {
       if (kept === undefined || !lasts.has(group)) return false;
       return isSameRows(stateOf(group, key)?.before ?? noRows, kept.rows);
     });
-    const last = [...state.values()].reduce((most, one) => (one.last > most ? one.last : most), beforeAll);
+    const last = lastOf(state.values());
     const found = new Map<string, Points>();
     const range = { after: canGrow ? after : groups.map(() => beforeAll), last };
     const knownOf = (id: string) => (canGrow ? old.get(names.get(id) as string)?.points : undefined);
@@ -205,6 +257,12 @@ function commonLasts(pairs: readonly Pair[], old: ReadonlyMap<string, Kept | und
 
 function toStates(rows: readonly StoredPoints[]): Map<string, StoredPoints> {
   return new Map(rows.map((row) => [pointsId(row.group, row.key), row]));
+}
+
+function lastOf(states: Iterable<StoredPoints>): bigint {
+  let last = beforeAll;
+  for (const one of states) if (one.last > last) last = one.last;
+  return last;
 }
 
 function noPoints(request: PointRequest): Points {

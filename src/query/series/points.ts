@@ -2,7 +2,7 @@
 // out is not disturbed by points that come in meanwhile, which make new columns.
 
 import { sortIndex } from "#base/sort-index.ts";
-import type { PointBlock } from "#model/series.ts";
+import type { PointBlock } from "#store/reader/points.ts";
 
 /** A worker and a phase that points are of. */
 export interface PointSort {
@@ -175,6 +175,24 @@ export class PointGatherer {
     grown.flags.set(old.flags);
     this.columns = grown;
   }
+}
+
+/** Single points, in no order, as columns of their own; whose they are is not kept. */
+export function copyPoints(refs: readonly { readonly points: Points; readonly point: number }[]): Points {
+  const hasEpoch = refs.some(({ points }) => points.epoch !== null);
+  const into = createColumns(refs.length, hasEpoch);
+  let lacking = 0;
+  for (const [at, { points, point }] of refs.entries()) {
+    into.step[at] = points.step[point] as bigint;
+    if (points.epoch !== null) into.epoch[at] = points.epoch[point] as bigint;
+    into.tsNs[at] = points.tsNs[point] as bigint;
+    into.value[at] = points.value[point] as number;
+    into.tie[at] = points.tie[point] as bigint;
+    into.entry[at] = points.entry[point] as number;
+    into.flags[at] = points.flags[point] as number;
+    lacking |= points.flags[point] as number;
+  }
+  return { ...into, count: refs.length, sorts: [], epoch: hasEpoch ? into.epoch : null, lacking };
 }
 
 function pick(from: Columns, order: Uint32Array, hasEpoch: boolean): Columns {

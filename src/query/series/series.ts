@@ -1,22 +1,64 @@
-// Series of several runs and keys, each as a line of JSON of the contract.
+// Series of several runs and keys. Their points are held while they are worked on, and mostly kept for the next
+// question; of a series that is too long for that, they go by in blocks twice: to see where it begins and ends, and to be
+// put into buckets.
 
 import { compareText } from "#base/compare-text.ts";
-import type { PointRequest } from "#model/series.ts";
-import type { SeriesGroup, SeriesRequest } from "#model/series-request.ts";
-import { toBuckets } from "./buckets.ts";
-import { type Chosen, choose } from "./choose.ts";
-import { formatSeries } from "./format.ts";
+import type { Sources } from "#query/sources.ts";
+import type { PointRequest } from "#store/reader/points.ts";
+import type { RunGroup } from "#store/reader/run-names.ts";
+import { BucketFiller } from "./bucket-filler.ts";
+import { type Buckets, finishBuckets, toBuckets } from "./buckets.ts";
+import { type Chosen, choose, type Share } from "./choose.ts";
+import { SeriesOutline } from "./outline.ts";
 import { type PointCache, pointsId } from "./point-cache.ts";
-import type { Points } from "./points.ts";
+import { copyPoints, type Points } from "./points.ts";
+import type { SeriesGroup, SeriesRequest } from "./request.ts";
 
-/** Null when there are more points than are held here: then the engine has to do it. */
-export async function seriesOf(
+/** One line of a chart. */
+export interface Series extends Omit<Chosen, "shares"> {
+  readonly buckets: Buckets;
+}
+
+/** A series of runs whose groups the caller has found. */
+export interface RunSeriesRequest extends Omit<SeriesRequest, "groups"> {
+  readonly groups: readonly Pick<RunGroup, "groupKey" | "run" | "protocol" | "rank">[];
+}
+
+export function readSeries(
+  { points }: Pick<Sources, "points">,
+  { groups, ...rest }: RunSeriesRequest,
+  signal?: AbortSignal,
+): AsyncGenerator<Series> {
+  const sources = groups.map(({ groupKey, run, protocol, rank }) => ({
+    groupKey,
+    run,
+    worker: protocol === "cirron" ? String(rank) : null,
+  }));
+  return seriesOf(points, { ...rest, groups: sources }, signal);
+}
+
+/** By run, key, phase and worker. */
+export async function* seriesOf(
   cache: PointCache,
   request: SeriesRequest,
   signal?: AbortSignal,
-): Promise<Iterable<Uint8Array> | null> {
-  const points = await cache.get(toPointRequest(request), signal);
-  return points === null ? null : toLines(points, request);
+): AsyncGenerator<Series> {
+  const held = await cache.get(toPointRequest(request), signal);
+  const runs = Map.groupBy(request.groups, ({ run }) => run);
+  const keys = [...new Set(request.keys)].sort(compareText);
+  for (const [, groups] of [...runs].sort(([a], [b]) => compareText(a, b))) {
+    const ofRun = { ...request, groups };
+    // Whatever window is asked for, a run begins with its first point of the request.
+    const start = request.axis === "relative" ? await startOf(cache, ofRun, held) : 0n;
+    for (const key of keys) {
+      const one = { ...ofRun, keys: [key] };
+      const points = held ?? (await cache.get(toPointRequest(one), signal));
+      if (points === null) yield* streamSeries(cache, one, start, signal);
+      else
+        for (const { shares, ...named } of chosenOf(points, one, start))
+          yield { ...named, buckets: toBuckets(shares, one) };
+    }
+  }
 }
 
 function toPointRequest({ groups, keys, axis }: SeriesRequest): PointRequest {
@@ -29,48 +71,99 @@ function toPointRequest({ groups, keys, axis }: SeriesRequest): PointRequest {
   };
 }
 
-function* toLines(points: ReadonlyMap<string, Points>, request: SeriesRequest): Generator<Uint8Array> {
-  const starts = toStarts(points, request);
-  const runs = Map.groupBy(request.groups, ({ run }) => run);
-  const keys = [...new Set(request.keys)].sort(compareText);
-  for (const [run, groups] of [...runs].sort(([a], [b]) => compareText(a, b)))
-    for (const key of keys)
-      for (const chosen of seriesOfRun(points, { groups, key, start: starts.get(run) ?? 0n }, request)) {
-        const [head, columns] = formatSeries(chosen, toBuckets(chosen, request), request.byWorker);
-        yield Buffer.from(head);
-        yield Buffer.from(`${columns}\n`, "latin1");
-      }
+type HeldPoints = ReadonlyMap<string, Points>;
+
+async function startOf(cache: PointCache, request: SeriesRequest, held: HeldPoints | null): Promise<bigint> {
+  if (held === null) return cache.startOf(toPointRequest(request));
+  const firsts = request.groups.flatMap(({ groupKey }) =>
+    request.keys.flatMap((key) => held.get(pointsId(groupKey, key))?.tsNs[0] ?? []),
+  );
+  return firsts.reduce((least, first) => (first < least ? first : least), firsts[0] ?? 0n);
 }
 
-/** The points of a run's groups are one series where they have the same phase, and worker if that is asked. */
-function seriesOfRun(
-  points: ReadonlyMap<string, Points>,
-  { groups, key, start }: { readonly groups: readonly SeriesGroup[]; readonly key: string; readonly start: bigint },
-  request: SeriesRequest,
-): Chosen[] {
+/** The series of one run and key; its groups' points are one where they have the same phase, and worker if asked. */
+function chosenOf(points: HeldPoints, request: SeriesRequest, start: bigint): Chosen[] {
   const series = new Map<string, Chosen>();
-  for (const group of groups) {
+  const [key] = request.keys as readonly [string];
+  for (const group of request.groups) {
     const own = points.get(pointsId(group.groupKey, key));
     if (own === undefined) continue;
     for (const chosen of choose(own, { group, key, start }, request)) {
-      const id = `${chosen.phase}\n${chosen.worker}`;
-      const known = series.get(id);
-      if (known === undefined) series.set(id, chosen);
+      const known = series.get(idOf(chosen));
+      if (known === undefined) series.set(idOf(chosen), chosen);
       else for (const share of chosen.shares) known.shares.push(share);
     }
   }
-  return [...series.values()].sort((a, b) => compareText(a.phase, b.phase) || compareText(a.worker, b.worker));
+  return [...series.values()].sort(byPhaseAndWorker);
 }
 
-/** When each run's first point of the request was, whatever window is asked for. */
-function toStarts(points: ReadonlyMap<string, Points>, { groups, keys }: SeriesRequest): Map<string, bigint> {
-  const starts = new Map<string, bigint>();
-  const firstOf = (group: SeriesGroup, key: string) => points.get(pointsId(group.groupKey, key))?.tsNs[0];
-  for (const group of groups)
-    for (const key of keys) {
-      const first = firstOf(group, key);
-      const known = starts.get(group.run);
-      if (first !== undefined && (known === undefined || first < known)) starts.set(group.run, first);
+type Named = Pick<Chosen, "phase" | "worker">;
+
+function idOf({ phase, worker }: Named): string {
+  return `${phase}\n${worker}`;
+}
+
+function byPhaseAndWorker(a: Named, b: Named): number {
+  return compareText(a.phase, b.phase) || compareText(a.worker, b.worker);
+}
+
+interface StreamedSeries {
+  readonly named: Omit<Chosen, "shares">;
+  readonly outline: SeriesOutline;
+  /** Once the outline is known: the points themselves where there are few, else buckets. */
+  readonly shares: Share[];
+  filler: BucketFiller | null;
+}
+
+/** Of one run and key. */
+async function* streamSeries(
+  cache: PointCache,
+  request: SeriesRequest,
+  start: bigint,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Series> {
+  const found = new Map<string, StreamedSeries>();
+  const last = await cache.lastOf(toPointRequest(request));
+  for await (const { shares, ...named } of chosenParts(cache, request, { start, last }, signal)) {
+    const known = found.get(idOf(named)) ?? { named, outline: new SeriesOutline(request), shares: [], filler: null };
+    found.set(idOf(named), known);
+    for (const share of shares) known.outline.add(share);
+  }
+  for await (const { shares, ...named } of chosenParts(cache, request, { start, last }, signal)) {
+    const series = found.get(idOf(named));
+    if (series === undefined) continue;
+    if (series.outline.isExact) for (const share of shares) series.shares.push(toOwnShare(share));
+    else {
+      series.filler ??= new BucketFiller(series.outline, request);
+      for (const share of shares) series.filler.add(share);
+      series.filler.detach();
     }
-  return starts;
+  }
+  for (const { named, outline, shares, filler } of [...found.values()].sort((a, b) =>
+    byPhaseAndWorker(a.named, b.named),
+  ))
+    yield { ...named, buckets: filler === null ? toBuckets(shares, request) : finishBuckets(filler, outline) };
+}
+
+/** What each block has of each series. */
+async function* chosenParts(
+  cache: PointCache,
+  request: SeriesRequest,
+  { start, last }: { readonly start: bigint; readonly last: bigint },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Chosen> {
+  const [key] = request.keys as readonly [string];
+  const groupOf = new Map(request.groups.map((group) => [group.groupKey, group]));
+  for await (const { group, points } of cache.passBy(toPointRequest(request), last, signal))
+    yield* choose(points, { group: groupOf.get(group) as SeriesGroup, key, start }, request);
+}
+
+/** The same points, without the block they came in. */
+function toOwnShare(share: Share): Share {
+  const refs = Array.from({ length: share.count }, (_, i) => ({
+    points: share.points,
+    point: share.at === null ? share.from + i : (share.at[i] as number),
+  }));
+  const points = copyPoints(refs);
+  return { points, places: share.places.of(points), count: share.count, at: null, from: 0 };
 }

@@ -4,7 +4,7 @@
 import { toOffsets } from "#base/int64.ts";
 import { Interner } from "#base/interner.ts";
 import { sortIndex } from "#base/sort-index.ts";
-import type { MarkBlock } from "#model/timeline.ts";
+import type { MarkBlock } from "#store/reader/timeline.ts";
 import type { TimelineLayout } from "./layout.ts";
 import type { TimelineSpans } from "./spans.ts";
 

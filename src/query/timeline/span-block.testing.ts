@@ -1,7 +1,7 @@
 // Blocks of spans and marks as the store would give them, out of plain objects.
 
 import { createHash } from "node:crypto";
-import { blockFlags, type MarkBlock, noIndex, type SpanBlock, type TextCodes } from "#model/timeline.ts";
+import { blockFlags, type MarkBlock, noIndex, type SpanBlock, type TextCodes } from "#store/reader/timeline.ts";
 
 export interface PlainSpan {
   readonly id: string;

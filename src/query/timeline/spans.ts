@@ -6,8 +6,10 @@ import { createHash } from "node:crypto";
 import { toNumbers, toOffsets } from "#base/int64.ts";
 import { Interner } from "#base/interner.ts";
 import { mergeSorted, sortIndex } from "#base/sort-index.ts";
-import { blockFlags, noIndex, type OddIds, type SpanBlock, timelineFlags } from "#model/timeline.ts";
+import { blockFlags, noIndex, type OddIds, type SpanBlock, timelineFlags } from "#store/reader/timeline.ts";
 import { IdTable } from "./id-table.ts";
+
+export { noIndex };
 
 const noParent = -1;
 const noSpan = -1;

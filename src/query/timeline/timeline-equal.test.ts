@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { timelineFlags } from "#model/timeline.ts";
+import { timelineFlags } from "#store/reader/timeline.ts";
 import { layOut } from "./layout.ts";
 import { layOutMarks, TimelineMarks, toTicks } from "./marks.ts";
 import { hexOf, type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.testing.ts";

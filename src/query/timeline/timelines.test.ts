@@ -1,8 +1,8 @@
 // What is read again and what is not, over rows that stand in a journal of their own.
 
 import { expect, test } from "vitest";
-import type { Fingerprint, StoredRows } from "#model/fingerprint.ts";
-import type { RowRange, TimelineTable } from "#model/timeline.ts";
+import type { Fingerprint, StoredRows } from "#store/reader/fingerprint.ts";
+import type { RowRange, TimelineTable } from "#store/reader/timeline.ts";
 import { type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.testing.ts";
 import { type Timeline, type TimelineReads, Timelines } from "./timelines.ts";
 import { toBoxes } from "./window.ts";
@@ -162,5 +162,5 @@ test("lets go of the timeline that was longest not asked for, and says when a ru
   for (const group of ["a", "b", "b", "a"]) await timelines.get([group], never);
   expect(rows.read).toBe(3);
   rows.spanRows.push(spanAt(2), spanAt(3));
-  expect(await timelines.get(["a"], never)).toEqual({ tooMany: 3 });
+  expect(await timelines.get(["a"], never)).toEqual({ tooMany: 3, most: 2 });
 });

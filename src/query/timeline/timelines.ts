@@ -2,7 +2,8 @@
 // timeline is kept with the fingerprints of the rows it was made of. When the stored rows are no longer these, those
 // that came since are added; when others came or went, it is made anew.
 
-import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#model/fingerprint.ts";
+import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#store/reader/fingerprint.ts";
+import * as reader from "#store/reader/timeline.ts";
 import {
   blockFlags,
   type MarkBlock,
@@ -11,7 +12,8 @@ import {
   type SpanBlock,
   type TimelineTable,
   timelineTables,
-} from "#model/timeline.ts";
+} from "#store/reader/timeline.ts";
+import type { Store } from "#store/store.ts";
 import { layOut, layoutBytesPerSpan, type TimelineLayout } from "./layout.ts";
 import { layOutMarks, type MarkLayout, markLayoutBytes, TimelineMarks } from "./marks.ts";
 import { TimelineSpans } from "./spans.ts";
@@ -31,6 +33,16 @@ export interface TimelineReads {
   marks(range: RowRange, signal: AbortSignal): AsyncIterable<MarkBlock>;
 }
 
+export function timelineReads(store: Store): TimelineReads {
+  return {
+    parts: (groups) => reader.readTimelineParts(store, groups),
+    state: (groups, before) => reader.readTimelineState(store, groups, before),
+    spans: (table, range, signal) => reader.readSpanBlocks(store, table, range, { signal }),
+    oddIds: (table, range, signal) => reader.readOddIds(store, table, range, { signal }),
+    marks: (range, signal) => reader.readMarkBlocks(store, range, { signal }),
+  };
+}
+
 export interface TimelineLimits {
   /** Of all timelines that are kept; the one asked for last is kept in any case. */
   readonly bytesMax: number;
@@ -38,9 +50,17 @@ export interface TimelineLimits {
   readonly spansMax: number;
 }
 
+export const usualLimits: TimelineLimits = { bytesMax: 512 * 1024 * 1024, spansMax: 6_000_000 };
+
 export interface Timeline {
   readonly layout: TimelineLayout;
   readonly marks: MarkLayout;
+}
+
+export interface TooManySpans {
+  readonly tooMany: number;
+  /** What would still be laid out. */
+  readonly most: number;
 }
 
 type State = Readonly<Record<TimelineTable, StoredRows>>;
@@ -62,13 +82,13 @@ export class Timelines {
   /** What waits for a run's timeline: it is read for one caller at a time, and the next finds it. */
   private readonly waiting = new Map<string, Promise<unknown>>();
 
-  constructor(reads: TimelineReads, limits: TimelineLimits) {
+  constructor(reads: TimelineReads, limits: TimelineLimits = usualLimits) {
     this.reads = reads;
     this.limits = limits;
   }
 
   /** Everything that is stored when it is called; the number of spans when there are too many. */
-  get(groups: readonly string[], signal: AbortSignal): Promise<Timeline | { readonly tooMany: number }> {
+  get(groups: readonly string[], signal: AbortSignal): Promise<Timeline | TooManySpans> {
     const key = groups.join("\n");
     const before = this.waiting.get(key) ?? Promise.resolve();
     const turn = before.then(() => this.bring(key, groups, signal));
@@ -83,11 +103,7 @@ export class Timelines {
     return turn;
   }
 
-  private async bring(
-    key: string,
-    groups: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Timeline | { readonly tooMany: number }> {
+  private async bring(key: string, groups: readonly string[], signal: AbortSignal): Promise<Timeline | TooManySpans> {
     const kept = this.kept.get(key);
     const parts = await this.reads.parts(groups);
     if (kept?.parts === parts) {
@@ -101,7 +117,7 @@ export class Timelines {
     const tooMany = state.spans.all.rows + state.nodes.all.rows;
     // From here on nothing is kept that may be half done when a read fails.
     this.kept.delete(key);
-    if (tooMany > this.limits.spansMax) return { tooMany };
+    if (tooMany > this.limits.spansMax) return { tooMany, most: this.limits.spansMax };
     if (kept !== undefined && timelineTables.every((table) => isSameRows(state[table].all, kept.seen[table].rows))) {
       kept.parts = parts;
       this.keep(key, kept);

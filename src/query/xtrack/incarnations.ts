@@ -2,11 +2,7 @@
 // their times, cut its events into incarnations, numbered from 1; events from before the first start belong to the
 // first. Worked out when reading, so that a start that comes late, or a file that is replayed, changes nothing stored.
 
-export interface WorkerStart {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly tsNs: bigint;
-}
+import type { WorkerStart } from "#store/reader/sequences.ts";
 
 export class Incarnations {
   private readonly starts = new Map<string, bigint[]>();

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type StateEvent, toRunState } from "./run-state.ts";
+import type { StateEvent } from "#store/reader/xtrack-state.ts";
+import { toRunState } from "./run-state.ts";
 
 const event = (type: string, seq: bigint, tsNs: bigint, payload: object = {}, worker = ""): StateEvent => ({
   groupKey: "default/x/r",

@@ -4,19 +4,8 @@
 
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import type { StateEvent } from "#store/reader/xtrack-state.ts";
 import { Incarnations, toWorkerKey } from "./incarnations.ts";
-
-/** A stored run_start, run_end, status or checkpoint. */
-export interface StateEvent {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly type: string;
-  readonly seq: bigint;
-  readonly tsNs: bigint;
-  readonly receivedNs: bigint;
-  /** Strict JSON of `p`. */
-  readonly payload: string;
-}
 
 interface WorkerState {
   readonly groupKey: string;

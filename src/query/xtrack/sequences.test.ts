@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Incarnations, type WorkerStart } from "./incarnations.ts";
-import { type SeqRangeFact, toSequences } from "./sequences.ts";
+import type { SeqRange, WorkerStart } from "#store/reader/sequences.ts";
+import { Incarnations } from "./incarnations.ts";
+import { toSequences } from "./sequences.ts";
 
 const start = (worker: string, tsNs: bigint): WorkerStart => ({ groupKey: "g", worker, tsNs });
 const range = (
@@ -9,8 +10,8 @@ const range = (
   lastSeq: bigint,
   firstNs: bigint,
   worker = "",
-  more: Partial<SeqRangeFact> = {},
-): SeqRangeFact => ({
+  more: Partial<SeqRange> = {},
+): SeqRange => ({
   groupKey: "g",
   worker,
   firstSeq,
@@ -95,7 +96,7 @@ describe("toSequences", () => {
     const expected = { missing: 10n, received: 10, lastSeq: 20n, conflicts: 0 };
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), fc.integer(), (cuts, seed) => {
-        const ranges: SeqRangeFact[] = [];
+        const ranges: SeqRange[] = [];
         for (const [i, seq] of numbers.entries()) {
           const last = ranges.at(-1);
           if (last !== undefined && last.lastSeq === BigInt(seq - 1) && !cuts[i]) {

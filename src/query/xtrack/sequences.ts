@@ -3,19 +3,9 @@
 // Numbers start at 1 in every incarnation and grow by 1, so whatever is missing below the greatest one is a gap; a late
 // event closes it. Nothing is known about numbers after the last.
 
-import type { Incarnations } from "./incarnations.ts";
-
-/** One stored row of neighbouring numbers. */
-export interface SeqRangeFact {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly firstSeq: bigint;
-  readonly lastSeq: bigint;
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
-  readonly events: number;
-  readonly duplicates: number;
-}
+import { readSeqRanges, readWorkerStarts, type SeqRange } from "#store/reader/sequences.ts";
+import type { Store } from "#store/store.ts";
+import { Incarnations } from "./incarnations.ts";
 
 interface Gap {
   readonly fromSeq: bigint;
@@ -41,8 +31,17 @@ export interface WorkerSequence {
 
 const gapsShownMax = 1000;
 
-export function toSequences(ranges: Iterable<SeqRangeFact>, incarnations: Incarnations): WorkerSequence[] {
-  const sequences = new Map<string, SeqRangeFact[]>();
+export async function readSequences(
+  { store }: { readonly store: Store },
+  groups: readonly string[],
+): Promise<{ readonly sequences: WorkerSequence[]; readonly incarnations: Incarnations }> {
+  const [ranges, starts] = await Promise.all([readSeqRanges(store, groups), readWorkerStarts(store, groups)]);
+  const incarnations = new Incarnations(starts);
+  return { sequences: toSequences(ranges, incarnations), incarnations };
+}
+
+export function toSequences(ranges: Iterable<SeqRange>, incarnations: Incarnations): WorkerSequence[] {
+  const sequences = new Map<string, SeqRange[]>();
   for (const range of ranges) {
     const incarnation = incarnations.of(range.groupKey, range.worker, range.firstNs);
     const key = `${range.groupKey}\n${range.worker}\n${incarnation}`;
@@ -55,9 +54,9 @@ export function toSequences(ranges: Iterable<SeqRangeFact>, incarnations: Incarn
     .sort((a, b) => compare(a.groupKey, b.groupKey) || compare(a.worker, b.worker) || a.incarnation - b.incarnation);
 }
 
-function toSequence(ranges: readonly SeqRangeFact[], incarnations: Incarnations): WorkerSequence {
+function toSequence(ranges: readonly SeqRange[], incarnations: Incarnations): WorkerSequence {
   const sorted = ranges.toSorted((a, b) => compare(a.firstSeq, b.firstSeq) || compare(a.lastSeq, b.lastSeq));
-  const first = sorted[0] as SeqRangeFact;
+  const first = sorted[0] as SeqRange;
   const gaps: Gap[] = [];
   let missing = 0n;
   let reached = 0n;

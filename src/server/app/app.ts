@@ -5,9 +5,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
+import { FileBody } from "#api/handler.ts";
 import { createHandlers } from "#api/handlers.ts";
 import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
+import { writeBackup } from "#archive/backup.ts";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
@@ -16,7 +18,7 @@ import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
-import { RunTables, usualTables } from "#query/runs/tables.ts";
+import { createSources } from "#query/sources.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
@@ -34,16 +36,10 @@ import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#ser
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
-import { readSharedStore } from "#store/shared-reads.ts";
-import { createBackup } from "./backup.ts";
 import { EventRate } from "./event-rate.ts";
-import { createExportReads } from "./export-reads.ts";
-import { createFileReads } from "./file-reads.ts";
 import { createPulse } from "./pulse.ts";
-import { createReads } from "./reads.ts";
 import { configuredAgeMs, createRetention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
-import { createSqlPort } from "./user-sql.ts";
 
 export interface App {
   readonly url: string;
@@ -95,7 +91,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       handlers: {
         ...createHandlers(createContext({ collector, control, config, neighbours, doors: () => doors })),
         health: () => pulse.health(),
-        backup: () => createBackup(collector, config.dataDir),
+        backup: () => answerBackup(collector, config.dataDir),
       },
       webDir: webDir(),
     });
@@ -106,7 +102,6 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     neighbours?.start({ control, keys, onFolded, workers: () => doors?.presence.all() ?? [] });
     const retention = createRetention({
       collector,
-      reads: createReads(collector.store),
       ages: config,
       order: (order) => orderShared(collector, neighbours, order),
       onTrouble: (cause) => log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour."),
@@ -228,19 +223,17 @@ interface ContextParts {
 }
 
 function createContext({ collector, control, config, neighbours, doors }: ContextParts): ApiContext {
-  const store = readSharedStore(collector.store);
-  const reads = createReads(store);
-  // Several collectors may share a server, and none is told of all that the others store.
-  const tables = new RunTables(reads, { ...usualTables, kept: collector.store.kind === "embedded" });
-  collector.onStored((_, batches) => tables.note(batches));
+  const sources = createSources({
+    store: collector.store,
+    blobs: collector.blobs,
+    caughtUp: () => collector.queryable(collector.sequencer.position.applied),
+  });
+  collector.onStored((_, batches) => sources.runs.note(batches));
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
-    reads,
-    tables,
-    files: createFileReads(store, collector.blobs, () => collector.queryable(collector.sequencer.position.applied)),
-    exports: createExportReads(store, collector.blobs),
-    sql: createSqlPort(collector.store, config.sqlRowsMax),
+    sources,
+    sqlRowsMax: config.sqlRowsMax,
     control,
     hub: neighbours?.live ?? collector.hub,
     asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),
@@ -274,6 +267,16 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
       await collector.queryable(position);
     },
   };
+}
+
+function answerBackup(collector: Collector, dataDir: string): FileBody {
+  if (collector.store.kind !== "embedded") {
+    throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
+      hint: "Use BACKUP DATABASE there, and your bucket's own means for blobs.",
+    });
+  }
+  const name = `tributary-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}.tar`;
+  return new FileBody("application/x-tar", writeBackup(collector, dataDir), name);
 }
 
 function openBlobs(config: Config): Promise<BlobStore> {

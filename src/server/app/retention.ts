@@ -1,18 +1,17 @@
 // Runs that nothing arrived for in a workspace's time of keeping are deleted, in the same way as by a person, and the
 // audit says so. Looked at when the server starts and every hour. What was set by the API stands over the configuration.
 
-import type { Reads } from "#api/reads.ts";
 import { nowNs as systemNowNs } from "#base/clock.ts";
 import type { Age } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
-import { type SettingRow, settingsQuery, workspacesQuery } from "#store/reader/admin.ts";
+import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
+import { readRunFacts } from "#store/reader/run-facts.ts";
 
 export interface RetentionOptions {
   readonly collector: Collector;
-  readonly reads: Pick<Reads, "runFacts">;
   readonly ages: ConfiguredAges;
   order(order: DeletionOrder): Promise<Receipt>;
   onTrouble(cause: unknown): void;
@@ -66,13 +65,10 @@ async function readAges({
   ages,
 }: Pick<RetentionOptions, "collector" | "ages">): Promise<Map<string, number>> {
   const { store } = collector;
-  const [rows, workspaces] = await Promise.all([
-    store.query<SettingRow>(settingsQuery(store.database, "retention_days")),
-    store.query<{ workspace: string }>(workspacesQuery(store.database)),
-  ]);
+  const [rows, workspaces] = await Promise.all([readSettings(store, "retention_days"), readWorkspaces(store)]);
   const set = new Map(rows.map(({ workspace, value }) => [workspace, JSON.parse(value) as number | null]));
   const found = new Map<string, number>();
-  for (const { workspace } of workspaces) {
+  for (const workspace of workspaces) {
     const days = set.get(workspace);
     const ageMs = days === undefined ? configuredAgeMs(ages, workspace) : days === null ? null : days * dayMs;
     if (ageMs !== null) found.set(workspace, ageMs);
@@ -81,11 +77,11 @@ async function readAges({
 }
 
 async function deleteOlder(
-  { collector, reads, order }: Pick<RetentionOptions, "collector" | "reads" | "order">,
+  { collector, order }: Pick<RetentionOptions, "collector" | "order">,
   workspace: string,
   oldestNs: bigint,
 ): Promise<number> {
-  const old = (await reads.runFacts(workspace, null)).filter(({ groups }) => {
+  const old = (await readRunFacts(collector.store, { workspace })).filter(({ groups }) => {
     const lastNs = groups.reduce((last, group) => (group.lastReceivedNs > last ? group.lastReceivedNs : last), 0n);
     // A run that has only stored files has no such time, and stays.
     return lastNs > 0n && lastNs < oldestNs;

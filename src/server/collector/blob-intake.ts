@@ -8,7 +8,7 @@ import type { BlobInput, RefusedInput } from "#intake/input.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import type { BlobStore, Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
-import { blobQuery } from "#store/reader/blobs.ts";
+import { readBlobKey } from "#store/reader/blobs.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
 
@@ -140,8 +140,7 @@ class Room implements BlobRoom {
     if (fresh !== undefined) return fresh;
     const { store } = this.collector;
     try {
-      const [row] = await store.query<{ object_key: string }>(blobQuery(store.database, workspace, [spanId], kind));
-      return row?.object_key;
+      return (await readBlobKey(store, workspace, [spanId], kind)) ?? undefined;
     } catch {
       // Without its store the server still takes files; one that comes again meanwhile may lie twice.
       return undefined;

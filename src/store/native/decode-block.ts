@@ -3,13 +3,15 @@
 
 export type DecodedColumn =
   | { readonly kind: "int64"; readonly values: BigInt64Array }
+  | { readonly kind: "uint64"; readonly values: BigUint64Array }
   | { readonly kind: "float64"; readonly values: Float64Array }
   | { readonly kind: "uint32"; readonly values: Uint32Array }
+  | { readonly kind: "int32"; readonly values: Int32Array }
   | { readonly kind: "uint8"; readonly values: Uint8Array }
   | { readonly kind: "string"; readonly bytes: Uint8Array; readonly ends: Uint32Array }
-  | { readonly kind: "int32"; readonly values: Int32Array }
   | { readonly kind: "fixed"; readonly width: number; readonly bytes: Uint8Array }
-  | { readonly kind: "float64"; readonly values: Float64Array }
+  /** The items of all rows back to back; `ends` has one end a row. */
+  | { readonly kind: "array"; readonly ends: BigUint64Array; readonly items: DecodedColumn }
   /** `nulls` has a 1 where a row is absent; `inner` holds a zero or '' there. */
   | { readonly kind: "nullable"; readonly nulls: Uint8Array; readonly inner: DecodedColumn }
   | { readonly kind: "dict"; readonly keys: readonly string[]; readonly codes: Uint32Array };
@@ -35,19 +37,41 @@ export function decodeBlocks(bytes: Uint8Array): DecodedBlock[] {
   return blocks;
 }
 
-/** Values of these types have a fixed size in bytes. */
-const widths: ReadonlyMap<string, number> = new Map([
-  ["Int64", 8],
-  ["Float64", 8],
-  ["UInt32", 4],
-  ["Int32", 4],
-  ["UInt8", 1],
-]);
+type Bytes = Uint8Array<ArrayBuffer>;
 
-function widthOf(type: string): number | undefined {
-  const fixed = /^FixedString\((\d+)\)$/.exec(type);
-  return fixed === null ? widths.get(type) : Number(fixed[1]);
+interface FixedType {
+  readonly width: number;
+  view(bytes: Bytes): DecodedColumn;
 }
+
+/** Values of these types have a fixed size in bytes. */
+const fixedTypes: Readonly<Record<string, FixedType>> = {
+  Int64: { width: 8, view: ({ buffer }) => ({ kind: "int64", values: new BigInt64Array(buffer) }) },
+  UInt64: { width: 8, view: ({ buffer }) => ({ kind: "uint64", values: new BigUint64Array(buffer) }) },
+  Float64: { width: 8, view: ({ buffer }) => ({ kind: "float64", values: new Float64Array(buffer) }) },
+  UInt32: { width: 4, view: ({ buffer }) => ({ kind: "uint32", values: new Uint32Array(buffer) }) },
+  Int32: { width: 4, view: ({ buffer }) => ({ kind: "int32", values: new Int32Array(buffer) }) },
+  UInt8: { width: 1, view: (values) => ({ kind: "uint8", values }) },
+  Bool: { width: 1, view: (values) => ({ kind: "uint8", values }) },
+};
+
+function fixedTypeOf(type: string): FixedType | undefined {
+  const [, digits] = /^FixedString\((\d+)\)$/.exec(type) ?? [];
+  if (digits === undefined) return fixedTypes[type];
+  const width = Number(digits);
+  return { width, view: (bytes) => ({ kind: "fixed", width, bytes }) };
+}
+
+/** The type inside `Name(…)`, and inside an aggregate that is kept as its value. */
+function innerOf(type: string, name: string): string | undefined {
+  return type.startsWith(`${name}(`) ? type.slice(name.length + 1, -1) : undefined;
+}
+
+function plainOf(type: string): string {
+  return /^SimpleAggregateFunction\(\w+, (.*)\)$/.exec(type)?.[1] ?? type;
+}
+
+const noTexts = { keys: [], codes: new Uint32Array(0) };
 
 function unknownType(type: string): Error {
   return new Error(`the reader of native blocks does not know the type ${type}`);
@@ -105,19 +129,28 @@ export class BlockReader {
     }
   }
 
-  private skipColumn(type: string, rows: number): void {
-    const width = widthOf(type);
+  private skipColumn(given: string, rows: number): void {
+    const type = plainOf(given);
+    const width = fixedTypeOf(type)?.width;
+    const nullable = innerOf(type, "Nullable");
+    const item = innerOf(type, "Array");
     if (width !== undefined) this.at += rows * width;
     else if (type === "String") for (let row = 0; row < rows; row++) this.skipText();
-    else if (type !== "LowCardinality(String)") throw unknownType(type);
-    else {
+    else if (nullable !== undefined) {
+      this.at += rows;
+      this.skipColumn(nullable, rows);
+    } else if (item !== undefined) {
+      this.at += (rows - 1) * 8;
+      const items = this.readCount();
+      if (items > 0) this.skipColumn(item, items);
+    } else if (type === "LowCardinality(String)") {
       // Laid out as `readDict` says.
       this.checkEnd(24);
       const codeWidth = 1 << (this.view.getUint32(this.at + 8, true) & 0xff);
       this.at += 16;
       for (let keys = this.readCount(); keys > 0; keys--) this.skipText();
       this.at += 8 + rows * codeWidth;
-    }
+    } else throw unknownType(type);
   }
 
   private skipText(): void {
@@ -130,22 +163,19 @@ export class BlockReader {
     if (this.at + more > this.bytes.length) throw new ShortBlock(this.at + more);
   }
 
-  private readColumn(type: string, rows: number): DecodedColumn {
-    if (type === "Int64") return { kind: "int64", values: new BigInt64Array(this.take(rows * 8).buffer) };
-    if (type === "Float64") return { kind: "float64", values: new Float64Array(this.take(rows * 8).buffer) };
-    if (type === "UInt32") return { kind: "uint32", values: new Uint32Array(this.take(rows * 4).buffer) };
-    if (type === "Int32") return { kind: "int32", values: new Int32Array(this.take(rows * 4).buffer) };
+  private readColumn(given: string, rows: number): DecodedColumn {
+    const type = plainOf(given);
+    const fixed = fixedTypeOf(type);
+    if (fixed !== undefined) return fixed.view(this.take(rows * fixed.width));
     if (type === "String") return this.readStrings(rows);
-    if (type === "UInt8") return { kind: "uint8", values: this.take(rows) };
-    if (type === "Float64") return { kind: "float64", values: new Float64Array(this.take(rows * 8).buffer) };
-    if (type.startsWith("Nullable("))
-      return { kind: "nullable", nulls: this.take(rows), inner: this.readColumn(type.slice(9, -1), rows) };
-    const kept = /^SimpleAggregateFunction\(\w+, (.*)\)$/.exec(type);
-    if (kept !== null) return this.readColumn(kept[1] as string, rows);
-    const width = widthOf(type);
-    if (width !== undefined) return { kind: "fixed", width, bytes: this.take(rows * width) };
-    if (type === "LowCardinality(String)") return this.readDict(rows);
-    throw unknownType(type);
+    if (type === "LowCardinality(String)") return rows === 0 ? { kind: "dict", ...noTexts } : this.readDict(rows);
+    const nullable = innerOf(type, "Nullable");
+    if (nullable !== undefined)
+      return { kind: "nullable", nulls: this.take(rows), inner: this.readColumn(nullable, rows) };
+    const item = innerOf(type, "Array");
+    if (item === undefined) throw unknownType(type);
+    const ends = new BigUint64Array(this.take(rows * 8).buffer);
+    return { kind: "array", ends, items: this.readColumn(item, Number(ends.at(-1) ?? 0n)) };
   }
 
   /** Each value is `varint length; bytes`; here they lie back to back. */
@@ -223,8 +253,8 @@ export class BlockReader {
   }
 
   /** A copy, so that it is aligned for whatever it is viewed as. */
-  private take(size: number): Uint8Array<ArrayBuffer> {
-    const part = this.bytes.slice(this.at, this.at + size) as Uint8Array<ArrayBuffer>;
+  private take(size: number): Bytes {
+    const part = this.bytes.slice(this.at, this.at + size) as Bytes;
     this.at += size;
     return part;
   }

@@ -1,41 +1,41 @@
 // What administrators ask for: the audit and the settings.
 
-import type { Query } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
+import { decimal, readRows, text } from "./native-rows.ts";
 
-export function auditQuery(
-  database: string,
+const auditRow = { at_ns: decimal, by: text, action: text, target: text, detail: text };
+
+/** The newest first. `after` is the time, action and target of the last entry of the page before. */
+export function readAudit(
+  store: Store,
   workspace: string,
   limit: number,
   after: readonly (string | number | null)[] | null,
-): Query {
+) {
   const behind = after === null ? "" : "AND (at_ns, action, subject) < ({at:Int64}, {action:String}, {subject:String})";
-  const [at, action, subject] = (after ?? []).map(String);
-  return {
+  const [at = "", action = "", subject = ""] = (after ?? []).map(String);
+  return readRows(store, auditRow, {
     sql: `SELECT at_ns, author AS by, toString(action) AS action, subject AS target, detail
-      FROM ${database}.audit FINAL WHERE workspace = {workspace:String} ${behind}
+      FROM ${store.database}.audit FINAL WHERE workspace = {workspace:String} ${behind}
       ORDER BY at_ns DESC, action DESC, subject DESC LIMIT {limit:UInt32}`,
-    params: {
-      workspace,
-      limit,
-      ...(after === null ? {} : { at: at ?? "", action: action ?? "", subject: subject ?? "" }),
-    },
-  };
+    params: { workspace, limit, ...(after === null ? {} : { at, action, subject }) },
+  });
 }
 
-export interface SettingRow {
-  readonly workspace: string;
-  readonly value: string;
+/** A setting in every workspace that has it; its value is JSON text. */
+export function readSettings(store: Store, name: string) {
+  return readRows(
+    store,
+    { workspace: text, value: text },
+    {
+      sql: `SELECT workspace, value FROM ${store.database}.settings FINAL WHERE name = {name:String}`,
+      params: { name },
+    },
+  );
 }
 
 /** Workspaces that have runs. */
-export function workspacesQuery(database: string): Query {
-  return { sql: `SELECT DISTINCT toString(workspace) AS workspace FROM ${database}.groups` };
-}
-
-/** In every workspace. */
-export function settingsQuery(database: string, name: string): Query {
-  return {
-    sql: `SELECT workspace, value FROM ${database}.settings FINAL WHERE name = {name:String}`,
-    params: { name },
-  };
+export async function readWorkspaces(store: Store): Promise<string[]> {
+  const sql = `SELECT DISTINCT toString(workspace) AS workspace FROM ${store.database}.groups`;
+  return (await readRows(store, { workspace: text }, { sql })).map(({ workspace }) => workspace);
 }

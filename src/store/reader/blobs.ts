@@ -1,29 +1,67 @@
 // Where blobs are: by span and kind, or by run and name for stored files.
 
-import type { Query } from "#store/store.ts";
+import { groupPrefix } from "#model/group-key.ts";
+import type { Store } from "#store/store.ts";
+import { decimal, readRow, readRows, text } from "./native-rows.ts";
 
-export function blobQuery(database: string, workspace: string, owners: readonly string[], kind: string): Query {
-  return {
-    sql: `SELECT object_key FROM ${database}.blobs FINAL WHERE workspace = {workspace:String}
-      AND span_id IN {owners:Array(String)} AND kind = {kind:String} AND deleted = 0 LIMIT 1`,
-    params: { workspace, owners: [...owners], kind },
-  };
+export async function readBlobKey(
+  store: Store,
+  workspace: string,
+  owners: readonly string[],
+  kind: string,
+): Promise<string | null> {
+  const row = await readRow(
+    store,
+    { object_key: text },
+    {
+      sql: `SELECT object_key FROM ${store.database}.blobs FINAL WHERE workspace = {workspace:String}
+        AND span_id IN {owners:Array(String)} AND kind = {kind:String} AND deleted = 0 LIMIT 1`,
+      params: { workspace, owners, kind },
+    },
+  );
+  return row?.object_key ?? null;
 }
 
-export function blobsOfRunsQuery(database: string, workspace: string, runs: readonly string[]): Query {
-  return {
-    sql: `SELECT substring(kind, 10) AS name, size, sha256, content_type AS contentType, received_ns AS receivedNs
-      FROM ${database}.blobs FINAL WHERE workspace = {workspace:String} AND span_id IN {runs:Array(String)}
+const fileRow = { name: text, size: decimal, sha256: text, receivedNs: decimal };
+
+/** Files stored for a run under any of its names. */
+export function readStoredFiles(store: Store, workspace: string, runs: readonly string[]) {
+  return readRows(store, fileRow, {
+    sql: `SELECT substring(kind, 10) AS name, size, sha256, received_ns AS receivedNs
+      FROM ${store.database}.blobs FINAL WHERE workspace = {workspace:String} AND span_id IN {runs:Array(String)}
         AND startsWith(kind, 'artifact:') AND deleted = 0 ORDER BY received_ns, name`,
-    params: { workspace, runs: [...runs] },
-  };
+    params: { workspace, runs },
+  });
+}
+
+/** The stored blobs of these spans. */
+export function readBlobsOfSpans(store: Store, workspace: string, spans: readonly string[]) {
+  return readRows(
+    store,
+    { span_id: text, kind: text },
+    {
+      sql: `SELECT span_id, kind FROM ${store.database}.blobs FINAL
+        WHERE workspace = {workspace:String} AND span_id IN {spans:Array(String)} AND deleted = 0`,
+      params: { workspace, spans },
+    },
+  );
 }
 
 /** The tensor that a snapshot of a span is of. */
-export function tensorOfSnapshotQuery(database: string, workspace: string, span: string, snapshot: string): Query {
-  return {
-    sql: `SELECT toString(tensor_name) AS tensor FROM ${database}.snapshots
-      WHERE snapshot_id = {snapshot:String} AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,
-    params: { snapshot, span, prefix: `${workspace}/` },
-  };
+export async function readTensorOfSnapshot(
+  store: Store,
+  workspace: string,
+  span: string,
+  snapshot: string,
+): Promise<string | null> {
+  const row = await readRow(
+    store,
+    { tensor: text },
+    {
+      sql: `SELECT toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE snapshot_id = {snapshot:String}
+        AND span_id = {span:String} AND startsWith(group_key, {prefix:String}) LIMIT 1`,
+      params: { snapshot, span, prefix: groupPrefix(workspace) },
+    },
+  );
+  return row?.tensor ?? null;
 }

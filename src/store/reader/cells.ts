@@ -1,107 +1,78 @@
 // Params and metric summaries of many runs at once: narrow reads by name over a whole workspace or some groups.
 
-import type { MetricCell, MetricCount, ParamCell, PointStat } from "#model/run-cells.ts";
 import type { Store } from "#store/store.ts";
-import { readNativeRows } from "./native-rows.ts";
+import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
+import { big, flag, float, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 
-interface ParamRow {
-  readonly group_key: string;
-  readonly name: string;
-  readonly value: string;
-  readonly value_num: number | null;
-  readonly ts_ns: bigint;
-}
+/** `value` is strict JSON text. */
+const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: big };
+export type ParamCell = RowOf<typeof paramCell>;
 
 /** The latest value of each param of each group; `name` null stands for all of them. */
-export async function readParamCells(
-  store: Store,
-  workspace: string,
-  name: string | null,
-  groups: readonly string[] | null,
-): Promise<ParamCell[]> {
+export function readParamCells(store: Store, scope: GroupScope, name: string | null): Promise<ParamCell[]> {
   const place = "(p.ts_ns, p.seq, p.worker)";
-  const rows = await readNativeRows<ParamRow>(store, {
-    sql: `SELECT group_key, name, argMax(p.value, ${place}) AS value,
-        argMax(tuple(p.value_num), ${place}).1 AS value_num, max(p.ts_ns) AS ts_ns
+  return readRows(store, paramCell, {
+    sql: `SELECT group_key AS groupKey, name, argMax(p.value, ${place}) AS value,
+        argMax(tuple(p.value_num), ${place}).1 AS num, max(p.ts_ns) AS tsNs
       FROM ${store.database}.${name === null ? "params" : "param_by_key"} AS p
-      WHERE ${where(groups)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name`,
-    params: { ...whereParams(workspace, groups), ...(name === null ? {} : { name }) },
+      WHERE ${inScope("group_key", scope)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name`,
+    params: { ...scopeParams(scope), ...(name === null ? {} : { name }) },
   });
-  return rows.map((row) => ({
-    groupKey: row.group_key,
-    name: row.name,
-    value: row.value,
-    num: row.value_num,
-    tsNs: row.ts_ns,
-  }));
 }
 
-/** A point is (value, value_text, step, epoch, ts_ns). */
+/** Which point of a series is asked for; the least and the greatest are among finite values. */
+export type PointStat = "first" | "last" | "min" | "max";
+
+/** A point is (value, value_text, step, epoch, ts_ns); the least and the greatest have no place in their series. */
+const pointOf = (state: string): string =>
+  `(${state} AS point).1 AS value, point.2 AS text, point.3 AS step, point.5 AS tsNs`;
+const extremeOf = (value: string): string =>
+  `${value} AS value, '' AS text, CAST(NULL, 'Nullable(Int64)') AS step, toInt64(0) AS tsNs`;
 const statSql: Readonly<Record<PointStat, string>> = {
-  first: "(argMinMerge(first) AS point).1 AS value, point.2 AS text, point.3 AS step, point.5 AS ts_ns",
-  last: "(argMaxMerge(last) AS point).1 AS value, point.2 AS text, point.3 AS step, point.5 AS ts_ns",
-  min: "min(min_value) AS value",
-  max: "max(max_value) AS value",
+  first: pointOf("argMinMerge(first)"),
+  last: pointOf("argMaxMerge(last)"),
+  min: extremeOf("min(min_value)"),
+  max: extremeOf("max(max_value)"),
 };
 
-interface MetricRow {
-  readonly group_key: string;
-  readonly phase: string;
-  readonly worker: string;
-  readonly value: number | null;
-  readonly text?: string;
-  readonly step?: bigint | null;
-  readonly ts_ns?: bigint;
-  readonly has_nonfinite: number;
-}
+const metricCell = {
+  groupKey: text,
+  phase: text,
+  worker: text,
+  value: nullable(float),
+  /** The exact text when the number is not it. */
+  text,
+  step: nullable(big),
+  tsNs: big,
+  /** Whether any point of the series is NaN or ±Infinity. */
+  hasNonfinite: flag,
+};
+export type MetricCell = RowOf<typeof metricCell>;
 
 /** One point of every series of a key. */
-export async function readMetricCells(
-  store: Store,
-  workspace: string,
-  key: string,
-  stat: PointStat,
-  groups: readonly string[] | null,
-): Promise<MetricCell[]> {
-  const rows = await readNativeRows<MetricRow>(store, {
-    sql: `SELECT group_key, phase, worker, ${statSql[stat]}, max(nonfinite) AS has_nonfinite
-      FROM ${store.database}.metric_by_key WHERE ${where(groups)} AND key = {key:String}
+export function readMetricCells(store: Store, scope: GroupScope, key: string, stat: PointStat): Promise<MetricCell[]> {
+  return readRows(store, metricCell, {
+    sql: `SELECT group_key AS groupKey, phase, worker, ${statSql[stat]}, max(nonfinite) AS hasNonfinite
+      FROM ${store.database}.metric_by_key WHERE ${inScope("group_key", scope)} AND key = {key:String}
       GROUP BY group_key, phase, worker`,
-    params: { ...whereParams(workspace, groups), key },
+    params: { ...scopeParams(scope), key },
   });
-  return rows.map((row) => ({
-    groupKey: row.group_key,
-    phase: row.phase,
-    worker: row.worker,
-    value: row.value,
-    text: row.text ?? "",
-    step: row.step ?? null,
-    tsNs: row.ts_ns ?? 0n,
-    hasNonfinite: row.has_nonfinite === 1,
-  }));
 }
+
+const metricCount = { groupKey: text, key: text, phase: text, count: int, nonfinite: int };
+export type MetricCount = RowOf<typeof metricCount>;
 
 /** How many points every series has; `keys` null stands for all metrics. */
-export async function readMetricCounts(
+export function readMetricCounts(
   store: Store,
-  workspace: string,
+  scope: GroupScope,
   keys: readonly string[] | null,
-  groups: readonly string[] | null,
 ): Promise<MetricCount[]> {
-  const rows = await readNativeRows<Omit<MetricCount, "groupKey"> & { readonly group_key: string }>(store, {
-    sql: `SELECT group_key, key, phase, toUInt32(count()) AS count,
+  return readRows(store, metricCount, {
+    sql: `SELECT group_key AS groupKey, key, phase, toUInt32(count()) AS count,
         toUInt32(countIf(isNotNull(value) AND NOT isFinite(assumeNotNull(value)))) AS nonfinite
-      FROM ${store.database}.metrics WHERE ${where(groups)} ${keys === null ? "" : "AND key IN {keys:Array(String)}"}
-      GROUP BY group_key, key, phase`,
-    params: { ...whereParams(workspace, groups), ...(keys === null ? {} : { keys: [...keys] }) },
+      FROM ${store.database}.metrics WHERE ${inScope("group_key", scope)}
+        ${keys === null ? "" : "AND key IN {keys:Array(String)}"} GROUP BY group_key, key, phase`,
+    params: { ...scopeParams(scope), ...(keys === null ? {} : { keys }) },
   });
-  return rows.map(({ group_key, ...row }) => ({ groupKey: group_key, ...row }));
-}
-
-function where(groups: readonly string[] | null): string {
-  return groups === null ? "startsWith(toString(group_key), {prefix:String})" : "group_key IN {groups:Array(String)}";
-}
-
-function whereParams(workspace: string, groups: readonly string[] | null): Record<string, string | string[]> {
-  return groups === null ? { prefix: `${workspace}/` } : { groups: [...groups] };
 }

@@ -1,32 +1,54 @@
 // What several runs are compared by: each question is asked once for all of them, and every row says of which run it is.
 
-import type { Query } from "#store/store.ts";
-
-export interface GroupOfRun {
-  readonly groupKey: string;
-  readonly run: string;
-}
+import type { Store } from "#store/store.ts";
+import { decimal, flag, float, floatWord, int, nullable, type RowOf, readRows, text, word } from "./native-rows.ts";
+import type { RunGroup } from "./run-names.ts";
 
 const inGroups = "group_key IN {groups:Array(String)}";
 const runOf = "transform(toString(group_key), {groups:Array(String)}, {group_runs:Array(String)}, '')";
 
-function groupParams(groups: readonly GroupOfRun[]) {
+type Groups = readonly Pick<RunGroup, "groupKey" | "run">[];
+
+function groupParams(groups: Groups) {
   return { groups: groups.map(({ groupKey }) => groupKey), group_runs: groups.map(({ run }) => run) };
 }
 
+const comparedMetric = {
+  run: text,
+  key: text,
+  phase: text,
+  last: nullable(floatWord),
+  min: nullable(float),
+  max: nullable(float),
+  /** Whether any point is NaN or ±Infinity. */
+  has_nonfinite: flag,
+};
+export type ComparedMetric = RowOf<typeof comparedMetric>;
+
 /** The last, least and greatest value of each metric, out of the summaries, which are few rows. */
-export function comparedMetricsQuery(database: string, groups: readonly GroupOfRun[]): Query {
-  return {
+export function readComparedMetrics(store: Store, groups: Groups): Promise<ComparedMetric[]> {
+  return readRows(store, comparedMetric, {
     sql: `SELECT ${runOf} AS run, toString(key) AS key, toString(phase) AS phase, argMaxMerge(last).1 AS last,
         min(min_value) AS min, max(max_value) AS max, max(nonfinite) AS has_nonfinite
-      FROM ${database}.metric_summary WHERE ${inGroups} GROUP BY run, key, phase ORDER BY key, phase`,
+      FROM ${store.database}.metric_summary WHERE ${inGroups} GROUP BY run, key, phase ORDER BY key, phase`,
     params: groupParams(groups),
-  };
+  });
 }
 
+const comparedSpan = {
+  run: text,
+  name: text,
+  count: int,
+  wall_ns: decimal,
+  gpu_ns: nullable(decimal),
+  p50_ns: decimal,
+};
+export type ComparedSpan = RowOf<typeof comparedSpan>;
+
 /** Time by span name, of Cirron spans and Semantiva nodes together. */
-export function comparedSpansQuery(database: string, groups: readonly GroupOfRun[]): Query {
-  return {
+export function readComparedSpans(store: Store, groups: Groups): Promise<ComparedSpan[]> {
+  const { database } = store;
+  return readRows(store, comparedSpan, {
     sql: `SELECT run, name, toUInt32(count()) AS count, sum(wall) AS wall_ns,
         if(count(gpu) = 0, NULL, sum(gpu)) AS gpu_ns, toInt64(quantileExactLow(0.5)(wall)) AS p50_ns
       FROM (
@@ -38,21 +60,26 @@ export function comparedSpansQuery(database: string, groups: readonly GroupOfRun
         FROM ${database}.nodes WHERE ${inGroups})
       GROUP BY run, name ORDER BY wall_ns DESC, name`,
     params: groupParams(groups),
-  };
+  });
 }
 
 /** Tensors that at least two of the runs have. */
-export function sharedTensorsQuery(database: string, groups: readonly GroupOfRun[]): Query {
-  return {
-    sql: `SELECT toString(tensor_name) AS tensor FROM ${database}.snapshots WHERE ${inGroups}
+export async function readSharedTensors(store: Store, groups: Groups): Promise<string[]> {
+  const query = {
+    sql: `SELECT toString(tensor_name) AS tensor FROM ${store.database}.snapshots WHERE ${inGroups}
       GROUP BY tensor_name HAVING uniqExact(${runOf}) > 1 ORDER BY tensor`,
     params: groupParams(groups),
   };
+  return (await readRows(store, { tensor: text }, query)).map(({ tensor }) => tensor);
 }
 
+const startText = { run: text, type: word<"run_start" | "cirron.session">(), payload: text };
+export type StartText = RowOf<typeof startText>;
+
 /** What each run was first started with: the texts its environment and source are in. */
-export function startTextsQuery(database: string, groups: readonly GroupOfRun[]): Query {
-  return {
+export function readStartTexts(store: Store, groups: Groups): Promise<StartText[]> {
+  const { database } = store;
+  return readRows(store, startText, {
     sql: `SELECT run, type, argMin(payload, ts_ns) AS payload FROM (
         SELECT ${runOf} AS run, 'run_start' AS type, payload, ts_ns
         FROM ${database}.events WHERE ${inGroups} AND type = 'run_start'
@@ -61,5 +88,5 @@ export function startTextsQuery(database: string, groups: readonly GroupOfRun[])
         FROM ${database}.spans WHERE ${inGroups} AND name = 'cirron.session')
       GROUP BY run, type`,
     params: groupParams(groups),
-  };
+  });
 }

@@ -1,6 +1,28 @@
-// Fingerprints of stored rows (see the model), worked out by the engine.
+// What tells whether rows that were read before are still all there is. A count alone would not: a merge may drop a
+// second copy while a new row comes in. Every row has a place in a journal, and the sum of the hashes of these places
+// names the set of rows, whoever wrote them.
 
-import type { StoredRows } from "#model/fingerprint.ts";
+import { big, decimal, int, type RowOf } from "./native-rows.ts";
+
+export interface Fingerprint {
+  readonly rows: number;
+  readonly sum: string;
+}
+
+export interface StoredRows {
+  readonly all: Fingerprint;
+  /** Of the rows up to the journal position that was asked for. */
+  readonly before: Fingerprint;
+  /** The greatest journal position. */
+  readonly last: bigint;
+}
+
+/** Behind no row at all. */
+export const beforeAll: bigint = -1n;
+
+export function isSameRows(a: Fingerprint, b: Fingerprint): boolean {
+  return a.rows === b.rows && a.sum === b.sum;
+}
 
 const placeHash = "cityHash64(jpos, jrow, received_ns)";
 
@@ -16,18 +38,12 @@ export function fingerprintSql(before: string): string {
  */
 export const partsSql = "sum(cityHash64(_part)) AS parts";
 
-export interface FingerprintRow {
-  readonly rows: number;
-  readonly sum: string;
-  readonly last: string;
-  readonly rows_before: number;
-  readonly sum_before: string;
-}
+export const fingerprintRow = { rows: int, sum: decimal, last: big, rows_before: int, sum_before: decimal };
 
-export function toStoredRows(row: FingerprintRow): StoredRows {
+export function toStoredRows(row: RowOf<typeof fingerprintRow>): StoredRows {
   return {
     all: { rows: row.rows, sum: row.sum },
     before: { rows: row.rows_before, sum: row.sum_before },
-    last: BigInt(row.last),
+    last: row.last,
   };
 }

@@ -2,100 +2,91 @@
 // The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
 
 import { groupKinds } from "#model/group-key.ts";
-import type { GroupFacts } from "#model/run-facts.ts";
-import type { Query, Store } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
-import { readNativeRows } from "./native-rows.ts";
+import { big, flag, int, nullable, type RowOf, type RowShape, readRow, readRows, text } from "./native-rows.ts";
 
-interface GroupRow {
-  readonly group_key: string;
-  readonly protocol: string;
-  readonly run_id: string;
-  readonly session_id: string;
-  readonly root_kind: string;
-  readonly rank: number;
-  readonly forked: number;
-  readonly imported: number;
-  readonly pipeline_id: string | null;
-  readonly deployment_id: string | null;
-  readonly model_id: string | null;
-}
+const groupRow = {
+  groupKey: text,
+  protocol: text,
+  runId: text,
+  sessionId: text,
+  rootKind: text,
+  rank: int,
+  forked: flag,
+  imported: flag,
+  pipelineId: nullable(text),
+  deploymentId: nullable(text),
+  modelId: nullable(text),
+};
 
-interface TimesRow {
-  readonly group_key: string;
-  readonly first_ns: bigint | null;
-  readonly last_ns: bigint | null;
-  readonly received_ns: bigint;
-}
-
-interface CountRow {
-  readonly group_key: string;
-  readonly count: number;
-}
-
-interface SequenceRow {
-  readonly group_key: string;
+/** A group of rows and what the store knows about it as a whole. */
+export interface GroupFacts extends RowOf<typeof groupRow> {
+  /** By the clients' clocks; null when nothing with a time is stored. */
+  readonly firstNs: bigint | null;
+  readonly lastNs: bigint | null;
+  readonly lastReceivedNs: bigint;
+  readonly faults: number;
+  /** XTrack events that came again, and those that never came. */
   readonly duplicates: number;
   readonly missing: number;
+  /** Points that are NaN or ±Infinity. */
+  readonly nonfinite: number;
 }
+
+const timesRow = { groupKey: text, firstNs: nullable(big), lastNs: nullable(big), receivedNs: big };
+type Times = RowOf<typeof timesRow>;
+const countRow = { groupKey: text, count: int };
+const sequenceRow = { groupKey: text, duplicates: int, missing: int };
 
 /** By key. A launch is no run, its lines say what was planned: it is left out, and so is what was deleted. */
 export async function readGroupFacts(store: Store, scope: GroupScope): Promise<GroupFacts[]> {
   const { database } = store;
-  const read = <T>(sql: string): Promise<T[]> => readNativeRows<T>(store, { sql, params: scopeParams(scope) });
+  const read = <S extends RowShape>(shape: S, sql: string) =>
+    readRows(store, shape, { sql, params: scopeParams(scope) });
   const [groups, groupTimes, pointTimes, faults, sequences, nonfinite] = await Promise.all([
-    read<GroupRow>(groupsSql(database, scope)),
-    read<TimesRow>(timesSql(database, "group_times", scope)),
-    read<TimesRow>(timesSql(database, "metric_summary", scope)),
-    read<CountRow>(faultsSql(database, scope)),
-    ofKind(scope, groupKinds.xtrackRun) === null ? [] : read<SequenceRow>(sequencesSql(database, scope)),
-    read<CountRow>(nonfiniteSql(database, scope)),
+    read(groupRow, groupsSql(database, scope)),
+    read(timesRow, timesSql(database, "group_times", scope)),
+    read(timesRow, timesSql(database, "metric_summary", scope)),
+    read(countRow, faultsSql(database, scope)),
+    ofKind(scope, groupKinds.xtrackRun) === null ? [] : read(sequenceRow, sequencesSql(database, scope)),
+    read(countRow, nonfiniteSql(database, scope)),
   ]);
   const timesOf = byKey(groupTimes);
   const pointTimesOf = byKey(pointTimes);
   const faultsOf = byKey(faults);
   const sequencesOf = byKey(sequences);
   const nonfiniteOf = byKey(nonfinite);
-  return groups.map((row) => {
-    const key = row.group_key;
-    const times = joinTimes(timesOf.get(key), pointTimesOf.get(key));
-    const sequence = sequencesOf.get(key);
+  return groups.map((group) => {
+    const { groupKey } = group;
+    const times = joinTimes(timesOf.get(groupKey), pointTimesOf.get(groupKey));
+    const sequence = sequencesOf.get(groupKey);
     return {
-      groupKey: key,
-      protocol: row.protocol,
-      runId: row.run_id,
-      sessionId: row.session_id,
-      rootKind: row.root_kind,
-      rank: row.rank,
-      forked: row.forked === 1,
-      imported: row.imported === 1,
-      firstNs: toTime(times?.first_ns ?? null),
-      lastNs: toTime(times?.last_ns ?? null),
-      lastReceivedNs: times?.received_ns ?? 0n,
-      faults: faultsOf.get(key)?.count ?? 0,
+      ...group,
+      firstNs: toTime(times?.firstNs ?? null),
+      lastNs: toTime(times?.lastNs ?? null),
+      lastReceivedNs: times?.receivedNs ?? 0n,
+      faults: faultsOf.get(groupKey)?.count ?? 0,
       duplicates: sequence?.duplicates ?? 0,
       missing: sequence?.missing ?? 0,
-      nonfinite: nonfiniteOf.get(key)?.count ?? 0,
-      pipelineId: row.pipeline_id,
-      deploymentId: row.deployment_id,
-      modelId: row.model_id,
+      nonfinite: nonfiniteOf.get(groupKey)?.count ?? 0,
     };
   });
 }
 
-function byKey<T extends { readonly group_key: string }>(rows: readonly T[]): Map<string, T> {
+function byKey<T extends { readonly groupKey: string }>(rows: readonly T[]): Map<string, T> {
   const map = new Map<string, T>();
-  for (const row of rows) map.set(row.group_key, row);
+  for (const row of rows) map.set(row.groupKey, row);
   return map;
 }
 
-function joinTimes(a: TimesRow | undefined, b: TimesRow | undefined): TimesRow | undefined {
+function joinTimes(a: Times | undefined, b: Times | undefined): Times | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return {
-    group_key: a.group_key,
-    first_ns: a.first_ns === null || (b.first_ns !== null && b.first_ns < a.first_ns) ? b.first_ns : a.first_ns,
-    last_ns: a.last_ns === null || (b.last_ns !== null && b.last_ns > a.last_ns) ? b.last_ns : a.last_ns,
-    received_ns: b.received_ns > a.received_ns ? b.received_ns : a.received_ns,
+    groupKey: a.groupKey,
+    firstNs: a.firstNs === null || (b.firstNs !== null && b.firstNs < a.firstNs) ? b.firstNs : a.firstNs,
+    lastNs: a.lastNs === null || (b.lastNs !== null && b.lastNs > a.lastNs) ? b.lastNs : a.lastNs,
+    receivedNs: b.receivedNs > a.receivedNs ? b.receivedNs : a.receivedNs,
   };
 }
 
@@ -105,25 +96,27 @@ function toTime(ns: bigint | null): bigint | null {
 }
 
 function groupsSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key, protocol, run_id, toLowCardinality(g.session_id) AS session_id, root_kind, rank, forked,
-      imported, pipeline_id, deployment_id, model_id
+  return `SELECT group_key AS groupKey, protocol, run_id AS runId, toLowCardinality(g.session_id) AS sessionId,
+      root_kind AS rootKind, rank, forked, imported, pipeline_id AS pipelineId, deployment_id AS deploymentId,
+      model_id AS modelId
     FROM ${database}.groups AS g FINAL
     WHERE ${inScope("group_key", scope)} AND deleted_ns = 0 AND protocol != 'launch' ORDER BY group_key`;
 }
 
 function timesSql(database: string, table: "group_times" | "metric_summary", scope: GroupScope): string {
-  return `SELECT group_key, min(t.min_ns) AS first_ns, max(t.max_ns) AS last_ns, max(t.max_received_ns) AS received_ns
+  return `SELECT group_key AS groupKey, min(t.min_ns) AS firstNs, max(t.max_ns) AS lastNs,
+      max(t.max_received_ns) AS receivedNs
     FROM ${database}.${table} AS t WHERE ${inScope("group_key", scope)} GROUP BY group_key`;
 }
 
 function faultsSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key, toUInt32(uniqExact(fault_id)) AS count
+  return `SELECT group_key AS groupKey, toUInt32(uniqExact(fault_id)) AS count
     FROM ${database}.faults WHERE ${inScope("group_key", scope)} GROUP BY group_key`;
 }
 
 /** Points that are NaN or ±Infinity, counted only in groups whose summary says that there are any. */
 function nonfiniteSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key, toUInt32(count()) AS count FROM ${database}.metrics
+  return `SELECT group_key AS groupKey, toUInt32(count()) AS count FROM ${database}.metrics
     WHERE isNotNull(value) AND NOT isFinite(assumeNotNull(value)) AND group_key IN (
       SELECT group_key FROM ${database}.metric_summary WHERE ${inScope("group_key", scope)} AND nonfinite = 1)
     GROUP BY group_key`;
@@ -134,7 +127,7 @@ function nonfiniteSql(database: string, scope: GroupScope): string {
  * is missing when no range below the greatest one covers it, as `query/xtrack/sequences.ts` counts them one by one.
  */
 function sequencesSql(database: string, scope: GroupScope): string {
-  return `SELECT group_key, toUInt32(sum(duplicates)) AS duplicates, toUInt32(sum(hole)) AS missing FROM (
+  return `SELECT group_key AS groupKey, toUInt32(sum(duplicates)) AS duplicates, toUInt32(sum(hole)) AS missing FROM (
       SELECT group_key, r.duplicates AS duplicates, greatest(0, first_seq - 1 - greatest(0, max(last_seq) OVER (
         PARTITION BY group_key, worker, incarnation ORDER BY first_seq, last_seq
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) AS hole
@@ -149,10 +142,6 @@ function sequencesSql(database: string, scope: GroupScope): string {
 
 /** XTrack events that never came, of all runs. */
 export async function readMissing(store: Store): Promise<number> {
-  const query: Query = {
-    sql: `SELECT toUInt32(sum(missing)) AS missing FROM (${sequencesSql(store.database, { workspace: "" })})`,
-    params: { prefix: "" },
-  };
-  const [row] = await store.query<{ missing: number }>(query);
-  return row?.missing ?? 0;
+  const sql = `SELECT toUInt32(sum(missing)) AS missing FROM (${sequencesSql(store.database, { workspace: "" })})`;
+  return (await readRow(store, { missing: int }, { sql, params: { prefix: "" } }))?.missing ?? 0;
 }

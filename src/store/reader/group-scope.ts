@@ -23,8 +23,8 @@ export function inScope(column: string, scope: GroupScope): string {
     : `startsWith(toString(${column}), {prefix:String})`;
 }
 
-export function scopeParams(scope: GroupScope): Record<string, string | string[]> {
-  return "groupKeys" in scope ? { groups: [...scope.groupKeys] } : { prefix: groupPrefix(scope.workspace) };
+export function scopeParams(scope: GroupScope): Record<string, string | readonly string[]> {
+  return "groupKeys" in scope ? { groups: scope.groupKeys } : { prefix: groupPrefix(scope.workspace) };
 }
 
 /** As `parseGroupKey` has it, in SQL. */

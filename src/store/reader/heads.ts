@@ -2,12 +2,27 @@
 // for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
 import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
-import type { Query } from "#store/store.ts";
+import type { ReadOptions, Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
+import { big, flag, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 
-/** Rows are `StartFact`s. */
-export function startsQuery(database: string, scope: GroupScope): Query {
-  return {
+/** One XTrack run_start. `tags` is strict JSON text, '' when absent. */
+const startFact = {
+  groupKey: text,
+  worker: text,
+  tsNs: big,
+  name: text,
+  experiment: text,
+  parent: text,
+  tags: text,
+  host: text,
+  commit: text,
+  branch: text,
+};
+export type StartFact = RowOf<typeof startFact>;
+
+export function readStarts(store: Store, scope: GroupScope): Promise<StartFact[]> {
+  return readRows(store, startFact, {
     sql: `SELECT group_key AS groupKey, worker, ts_ns AS tsNs, ${jsonText("payload", "name")} AS name,
         toLowCardinality(${jsonText("payload", "run_id", "exp_id")}) AS experiment,
         toLowCardinality(${jsonText("payload", "run_id", "parent_id")}) AS parent,
@@ -15,66 +30,69 @@ export function startsQuery(database: string, scope: GroupScope): Query {
         toLowCardinality(${jsonText("payload", "env", "hostname")}) AS host,
         toLowCardinality(${jsonText("payload", "source", "git_commit")}) AS commit,
         toLowCardinality(${jsonText("payload", "source", "git_branch")}) AS branch
-      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
-  };
+  });
 }
 
-/** Rows are `EndFact`s. */
-export function endsQuery(database: string, scope: GroupScope): Query {
-  return {
+/** One XTrack run_end. */
+const endFact = { groupKey: text, worker: text, tsNs: big, status: text, errorType: text, errorMessage: text };
+export type EndFact = RowOf<typeof endFact>;
+
+export function readEnds(store: Store, scope: GroupScope): Promise<EndFact[]> {
+  return readRows(store, endFact, {
     sql: `SELECT group_key AS groupKey, worker, ts_ns AS tsNs,
         toLowCardinality(${jsonText("payload", "status")}) AS status,
         toLowCardinality(${jsonText("payload", "error", "type")}) AS errorType,
         toLowCardinality(${jsonText("payload", "error", "message")}) AS errorMessage
-      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
+      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
-  };
+  });
 }
 
-export interface StatusRow {
-  readonly group_key: string;
-  readonly worker: string;
-  readonly ts_ns: bigint;
-  readonly status: string;
-  readonly message: string;
-  readonly progress: string;
-}
+/** The last XTrack status event of a worker. `progress` is strict JSON text, '' when absent. */
+const statusFact = { groupKey: text, worker: text, tsNs: big, status: text, message: text, progress: text };
+export type StatusFact = RowOf<typeof statusFact>;
 
-/** The last status of each worker, and the last that had progress. */
-export function statusesQuery(database: string, scope: GroupScope): Query {
-  return {
-    sql: `SELECT group_key, worker, max(e.ts_ns) AS ts_ns,
+/** The last status of each worker, with the last progress that any had. */
+export function readStatuses(store: Store, scope: GroupScope): Promise<StatusFact[]> {
+  const progress = `argMaxIf(${jsonRaw("payload", "progress")}, (e.ts_ns, e.seq), ${jsonHas("payload", "progress")})`;
+  return readRows(store, statusFact, {
+    sql: `SELECT group_key AS groupKey, worker, max(e.ts_ns) AS tsNs,
         toLowCardinality(argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq))) AS status,
         argMax(${jsonText("payload", "msg")}, (e.ts_ns, e.seq)) AS message,
-        argMaxIf(${jsonRaw("payload", "progress")}, (e.ts_ns, e.seq), ${jsonHas("payload", "progress")}) AS progress
-      FROM ${database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
+        if((${progress} AS last_progress) = 'null', '', last_progress) AS progress
+      FROM ${store.database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
       GROUP BY group_key, worker ORDER BY group_key, worker`,
     params: scopeParams(scope),
-  };
+  });
 }
 
-export interface PipelineRow {
-  readonly group_key: string;
-  readonly has_start: number;
-  readonly has_end: number;
-  readonly start_ns: bigint;
-  readonly end_ns: bigint;
-  readonly outcome: string;
-  readonly launch_id: string;
-  readonly attempt: bigint | null;
-  readonly run_index: bigint | null;
-  readonly errors: number;
-  readonly error: string;
-}
+/** Semantiva's pipeline lines of a run, and its place in a launch. */
+const pipelineFact = {
+  groupKey: text,
+  hasStart: flag,
+  hasEnd: flag,
+  startNs: big,
+  endNs: big,
+  /** summary.status of pipeline_end, '' when there is none. */
+  outcome: text,
+  launchId: text,
+  attempt: nullable(big),
+  index: nullable(big),
+  nodeErrors: int,
+  nodeError: text,
+};
+export type PipelineFact = RowOf<typeof pipelineFact>;
 
-export function pipelinesQuery(database: string, scope: GroupScope): Query {
-  return {
-    sql: `SELECT l.group_key AS group_key, l.has_start AS has_start, l.has_end AS has_end, l.start_ns AS start_ns,
-        l.end_ns AS end_ns, toLowCardinality(l.outcome) AS outcome, toLowCardinality(l.launch_id) AS launch_id,
-        l.attempt AS attempt, l.run_index AS run_index, toUInt32(n.errors) AS errors, n.error AS error FROM (
+export function readPipelineFacts(store: Store, scope: GroupScope): Promise<PipelineFact[]> {
+  const { database } = store;
+  return readRows(store, pipelineFact, {
+    sql: `SELECT l.group_key AS groupKey, l.has_start AS hasStart, l.has_end AS hasEnd, l.start_ns AS startNs,
+        l.end_ns AS endNs, toLowCardinality(l.outcome) AS outcome, toLowCardinality(l.launch_id) AS launchId,
+        l.attempt AS attempt, l.run_index AS index, toUInt32(n.errors) AS nodeErrors, n.error AS nodeError FROM (
         SELECT toString(c.group_key) AS group_key, max(type = 'pipeline_start') AS has_start,
           max(type = 'pipeline_end') AS has_end,
           minIf(ts_ns, type = 'pipeline_start') AS start_ns, maxIf(ts_ns, type = 'pipeline_end') AS end_ns,
@@ -89,69 +107,66 @@ export function pipelinesQuery(database: string, scope: GroupScope): Query {
         FROM ${database}.nodes AS x WHERE ${inScope("x.group_key", scope)} AND status = 'error' GROUP BY x.group_key) AS n
         ON n.group_key = l.group_key`,
     params: scopeParams(scope),
-  };
+  });
 }
 
-export interface WrapperRow {
-  readonly group_key: string;
-  readonly start_ns: bigint;
-  readonly end_ns: bigint | null;
-  readonly exit: string;
-  readonly start: string;
+/** What `tributary run` saw of the process. */
+export interface WrapperFact {
+  readonly groupKey: string;
+  readonly startNs: bigint;
+  /** Null while the process runs. */
+  readonly endNs: bigint | null;
+  readonly exitCode: number | null;
+  readonly signal: string;
+  readonly name: string;
 }
 
-export function wrappersQuery(database: string, scope: GroupScope): Query {
-  return {
-    sql: `SELECT group_key, minIf(ts_ns, type = 'wrapper_start') AS start_ns,
-        nullIf(maxIf(ts_ns, type = 'wrapper_exit'), 0) AS end_ns,
+const wrapperRow = { groupKey: text, startNs: big, endNs: nullable(big), exit: text, start: text };
+
+export async function readWrappers(store: Store, scope: GroupScope): Promise<WrapperFact[]> {
+  const rows = await readRows(store, wrapperRow, {
+    sql: `SELECT group_key AS groupKey, minIf(ts_ns, type = 'wrapper_start') AS startNs,
+        nullIf(maxIf(ts_ns, type = 'wrapper_exit'), 0) AS endNs,
         argMaxIf(payload, ts_ns, type = 'wrapper_exit') AS exit,
         argMinIf(payload, ts_ns, type = 'wrapper_start') AS start
-      FROM ${database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'run' GROUP BY group_key`,
+      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'run' GROUP BY group_key`,
     params: scopeParams(scope),
-  };
+  });
+  return rows.map(({ exit, start, ...row }) => {
+    const { code, signal } = parseObject(exit);
+    const { name } = parseObject(start);
+    return {
+      ...row,
+      exitCode: typeof code === "number" ? code : null,
+      signal: typeof signal === "string" ? signal : "",
+      name: typeof name === "string" ? name : "",
+    };
+  });
 }
 
-export interface EditRow {
-  readonly run_id: string;
-  readonly name: string | null;
-  readonly notes: string | null;
-  readonly tags: string;
-  readonly archived: number;
-  readonly author: string;
-  readonly version: bigint;
+function parseObject(json: string): { readonly code?: unknown; readonly signal?: unknown; readonly name?: unknown } {
+  return json === "" ? {} : (JSON.parse(json) as object);
 }
 
-export function editsQuery(database: string, scope: GroupScope): Query {
+/** What people changed about a run. `tags` is JSON array text, '' when they were not edited. */
+const editFact = {
+  runId: text,
+  name: nullable(text),
+  notes: nullable(text),
+  tags: text,
+  archived: flag,
+  author: text,
+  atNs: big,
+};
+export type EditFact = RowOf<typeof editFact>;
+
+export function readEdits(store: Store, scope: GroupScope, options: ReadOptions = {}): Promise<EditFact[]> {
+  const { database } = store;
   const only = `AND run_id IN (SELECT run_id FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)})`;
-  return {
-    sql: `SELECT run_id, name, notes, tags, archived, author, version FROM ${database}.run_edits FINAL
+  const query = {
+    sql: `SELECT run_id AS runId, name, notes, tags, archived, author, version AS atNs FROM ${database}.run_edits FINAL
       WHERE workspace = {workspace:String} ${"groupKeys" in scope ? only : ""}`,
     params: { workspace: scope.workspace, ...scopeParams(scope) },
   };
-}
-
-/** The groups that an id or alias leads to, with what each is called today. */
-export function resolveQuery(database: string, workspace: string, ids: readonly string[]): Query {
-  return {
-    sql: `SELECT a.alias AS alias, g.group_key AS group_key, g.run_id AS run_id, t.last AS last
-      FROM (SELECT alias, group_key FROM ${database}.aliases FINAL
-          WHERE workspace = {workspace:String} AND alias IN {ids:Array(String)}
-        UNION DISTINCT SELECT run_id AS alias, group_key FROM ${database}.groups FINAL
-          WHERE workspace = {workspace:String} AND run_id IN {ids:Array(String)}) AS a
-      INNER JOIN (SELECT group_key, run_id FROM ${database}.groups FINAL
-        WHERE workspace = {workspace:String} AND protocol != 'launch' AND deleted_ns = 0) AS g ON g.group_key = a.group_key
-      LEFT JOIN (SELECT toString(group_key) AS group_key, max(min_ns) AS last FROM ${database}.group_times
-        GROUP BY group_key) AS t ON t.group_key = g.group_key`,
-    params: { workspace, ids: [...ids] },
-  };
-}
-
-/** Every group of these runs. */
-export function groupsOfRunsQuery(database: string, workspace: string, runs: readonly string[]): Query {
-  return {
-    sql: `SELECT group_key, run_id, protocol, rank FROM ${database}.groups FINAL
-      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch' AND deleted_ns = 0
-      ORDER BY group_key`,
-    params: { workspace, runs: [...runs] },
-  };
+  return readRows(store, editFact, query, options);
 }

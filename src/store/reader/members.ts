@@ -3,34 +3,64 @@
 // that stands in the store twice changes nothing.
 
 import { parseGroupKey } from "#model/group-key.ts";
-import type { LaunchedRun, OutcomeCount, OutcomeFacts } from "#model/pipeline-facts.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { readNativeBlocks, readNativeRows } from "./native-rows.ts";
+import { big, count, int, nullable, type RowOf, readNativeBlocks, readRows, text } from "./native-rows.ts";
 import { failedNodesSql, namesSql } from "./semantiva.ts";
+
+/** What the success of a run hangs on. */
+export interface OutcomeFacts {
+  readonly has_end: boolean;
+  /** `summary.status` of the end line, '' when it says none. */
+  readonly outcome: string;
+  /** Nodes whose last status is `error`. */
+  readonly failed_nodes: number;
+}
+
+/** Runs counted by what their success hangs on. */
+export type OutcomeCount = OutcomeFacts & { readonly count: number };
+
+/** A run that belongs to a launch. Members come in order: by index, then by their start. */
+export interface LaunchMember extends OutcomeFacts {
+  /** What the run is called today. */
+  readonly run_id: string;
+  readonly run_index: number | null;
+  /** Strict JSON with sorted keys, '' for none. */
+  readonly context: string;
+  /** From its first start to its last end, by its own clock; null when one of them is not known. */
+  readonly duration_ms: number | null;
+}
+
+/** A member with what it ran: the pipeline, what that means and how it is configured; '' where it does not say. */
+export interface LaunchedRun extends LaunchMember {
+  readonly pipeline_id: string;
+  readonly semantic_id: string;
+  readonly config_id: string;
+}
 
 /** Of all lines of a run the last one counts, its last end like its last start. */
 const inOrder = "ORDER BY group_key, timestamp, jpos, jrow";
 const startsOf = (database: string, columns: string): string =>
   `SELECT ${columns} FROM ${database}.lifecycle WHERE launch_key IN {launches:Array(String)} AND type = 'pipeline_start'`;
 
-interface StartRow {
-  readonly group_key: string;
-  readonly run_index: bigint | null;
-  readonly context: string;
-  readonly ts_ns: bigint;
-  readonly received_ns: bigint;
-  readonly pipeline_id: string;
-  readonly semantic_id: string;
-  readonly config_id: string;
-}
+const startRow = {
+  group_key: text,
+  run_index: nullable(count),
+  context: text,
+  ts_ns: big,
+  received_ns: big,
+  pipeline_id: text,
+  semantic_id: text,
+  config_id: text,
+};
+type StartRow = RowOf<typeof startRow>;
 
 /** The members of a launch in order: by index, then by start. */
 export async function readMembers(store: Store, launchKey: string, options: ReadOptions = {}): Promise<LaunchedRun[]> {
-  const columns = "group_key, run_index, context, ts_ns, received_ns, pipeline_id, semantic_id, config_id";
+  const columns = Object.keys(startRow).join(", ");
   const query = toQuery(`${startsOf(store.database, columns)} ${inOrder}`, [launchKey]);
   const [starts, { endOf, failedOf, nameOf }] = await Promise.all([
-    readNativeRows<StartRow>(store, query, options),
+    readRows(store, startRow, query, options),
     readFates(store, [launchKey], options),
   ]);
   const members: (LaunchedRun & { readonly start_ns: bigint })[] = [];
@@ -50,7 +80,7 @@ export async function readMembers(store: Store, launchKey: string, options: Read
     const isTimed = startNs !== 0n && end !== undefined && end.lastNs !== 0n;
     members.push({
       run_id: name?.name || parseGroupKey(group_key).ownId,
-      run_index: last.run_index === null ? null : Number(last.run_index),
+      run_index: last.run_index,
       context,
       duration_ms: isTimed ? Number((end.lastNs - startNs) / 1_000_000n) : null,
       has_end: end !== undefined,
@@ -152,8 +182,8 @@ async function readFates(store: Store, launchKeys: readonly string[], options: R
   const failedSql = failedNodesSql(database, attached);
   const [ends, failed, names] = await Promise.all([
     readNativeBlocks(store, toQuery(endsSql, launchKeys), options),
-    readNativeRows<{ group_key: string; nodes: number }>(store, toQuery(failedSql, launchKeys), options),
-    readNativeRows<{ group_key: string; name: string; deleted: bigint }>(store, { sql: namesSql(database) }, options),
+    readRows(store, { group_key: text, nodes: int }, toQuery(failedSql, launchKeys), options),
+    readRows(store, { group_key: text, name: text, deleted: big }, { sql: namesSql(database) }, options),
   ]);
   return {
     endOf: toEnds(ends),
@@ -180,5 +210,5 @@ function toEnds(blocks: readonly DecodedBlock[]): Map<string, End> {
 }
 
 function toQuery(sql: string, launches: readonly string[]): Query {
-  return { sql, params: { launches: [...launches] } };
+  return { sql, params: { launches } };
 }

@@ -1,13 +1,33 @@
 // The metrics of a run: one row per key and phase, with exact counts.
 
-import type { Query } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
+import { decimal, flag, float, floatWord, int, list, nullable, readRows, text, word } from "./native-rows.ts";
 
-export function metricsQuery(
-  database: string,
-  groups: readonly { readonly groupKey: string; readonly rank: number }[],
-): Query {
+const metricRow = {
+  key: text,
+  phase: text,
+  source: word<"mark" | "system" | "xtrack">(),
+  workers: list(text),
+  count: int,
+  nan: int,
+  pos_inf: int,
+  neg_inf: int,
+  odd: int,
+  first: nullable(floatWord),
+  last: nullable(floatWord),
+  /** Of finite values. */
+  min: nullable(float),
+  max: nullable(float),
+  first_step: nullable(decimal),
+  last_step: nullable(decimal),
+  has_epoch: flag,
+  first_ns: decimal,
+  last_ns: decimal,
+};
+
+export function readMetrics(store: Store, groups: readonly { readonly groupKey: string; readonly rank: number }[]) {
   const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
-  return {
+  return readRows(store, metricRow, {
     sql: `SELECT toString(key) AS key, toString(phase) AS phase,
         multiIf(any(m.source) = 'cirron', 'mark', any(m.source) = 'system', 'system', 'xtrack') AS source,
         arraySort(groupUniqArray(if(m.source = 'cirron',
@@ -19,8 +39,8 @@ export function metricsQuery(
         minOrNullIf(value, isFinite(value)) AS min, maxOrNullIf(value, isFinite(value)) AS max,
         min(step) AS first_step, max(step) AS last_step, toBool(countIf(isNotNull(epoch)) > 0) AS has_epoch,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
-      FROM ${database}.metrics AS m WHERE group_key IN {groups:Array(String)}
+      FROM ${store.database}.metrics AS m WHERE group_key IN {groups:Array(String)}
       GROUP BY key, phase ORDER BY key, phase`,
     params: { groups: groups.map((group) => group.groupKey), ranks: groups.map((group) => String(group.rank)) },
-  };
+  });
 }

@@ -1,6 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
-import { readNativeRows } from "./native-rows.ts";
+import {
+  big,
+  count,
+  decimal,
+  flag,
+  float,
+  floatWord,
+  int,
+  list,
+  nullable,
+  readRow,
+  readRows,
+  streamRows,
+  text,
+} from "./native-rows.ts";
 
 describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
   let under: StoreUnderTest;
@@ -15,7 +29,19 @@ describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
         if(n = 2, NULL, toInt64(-n)) AS maybe_big, if(n = 0, NULL, concat('é', toString(n))) AS maybe_text,
         concat('текст ', toString(n)) AS text, toLowCardinality(['a', '', 'a'][n + 1]) AS word
       FROM (SELECT toInt32(number) AS n FROM numbers(3)) ORDER BY n`;
-    expect(await readNativeRows(under.store, { sql })).toEqual([
+    const shape = {
+      big,
+      small: int,
+      count: int,
+      less: int,
+      float,
+      maybe_float: nullable(float),
+      maybe_big: nullable(big),
+      maybe_text: nullable(text),
+      text,
+      word: text,
+    };
+    expect(await readRows(under.store, shape, { sql })).toEqual([
       {
         big: -9007199254740993n,
         small: 0,
@@ -56,14 +82,59 @@ describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
   });
 
   test("come from as many blocks as the answer has, or from none", async () => {
-    const many = await readNativeRows<{ n: number }>(under.store, {
-      sql: "SELECT toUInt32(number) AS n, toLowCardinality(toString(number % 7)) AS word FROM numbers(200000) ORDER BY n",
-    });
+    const sql =
+      "SELECT toUInt32(number) AS n, toLowCardinality(toString(number % 7)) AS word FROM numbers(200000) ORDER BY n";
+    const many = await readRows(under.store, { n: int, word: text }, { sql });
     expect(many).toHaveLength(200_000);
     expect([many[0], many[131_072]]).toEqual([
       { n: 0, word: "0" },
       { n: 131_072, word: String(131_072 % 7) },
     ]);
-    expect(await readNativeRows(under.store, { sql: "SELECT 1 AS one WHERE 0" })).toEqual([]);
+    let streamed = 0;
+    for await (const { n } of streamRows(under.store, { n: int, word: text }, { sql })) expect(n).toBe(streamed++);
+    expect(streamed).toBe(200_000);
+    expect(await readRows(under.store, { one: int }, { sql: "SELECT 1 AS one WHERE 0" })).toEqual([]);
+  });
+
+  test("have lists, flags, and 64-bit integers and floats as the API writes them", async () => {
+    const sql = `SELECT [[1, nan], [inf]][number + 1] AS floats, CAST(['a', NULL], 'Array(Nullable(String))') AS texts,
+        toBool(number) AS is_one, toInt64(9007199254740993) AS exact, sum(cityHash64(1)) OVER () > 0 AS is_summed,
+        toUInt64(18446744073709551615) AS greatest, toInt64(number) AS n, CAST([], 'Array(Int64)') AS none
+      FROM numbers(2) ORDER BY number`;
+    const shape = {
+      floats: list(floatWord),
+      texts: list(nullable(text)),
+      is_one: flag,
+      exact: decimal,
+      is_summed: flag,
+      greatest: decimal,
+      n: count,
+      none: list(big),
+    };
+    const same = {
+      texts: ["a", null],
+      exact: "9007199254740993",
+      is_summed: true,
+      greatest: "18446744073709551615",
+      none: [],
+    };
+    const expected = [
+      { ...same, floats: [1, "NaN"], is_one: false, n: 0 },
+      { ...same, floats: ["Infinity"], is_one: true, n: 1 },
+    ];
+    expect(await readRows(under.store, shape, { sql })).toEqual(expected);
+    const streamed = [];
+    for await (const row of streamRows(under.store, shape, { sql })) streamed.push(row);
+    expect(streamed).toEqual(expected);
+  });
+
+  test("are refused when the answer's columns are not what was declared", async () => {
+    const sql = "SELECT toInt64(1) AS a, if(number = 0, NULL, 'x') AS b FROM numbers(1)";
+    const ask = (shape: Parameters<typeof readRow>[1]) => readRow(under.store, shape, { sql });
+    expect(await ask({ a: big, b: nullable(text) })).toEqual({ a: 1n, b: null });
+    await expect(ask({ a: big, b: text })).rejects.toThrow("has nullable in the column b, which is to be text");
+    await expect(ask({ a: text, b: nullable(text) })).rejects.toThrow("has int64 in the column a, which is to be text");
+    await expect(ask({ a: big })).rejects.toThrow("has columns that its rows have not: b");
+    await expect(ask({ a: big, b: nullable(text), c: big })).rejects.toThrow("has no column c");
   });
 });

@@ -1,14 +1,124 @@
-// Rows of an answer as objects, read from the engine's Native format: for answers of many rows that are worked on here.
-// As JSON they would be written, rewritten and parsed once more, and every 64-bit integer would be a text.
+// Rows of an answer as objects, out of the engine's Native format. A reader declares the shape of its rows once, as a
+// cell for each column; the answer's columns are held against it block by block, so a row's type is what was answered,
+// and a question that is changed without its shape fails at its first row.
 
+import { streamBlocks } from "#store/native/block-stream.ts";
 import { type DecodedBlock, type DecodedColumn, decodeBlocks } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 
-/** 64-bit integers are bigints here, and floats are numbers whatever they are. */
-export async function readNativeRows<T>(store: Store, query: Query, options: ReadOptions = {}): Promise<T[]> {
-  const rows: T[] = [];
-  for (const block of await readNativeBlocks(store, query, options)) pushRows(block, rows);
+/** A column as values of type T; null for a column of another kind. */
+export interface Cell<T> {
+  readonly name: string;
+  read(column: DecodedColumn): ((row: number) => T) | null;
+}
+
+export type RowShape = Readonly<Record<string, Cell<unknown>>>;
+export type RowOf<S extends RowShape> = { readonly [K in keyof S]: S[K] extends Cell<infer T> ? T : never };
+
+type NumberColumn = Extract<DecodedColumn, { kind: "uint8" | "uint32" | "int32" | "float64" }>;
+type BigColumn = Extract<DecodedColumn, { kind: "int64" | "uint64" }>;
+
+function ofNumbers<T>(name: string, kinds: readonly string[], to: (value: number) => T): Cell<T> {
+  return {
+    name,
+    read(column) {
+      if (!kinds.includes(column.kind)) return null;
+      const { values } = column as NumberColumn;
+      return (row) => to(values[row] as number);
+    },
+  };
+}
+
+function ofBigs<T>(name: string, to: (value: bigint) => T): Cell<T> {
+  return {
+    name,
+    read(column) {
+      if (column.kind !== "int64" && column.kind !== "uint64") return null;
+      const { values } = column as BigColumn;
+      return (row) => to(values[row] as bigint);
+    },
+  };
+}
+
+/** A float as the API writes it. */
+export type FloatWord = number | "NaN" | "Infinity" | "-Infinity";
+
+export const text: Cell<string> = { name: "text", read: (column) => toTexts(column) };
+export const int: Cell<number> = ofNumbers("an integer", ["uint8", "uint32", "int32"], (value) => value);
+export const flag: Cell<boolean> = ofNumbers("a flag", ["uint8"], (value) => value === 1);
+export const float: Cell<number> = ofNumbers("a float", ["float64"], (value) => value);
+export const floatWord: Cell<FloatWord> = ofNumbers("a float", ["float64"], toFloatWord);
+export const big: Cell<bigint> = ofBigs("a 64-bit integer", (value) => value);
+/** A 64-bit integer as the API writes it: decimal text. */
+export const decimal: Cell<string> = ofBigs("a 64-bit integer", String);
+/** A 64-bit integer that counts something, which stays below 2 ** 53. */
+export const count: Cell<number> = ofBigs("a 64-bit integer", Number);
+
+/** One of some words; which ones is the writer's promise. */
+export function word<T extends string>(): Cell<T> {
+  return text as Cell<T>;
+}
+
+export function nullable<T>(cell: Cell<T>): Cell<T | null> {
+  return {
+    name: `${cell.name} or null`,
+    read(column) {
+      if (column.kind !== "nullable") return cell.read(column);
+      const { nulls, inner } = column;
+      const valueAt = cell.read(inner);
+      return valueAt === null ? null : (row) => (nulls[row] === 1 ? null : valueAt(row));
+    },
+  };
+}
+
+export function list<T>(cell: Cell<T>): Cell<T[]> {
+  return {
+    name: `a list of ${cell.name}`,
+    read(column) {
+      const itemAt = column.kind === "array" ? cell.read(column.items) : null;
+      if (column.kind !== "array" || itemAt === null) return null;
+      const { ends } = column;
+      return (row) => {
+        const from = row === 0 ? 0 : Number(ends[row - 1]);
+        return Array.from({ length: Number(ends[row]) - from }, (_, item) => itemAt(from + item));
+      };
+    },
+  };
+}
+
+export async function readRows<S extends RowShape>(
+  store: Store,
+  shape: S,
+  query: Query,
+  options: ReadOptions = {},
+): Promise<RowOf<S>[]> {
+  const rows: RowOf<S>[] = [];
+  for (const block of await readNativeBlocks(store, query, options)) pushRows(block, shape, query, rows);
   return rows;
+}
+
+/** The first row, of an answer that has one or none. */
+export async function readRow<S extends RowShape>(
+  store: Store,
+  shape: S,
+  query: Query,
+  options: ReadOptions = {},
+): Promise<RowOf<S> | null> {
+  return (await readRows(store, shape, query, options))[0] ?? null;
+}
+
+/** For answers that are too large to be held. */
+export async function* streamRows<S extends RowShape>(
+  store: Store,
+  shape: S,
+  query: Query,
+  options: ReadOptions = {},
+): AsyncGenerator<RowOf<S>> {
+  for await (const block of streamNativeBlocks(store, query, options)) {
+    const rows: RowOf<S>[] = [];
+    pushRows(block, shape, query, rows);
+    yield* rows;
+  }
 }
 
 /** The answer's columns, for those who need no object a row. */
@@ -18,42 +128,53 @@ export async function readNativeBlocks(store: Store, query: Query, options: Read
   return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
 }
 
-function pushRows<T>(block: DecodedBlock, rows: T[]): void {
-  const names = [...block.columns.keys()];
-  const cells = [...block.columns.values()].map(toCells);
+export async function* streamNativeBlocks(
+  store: Store,
+  query: Query,
+  options: ReadOptions = {},
+): AsyncGenerator<DecodedBlock> {
+  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" })))
+    if (block.rows > 0) yield block;
+}
+
+function pushRows<S extends RowShape>(block: DecodedBlock, shape: S, query: Query, rows: RowOf<S>[]): void {
+  const names = Object.keys(shape);
+  const cells = names.map((name) => readerOf(block, name, shape[name] as Cell<unknown>, query));
+  if (block.columns.size !== names.length) {
+    const others = [...block.columns.keys()].filter((name) => !names.includes(name));
+    throw misshapen(`has columns that its rows have not: ${others.join(", ")}`, query);
+  }
   for (let row = 0; row < block.rows; row++) {
     const object: Record<string, unknown> = {};
-    for (let column = 0; column < names.length; column++)
-      object[names[column] as string] = (cells[column] as Cells)(row);
-    rows.push(object as T);
+    for (let at = 0; at < names.length; at++)
+      object[names[at] as string] = (cells[at] as (row: number) => unknown)(row);
+    rows.push(object as RowOf<S>);
   }
 }
 
-type Cells = (row: number) => unknown;
-
-function toCells(column: DecodedColumn): Cells {
-  switch (column.kind) {
-    case "string":
-      return toTexts(column);
-    case "dict": {
-      const { keys, codes } = column;
-      return (row) => keys[codes[row] as number];
-    }
-    case "nullable": {
-      const { nulls } = column;
-      const inner = toCells(column.inner);
-      return (row) => (nulls[row] === 1 ? null : inner(row));
-    }
-    case "fixed":
-      throw new Error("a fixed string is no cell of a row");
-    default: {
-      const { values } = column;
-      return (row) => values[row];
-    }
-  }
+function readerOf(block: DecodedBlock, name: string, cell: Cell<unknown>, query: Query): (row: number) => unknown {
+  const column = block.columns.get(name);
+  if (column === undefined) throw misshapen(`has no column ${name}`, query);
+  const read = cell.read(column);
+  if (read === null) throw misshapen(`has ${column.kind} in the column ${name}, which is to be ${cell.name}`, query);
+  return read;
 }
 
-function toTexts({ bytes, ends }: Extract<DecodedColumn, { kind: "string" }>): Cells {
+function misshapen(what: string, { sql }: Query): Error {
+  return new Error(`the store's answer ${what}: ${sql.slice(0, 200)}`);
+}
+
+function toTexts(column: DecodedColumn): ((row: number) => string) | null {
+  if (column.kind === "dict") {
+    const { keys, codes } = column;
+    return (row) => keys[codes[row] as number] as string;
+  }
+  if (column.kind !== "string") return null;
+  const { bytes, ends } = column;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return (row) => buffer.toString("utf8", row === 0 ? 0 : ends[row - 1], ends[row]);
+}
+
+function toFloatWord(value: number): FloatWord {
+  return Number.isFinite(value) ? value : (String(value) as FloatWord);
 }

@@ -1,188 +1,207 @@
-// Reads facts about pipelines and launches. 64-bit integers come as text: times become bigints, and the counters of a
-// plan numbers.
+// Facts about Semantiva pipelines, before anything is concluded from them. Rows are named as their columns are.
 
-import type {
-  ClockFacts,
-  CompletenessFacts,
-  LaunchedRun,
-  LaunchHead,
-  LifecycleRow,
-  NodeRow,
-} from "#model/pipeline-facts.ts";
-import type { ReadOptions, Store } from "#store/store.ts";
-import { countOutcomes, readMembers, readRunCounts } from "./members.ts";
-import * as sql from "./semantiva.ts";
+import { groupKinds, groupPrefix } from "#model/group-key.ts";
+import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { ownIdSql } from "./group-scope.ts";
+import { big, count, flag, int, list, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { lastLine, lastStatusSql, namesSql, nodeTime, terminal } from "./semantiva.ts";
 
-/** As the store gives them: 64-bit integers as text, booleans as 0 or 1. */
-type Told<T> = {
-  readonly [K in keyof T]: T[K] extends boolean
-    ? number
-    : T[K] extends bigint
-      ? string
-      : number extends T[K]
-        ? string | T[K]
-        : T[K];
+/** Which runs: all of a workspace, these groups, or those of a launch. */
+export type PipelineScope =
+  | { readonly workspace: string }
+  | { readonly groupKeys: readonly string[] }
+  | { readonly launchKey: string };
+
+function scopeParams(scope: PipelineScope): NonNullable<Query["params"]> {
+  if ("groupKeys" in scope) return { groups: scope.groupKeys };
+  if ("launchKey" in scope) return { launch: scope.launchKey };
+  return { prefix: groupPrefix(scope.workspace, groupKinds.semantivaRun) };
+}
+
+/** A condition on the group keys of runs. */
+function inScope(database: string, scope: PipelineScope): string {
+  if ("groupKeys" in scope) return "group_key IN {groups:Array(String)}";
+  if ("workspace" in scope) return "startsWith(group_key, {prefix:String})";
+  return `group_key IN (SELECT group_key FROM ${database}.lifecycle
+    WHERE launch_key = {launch:String} AND type = 'pipeline_start')`;
+}
+
+/** What the completeness of a run hangs on. */
+const completenessFacts = {
+  run_id: text,
+  has_start: flag,
+  has_end: flag,
+  /** The earliest time of a start line and the latest of an end line, as written; '' for none. */
+  start_timestamp: text,
+  end_timestamp: text,
+  /** The earliest and latest time in the run's SERs; '' for none. */
+  first_node_timestamp: text,
+  last_node_timestamp: text,
+  /** Distinct nodes: that the spec names, that were seen, and both. */
+  expected: int,
+  observed: int,
+  matched: int,
+  missing_nodes: list(text),
+  orphan_nodes: list(text),
+  /** Their last status is none of succeeded, error, skipped, cancelled. */
+  nonterminal_nodes: list(text),
 };
+export type CompletenessFacts = RowOf<typeof completenessFacts>;
 
-export async function readCompleteness(
+export function readCompleteness(
   store: Store,
-  scope: sql.PipelineScope,
+  scope: PipelineScope,
   options: ReadOptions = {},
 ): Promise<CompletenessFacts[]> {
-  const rows = await store.query<Told<CompletenessFacts>>(sql.completenessQuery(store.database, scope), options);
-  return rows.map((row) => ({
-    ...row,
-    has_start: row.has_start === 1,
-    has_end: row.has_end === 1,
-    expected: Number(row.expected),
-    observed: Number(row.observed),
-    matched: Number(row.matched),
-  }));
-}
-
-/** A page of launches. */
-export async function readLaunches(
-  store: Store,
-  page: sql.LaunchPage,
-  options: ReadOptions = {},
-): Promise<LaunchHead[]> {
-  const rows = await store.query<HeadRow>(sql.launchesQuery(store.database, page), options);
-  if (rows.length === 0) return [];
-  const keys = rows.map(({ launch_key }) => launch_key);
-  const countsOf = await readRunCounts(store, keys, options);
-  return rows.map((row) => toLaunchHead(row, countsOf.get(row.launch_key) ?? []));
-}
-
-/** A launch with its members in order; null when there is none. */
-export async function readLaunch(
-  store: Store,
-  launchKey: string,
-  options: ReadOptions = {},
-): Promise<{ readonly head: LaunchHead; readonly members: readonly LaunchedRun[] } | null> {
-  const [[row], members] = await Promise.all([
-    store.query<HeadRow>(sql.launchesQuery(store.database, { launchKeys: [launchKey] }), options),
-    readMembers(store, launchKey, options),
-  ]);
-  return row === undefined ? null : { head: toLaunchHead(row, countOutcomes(members)), members };
-}
-
-type HeadRow = Told<Omit<LaunchHead, "runs">>;
-
-function toLaunchHead(row: HeadRow, runs: LaunchHead["runs"]): LaunchHead {
-  return {
-    launch_key: row.launch_key,
-    launch_id: row.launch_id,
-    attempt: Number(row.attempt),
-    has_start: row.has_start === 1,
-    has_end: row.has_end === 1,
-    outcome: row.outcome,
-    planned_runs: toNumber(row.planned_runs),
-    total_runs: toNumber(row.total_runs),
-    start_ns: BigInt(row.start_ns),
-    end_ns: BigInt(row.end_ns),
-    last_received_ns: BigInt(row.last_received_ns),
-    indexes: Number(row.indexes),
-    runs,
+  const { database } = store;
+  const scoped = inScope(database, scope);
+  const query = {
+    sql: `WITH
+  edges AS (
+    SELECT group_key, max(type = 'pipeline_start') AS has_start, max(type = 'pipeline_end') AS has_end,
+      minIf(timestamp, type = 'pipeline_start' AND timestamp != '') AS start_timestamp,
+      maxIf(timestamp, type = 'pipeline_end') AS end_timestamp,
+      arrayDistinct(argMaxIf(expected, ${lastLine}, type = 'pipeline_start')) AS expected,
+      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+    FROM ${database}.lifecycle WHERE ${scoped} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key),
+  executed AS (
+    SELECT group_key, groupUniqArray(node_id) AS observed,
+      minIf(${nodeTime}, ${nodeTime} != '') AS first_time, greatest(max(${nodeTime}), max(finished_at)) AS last_time,
+      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+    FROM ${database}.nodes WHERE ${scoped} GROUP BY group_key),
+  unsettled AS (
+    SELECT group_key, groupArrayIf(node_id, last NOT IN ${terminal}) AS nodes
+    FROM (${lastStatusSql(database, scoped, `status NOT IN ${terminal}`)}) GROUP BY group_key),
+  runs AS (
+    SELECT group_key, e.has_start AS has_start, e.has_end AS has_end, e.start_timestamp AS start_timestamp,
+      e.end_timestamp AS end_timestamp, n.first_time AS first_node_timestamp, n.last_time AS last_node_timestamp,
+      e.expected AS expected, n.observed AS observed, greatest(e.last_received, n.last_received) AS last_received,
+      if(e.first_seen.1 = 0, n.first_seen, if(n.first_seen.1 = 0, e.first_seen, least(e.first_seen, n.first_seen)))
+        AS first_seen
+    FROM edges AS e FULL JOIN executed AS n USING (group_key))
+SELECT if(g.name = '', ${ownIdSql("toString(l.group_key)")}, g.name) AS run_id, l.has_start AS has_start,
+  l.has_end AS has_end, l.start_timestamp AS start_timestamp, l.end_timestamp AS end_timestamp,
+  l.first_node_timestamp AS first_node_timestamp, l.last_node_timestamp AS last_node_timestamp,
+  toUInt32(length(l.expected)) AS expected, toUInt32(length(l.observed)) AS observed,
+  toUInt32(length(arrayIntersect(l.expected, l.observed))) AS matched,
+  arrayFilter(id -> NOT has(l.observed, id), l.expected) AS missing_nodes,
+  arrayFilter(id -> NOT has(l.expected, id), l.observed) AS orphan_nodes, u.nodes AS nonterminal_nodes
+FROM runs AS l
+LEFT JOIN (${namesSql(database)}) AS g ON g.group_key = toString(l.group_key)
+LEFT JOIN unsettled AS u ON u.group_key = l.group_key
+WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
+    params: scopeParams(scope),
   };
+  return readRows(store, completenessFacts, query, options);
 }
 
-/** Stored start lines by launch key. */
-export async function readLaunchStarts(
-  store: Store,
-  launchKeys: readonly string[],
-  options: ReadOptions = {},
-): Promise<Map<string, string>> {
-  const query = sql.launchStartsQuery(store.database, launchKeys);
-  const rows = await store.query<{ launch_key: string; payload: string }>(query, options);
-  return new Map(rows.map(({ launch_key, payload }) => [launch_key, payload]));
+/** The order of arrival. */
+const arrived = { event_id: text, jpos: count, jrow: int, received_ns: big };
+
+/** A lifecycle line. */
+const lifecycleRow = {
+  group_key: text,
+  type: text,
+  run_id: text,
+  launch_id: text,
+  attempt: nullable(count),
+  run_index: nullable(count),
+  /** Strict JSON with sorted keys, '' for none. */
+  context: text,
+  pipeline_id: text,
+  semantic_id: text,
+  config_id: text,
+  expected: list(text),
+  outcome: text,
+  planned_runs: nullable(count),
+  total_runs: nullable(count),
+  /** '' when absent. */
+  timestamp: text,
+  ts_ns: big,
+  seq: nullable(count),
+  ...arrived,
+};
+export type LifecycleRow = RowOf<typeof lifecycleRow>;
+
+/** The lifecycle lines of groups: runs or launches. */
+export function readLifecycle(store: Store, groups: readonly string[]): Promise<LifecycleRow[]> {
+  return readRows(store, lifecycleRow, {
+    sql: `SELECT ${Object.keys(lifecycleRow).join(", ")}
+      FROM ${store.database}.lifecycle WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+    params: { groups },
+  });
 }
 
-/** Attempts by launch id, ascending. */
-export async function readAttempts(
-  store: Store,
-  workspace: string,
-  launchIds: readonly string[],
-  options: ReadOptions = {},
-): Promise<Map<string, number[]>> {
-  const query = sql.attemptsQuery(store.database, workspace, launchIds);
-  const rows = await store.query<{ launch_id: string; attempts: string[] }>(query, options);
-  return new Map(rows.map(({ launch_id, attempts }) => [launch_id, attempts.map(Number)]));
-}
+/** A SER, without its line. */
+const nodeRow = {
+  group_key: text,
+  node_id: text,
+  pipeline_id: text,
+  status: text,
+  /** The header's own time; the driver writes none. */
+  timestamp: nullable(text),
+  started_at: text,
+  finished_at: text,
+  start_ns: big,
+  end_ns: big,
+  wall_ms: nullable(count),
+  cpu_ms: nullable(count),
+  seq: nullable(count),
+  processor: text,
+  upstream: list(text),
+  ...arrived,
+};
+export type NodeRow = RowOf<typeof nodeRow>;
 
-export async function readLifecycle(
-  store: Store,
-  groupKeys: readonly string[],
-  options: ReadOptions = {},
-): Promise<LifecycleRow[]> {
-  const rows = await store.query<Told<LifecycleRow>>(sql.lifecycleQuery(store.database, groupKeys), options);
-  return rows.map((row) => ({
-    ...row,
-    attempt: toNumber(row.attempt),
-    run_index: toNumber(row.run_index),
-    planned_runs: toNumber(row.planned_runs),
-    total_runs: toNumber(row.total_runs),
-    seq: toNumber(row.seq),
-    ts_ns: BigInt(row.ts_ns),
-    ...toArrival(row),
-  }));
-}
-
-export async function readNodes(
-  store: Store,
-  groupKeys: readonly string[],
-  options: ReadOptions = {},
-): Promise<NodeRow[]> {
-  const rows = await store.query<Told<NodeRow>>(sql.nodesQuery(store.database, groupKeys), options);
-  return rows.map((row) => ({
-    ...row,
-    start_ns: BigInt(row.start_ns),
-    end_ns: BigInt(row.end_ns),
-    wall_ms: toNumber(row.wall_ms),
-    cpu_ms: toNumber(row.cpu_ms),
-    seq: toNumber(row.seq),
-    ...toArrival(row),
-  }));
+export function readNodes(store: Store, groups: readonly string[]): Promise<NodeRow[]> {
+  return readRows(store, nodeRow, {
+    sql: `SELECT ${Object.keys(nodeRow).join(", ")}
+      FROM ${store.database}.nodes WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+    params: { groups },
+  });
 }
 
 /** Stored lines by event id. */
 export async function readPayloads(
   store: Store,
-  groupKeys: readonly string[],
-  eventIds: readonly string[],
-  options: ReadOptions = {},
+  groups: readonly string[],
+  ids: readonly string[],
 ): Promise<Map<string, string>> {
-  if (eventIds.length === 0) return new Map();
-  const query = sql.payloadsQuery(store.database, groupKeys, eventIds);
-  const rows = await store.query<{ event_id: string; payload: string }>(query, options);
-  return new Map(rows.map(({ event_id, payload }) => [event_id, payload]));
-}
-
-/** Clock facts by group key; whether a group was imported is told by its group, not here. */
-export async function readClocks(
-  store: Store,
-  groupKeys: readonly string[],
-  options: ReadOptions = {},
-): Promise<Map<string, Omit<ClockFacts, "imported">>> {
-  type ClockRow = Told<Omit<ClockFacts, "imported">> & { readonly group_key: string };
-  const rows = await store.query<ClockRow>(sql.clocksQuery(store.database, groupKeys), options);
-  return new Map(
-    rows.map((row) => [
-      row.group_key,
-      {
-        first_ts_ns: BigInt(row.first_ts_ns),
-        last_ts_ns: BigInt(row.last_ts_ns),
-        first_received_ns: BigInt(row.first_received_ns),
-        last_received_ns: BigInt(row.last_received_ns),
-        most_ahead_ns: BigInt(row.most_ahead_ns),
-      },
-    ]),
+  if (ids.length === 0) return new Map();
+  const from = (table: string) => `SELECT event_id, payload FROM ${store.database}.${table}
+    WHERE group_key IN {groups:Array(String)} AND event_id IN {ids:Array(String)}`;
+  const rows = await readRows(
+    store,
+    { event_id: text, line: text },
+    {
+      sql: `SELECT event_id, any(payload) AS line FROM (${from("events")} UNION ALL ${from("nodes")}) GROUP BY event_id`,
+      params: { groups, ids },
+    },
   );
+  return new Map(rows.map(({ event_id, line }) => [event_id, line]));
 }
 
-function toArrival(row: { jpos: number | string; jrow: number | string; received_ns: string }) {
-  return { jpos: Number(row.jpos), jrow: Number(row.jrow), received_ns: BigInt(row.received_ns) };
-}
+/** What is known about a run's clock: written and arrival times of its records, the extremes of each. */
+const clockRow = {
+  group_key: text,
+  first_ts_ns: big,
+  last_ts_ns: big,
+  first_received_ns: big,
+  last_received_ns: big,
+  /** The greatest (written − arrival) of any record. */
+  most_ahead_ns: big,
+};
+export type ClockFacts = Omit<RowOf<typeof clockRow>, "group_key">;
 
-function toNumber(value: number | string | null): number | null {
-  return value === null ? null : Number(value);
+/** By group key. */
+export async function readClocks(store: Store, groups: readonly string[]): Promise<Map<string, ClockFacts>> {
+  const times = (table: string, ts: string) => `SELECT group_key, ${ts} AS ts, received_ns
+    FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND ${ts} != 0`;
+  const rows = await readRows(store, clockRow, {
+    sql: `SELECT group_key, min(ts) AS first_ts_ns, max(ts) AS last_ts_ns, min(received_ns) AS first_received_ns,
+        max(received_ns) AS last_received_ns, max(ts - received_ns) AS most_ahead_ns
+      FROM (${times("lifecycle", "ts_ns")} UNION ALL ${times("nodes", "end_ns")}) GROUP BY group_key`,
+    params: { groups },
+  });
+  return new Map(rows.map(({ group_key, ...clock }) => [group_key, clock]));
 }

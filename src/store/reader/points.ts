@@ -1,24 +1,60 @@
-// Points of metrics as columns, for series that are bucketed here rather than by the engine (see series.ts).
+// Points of metrics as columns: a series may have a million.
 
-import {
-  type PointBlock,
-  type PointKind,
-  type PointRequest,
-  pointFlags,
-  rankWorker,
-  type StoredPoints,
-} from "#model/series.ts";
-import { streamBlocks } from "#store/native/block-stream.ts";
 import { columnOf } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { enclosingSql } from "./enclosing.ts";
-import { type FingerprintRow, fingerprintSql, partsSql, toStoredRows } from "./fingerprint.ts";
+import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
+import { big, decimal, int, readRow, readRows, streamNativeBlocks, text } from "./native-rows.ts";
+import type { TextCodes } from "./timeline.ts";
+
+/**
+ * What is read of the points. `steps`: their own steps. `epochs`: their own steps and epochs. `places`: steps and
+ * epochs, those of the enclosing spans where a mark has none of its own, which change when a span comes.
+ */
+export type PointKind = "steps" | "epochs" | "places";
+
+export interface PointRequest {
+  readonly groups: readonly string[];
+  readonly keys: readonly string[];
+  readonly kind: PointKind;
+}
+
+/** Points in no order, of several groups and keys. */
+export interface PointBlock {
+  readonly rows: number;
+  readonly group: TextCodes;
+  readonly key: TextCodes;
+  /** `rankWorker` for a mark: its worker is the rank of its group. */
+  readonly worker: TextCodes;
+  readonly phase: TextCodes;
+  readonly step: BigInt64Array;
+  /** Null when it was not asked for. */
+  readonly epoch: BigInt64Array | null;
+  readonly tsNs: BigInt64Array;
+  readonly value: Float64Array;
+  /** XTrack's sequence number; for a mark, which has none, a hash of its id. It tells points of one time apart. */
+  readonly tie: BigInt64Array;
+  readonly entry: Int32Array;
+  /** Bits of `pointFlags`. */
+  readonly flags: Uint8Array;
+}
+
+/** What a point lacks: its column has a 0 there. */
+export const pointFlags = { noStep: 1, noEpoch: 2, noValue: 4 } as const;
+
+export const rankWorker = "\u0001rank";
+
+/** The stored points of one group and key. */
+export interface StoredPoints extends StoredRows {
+  readonly group: string;
+  readonly key: string;
+}
 
 const mine = "m.group_key IN {groups:Array(String)} AND m.key IN {keys:Array(String)}";
 
 function paramsOf({ groups, keys }: PointRequest): Record<string, ParamValue> {
-  return { groups: [...groups], keys: [...keys] };
+  return { groups, keys };
 }
 
 /** How many points there are, and a text that changes with every one of them; with every span too for `places`. */
@@ -30,10 +66,11 @@ export async function readPointParts(
   const points = `SELECT 'metrics' AS table, toUInt32(count()) AS points, ${partsSql} FROM ${database}.metrics AS m WHERE ${mine}`;
   const spans = `SELECT 'spans' AS table, toUInt32(0) AS points, ${partsSql} FROM ${database}.spans AS m
     WHERE m.group_key IN {groups:Array(String)}`;
-  const rows = await store.query<{ table: string; points: number; parts: string }>({
-    sql: request.kind === "places" ? `${points} UNION ALL ${spans}` : points,
-    params: paramsOf(request),
-  });
+  const rows = await readRows(
+    store,
+    { table: text, points: int, parts: decimal },
+    { sql: request.kind === "places" ? `${points} UNION ALL ${spans}` : points, params: paramsOf(request) },
+  );
   const parts = rows.map((row) => `${row.table}:${row.points}:${row.parts}`).sort();
   return { points: rows.reduce((sum, row) => sum + row.points, 0), parts: parts.join(" ") };
 }
@@ -44,11 +81,15 @@ export async function readPointState(
   request: PointRequest,
   before: readonly bigint[],
 ): Promise<StoredPoints[]> {
-  const rows = await store.query<FingerprintRow & { readonly group: string; readonly of_key: string }>({
-    sql: `SELECT toString(m.group_key) AS group, toString(m.key) AS of_key, ${fingerprintSql(ofGroup("before"))}
-      FROM ${store.database}.metrics AS m WHERE ${mine} GROUP BY m.group_key, m.key`,
-    params: { ...paramsOf(request), before: [...before] },
-  });
+  const rows = await readRows(
+    store,
+    { group: text, of_key: text, ...fingerprintRow },
+    {
+      sql: `SELECT toString(m.group_key) AS group, toString(m.key) AS of_key, ${fingerprintSql(ofGroup("before"))}
+        FROM ${store.database}.metrics AS m WHERE ${mine} GROUP BY m.group_key, m.key`,
+      params: { ...paramsOf(request), before },
+    },
+  );
   return rows.map((row) => ({ ...toStoredRows(row), group: row.group, key: row.of_key }));
 }
 
@@ -67,10 +108,9 @@ export async function* readPointBlocks(
   const fresh = range.after.every((position) => position < 0n) ? "" : `AND m.jpos > ${ofGroup("after")}`;
   const query = {
     sql: pointsSql(store.database, request.kind, `${mine} AND m.jpos <= {last:Int64} ${fresh}`),
-    params: { ...paramsOf(request), last: range.last, after: [...range.after] },
+    params: { ...paramsOf(request), last: range.last, after: range.after },
   };
-  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" }))) {
-    if (block.rows === 0) continue;
+  for await (const block of streamNativeBlocks(store, query, options))
     yield {
       rows: block.rows,
       group: columnOf(block, "of_group", "dict"),
@@ -85,7 +125,12 @@ export async function* readPointBlocks(
       entry: columnOf(block, "at_entry", "int32").values,
       flags: columnOf(block, "bits", "uint8").values,
     };
-  }
+}
+
+/** When the earliest of these points was; 0 when there is none. */
+export async function readFirstTime(store: Store, request: PointRequest): Promise<bigint> {
+  const sql = `SELECT min(m.ts_ns) AS first FROM ${store.database}.metrics AS m WHERE ${mine}`;
+  return (await readRow(store, { first: big }, { sql, params: paramsOf(request) }))?.first ?? 0n;
 }
 
 function pointsSql(database: string, kind: PointKind, where: string): string {

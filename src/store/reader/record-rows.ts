@@ -2,7 +2,9 @@
 // row are the texts of its table's columns; what they mean is for whoever rebuilds the record.
 
 import type { ParamValue } from "#store/params.ts";
-import type { Query } from "#store/store.ts";
+import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { decimal, int, list, nullable, type RowOf, readRows, streamRows, text, word } from "./native-rows.ts";
+import type { TimeWindow } from "./time-window.ts";
 
 interface KindSource {
   readonly table: string;
@@ -147,35 +149,33 @@ export const recordKinds = {
 
 export type RecordKind = keyof typeof recordKinds;
 
-/** 64-bit integers are decimal text. Of a record that lies in several rows, only the first has `extra` and `raw`. */
-export interface RecordRow {
-  readonly kind: RecordKind;
-  readonly group_key: string;
-  readonly protocol: string;
-  readonly type: string;
-  readonly worker: string;
-  readonly seq: string | null;
-  readonly ts_ns: string;
-  readonly received_ns: string;
-  readonly jpos: string;
-  readonly jrow: number;
-  readonly flags: number;
-  readonly extra: string;
-  readonly raw: string;
-  readonly cells: readonly (string | null)[];
-}
+/** Of a record that lies in several rows, only the first has `extra` and `raw`. */
+const recordRow = {
+  kind: word<RecordKind>(),
+  group_key: text,
+  protocol: text,
+  type: text,
+  worker: text,
+  seq: nullable(decimal),
+  ts_ns: decimal,
+  received_ns: decimal,
+  jpos: decimal,
+  jrow: int,
+  flags: int,
+  extra: text,
+  raw: text,
+  cells: list(nullable(text)),
+};
+export type RecordRow = RowOf<typeof recordRow>;
 
-export interface RecordFilter {
-  readonly groups: readonly string[];
+export interface RecordFilter extends TimeWindow {
   readonly types: readonly string[];
   readonly protocol: string;
   readonly worker: string | null;
   readonly text: string;
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
 }
 
-export const everyRecord: Omit<RecordFilter, "groups"> = {
+const everyRecord: Omit<RecordFilter, "groups"> = {
   types: [],
   protocol: "",
   worker: null,
@@ -184,46 +184,88 @@ export const everyRecord: Omit<RecordFilter, "groups"> = {
   toNs: null,
 };
 
-/** Where a record stands: its journal record and its place in it. */
-export type Place = readonly [jpos: string, jrow: string | number];
+/** Where a record stands in the order of arrival: its journal record and its row in that. */
+export type ArrivalPlace = readonly [jpos: string, jrow: string | number];
 
-interface PageOf {
-  readonly after: Place | null;
+export interface RecordPage extends RecordFilter {
+  readonly after: ArrivalPlace | null;
   readonly descending: boolean;
   readonly limit: number;
 }
 
 const kindNames = Object.keys(recordKinds) as RecordKind[];
 
-/** The first and the last place of a page, and how many records lie on it: no wide column is read. */
-export function pageBoundsQuery(database: string, filter: RecordFilter, page: PageOf): Query {
+/** The rows of a page of records: their places first, from narrow columns; then the rows that lie there. */
+export async function readRecordPage(store: Store, page: RecordPage): Promise<RecordRow[]> {
+  const places = await readRows(store, { jpos: decimal, jrow: int }, pagePlacesQuery(store.database, page));
+  const ends = [places[0], places.at(-1)].flatMap((place) => (place === undefined ? [] : [place]));
+  if (page.descending) ends.reverse();
+  const [low, high] = ends.map(({ jpos, jrow }): ArrivalPlace => [jpos, jrow]);
+  if (low === undefined || high === undefined) return [];
+  return readRows(store, recordRow, recordRowsQuery(store.database, page, [low, high], page.descending));
+}
+
+/** The rows of these groups that came in the journal records between two, both included, in the order of arrival. */
+export function streamRecords(
+  store: Store,
+  groups: readonly string[],
+  { from, to }: { readonly from: string; readonly to: string },
+  options: ReadOptions = {},
+): AsyncGenerator<RecordRow> {
+  const between = [[from, 0] as const, [to, 2 ** 32 - 1] as const] as const;
+  return streamRows(
+    store,
+    recordRow,
+    recordRowsQuery(store.database, { ...everyRecord, groups }, between, false),
+    options,
+  );
+}
+
+/** How many rows each journal record has, in order: what is read at once is cut by it. */
+export function readRecordSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
+  const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
+  const of = (table: string): string =>
+    `SELECT jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`;
+  return readRows(
+    store,
+    { jpos: decimal, rows: int },
+    {
+      sql: `SELECT jpos, toUInt32(count()) AS rows FROM (${tables.map(of).join(" UNION ALL ")})
+        GROUP BY jpos ORDER BY jpos`,
+      params: { groups },
+    },
+    options,
+  );
+}
+
+function pagePlacesQuery(database: string, page: RecordPage): Query {
   const order = page.descending ? "DESC" : "ASC";
   const behind = page.after === null ? "" : `AND (jpos, jrow) ${page.descending ? "<" : ">"} ({a1:Int64}, {a2:UInt32})`;
   const of = (kind: RecordKind): string => {
     const { table, first, entry }: KindSource = recordKinds[kind];
     // A text may stand in any row of a record.
-    const byFirst = first !== undefined && filter.text === "";
+    const byFirst = first !== undefined && page.text === "";
     const distinct = entry === undefined || byFirst ? "" : "DISTINCT";
     return `SELECT ${distinct} jpos, jrow FROM ${database}.${table}
-      WHERE ${conditions(kind, filter, true)} ${behind} ${byFirst ? `AND ${first}` : ""}
+      WHERE ${conditions(kind, page, true)} ${behind} ${byFirst ? `AND ${first}` : ""}
       ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`;
   };
   return {
     sql: `SELECT jpos, jrow FROM (${kindNames.map((kind) => `SELECT * FROM (${of(kind)})`).join(" UNION ALL ")})
       ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
     params: {
-      ...paramsOf(filter),
+      ...paramsOf(page),
       limit: page.limit,
       ...(page.after === null ? {} : { a1: page.after[0], a2: page.after[1] }),
     },
   };
 }
 
-/** The rows between two places, both included; of the whole run without them. */
-export function recordRowsQuery(
+/** The rows between two places, both included. */
+function recordRowsQuery(
   database: string,
   filter: RecordFilter,
-  between: readonly [low: Place, high: Place] | null,
+  [low, high]: readonly [low: ArrivalPlace, high: ArrivalPlace],
   descending: boolean,
 ): Query {
   const within = "AND (jpos, jrow) >= ({l1:Int64}, {l2:UInt32}) AND (jpos, jrow) <= ({h1:Int64}, {h2:UInt32})";
@@ -235,7 +277,7 @@ export function recordRowsQuery(
         toString(${source.type}) AS r_type, toString(${source.worker}) AS r_worker,
         CAST(${source.seq} AS Nullable(Int64)) AS r_seq, toInt64(${source.ts}) AS r_ts, received_ns, jpos, jrow, flags,
         extra, ${kind === "output" ? "''" : "raw"} AS r_raw, [${cells}] AS r_cells, toInt32(${source.entry ?? "0"}) AS r_place
-      FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} ${between === null ? "" : within}`;
+      FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} ${within}`;
   };
   const order = descending ? "DESC" : "ASC";
   return {
@@ -244,26 +286,33 @@ export function recordRowsQuery(
       FROM (${kindNames.map(of).join(" UNION ALL ")}) ORDER BY jpos ${order}, jrow ${order}, r_place`,
     params: {
       ...paramsOf(filter),
-      ...(between === null ? {} : { l1: between[0][0], l2: between[0][1], h1: between[1][0], h2: between[1][1] }),
+      l1: low[0],
+      l2: low[1],
+      h1: high[0],
+      h2: high[1],
     },
   };
 }
 
-/** Records by type, whatever types are asked for. */
-export function recordTypesQuery(database: string, filter: RecordFilter): Query {
+/** How many match by type, whatever types are asked for. */
+export function readRecordTypes(store: Store, filter: RecordFilter) {
   const of = (kind: RecordKind): string => {
     const source: KindSource = recordKinds[kind];
     const byFirst = source.first !== undefined && filter.text === "";
     const several = byFirst ? `countIf(${source.first})` : "uniqExact(jpos, jrow)";
     const count = source.entry === undefined ? "count()" : several;
-    return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${database}.${source.table}
+    return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${store.database}.${source.table}
       WHERE ${conditions(kind, filter, false)} GROUP BY name`;
   };
-  return {
-    sql: `SELECT name AS type, toUInt32(sum(records)) AS count FROM (${kindNames.map(of).join(" UNION ALL ")})
-      GROUP BY name HAVING count > 0`,
-    params: paramsOf(filter),
-  };
+  return readRows(
+    store,
+    { type: text, count: int },
+    {
+      sql: `SELECT name AS type, toUInt32(sum(records)) AS count FROM (${kindNames.map(of).join(" UNION ALL ")})
+        GROUP BY name HAVING count > 0`,
+      params: paramsOf(filter),
+    },
+  );
 }
 
 function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): string {
@@ -285,8 +334,8 @@ function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): 
 
 function paramsOf(filter: RecordFilter): Record<string, ParamValue> {
   return {
-    groups: [...filter.groups],
-    types: [...filter.types],
+    groups: filter.groups,
+    types: filter.types,
     protocol: filter.protocol,
     text: filter.text,
     ...(filter.worker === null ? {} : { worker: filter.worker }),

@@ -1,36 +1,74 @@
 // Records of a run as lists: logs, params, files, faults. Column names are those of the API, so that rows are
 // answers; a page goes on behind the last row of the one before, by arrival or by time.
 
-import type { LogFilter, PageOf } from "#model/page.ts";
 import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
-import type { Query } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
+import { decimal, flag, floatWord, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
+import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
-const inGroups = "group_key IN {groups:Array(String)}";
+/** A page of a run's records. */
+export interface PageOf extends TimeWindow {
+  readonly limit: number;
+  /** What the last row of the page before was sorted by. */
+  readonly after: readonly string[] | null;
+}
 
-export function logsQuery(database: string, filter: LogFilter): Query {
+export interface LogFilter extends PageOf {
+  readonly levels: readonly string[];
+  readonly text: string;
+  readonly workers: readonly string[];
+  readonly stream: string;
+  readonly fromStep: bigint | null;
+  readonly toStep: bigint | null;
+  readonly descending: boolean;
+}
+
+/** Where a row stands in the order of arrival. */
+const arrival = { jpos: decimal, jrow: int };
+
+const logRow = {
+  id: text,
+  ts_ns: decimal,
+  received_ns: decimal,
+  worker: text,
+  level: text,
+  logger: text,
+  msg: text,
+  step: nullable(decimal),
+  stream: text,
+  fields: text,
+  ...arrival,
+};
+
+export function readLogs(store: Store, filter: LogFilter) {
   const order = filter.descending ? "DESC" : "ASC";
-  return {
+  return readRows(store, logRow, {
     sql: `SELECT concat(toString(jpos), '.', toString(jrow)) AS id, ts_ns, received_ns, worker, level, logger, msg, step,
         stream, fields, jpos, jrow
-      FROM ${database}.logs WHERE ${logConditions(filter, true)}
+      FROM ${store.database}.logs WHERE ${logConditions(filter, true)}
         ${filter.after === null ? "" : `AND (ts_ns, jpos, jrow) ${filter.descending ? "<" : ">"} ({a1:Int64}, {a2:Int64}, {a3:UInt32})`}
       ORDER BY ts_ns ${order}, jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
     params: { ...logParams(filter), ...afterParams(filter.after) },
-  };
+  });
 }
 
-export function logLevelsQuery(database: string, filter: LogFilter): Query {
-  return {
-    sql: `SELECT level, toUInt32(count()) AS count FROM ${database}.logs WHERE ${logConditions(filter, false)} GROUP BY level`,
-    params: logParams(filter),
-  };
+/** How many match by level, whatever levels are asked for. */
+export function readLogLevels(store: Store, filter: LogFilter) {
+  return readRows(
+    store,
+    { level: text, count: int },
+    {
+      sql: `SELECT level, toUInt32(count()) AS count FROM ${store.database}.logs
+        WHERE ${logConditions(filter, false)} GROUP BY level`,
+      params: logParams(filter),
+    },
+  );
 }
 
 function logConditions(filter: LogFilter, withLevel: boolean): string {
   return [
-    inGroups,
-    ...windowConditions(filter, "ts_ns"),
+    inTimeWindow("ts_ns", filter),
     withLevel && filter.levels.length > 0 ? "level IN {levels:Array(String)}" : "",
     // The words are looked for in the index first; the whole text decides.
     filter.text === "" ? "" : "positionCaseInsensitiveUTF8(msg, {text:String}) > 0",
@@ -46,47 +84,85 @@ function logConditions(filter: LogFilter, withLevel: boolean): string {
 function logParams(filter: LogFilter): Record<string, ParamValue> {
   return {
     ...pageParams(filter),
-    levels: [...filter.levels],
+    levels: filter.levels,
     text: filter.text,
-    workers: [...filter.workers],
+    workers: filter.workers,
     stream: filter.stream,
     ...(filter.fromStep === null ? {} : { from_step: filter.fromStep }),
     ...(filter.toStep === null ? {} : { to_step: filter.toStep }),
   };
 }
 
-export function paramsQuery(database: string, groups: readonly string[]): Query {
-  return {
-    sql: `SELECT name, value, value_num, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns FROM ${database}.params
-      WHERE ${inGroups} ORDER BY name, ts_ns, seq, worker`,
-    params: { groups: [...groups] },
-  };
+const paramRow = {
+  name: text,
+  value: text,
+  value_num: nullable(floatWord),
+  worker: text,
+  origin: word<"run_space" | "param">(),
+  ts_ns: decimal,
+};
+
+/** Every value that a run's params had, in order. */
+export function readParams(store: Store, groups: readonly string[]) {
+  return readRows(store, paramRow, {
+    sql: `SELECT name, value, value_num, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns
+      FROM ${store.database}.params WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
+    params: { groups },
+  });
 }
 
-export function artifactsQuery(database: string, page: PageOf): Query {
-  return {
+/** Events in the order of their own times; `tie` tells those of two workers apart that have one time and number. */
+const eventOrder = { ts_ns: decimal, seq: decimal, tie: decimal };
+
+const artifactRow = {
+  name: text,
+  type: text,
+  path: text,
+  strategy: text,
+  size_bytes: nullable(decimal),
+  checksum: text,
+  worker: text,
+  step: nullable(decimal),
+  meta: text,
+  ...eventOrder,
+};
+
+export function readArtifacts(store: Store, page: PageOf) {
+  return readRows(store, artifactRow, {
     sql: `SELECT ${jsonText("payload", "name")} AS name, ${jsonText("payload", "type")} AS type,
         ${jsonText("payload", "path")} AS path, ${jsonText("payload", "upload")} AS strategy,
         ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
         worker, ts_ns, ${jsonInt("payload", "step")} AS step,
         if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
-      FROM ${database}.events AS e WHERE ${inGroups} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterTime(page)}
+      FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
-  };
+  });
 }
 
-export function checkpointsQuery(database: string, page: PageOf): Query {
-  return {
+const checkpointRow = {
+  step: nullable(decimal),
+  path: text,
+  epoch: nullable(decimal),
+  metrics: text,
+  is_best: flag,
+  best_key: text,
+  worker: text,
+  meta: text,
+  ...eventOrder,
+};
+
+export function readCheckpoints(store: Store, page: PageOf) {
+  return readRows(store, checkpointRow, {
     sql: `SELECT ${jsonInt("payload", "step")} AS step, ${jsonText("payload", "path")} AS path,
         ${jsonInt("payload", "epoch")} AS epoch,
-        ${jsonRaw("payload", "metrics")} AS metrics, ${jsonBool("payload", "is_best")} AS is_best,
+        ${jsonRaw("payload", "metrics")} AS metrics, toUInt8(${jsonBool("payload", "is_best")}) AS is_best,
         ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
         if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
-      FROM ${database}.events WHERE ${inGroups} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterTime(page)}
+      FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
-  };
+  });
 }
 
 export interface FaultFilter extends Omit<PageOf, "groups"> {
@@ -97,30 +173,52 @@ export interface FaultFilter extends Omit<PageOf, "groups"> {
   readonly protocol: string;
 }
 
-export function faultsQuery(database: string, filter: FaultFilter): Query {
-  return {
+const faultRow = {
+  id: text,
+  group_key: text,
+  code: text,
+  blast: word<"record" | "message" | "stream">(),
+  protocol: text,
+  transport: text,
+  detail: text,
+  place: text,
+  received_ns: decimal,
+  raw_bytes: int,
+  raw_base64: text,
+  ...arrival,
+};
+export type FaultRow = RowOf<typeof faultRow>;
+
+export function readFaults(store: Store, filter: FaultFilter): Promise<FaultRow[]> {
+  return readRows(store, faultRow, {
     sql: `SELECT fault_id AS id, group_key, code, blast, protocol, transport, detail, place, received_ns,
         toUInt32(length(raw)) AS raw_bytes, base64Encode(substring(raw, 1, 4096)) AS raw_base64, jpos, jrow
-      FROM ${database}.faults FINAL WHERE ${faultConditions(filter, true)}
+      FROM ${store.database}.faults FINAL WHERE ${faultConditions(filter, true)}
         ${filter.after === null ? "" : "AND (received_ns, jpos, jrow) < ({a1:Int64}, {a2:Int64}, {a3:UInt32})"}
       ORDER BY received_ns DESC, jpos DESC, jrow DESC LIMIT {limit:UInt32}`,
     params: faultParams(filter),
-  };
+  });
 }
 
-export function faultCodesQuery(database: string, filter: FaultFilter): Query {
-  return {
-    sql: `SELECT code, toUInt32(count()) AS count FROM ${database}.faults FINAL WHERE ${faultConditions(filter, false)}
-      GROUP BY code`,
-    params: faultParams(filter),
-  };
+/** How many match by code, whatever codes are asked for. */
+export function readFaultCodes(store: Store, filter: FaultFilter) {
+  return readRows(
+    store,
+    { code: text, count: int },
+    {
+      sql: `SELECT code, toUInt32(count()) AS count FROM ${store.database}.faults FINAL
+        WHERE ${faultConditions(filter, false)} GROUP BY code`,
+      params: faultParams(filter),
+    },
+  );
 }
 
 function faultConditions(filter: FaultFilter, withCode: boolean): string {
   return [
     "workspace = {workspace:String}",
-    filter.groups === null ? "" : inGroups,
-    ...windowConditions(filter, "received_ns"),
+    filter.groups === null ? "" : "group_key IN {groups:Array(String)}",
+    filter.fromNs === null ? "" : "received_ns >= {from_ns:Int64}",
+    filter.toNs === null ? "" : "received_ns < {to_ns:Int64}",
     withCode && filter.codes.length > 0 ? "code IN {codes:Array(String)}" : "",
     filter.protocol === "" ? "" : "protocol = {protocol:String}",
   ]
@@ -133,27 +231,26 @@ function faultParams(filter: FaultFilter): Record<string, ParamValue> {
     ...pageParams({ ...filter, groups: filter.groups ?? [] }),
     ...afterParams(filter.after),
     workspace: filter.workspace,
-    codes: [...filter.codes],
+    codes: filter.codes,
     protocol: filter.protocol,
   };
 }
 
-export function faultRawQuery(database: string, workspace: string, id: string): Query {
-  return {
-    sql: `SELECT base64Encode(raw) AS raw FROM ${database}.faults WHERE workspace = {workspace:String} AND fault_id = {id:String} LIMIT 1`,
-    params: { workspace, id },
-  };
+/** The bytes that could not be understood, as base64. */
+export async function readFaultRaw(store: Store, workspace: string, id: string): Promise<string | null> {
+  const row = await readRow(
+    store,
+    { raw: text },
+    {
+      sql: `SELECT base64Encode(raw) AS raw FROM ${store.database}.faults
+        WHERE workspace = {workspace:String} AND fault_id = {id:String} LIMIT 1`,
+      params: { workspace, id },
+    },
+  );
+  return row?.raw ?? null;
 }
 
-function windowConditions(page: { fromNs: bigint | null; toNs: bigint | null }, column: string): string[] {
-  return [
-    page.fromNs === null ? "" : `${column} >= {from_ns:Int64}`,
-    page.toNs === null ? "" : `${column} < {to_ns:Int64}`,
-  ];
-}
-
-/** Tells events of two workers apart that have one time and one number. */
-const tieSql = "toInt64(bitShiftRight(cityHash64(worker), 1))";
+const tieSql = "CAST(bitShiftRight(cityHash64(worker), 1), 'Int64')";
 
 /** By the events' own time, so that the order they came in changes nothing. */
 function afterTime(page: PageOf): string {
@@ -165,10 +262,5 @@ function afterParams(after: readonly string[] | null): Record<string, ParamValue
 }
 
 function pageParams(page: PageOf): Record<string, ParamValue> {
-  return {
-    groups: [...page.groups],
-    limit: page.limit,
-    ...(page.fromNs === null ? {} : { from_ns: page.fromNs }),
-    ...(page.toNs === null ? {} : { to_ns: page.toNs }),
-  };
+  return { ...windowParams(page), limit: page.limit };
 }

@@ -1,15 +1,31 @@
 // Time by span name, of Cirron spans and Semantiva nodes together.
 
-import type { Query } from "#store/store.ts";
+import type { Store } from "#store/store.ts";
+import { decimal, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { type TimeWindow, windowParams } from "./time-window.ts";
 
-export interface SummaryWindow {
-  readonly groups: readonly string[];
-  readonly fromNs: bigint | null;
-  readonly toNs: bigint | null;
-  readonly byRank: boolean;
-}
+const summaryRow = {
+  name: text,
+  rank: nullable(int),
+  count: int,
+  wall_ns: decimal,
+  self_ns: nullable(decimal),
+  cpu_ns: nullable(decimal),
+  gpu_ns: nullable(decimal),
+  /** A sum over no value is no time at all, not zero: `gpu_ns` means something where this is not 0. */
+  gpu_count: int,
+  min_ns: decimal,
+  max_ns: decimal,
+  p50_ns: decimal,
+  p95_ns: decimal,
+  p99_ns: decimal,
+  first_ns: decimal,
+  last_ns: decimal,
+};
+export type SpanSummary = RowOf<typeof summaryRow>;
 
-export function spanSummaryQuery(database: string, window: SummaryWindow): Query {
+export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolean): Promise<SpanSummary[]> {
+  const { database } = store;
   const inWindow = [
     "group_key IN {groups:Array(String)}",
     window.fromNs === null ? "" : "end_ns >= {from_ns:Int64}",
@@ -23,8 +39,8 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
   const whole = window.fromNs === null && window.toNs === null;
   const nodeWall = "toInt64(ifNull(wall_ms * 1000000, end_ns - start_ns))";
   const nodeInside = whole ? nodeWall : `least(${nodeWall}, greatest(0, ${to} - ${from}))`;
-  const rank = window.byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
-  return {
+  const rank = byRank ? "rank" : "CAST(NULL, 'Nullable(Int32)')";
+  return readRows(store, summaryRow, {
     sql: `SELECT name, ${rank} AS rank, toUInt32(count()) AS count, sum(inside) AS wall_ns,
         -- Where a child of any span of this name outlives it, or its children overlap, there is no time of its own.
         if(max(loose) = 1, NULL, sum(self)) AS self_ns,
@@ -53,10 +69,6 @@ export function spanSummaryQuery(database: string, window: SummaryWindow): Query
           ${nodeInside}, ${nodeInside}, toUInt8(0)
         FROM ${database}.nodes WHERE ${inWindow})
       GROUP BY name, rank ORDER BY wall_ns DESC, name, rank`,
-    params: {
-      groups: [...window.groups],
-      ...(window.fromNs === null ? {} : { from_ns: window.fromNs }),
-      ...(window.toNs === null ? {} : { to_ns: window.toNs }),
-    },
-  };
+    params: windowParams(window),
+  });
 }

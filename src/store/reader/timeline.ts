@@ -1,21 +1,65 @@
-// Spans, node executions and marks for the timeline, as columns straight from the engine's native blocks.
+// Spans, node executions and marks for the timeline, as columns straight from the engine's native blocks: a run may have
+// a million.
 
-import type { StoredRows } from "#model/fingerprint.ts";
-import {
-  blockFlags,
-  type MarkBlock,
-  noIndex,
-  type OddIds,
-  type RowRange,
-  type SpanBlock,
-  type TimelineTable,
-  timelineFlags,
-  timelineTables,
-} from "#model/timeline.ts";
-import { streamBlocks } from "#store/native/block-stream.ts";
-import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { type FingerprintRow, fingerprintSql, partsSql, toStoredRows } from "./fingerprint.ts";
+import { columnOf } from "#store/native/decode-block.ts";
+import type { ReadOptions, Store } from "#store/store.ts";
+import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
+import { decimal, readRows, streamNativeBlocks, text, word } from "./native-rows.ts";
+
+/** Texts by code. A block's keys may hold some that none of its rows has. */
+export interface TextCodes {
+  readonly keys: readonly string[];
+  readonly codes: Uint32Array;
+}
+
+/** Some spans and node executions as they are stored, in no order. */
+export interface SpanBlock {
+  readonly rows: number;
+  /** 16 bytes a span: the id itself when it is 32 hex digits, else a hash (see `OddIds`). */
+  readonly ids: Uint8Array;
+  /** The same of the parent; without meaning where `flags` has no `parent`. */
+  readonly parents: Uint8Array;
+  readonly startNs: BigInt64Array;
+  readonly endNs: BigInt64Array;
+  /** -1 when there is none. */
+  readonly gpuNs: BigInt64Array;
+  /** Scope index; `noIndex` when there is none. */
+  readonly index: BigInt64Array;
+  readonly name: TextCodes;
+  readonly lane: TextCodes;
+  /** `node`, `error` of `timelineFlags`, and `blockFlags`. */
+  readonly flags: Uint8Array;
+}
+
+export interface MarkBlock {
+  readonly rows: number;
+  readonly tsNs: BigInt64Array;
+  /** As `SpanBlock.ids`. */
+  readonly spans: Uint8Array;
+  readonly name: TextCodes;
+}
+
+/** The tables that a timeline is made of. */
+export const timelineTables = ["spans", "nodes", "marks"] as const;
+export type TimelineTable = (typeof timelineTables)[number];
+
+/** Rows of some groups that came behind one journal position and not behind another. */
+export interface RowRange {
+  readonly groups: readonly string[];
+  readonly after: bigint;
+  readonly last: bigint;
+}
+
+/** The texts of ids that are no 32 hex digits, by the hex of their hash. */
+export type OddIds = ReadonlyMap<string, string>;
+
+export const noIndex: bigint = -(2n ** 63n);
+
+/** Bits of `flags`, as the API has them. */
+export const timelineFlags = { placeholder: 1, unfinished: 2, node: 4, error: 8, orphan: 16 } as const;
+
+/** Bits that only blocks have: the span names a parent; its id or its parent's is no 32 hex digits. */
+export const blockFlags = { parent: 32, odd: 64 } as const;
 
 /** A lane's name: rank, process and thread; `node` for pipeline nodes. */
 const laneSql = "concat(toString(rank), '/', ifNull(toString(pid), ''), '/', ifNull(toString(thread_id), ''))";
@@ -29,17 +73,15 @@ const idSql = (column: string) => `if(${isHex(column)}, toFixedString(unhex(${co
 const inRange = `${inGroups} AND jpos > {after:Int64} AND jpos <= {last:Int64}`;
 
 function rangeParams({ groups, after, last }: RowRange) {
-  return { groups: [...groups], after, last };
+  return { groups, after, last };
 }
 
 export async function readTimelineParts(store: Store, groups: readonly string[]): Promise<string> {
   const sql = timelineTables.map(
     (table) => `SELECT '${table}' AS table, ${partsSql} FROM ${store.database}.${table} WHERE ${inGroups}`,
   );
-  const rows = await store.query<{ table: string; parts: string }>({
-    sql: sql.join(" UNION ALL "),
-    params: { groups: [...groups] },
-  });
+  const query = { sql: sql.join(" UNION ALL "), params: { groups } };
+  const rows = await readRows(store, { table: text, parts: decimal }, query);
   return rows
     .map(({ table, parts }) => `${table}:${parts}`)
     .sort()
@@ -56,10 +98,8 @@ export async function readTimelineState(
     (table) =>
       `SELECT '${table}' AS table, ${fingerprintSql(`{${table}:Int64}`)} FROM ${store.database}.${table} WHERE ${inGroups}`,
   );
-  const rows = await store.query<FingerprintRow & { readonly table: TimelineTable }>({
-    sql: sql.join(" UNION ALL "),
-    params: { groups: [...groups], ...before },
-  });
+  const query = { sql: sql.join(" UNION ALL "), params: { groups, ...before } };
+  const rows = await readRows(store, { table: word<TimelineTable>(), ...fingerprintRow }, query);
   return Object.fromEntries(rows.map((row) => [row.table, toStoredRows(row)])) as Record<TimelineTable, StoredRows>;
 }
 
@@ -71,7 +111,7 @@ export async function* readSpanBlocks(
   options: ReadOptions = {},
 ): AsyncGenerator<SpanBlock> {
   const sql = table === "spans" ? spansSql(store.database) : nodesSql(store.database);
-  for await (const block of readBlocks(store, { sql, params: rangeParams(range) }, options))
+  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }, options))
     yield {
       rows: block.rows,
       ids: columnOf(block, "id", "fixed").bytes,
@@ -109,18 +149,13 @@ export async function* readMarkBlocks(
   options: ReadOptions = {},
 ): AsyncGenerator<MarkBlock> {
   const sql = `SELECT ts_ns, ${idSql("span_id")} AS span, name FROM ${store.database}.marks WHERE ${inRange}`;
-  for await (const block of readBlocks(store, { sql, params: rangeParams(range) }, options))
+  for await (const block of streamNativeBlocks(store, { sql, params: rangeParams(range) }, options))
     yield {
       rows: block.rows,
       tsNs: columnOf(block, "ts_ns", "int64").values,
       spans: columnOf(block, "span", "fixed").bytes,
       name: columnOf(block, "name", "dict"),
     };
-}
-
-async function* readBlocks(store: Store, query: Query, options: ReadOptions): AsyncGenerator<DecodedBlock> {
-  for await (const block of streamBlocks(store.stream(query, { ...options, format: "Native" })))
-    if (block.rows > 0) yield block;
 }
 
 /** Texts of the ids and parents of these rows that are no 32 hex digits. */
@@ -137,6 +172,6 @@ export async function readOddIds(
     table === "spans"
       ? `${texts("span_id")} UNION ALL ${texts("assumeNotNull(parent_id)")} AND isNotNull(parent_id)`
       : `SELECT lower(hex(MD5(event_id))) AS id, concat('node:', event_id) AS text ${from}`;
-  const odd = await store.query<{ id: string; text: string }>({ sql, params: rangeParams(range) }, options);
-  return new Map(odd.map(({ id, text }) => [id, text]));
+  const rows = await readRows(store, { id: text, text }, { sql, params: rangeParams(range) }, options);
+  return new Map(rows.map((row) => [row.id, row.text]));
 }

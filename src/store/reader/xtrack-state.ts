@@ -3,43 +3,26 @@
 
 import { jsonBool, jsonHas } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
+import { big, type RowOf, readRows, text } from "./native-rows.ts";
 
-export interface StateRow {
-  readonly groupKey: string;
-  readonly worker: string;
-  readonly type: string;
-  readonly seq: bigint;
-  readonly tsNs: bigint;
-  readonly receivedNs: bigint;
-  readonly payload: string;
-}
-
-interface StateText extends Omit<StateRow, "seq" | "tsNs" | "receivedNs"> {
-  readonly seq: string;
-  readonly tsNs: string;
-  readonly receivedNs: string;
-}
+/** `payload` is the strict JSON of `p`. */
+const stateEvent = { groupKey: text, worker: text, type: text, seq: big, tsNs: big, receivedNs: big, payload: text };
+export type StateEvent = RowOf<typeof stateEvent>;
 
 /** A run that is started over more often than this shows its latest ones. */
 const startsMax = 10_000;
 
-export async function readStateEvents(store: Store, groups: readonly string[]): Promise<StateRow[]> {
+export function readStateEvents(store: Store, groups: readonly string[]): Promise<StateEvent[]> {
   const columns = `toString(group_key) AS groupKey, toString(worker) AS worker, toString(type) AS type, seq,
     ts_ns AS tsNs, received_ns AS receivedNs, payload`;
   const from = `FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack'`;
-  const rows = await store.query<StateText>({
+  return readRows(store, stateEvent, {
     sql: `SELECT * FROM (SELECT ${columns} ${from} AND type IN ('run_start', 'run_end')
           ORDER BY ts_ns DESC LIMIT ${startsMax})
       UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'checkpoint'
           AND ${jsonBool("payload", "is_best")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)
       UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'status'
           AND ${jsonHas("payload", "progress", "cur")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)`,
-    params: { groups: [...groups] },
+    params: { groups },
   });
-  return rows.map((row) => ({
-    ...row,
-    seq: BigInt(row.seq),
-    tsNs: BigInt(row.tsNs),
-    receivedNs: BigInt(row.receivedNs),
-  }));
 }

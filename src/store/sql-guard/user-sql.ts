@@ -1,5 +1,6 @@
 // SQL that people write, from its text to its answer: checked here, then run with a guest's rights and limits.
 
+import { readRows, text } from "#store/reader/native-rows.ts";
 import { guestDatabaseOf, viewSelects } from "#store/schema/views.ts";
 import type { Answer, EngineFormat, Store } from "#store/store.ts";
 import { checkSql, type GuardOptions, type Verdict } from "./guard.ts";
@@ -28,4 +29,16 @@ export function streamUserSql(
   signal?: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   return store.stream({ sql }, { asGuest: true, format, signal });
+}
+
+/** The columns of everything that a guest sees. */
+export function readGuestColumns(store: Store) {
+  return readRows(
+    store,
+    { table: text, name: text, type: text },
+    {
+      sql: `SELECT table, name, type FROM system.columns WHERE database = {database:String} ORDER BY table, position`,
+      params: { database: guestDatabaseOf(store.database) },
+    },
+  );
 }

@@ -1,0 +1,160 @@
+// Everything in the data folder as one archive, while the server runs.
+//
+//   tables/<name>.native    the rows of a table, in ClickHouse's own format
+//   blobs/<n>               a blob; the manifest says its key
+//   manifest.json           last: what the archive holds, with sizes and SHA-256, and the journal position it includes
+//
+// All tables are as of one journal record. The small ones, which change, are read while the writer pauses between two
+// plans; the rows of the others say which record they came from, and are read afterwards while everything goes on. So a
+// batch that the archive calls known is in it with all its rows, and one that is not may be sent again.
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { nowNs } from "#base/clock.ts";
+import { encodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
+import { version } from "#base/version.ts";
+import { stateTables } from "#model/state-tables.ts";
+import { factTables } from "#model/tables.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
+import { countDeletions, countTable, readBlobKeys, streamTable } from "#store/reader/whole-tables.ts";
+import type { Store } from "#store/store.ts";
+
+/** A running collector, as far as it is backed up. */
+export interface BackupSource {
+  readonly id: string;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  drained(): Promise<unknown>;
+  readonly writer: {
+    /** Runs while nothing is written; `stored` is the last journal record whose rows can be read. */
+    betweenPlans<T>(work: (stored: number) => Promise<T>): Promise<T>;
+  };
+}
+
+export interface BackupPart {
+  readonly entry: string;
+  /** The table's name, or the blob's key. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  /** Of a table. */
+  readonly rows?: number;
+}
+
+export interface BackupManifest {
+  readonly format: 1;
+  readonly version: string;
+  readonly created_ns: string;
+  readonly collector: string;
+  /** The last journal record whose rows are certainly in the archive. */
+  readonly position: number;
+  readonly tables: readonly BackupPart[];
+  readonly blobs: readonly BackupPart[];
+}
+
+export async function* writeBackup(collector: BackupSource, dataDir: string): AsyncGenerator<Uint8Array> {
+  const { store } = collector;
+  await collector.drained();
+  const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
+  await mkdir(folder, { recursive: true });
+  try {
+    const { position, small, deletions } = await collector.writer.betweenPlans(async (stored) => ({
+      position: stored,
+      small: await readSmallTables(store, folder),
+      deletions: await countDeletions(store),
+    }));
+    const tables: BackupPart[] = [];
+    for (const table of Object.keys(factTables))
+      tables.push(yield* writeTable(await readTable(store, table, folder, position)));
+    for (const read of small) tables.push(yield* writeTable(read));
+    const blobs: BackupPart[] = [];
+    for (const key of await readBlobKeys(store)) {
+      const part = yield* writeBlob(collector.blobs, key, `blobs/${blobs.length}`);
+      if (part) blobs.push(part);
+    }
+    // Rows that a deletion took away in between would be missing from runs that the small tables still know.
+    if ((await countDeletions(store)) !== deletions)
+      throw new Error("A run was deleted while the backup was written; take it again.");
+    const manifest: BackupManifest = {
+      format: 1,
+      version,
+      created_ns: String(nowNs()),
+      collector: collector.id,
+      position,
+      tables,
+      blobs,
+    };
+    const bytes = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
+    yield* writeEntry("manifest.json", bytes.length, [bytes]);
+    yield new Uint8Array(2 * tarBlockBytes);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface ReadTable {
+  readonly part: BackupPart;
+  readonly path: string;
+}
+
+async function readSmallTables(store: Store, folder: string): Promise<ReadTable[]> {
+  const tables: ReadTable[] = [];
+  for (const table of Object.keys(stateTables)) tables.push(await readTable(store, table, folder, null));
+  return tables;
+}
+
+/** A header comes before the contents and says their size, so a table is first written beside. */
+async function readTable(store: Store, table: string, folder: string, lastJpos: number | null): Promise<ReadTable> {
+  const path = join(folder, table);
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  const file = await open(path, "w", 0o600);
+  try {
+    for await (const chunk of streamTable(store, table, lastJpos)) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      await file.write(chunk);
+    }
+  } finally {
+    await file.close();
+  }
+  const entry = `tables/${table}.native`;
+  const rows = sizeBytes === 0 ? 0 : await countTable(store, table, lastJpos);
+  return { path, part: { entry, name: table, sizeBytes, sha256: hash.digest("hex"), rows } };
+}
+
+async function* writeTable({ part, path }: ReadTable): AsyncGenerator<Uint8Array, BackupPart> {
+  yield* writeEntry(part.entry, part.sizeBytes, createReadStream(path));
+  await rm(path);
+  return part;
+}
+
+async function* writeBlob(
+  blobs: BlobStore,
+  key: string,
+  entry: string,
+): AsyncGenerator<Uint8Array, BackupPart | undefined> {
+  const sizeBytes = await blobs.size(key);
+  if (sizeBytes === null) return undefined;
+  const hash = createHash("sha256");
+  async function* hashed() {
+    for await (const chunk of blobs.read(key)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  yield* writeEntry(entry, sizeBytes, hashed());
+  return { entry, name: key, sizeBytes, sha256: hash.digest("hex") };
+}
+
+async function* writeEntry(
+  name: string,
+  sizeBytes: number,
+  contents: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield encodeTarHeader({ name, sizeBytes });
+  yield* contents;
+  yield new Uint8Array(tarPadding(sizeBytes));
+}

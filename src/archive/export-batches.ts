@@ -1,0 +1,58 @@
+// Which Cirron batch the rows of a journal record came in. Rows do not name their batch, and answers do not depend on
+// it; but a batch that is imported under its own id is recognised where it is known already.
+
+import { createHash } from "node:crypto";
+import type { BatchRecord, BatchRow } from "#store/reader/export-records.ts";
+
+export interface BatchHead {
+  readonly batchId: string;
+  readonly sdkVersion: string;
+  readonly createdNs: string;
+  readonly extra: string;
+  /** Its run was named by the request, not by the rows themselves. */
+  readonly isNamed: boolean;
+  /** Tells where it came from, without saying it. */
+  readonly source: string;
+}
+
+export function assignBatches(batches: readonly BatchRow[], records: readonly BatchRecord[]): Map<string, BatchHead> {
+  const left = new Map<string, BatchRow[]>();
+  for (const row of batches) {
+    const known = left.get(row.group_key);
+    if (known === undefined) left.set(row.group_key, [row]);
+    else known.push(row);
+  }
+  const assigned = new Map<string, BatchHead>();
+  // The moment of arrival tells them apart, unless a batch came again: then its row has the later moment.
+  for (const record of records) {
+    const rows = left.get(record.group_key) ?? [];
+    const at = rows.findIndex((row) => row.received_ns === record.received_ns);
+    if (at >= 0) assigned.set(record.jpos, toHead(rows.splice(at, 1)[0] as BatchRow));
+  }
+  for (const record of records) {
+    if (assigned.has(record.jpos)) continue;
+    const row = left.get(record.group_key)?.shift();
+    assigned.set(record.jpos, row === undefined ? makeUp(record) : toHead(row));
+  }
+  return assigned;
+}
+
+function toHead(row: BatchRow): BatchHead {
+  return {
+    batchId: row.batch_id,
+    sdkVersion: row.sdk_version,
+    createdNs: row.created_ns,
+    extra: row.extra,
+    isNamed: row.run_override !== "",
+    source: digestOf(row.source).slice(0, 16),
+  };
+}
+
+function makeUp({ jpos, group_key, received_ns }: BatchRecord): BatchHead {
+  const batchId = digestOf(`${group_key}\n${jpos}`).slice(0, 32);
+  return { batchId, sdkVersion: "", createdNs: received_ns, extra: "", isNamed: false, source: batchId.slice(0, 16) };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,49 @@
+// Runs as files for other tools: a table of one kind of record, and a Chrome trace.
+
+import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { type ExportScope, exportTableQuery, streamSlices } from "#store/reader/export-tables.ts";
+import type { Store } from "#store/store.ts";
+import { ChromeTrace } from "./chrome-trace.ts";
+import { formatCsvRow } from "./csv.ts";
+import { encodeTexts } from "./encode-texts.ts";
+
+export function exportParquet(
+  store: Store,
+  kind: string,
+  scope: ExportScope,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  return store.stream(exportTableQuery(store.database, kind, scope), { format: "Parquet", signal });
+}
+
+export function exportCsv(
+  store: Store,
+  kind: string,
+  scope: ExportScope,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  return encodeTexts(csvRows(store, kind, scope, signal));
+}
+
+async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: AbortSignal): AsyncGenerator<string> {
+  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), { signal });
+  yield formatCsvRow(header?.names ?? []);
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() as string;
+    for (const line of lines) yield formatCsvRow(JSON.parse(line) as (string | number | null)[]);
+  }
+}
+
+export function exportTrace(store: Store, run: FoundRun, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  return encodeTexts(traceTexts(store, run, signal));
+}
+
+async function* traceTexts(store: Store, run: FoundRun, signal: AbortSignal): AsyncGenerator<string> {
+  const trace = new ChromeTrace();
+  yield trace.begin(run.runId);
+  for await (const slice of streamSlices(store, groupKeysOf(run), { signal })) yield trace.add(slice);
+  yield trace.end();
+}

@@ -1,0 +1,219 @@
+// A run as lines that `tributary import` reads back; docs/export.md describes them. A line's own record stands last in
+// it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
+
+import { createHash } from "node:crypto";
+import { groupKinds, parseGroupKey, withoutWorkspace } from "#model/group-key.ts";
+import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import type { Sources } from "#query/sources.ts";
+import * as reader from "#store/reader/export-records.ts";
+import { readEdits } from "#store/reader/heads.ts";
+import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
+import { encodeTexts } from "./encode-texts.ts";
+import { assignBatches, type BatchHead } from "./export-batches.ts";
+import { cellsOf, toRecordText } from "./record-text.ts";
+
+export interface ExportedRuns {
+  readonly workspace: string;
+  readonly runs: Iterable<FoundRun>;
+  /** Not only these runs: launches without one too. */
+  readonly isEverything: boolean;
+}
+
+/** Everything of these runs, one line each, to be imported again. */
+export function exportRuns(sources: Sources, exported: ExportedRuns, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  return encodeTexts(linesOf(sources, exported, signal));
+}
+
+async function* linesOf(
+  { store, blobs }: Sources,
+  { workspace, runs, isEverything }: ExportedRuns,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const parts = { store, blobs, workspace, launches: new Set<string>(), signal };
+  for (const run of runs) for await (const line of exportRun(parts, run)) yield `${line}\n`;
+  if (isEverything) for await (const line of exportOtherLaunches(parts)) yield `${line}\n`;
+}
+
+interface ExportParts extends Pick<Sources, "store" | "blobs"> {
+  readonly workspace: string;
+  /** Launches that were written already; runs of a sweep share theirs. */
+  readonly launches: Set<string>;
+  readonly signal: AbortSignal;
+}
+
+/** What the engine sorts at once, unless one journal record has more. */
+const rowsAtOnce = 50_000;
+const fileChunkBytes = 768 * 1024;
+/** The first bytes of a fault that an export takes along. */
+const faultBytesMax = 512 * 1024;
+
+async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<string> {
+  const own = groupKeysOf(run);
+  yield formatHead("run", { run: run.runId, edit: await readEdit(parts, own) });
+  const groups = [...own, ...(await newLaunches(parts, own))];
+  const batches = assignBatches(
+    ...(await Promise.all([reader.readBatches(parts.store, own), reader.readBatchRecords(parts.store, own)])),
+  );
+  let batch: Rows[] = [];
+  const takeBatch = (): string[] => {
+    const [first] = batch;
+    const taken = batch;
+    batch = [];
+    return first === undefined ? [] : [formatBatch(taken, batches.get(first[0].jpos) as BatchHead, run.runId)];
+  };
+  for await (const record of readRecords(parts, groups)) {
+    if (batch[0] !== undefined && batch[0][0].jpos !== record[0].jpos) yield* takeBatch();
+    if (record[0].protocol === "cirron") batch.push(record);
+    else yield formatRecordLine(record, run.runId);
+  }
+  yield* takeBatch();
+  yield* exportFiles(parts, run, own);
+  yield* exportHistory(parts, run.runId, own);
+}
+
+/** What was kept beside the records: faults, and the steps of commands. */
+async function* exportHistory(parts: ExportParts, run: string, groups: readonly string[]): AsyncGenerator<string> {
+  const { store, workspace, signal } = parts;
+  for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { signal })) {
+    const { group_key, ...fault } = row;
+    yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
+  }
+  for (const step of await reader.readCommandSteps(store, workspace, run, { signal })) {
+    yield formatHead("command", { run, step });
+  }
+}
+
+/** Launches of which no run was written: they have none, or none yet. */
+async function* exportOtherLaunches(parts: ExportParts): AsyncGenerator<string> {
+  const { store, workspace, launches, signal } = parts;
+  const groups = (await reader.readLaunchGroups(store, workspace, { signal })).filter((key) => !launches.has(key));
+  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield formatRecordLine(record, "");
+}
+
+async function readEdit(
+  { store, workspace, signal }: ExportParts,
+  groupKeys: readonly string[],
+): Promise<object | null> {
+  const [edit] = await readEdits(store, { workspace, groupKeys }, { signal });
+  if (edit === undefined) return null;
+  const { name, notes, tags, archived } = edit;
+  return {
+    ...(name === null ? {} : { name }),
+    ...(notes === null ? {} : { notes }),
+    ...(tags === "" ? {} : { tags: JSON.parse(tags) as unknown }),
+    archived,
+  };
+}
+
+async function newLaunches({ store, launches, signal }: ExportParts, groups: readonly string[]): Promise<string[]> {
+  const fresh = (await reader.readLaunchGroupsOf(store, groups, { signal })).filter((key) => !launches.has(key));
+  for (const key of fresh) launches.add(key);
+  return fresh;
+}
+
+type Rows = [RecordRow, ...RecordRow[]];
+
+/** Each record's rows, in the order of arrival. */
+async function* readRecords({ store, signal }: ExportParts, groups: readonly string[]): AsyncGenerator<Rows> {
+  const sizes = await readRecordSizes(store, groups, { signal });
+  for (let at = 0; at < sizes.length; ) {
+    const from = sizes[at] as { jpos: string; rows: number };
+    let to = from;
+    let rows = 0;
+    for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
+      to = sizes[at] as typeof to;
+      rows += to.rows;
+    }
+    let record: Rows | null = null;
+    for await (const row of streamRecords(store, groups, { from: from.jpos, to: to.jpos }, { signal })) {
+      if (record !== null && record[0].jpos === row.jpos && record[0].jrow === row.jrow) record.push(row);
+      else {
+        if (record !== null) yield record;
+        record = [row];
+      }
+    }
+    if (record !== null) yield record;
+  }
+}
+
+function formatBatch(records: readonly Rows[], head: BatchHead, runId: string): string {
+  const of = (kind: RecordRow["kind"]): string =>
+    records
+      .filter(([row]) => row.kind === kind)
+      .map((rows) => toRecordText(rows).text)
+      .join(",");
+  const members = [
+    `"schema_version":1,"sdk_version":${JSON.stringify(head.sdkVersion)},"batch_id":${JSON.stringify(head.batchId)}`,
+    `"created_ns":${head.createdNs}`,
+    ...(head.extra === "" || head.extra === "{}" ? [] : [head.extra.slice(1, -1)]),
+    `"spans":[${of("span")}],"marks":[${of("mark")}],"snapshots":[${of("snapshot")}]`,
+  ];
+  const run = head.isNamed ? { run: runId } : {};
+  const isExact = records.every(([row]) => row.raw === "");
+  return formatLine("cirron", { ...run, source: head.source }, `{${members.join(",")}}`, isExact);
+}
+
+function formatRecordLine(rows: Rows, runId: string): string {
+  const [row] = rows;
+  const { ownId, kind } = parseGroupKey(row.group_key);
+  const run = ownId === runId ? {} : { run: runId };
+  const { text } = toRecordText(rows);
+  if (row.kind === "output") return formatOutput(row, ownId, runId);
+  if (row.protocol === "run") return formatLine("wrapper", { run: runId, wrapper: ownId }, text, true);
+  if (row.protocol === "semantiva") {
+    const isLaunch = kind === groupKinds.semantivaLaunch;
+    return formatLine("semantiva", isLaunch ? {} : run, text, row.raw === "");
+  }
+  return formatLine("xtrack", { ...run, ...streamOf(row, text, ownId) }, text, row.raw === "");
+}
+
+/** An event that does not say its run, or says it oddly, follows the last run_start of its stream. */
+function streamOf(row: RecordRow, text: string, ownId: string): object {
+  return row.raw === "" && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
+}
+
+function formatOutput(row: RecordRow, wrapper: string, run: string): string {
+  const { msg, stream, offset, "base64Encode(raw)": raw } = cellsOf(row, "output");
+  const content = raw === null || raw === "" ? { text: msg } : { base64: raw };
+  return formatHead("log", { run, wrapper, stream, offset, at_ns: row.ts_ns, ...content });
+}
+
+async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
+  const { store, blobs, workspace, signal } = parts;
+  for (const file of await reader.readFilesOfRun(store, { workspace, groups, run: run.runId }, { signal })) {
+    if ((await blobs.size(file.object_key)) === null) continue;
+    const isArtifact = file.kind.startsWith("artifact:");
+    const head = isArtifact
+      ? { run: run.runId, artifact: file.kind.slice("artifact:".length) }
+      : { key: `snapshots/${file.span_id}/${file.kind}.${file.object_key.split(".").at(-1)}` };
+    const hash = createHash("sha256");
+    for await (const chunk of inChunks(blobs.read(file.object_key), fileChunkBytes)) {
+      hash.update(chunk);
+      yield formatHead("file", { ...head, base64: chunk.toString("base64") });
+    }
+    yield formatHead("file", { ...head, sha256: hash.digest("hex") });
+  }
+}
+
+async function* inChunks(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes < bytesMax) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
+function formatHead(kind: string, members: object): string {
+  return JSON.stringify({ tributary: 1, kind, ...members });
+}
+
+function formatLine(kind: string, members: object, record: string, isExact: boolean): string {
+  if (!isExact || /NaN|Infinity|\n/.test(record)) return formatHead(kind, { ...members, text: record });
+  return `${formatHead(kind, members).slice(0, -1)},"record":${record}}`;
+}

@@ -1,0 +1,132 @@
+// An archive of `backup.ts` back into an empty data folder. Everything is unpacked and its checksums compared before the
+// folder is made, so a damaged archive leaves nothing behind.
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { decodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
+import { writeDurably } from "#journal/durable-file.ts";
+import { nodeFiles } from "#journal/files.ts";
+import { createOutbox } from "#journal/outbox.ts";
+import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
+import { createStore } from "#store/client.ts";
+import { countTable, fillTable } from "#store/reader/whole-tables.ts";
+import { migrate } from "#store/schema/migrate.ts";
+import type { BackupManifest } from "./backup.ts";
+
+export class BackupError extends Error {
+  readonly kind = "backup";
+}
+
+export interface Restored {
+  readonly tables: number;
+  readonly rows: number;
+  readonly blobs: number;
+}
+
+/** Throws a BackupError when the archive is damaged or the folder is in use. */
+export async function restoreBackup(archive: string, dataDir: string): Promise<Restored> {
+  const present = await readdir(dataDir).catch(() => []);
+  if (present.length > 0) throw new BackupError(`${dataDir} is not empty; restore into a new folder.`);
+  const unpacked = `${dataDir}.restoring`;
+  await rm(unpacked, { recursive: true, force: true });
+  try {
+    const manifest = await unpack(archive, unpacked);
+    await fillStore(manifest, unpacked, dataDir);
+    await fillBlobs(manifest, unpacked, dataDir);
+    await writeDurably(nodeFiles, join(dataDir, "collector"), [new TextEncoder().encode(manifest.collector)]);
+    const outbox = await createOutbox(join(dataDir, "outbox"));
+    await outbox.finish(manifest.position);
+    const rows = manifest.tables.reduce((sum, table) => sum + (table.rows ?? 0), 0);
+    return { tables: manifest.tables.length, rows, blobs: manifest.blobs.length };
+  } catch (cause) {
+    // Half of the data must not be taken for all of it.
+    await rm(dataDir, { recursive: true, force: true });
+    throw cause;
+  } finally {
+    await rm(unpacked, { recursive: true, force: true });
+  }
+}
+
+async function unpack(archive: string, folder: string): Promise<BackupManifest> {
+  const hashes = new Map<string, string>();
+  const file = await open(archive).catch((cause: NodeJS.ErrnoException) => {
+    throw new BackupError(`${archive} cannot be read (${cause.code}).`);
+  });
+  try {
+    for (let at = 0; ; ) {
+      const header = Buffer.alloc(tarBlockBytes);
+      const { bytesRead } = await file.read(header, 0, tarBlockBytes, at);
+      if (bytesRead < tarBlockBytes) throw new BackupError(`${archive} ends too early.`);
+      const entry = toEntry(header, archive);
+      if (entry === undefined) break;
+      at += tarBlockBytes;
+      hashes.set(entry.name, await unpackEntry(file, at, entry.sizeBytes, join(folder, entry.name), archive));
+      at += entry.sizeBytes + tarPadding(entry.sizeBytes);
+    }
+  } finally {
+    await file.close();
+  }
+  const text = await readFile(join(folder, "manifest.json"), "utf8").catch(() => {
+    throw new BackupError(`${archive} has no manifest: it is no backup, or it was cut short.`);
+  });
+  const manifest = JSON.parse(text) as BackupManifest;
+  if (manifest.format !== 1) throw new BackupError(`${archive} is of a newer version of Tributary.`);
+  for (const { entry, sha256 } of [...manifest.tables, ...manifest.blobs]) {
+    if (hashes.get(entry) !== sha256) throw new BackupError(`${archive} is damaged: ${entry} is not what was written.`);
+  }
+  return manifest;
+}
+
+function toEntry(header: Uint8Array, archive: string) {
+  try {
+    const entry = decodeTarHeader(header);
+    if (entry && !/^(tables\/\w+\.native|blobs\/\d+|manifest\.json)$/.test(entry.name)) throw new RangeError();
+    return entry;
+  } catch {
+    throw new BackupError(`${archive} is no backup of Tributary, or it is damaged.`);
+  }
+}
+
+async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, path: string, archive: string) {
+  await mkdir(dirname(path), { recursive: true });
+  const into = await open(path, "w", 0o600);
+  const hash = createHash("sha256");
+  const buffer = Buffer.alloc(1024 * 1024);
+  try {
+    for (let done = 0; done < sizeBytes; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, sizeBytes - done), from + done);
+      if (bytesRead === 0) throw new BackupError(`${archive} ends too early.`);
+      hash.update(buffer.subarray(0, bytesRead));
+      await into.write(buffer, 0, bytesRead);
+      done += bytesRead;
+    }
+  } finally {
+    await into.close();
+  }
+  return hash.digest("hex");
+}
+
+async function fillStore({ tables }: BackupManifest, unpacked: string, dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const store = await createStore({ kind: "embedded", dataDir });
+  try {
+    await migrate(store);
+    for (const table of tables) {
+      if (table.rows === 0) continue;
+      await fillTable(store, table.name, join(unpacked, table.entry));
+      // Rows of one identity may have been merged meanwhile; more than were written can only be a mistake.
+      const rows = await countTable(store, table.name);
+      if (rows === 0 || rows > (table.rows ?? 0)) throw new BackupError(`${table.name} came back with ${rows} rows.`);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function fillBlobs({ blobs }: BackupManifest, unpacked: string, dataDir: string): Promise<void> {
+  const store = await createFsBlobs(join(dataDir, "blobs"));
+  for (const { name, entry } of blobs) await store.put(name, createReadStream(join(unpacked, entry)));
+  await store.close();
+}

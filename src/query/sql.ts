@@ -1,0 +1,79 @@
+// SQL that people write: checked, then run with a guest's rights and limits.
+
+import { StoreOutage } from "#store/outage.ts";
+import { viewSelects } from "#store/schema/views.ts";
+import { allowedFunctions } from "#store/sql-guard/functions.ts";
+import { answerUserSql, checkUserSql, readGuestColumns, streamUserSql } from "#store/sql-guard/user-sql.ts";
+import type { Sources } from "./sources.ts";
+
+export interface SqlAnswer {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** One JSON array a line. */
+  readonly rows: AsyncIterable<Uint8Array>;
+}
+
+export interface SqlMistake {
+  readonly message: string;
+  readonly offset: number | null;
+}
+
+export async function answerSql({ store }: Sources, sql: string, signal: AbortSignal): Promise<SqlAnswer | SqlMistake> {
+  const verdict = checkUserSql(store, sql);
+  if (!verdict.ok) return toMistake(verdict.refusal);
+  try {
+    const { header, chunks } = await answerUserSql(store, verdict.sql, signal);
+    const { names, types } = header ?? { names: [], types: [] };
+    return { columns: names.map((name, at) => ({ name, type: types[at] ?? "" })), rows: chunks };
+  } catch (error) {
+    // A wrong query is the person's to mend; an engine that is away is not.
+    if (error instanceof StoreOutage && !error.retryable) return { message: error.message, offset: null };
+    throw error;
+  }
+}
+
+const formats = { csv: "CSVWithNames", parquet: "Parquet" } as const;
+
+export function writeSqlFile(
+  { store }: Sources,
+  sql: string,
+  format: keyof typeof formats,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> | SqlMistake {
+  const verdict = checkUserSql(store, sql);
+  return verdict.ok ? streamUserSql(store, verdict.sql, formats[format], signal) : toMistake(verdict.refusal);
+}
+
+/** What SQL can be asked of, with its columns. */
+export async function describeSql({ store }: Sources) {
+  const columns = Map.groupBy(await readGuestColumns(store), (row) => row.table);
+  const tables = Object.keys(viewSelects(store.database)).map((name) => ({
+    name,
+    means: meaningOf[name] ?? "",
+    columns: (columns.get(name) ?? []).map((row) => ({ name: row.name, type: row.type })),
+  }));
+  return { tables, functions: allowedFunctions() };
+}
+
+function toMistake({ reason, at }: { readonly reason: string; readonly at: number }): SqlMistake {
+  return { message: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, offset: at };
+}
+
+const meaningOf: Readonly<Record<string, string>> = {
+  runs: "One row a run.",
+  launches: "Run-space sweeps, one row an attempt.",
+  spans: "Cirron spans with the run they belong to.",
+  marks: "Cirron marks.",
+  snapshots: "Tensor statistics.",
+  metrics: "Points of all series: XTrack metrics, numeric marks, system samples.",
+  params: "Parameters, flattened to dotted names.",
+  logs: "Log events and captured output.",
+  artifacts: "Files that runs named.",
+  checkpoints: "Checkpoints with their metrics.",
+  nodes: "Executed pipeline nodes.",
+  events: "Everything else that runs received.",
+  faults: "What could not be understood, with its bytes.",
+  gaps: "Sequence numbers that never came.",
+  TraceSpan: "Spans as the Cirron document names them.",
+  TraceMark: "Marks as the Cirron document names them.",
+  TraceSnapshot: "Snapshots as the Cirron document names them.",
+};

@@ -1,0 +1,49 @@
+// What runs are called, and the groups of rows that belong to them today.
+
+import type { Store } from "#store/store.ts";
+import { big, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+
+/** A group of rows and the run it belongs to. */
+const runGroup = { groupKey: text, run: text, protocol: text, rank: int };
+export type RunGroup = RowOf<typeof runGroup>;
+
+/** `last` is when the run last began something. */
+const namedRun = { alias: text, runId: text, last: nullable(big) };
+export type NamedRun = RowOf<typeof namedRun>;
+
+/** What an id or alias leads to, with what it is called today. */
+export function readNamedRuns(store: Store, workspace: string, ids: readonly string[]): Promise<NamedRun[]> {
+  const { database } = store;
+  return readRows(store, namedRun, {
+    sql: `SELECT a.alias AS alias, g.run_id AS runId, t.last AS last
+      FROM (SELECT alias, group_key FROM ${database}.aliases FINAL
+          WHERE workspace = {workspace:String} AND alias IN {ids:Array(String)}
+        UNION DISTINCT SELECT run_id AS alias, group_key FROM ${database}.groups FINAL
+          WHERE workspace = {workspace:String} AND run_id IN {ids:Array(String)}) AS a
+      INNER JOIN (SELECT group_key, run_id FROM ${database}.groups FINAL
+        WHERE workspace = {workspace:String} AND protocol != 'launch' AND deleted_ns = 0) AS g ON g.group_key = a.group_key
+      LEFT JOIN (SELECT toString(group_key) AS group_key, max(min_ns) AS last FROM ${database}.group_times
+        GROUP BY group_key) AS t ON t.group_key = g.group_key`,
+    params: { workspace, ids },
+  });
+}
+
+/** Every group of these runs. */
+export function readGroupsOfRuns(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {
+  return readRows(store, runGroup, {
+    sql: `SELECT group_key AS groupKey, run_id AS run, protocol, rank FROM ${store.database}.groups FINAL
+      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch' AND deleted_ns = 0
+      ORDER BY group_key`,
+    params: { workspace, runs },
+  });
+}
+
+/** Every id that a run of these groups was ever known by. */
+export async function readAliases(store: Store, workspace: string, groups: readonly string[]): Promise<string[]> {
+  const query = {
+    sql: `SELECT DISTINCT alias FROM ${store.database}.aliases
+      WHERE workspace = {workspace:String} AND group_key IN {groups:Array(String)} ORDER BY alias LIMIT 1000`,
+    params: { workspace, groups },
+  };
+  return (await readRows(store, { alias: text }, query)).map(({ alias }) => alias);
+}

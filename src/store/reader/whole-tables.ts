@@ -1,0 +1,37 @@
+// Tables as wholes, as a backup takes them along and brings them back.
+
+import type { Store } from "#store/store.ts";
+import { count, readRow, readRows, text } from "./native-rows.ts";
+
+/** All rows of a table, or those that came up to a journal record, in the engine's own format. */
+export function streamTable(store: Store, table: string, lastJpos: number | null): AsyncIterable<Uint8Array> {
+  return store.stream({ sql: `SELECT * FROM ${store.database}.${table} ${upTo(lastJpos)}` }, { format: "Native" });
+}
+
+export function countTable(store: Store, table: string, lastJpos: number | null = null): Promise<number> {
+  return countOf(store, `${table} ${upTo(lastJpos)}`);
+}
+
+/** What `streamTable` gave, out of a file on this machine. */
+export function fillTable(store: Store, table: string, path: string): Promise<void> {
+  const quoted = path.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
+  return store.ddl(`INSERT INTO ${store.database}.${table} FROM INFILE '${quoted}' FORMAT Native`);
+}
+
+export function countDeletions(store: Store): Promise<number> {
+  return countOf(store, "audit FINAL WHERE action = 'run_deleted'");
+}
+
+export async function readBlobKeys(store: Store): Promise<string[]> {
+  const sql = `SELECT object_key FROM ${store.database}.blobs FINAL WHERE deleted = 0 ORDER BY object_key`;
+  return (await readRows(store, { object_key: text }, { sql })).map((row) => row.object_key);
+}
+
+function upTo(lastJpos: number | null): string {
+  return lastJpos === null ? "" : `WHERE jpos <= ${lastJpos}`;
+}
+
+async function countOf(store: Store, what: string): Promise<number> {
+  const sql = `SELECT count() AS rows FROM ${store.database}.${what}`;
+  return (await readRow(store, { rows: count }, { sql }))?.rows ?? 0;
+}
