@@ -3,6 +3,7 @@
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import type { Rows } from "#model/tables.ts";
+import { createMarkPlaces, type MarkPlace } from "./enclosing.ts";
 
 /** What was applied, with the runs its groups belonged to at that moment. */
 export interface LiveEntry {
@@ -103,7 +104,8 @@ export function rowEvents(entry: LiveEntry, run: string): LiveData[] {
   for (const part of entry.batch.parts) {
     const mine = rowsOfRun(part, entry, run);
     if (mine.length === 0) continue;
-    if (part.table === "metrics") events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run) });
+    if (part.table === "metrics")
+      events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run, entry.batch) });
     if (part.table === "logs") events.push({ name: "logs", data: { run, logs: toLogRows(part.rows, mine) } });
   }
   return events;
@@ -119,16 +121,35 @@ function rowsOfRun(part: AnyTablePart, entry: LiveEntry, run: string): number[] 
   return rows;
 }
 
-function toMetricColumns(metrics: Rows<"metrics">, rows: readonly number[], run: string): LiveMetricColumns {
+function toMetricColumns(
+  metrics: Rows<"metrics">,
+  rows: readonly number[],
+  run: string,
+  batch: Batch,
+): LiveMetricColumns {
+  const places = rows.map(toPlaceOf(metrics, batch));
   return {
     run,
     key: rows.map((row) => metrics.key.at(row)),
     phase: rows.map((row) => metrics.phase.at(row)),
-    worker: rows.map((row) => metrics.worker.at(row)),
-    step: rows.map((row) => (metrics.step.isNull(row) ? null : metrics.step.inner.at(row).toString())),
-    epoch: rows.map((row) => (metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row).toString())),
+    worker: places.map((place) => place.worker),
+    step: places.map((place) => place.step?.toString() ?? null),
+    epoch: places.map((place) => place.epoch?.toString() ?? null),
     ts_ns: rows.map((row) => metrics.ts_ns.at(row).toString()),
     value: rows.map((row) => (metrics.value.isNull(row) ? null : toFloat(metrics.value.inner.at(row)))),
+  };
+}
+
+/** What a point says itself; a mark that does not say it stands where its spans do. */
+function toPlaceOf(metrics: Rows<"metrics">, batch: Batch): (row: number) => MarkPlace {
+  let placeOfMark: ((spanId: string) => MarkPlace) | null = null;
+  return (row) => {
+    const step = metrics.step.isNull(row) ? null : metrics.step.inner.at(row);
+    const epoch = metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row);
+    if (metrics.source.at(row) !== "cirron") return { worker: metrics.worker.at(row), step, epoch };
+    placeOfMark ??= createMarkPlaces(batch);
+    const place = placeOfMark(metrics.span_id.at(row));
+    return { worker: place.worker, step: step ?? place.step, epoch: epoch ?? place.epoch };
   };
 }
 

@@ -26,7 +26,10 @@ export const LiveRun = Type.Object({
 /** How many rows of each kind arrived since the last `changed` of this run: what to ask for again. */
 export const LiveChanged = Type.Object({ run: Type.String(), rows: Type.Record(Type.String(), Count) });
 
-/** Metric points in columns. */
+/**
+ * Metric points in columns. A mark without a step, an epoch or a worker has those of the spans around it as far as they
+ * came with it; a span that comes later gives them to the stored point alone.
+ */
 export const LiveMetrics = Type.Object({
   run: Type.String(),
   key: Type.Array(Type.String()),

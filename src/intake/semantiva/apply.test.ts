@@ -152,6 +152,8 @@ describe("applySemantiva", () => {
     const half =
       '{"record_type":"pipeline_start","schema_version":1,"run_id":"r","pipeline_id":"p","pipeline_spec_canonical":{},"run_space_launch_id":"l"}';
     expect(rowsOf(apply(half), "lifecycle")[0]).toMatchObject({ launch_key: "", launch_id: "l", attempt: null });
+    const nameless = half.replace('"run_space_launch_id":"l"', '"run_space_launch_id":"","run_space_attempt":1');
+    expect(rowsOf(apply(nameless), "lifecycle")[0]).toMatchObject({ launch_key: "", attempt: 1n });
   });
 
   it("keeps each run's index and context, NaN in it too [ST-13]", () => {
