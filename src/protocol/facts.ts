@@ -2,7 +2,7 @@
 // pulls in a decoder, so that the browser can read it too; what a protocol does is in `protocols.ts`.
 
 import { cirronFacts } from "./cirron/facts.ts";
-import type { ProtocolFacts } from "./protocol-facts.ts";
+import type { ProtocolFacts, RunTrait } from "./protocol-facts.ts";
 import { runFacts } from "./run/facts.ts";
 import { semantivaFacts } from "./semantiva/facts.ts";
 import { xtrackFacts } from "./xtrack/facts.ts";
@@ -16,6 +16,15 @@ export const protocolNames: readonly ProtocolName[] = spoken.map(({ name }) => n
 export const recordProtocolNames: readonly (ProtocolName | typeof runFacts.name)[] = [...protocolNames, runFacts.name];
 
 export const protocolLabels: readonly string[] = spoken.map(({ label }) => label);
+
+/** The protocols whose runs are made of this. */
+export function protocolsWith(trait: RunTrait): readonly ProtocolName[] {
+  return spoken.filter(({ traits }) => (traits as readonly RunTrait[]).includes(trait)).map(({ name }) => name);
+}
+
+export function hasTrait(protocol: string, trait: RunTrait): boolean {
+  return protocolsWith(trait).some((name) => name === protocol);
+}
 
 export const ingestPaths = {
   ...cirronFacts.paths,

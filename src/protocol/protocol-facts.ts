@@ -9,11 +9,21 @@ export interface IngestPath {
   readonly media: readonly string[];
 }
 
+export type RunTrait =
+  /** Sessions of processes, each with a rank; a session's own span is its end, and its numeric marks are points. */
+  | "sessions"
+  /** Pipelines of nodes, complete or not, alone or in a launch. */
+  | "pipelines"
+  /** Named workers that number their events and say when they start and end. */
+  | "workers";
+
 export interface ProtocolFacts {
   /** Stored with every row of the protocol. */
   readonly name: string;
   /** What people call it. */
   readonly label: string;
+  /** What its runs are made of, for those who judge and show them. */
+  readonly traits: readonly RunTrait[];
   /** By the route's name in the contract. */
   readonly paths: Readonly<Record<string, IngestPath>>;
 }

@@ -12,6 +12,8 @@ import type { ProtocolFacts } from "./protocol-facts.ts";
 export interface Protocol {
   /** What it is called and where its clients post. */
   readonly facts: ProtocolFacts;
+  /** The kinds of journal records that it makes. */
+  readonly inputs: readonly Input["kind"][];
   /** Its HTTP doors; none for one that is only spoken over sockets or read from files. */
   readonly doors: readonly HttpDoor[];
   /** What a file is to this protocol, from its name and first bytes; null when it is none of its files. */
@@ -49,6 +51,10 @@ export interface IngestRequest extends RequestHead {
 
 /** The queries of all routes; which of them a route has, its schema says. */
 export interface IngestQuery {
+  readonly wait?: string;
+  readonly imported?: "1";
+  readonly source?: string;
+  readonly run?: string;
   readonly file?: string;
   readonly line?: number;
   readonly offset?: number;

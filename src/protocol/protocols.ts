@@ -1,5 +1,6 @@
 // The registry: every protocol, once. A new one is a folder beside the others and a line here and in `facts.ts`.
 
+import type { Input } from "#intake/input.ts";
 import { cirron } from "./cirron/protocol.ts";
 import type { HttpDoor, Protocol } from "./protocol.ts";
 import { run } from "./run/protocol.ts";
@@ -17,4 +18,13 @@ export function doorsByRoute(): Map<HttpDoor["route"], ProtocolDoor[]> {
   const doors = protocols.flatMap((protocol) => protocol.doors.map((door) => ({ ...door, protocol })));
   doors.sort((a, b) => Number(a.claims === undefined) - Number(b.claims === undefined));
   return Map.groupBy(doors, ({ route }) => route);
+}
+
+/** Whose records inputs of a kind are, by name; null for changes, which are nobody's. */
+export function protocolOfKind(kind: Input["kind"]): string | null {
+  return protocols.find(({ inputs }) => inputs.includes(kind))?.facts.name ?? null;
+}
+
+export function protocolOfInput(input: Input): string | null {
+  return input.kind === "refused" ? input.protocol : protocolOfKind(input.kind);
 }

@@ -7,11 +7,11 @@
 
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RouteName } from "#api/contract/paths.ts";
 import { ApiError, type Client } from "#cli/client.ts";
+import type { IngestRoute } from "#protocol/facts.ts";
 
 export interface SpooledRequest {
-  readonly route: "cirron" | "xtrack" | "output" | "wrapper" | "cirronRun";
+  readonly route: IngestRoute;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: Uint8Array;
@@ -40,7 +40,7 @@ export function decodeRequest(bytes: Uint8Array): SpooledRequest {
 }
 
 export function sendRequest(client: Client, { route, params, query, body }: SpooledRequest): Promise<Response> {
-  return client.open(route as RouteName, { params, query } as never, { raw: { bytes: body } });
+  return client.open(route, { params, query } as never, { raw: { bytes: body } });
 }
 
 /** A server that has no room, or wants another key, may take a request later; what it cannot read it never will. */

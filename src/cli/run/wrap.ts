@@ -9,6 +9,7 @@ import { join, resolve, sep } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Client } from "#cli/client.ts";
 import type { Context } from "#cli/context.ts";
+import { printedRoutes } from "#protocol/printed.ts";
 import type { Sentinel } from "#wire/cirron/sentinel.ts";
 import { type CommandLink, createCommandLink } from "./command-link.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -204,7 +205,7 @@ class Capture {
     const { runId, client } = this.options;
     if (sentinel.kind === "trace_batch") {
       const body = sentinel.batch.slice();
-      this.outbox.add({ route: "cirronRun", params: { run: runId }, query: {}, body });
+      this.outbox.add({ route: printedRoutes.batch, params: { run: runId }, query: {}, body });
     } else if (sentinel.kind === "trace_blob") {
       const path = resolve(sentinel.localPath);
       // The program names the path; only what lies below its own folder is taken for its own.
@@ -244,7 +245,7 @@ class Capture {
     this.frameBytes = 0;
     const query = { run: this.options.runId, offset: this.frameOffset };
     this.frameOffset += body.length;
-    this.outbox.add({ route: "xtrack", params: {}, query, body });
+    this.outbox.add({ route: printedRoutes.frames, params: {}, query, body });
   }
 
   private flushRecords(): void {

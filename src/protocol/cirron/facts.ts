@@ -8,6 +8,7 @@ const blob = { method: "PUT", scope: "ingest", media: ["application/octet-stream
 export const cirronFacts = {
   name: "cirron",
   label: "Cirron",
+  traits: ["sessions"],
   paths: {
     cirron: { ...batch, path: "/v1/traces", summary: "A Cirron batch." },
     cirronDefault: { ...batch, path: "/api/traces", summary: "A Cirron batch, on the SDK's default path." },

@@ -6,6 +6,7 @@ import { detectCirron } from "./files.ts";
 
 export const cirron: Protocol = {
   facts: cirronFacts,
+  inputs: ["cirron_batch", "blob"],
   doors: cirronDoors,
   detect: detectCirron,
   exported: [exportedBatch],

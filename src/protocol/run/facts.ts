@@ -5,6 +5,7 @@ import type { ProtocolFacts } from "#protocol/protocol-facts.ts";
 export const runFacts = {
   name: "run",
   label: "tributary run",
+  traits: [],
   paths: {
     output: {
       method: "POST",

@@ -6,6 +6,7 @@ import { runFacts } from "./facts.ts";
 /** It has no files: the wrapper keeps what it cannot send in a spool of its own. */
 export const run: Protocol = {
   facts: runFacts,
+  inputs: ["log_lines", "wrapper_lines"],
   doors: runDoors,
   detect: () => null,
   exported: [exportedOutput, exportedWrapperLine],

@@ -5,6 +5,7 @@ import type { ProtocolFacts } from "#protocol/protocol-facts.ts";
 export const semantivaFacts = {
   name: "semantiva",
   label: "Semantiva",
+  traits: ["pipelines"],
   paths: {
     semantiva: {
       method: "POST",

@@ -6,6 +6,7 @@ import { detectSemantiva } from "./files.ts";
 
 export const semantiva: Protocol = {
   facts: semantivaFacts,
+  inputs: ["semantiva_lines"],
   doors: semantivaDoors,
   detect: detectSemantiva,
   exported: [exportedTraceLine],

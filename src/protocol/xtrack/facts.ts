@@ -5,6 +5,7 @@ import type { ProtocolFacts } from "#protocol/protocol-facts.ts";
 export const xtrackFacts = {
   name: "xtrack",
   label: "XTrack",
+  traits: ["workers"],
   paths: {
     xtrack: {
       method: "POST",

@@ -6,6 +6,7 @@ import { detectXtrack } from "./files.ts";
 
 export const xtrack: Protocol = {
   facts: xtrackFacts,
+  inputs: ["xtrack_frames"],
   doors: xtrackDoors,
   detect: detectXtrack,
   exported: [exportedEvent],

@@ -4,9 +4,10 @@
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
 import { version } from "#base/version.ts";
-import type { Input } from "#intake/input.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
 import type { JournalOutageKind } from "#journal/outage.ts";
+import { hasTrait, protocolsWith } from "#protocol/facts.ts";
+import { protocolOfInput } from "#protocol/protocols.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
@@ -49,20 +50,18 @@ interface ProtocolCounts {
 /** Looks between two counts of what is missing. */
 const looksPerCount = 12;
 
-type Protocol = "cirron" | "semantiva" | "xtrack" | "run";
-
 export function createPulse(options: PulseOptions): Pulse {
   const { collector, metrics, times } = options;
   const startedNs = nowNs();
   const lag = new LagWatch();
   const rate = new EventRate();
-  const counts = new Map<Protocol, ProtocolCounts>();
+  const counts = new Map<string, ProtocolCounts>();
   const history = { events: [] as number[], lagMs: [] as number[], waiting: [] as number[] };
   let storeUp = true;
   let missing = 0;
 
   collector.onApplied((entry) => {
-    const protocol = protocolOf(entry.input);
+    const protocol = protocolOfInput(entry.input);
     lag.note(entry.position);
     if (protocol === null) return;
     rate.add(entry.applied.accepted);
@@ -75,7 +74,7 @@ export function createPulse(options: PulseOptions): Pulse {
     push(history.waiting, collector.writer.pendingBytes);
     // The count reads every range of sequence numbers, so it is taken once a minute.
     if (storeUp && looks++ % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
-    metrics.gaps.set({ protocol: "xtrack" }, missing);
+    for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, missing);
     setGauges(options, lag);
     await collector.journal.probe();
     tell(problems());
@@ -197,26 +196,7 @@ function push(list: number[], value: number): void {
   if (list.length > historyMax) list.shift();
 }
 
-function protocolOf(input: Input): Protocol | null {
-  switch (input.kind) {
-    case "cirron_batch":
-    case "blob":
-      return "cirron";
-    case "semantiva_lines":
-      return "semantiva";
-    case "xtrack_frames":
-      return "xtrack";
-    case "log_lines":
-    case "wrapper_lines":
-      return "run";
-    case "refused":
-      return input.protocol as Protocol;
-    case "change":
-      return null;
-  }
-}
-
-function count(counts: Map<Protocol, ProtocolCounts>, protocol: Protocol, entry: AppliedInput, metrics: Metrics): void {
+function count(counts: Map<string, ProtocolCounts>, protocol: string, entry: AppliedInput, metrics: Metrics): void {
   const one = counts.get(protocol) ?? { accepted: 0, duplicates: 0, faults: 0, rate: new EventRate() };
   counts.set(protocol, one);
   const { accepted, duplicates, faults } = entry.applied;
@@ -229,9 +209,9 @@ function count(counts: Map<Protocol, ProtocolCounts>, protocol: Protocol, entry:
   for (const { code } of faults) metrics.faults.inc({ protocol, code });
 }
 
-function toProtocolHealth(protocol: Protocol, one: ProtocolCounts, doors: XtrackDoors | null, missing: number) {
-  const refused =
-    protocol === "xtrack" ? (doors?.connections.unauthorized ?? 0) + (doors?.connections.overLimit ?? 0) : 0;
+function toProtocolHealth(protocol: string, one: ProtocolCounts, doors: XtrackDoors | null, missing: number) {
+  const { unauthorized, overLimit } = doors?.connections ?? { unauthorized: 0, overLimit: 0 };
+  const refused = protocol === doors?.protocol ? unauthorized + overLimit : 0;
   const { accepted, duplicates, faults, rate } = one;
   return {
     protocol,
@@ -239,7 +219,7 @@ function toProtocolHealth(protocol: Protocol, one: ProtocolCounts, doors: Xtrack
     refused,
     duplicates,
     faults,
-    missing: protocol === "xtrack" ? missing : 0,
+    missing: hasTrait(protocol, "workers") ? missing : 0,
     events_per_s: rate.perSecond(),
   };
 }
@@ -248,7 +228,8 @@ function setGauges({ collector, metrics, doors }: PulseOptions, lag: LagWatch): 
   metrics.journalBytes.set(collector.journal.size());
   metrics.journalLagSeconds.set(lag.lagMs(collector.writer.stored) / 1000);
   metrics.waitingBytes.set(collector.writer.pendingBytes);
-  metrics.connections.set({ transport: "xtrack" }, doors()?.connections.open ?? 0);
+  const sockets = doors();
+  if (sockets !== null) metrics.connections.set({ transport: sockets.protocol }, sockets.connections.open);
 }
 
 /** When journal positions were applied, a few a second, so that the age of the oldest unstored one is known. */

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import type { BlobInput, RefusedInput } from "#intake/input.ts";
+import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import type { BlobStore, Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
@@ -41,8 +42,9 @@ export async function createBlobRoom(
 ): Promise<BlobRoom> {
   const room = new Room(collector, blobs, limits.bytesMax, onTrouble);
   await room.restore();
-  collector.onApplied(({ input }) => {
-    if (input.kind === "cirron_batch") room.look();
+  collector.onApplied(({ applied }) => {
+    // A blob waits for the span that it belongs to.
+    if (applied.parts.some(({ table }) => table === "spans")) room.look();
   });
   return room;
 }
@@ -220,7 +222,7 @@ function toConflict(
     runOverride: put.runOverride,
     imported: false,
     receivedNs: put.receivedNs,
-    protocol: "cirron",
+    protocol: protocolOfKind("blob") ?? "",
     code: "identity_conflict",
     detail: `The file ${put.key} is known with other content: kept is ${name(stored)}; came ${name(sent)}.`,
     place: JSON.stringify({ file: put.key }),

@@ -9,6 +9,7 @@ import { loadIdentity } from "#intake/record-identity.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import { isRetryable } from "#store/outage.ts";
 import {
@@ -39,7 +40,7 @@ export async function restoreIntake(store: Store, applier: ProtocolApplier, nowN
   const groups = await readStateRows<Record<keyof StateRow<"groups">, string>>(store, "groups");
   for (const row of groups) {
     const group = toGroupRow(row);
-    if (group.protocol === "cirron") applier.cirronOf(group.workspace).map.restore(group);
+    if (hasTrait(group.protocol, "sessions")) applier.cirronOf(group.workspace).map.restore(group);
     else applier.groups.restore(group);
   }
   const aliases = await readStateRows<StateRow<"aliases">>(store, "aliases");

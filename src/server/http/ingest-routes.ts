@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths } from "#api/contract/paths.ts";
-import { type QueryOf, type RouteSchemas, schemas } from "#api/contract/routes.ts";
+import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival, RefusedInput } from "#intake/input.ts";
@@ -60,7 +60,7 @@ async function takeIn(
   const { bytes, packed } = body;
   const door = pick(doors, { headers, body: bytes });
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, bytes.length);
-  const query = request.query as IngestQuery & { wait?: string };
+  const query = request.query as IngestQuery;
   const sent = packed === undefined ? { body: bytes } : { body: bytes, packed };
   const { submissions, refused, answerWhen, toReply } = await door.take({
     arrival,
@@ -95,7 +95,7 @@ function pick(doors: readonly ProtocolDoor[], head: RequestHead): ProtocolDoor {
 
 export function toArrival(request: FastifyRequest): Arrival {
   const { caller } = request;
-  const { imported, source, run, wrapper } = request.query as QueryOf<"cirron"> & { wrapper?: string };
+  const { imported, source, run, wrapper } = request.query as IngestQuery;
   return {
     workspace: caller.workspace,
     transport: wrapper !== undefined ? "run" : source !== undefined ? "file" : "http",

@@ -8,6 +8,7 @@ import { type CommandStep, fromCommandRow } from "#control/command.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
 import { type BatchPlace, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
@@ -94,7 +95,7 @@ export class StateNews {
     }
     const keys = applied.state.some(({ table }) => table === "keys");
     const groups = applied.state.flatMap((change) =>
-      change.table === "groups" && change.row.protocol !== "cirron" ? [change.row.group_key] : [],
+      change.table === "groups" && !hasTrait(change.row.protocol, "sessions") ? [change.row.group_key] : [],
     );
     const at = input.receivedNs.toString();
     const batches = applied.state.flatMap((change) =>
@@ -138,7 +139,7 @@ export class StateNews {
     const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
     for (const row of living) hub.know(row.workspace, row.run_id);
     const changes = living
-      .filter(({ protocol }) => protocol !== "cirron")
+      .filter(({ protocol }) => !hasTrait(protocol, "sessions"))
       .flatMap((row) => applier.groups.merge(row, nowNs()));
     if (changes.length > 0) await this.collector.change(changes, "default", "");
   }

@@ -1,6 +1,7 @@
 // All ways in for XTrack workers that stay connected: TCP, Unix socket, WebSocket.
 
 import type { Config } from "#config/settings.ts";
+import { xtrackFacts } from "#protocol/xtrack/facts.ts";
 import type { Access } from "#server/http/access.ts";
 import { mayUse } from "#server/http/access.ts";
 import { isLoopback } from "#server/http/addresses.ts";
@@ -37,6 +38,8 @@ export interface XtrackDoorsOptions {
 }
 
 export interface XtrackDoors {
+  /** Whose connections these are. */
+  readonly protocol: string;
   /** Where workers can connect, the port known when 0 was asked for. */
   readonly addresses: readonly ListenAddress[];
   readonly webSocket: WebSocketDoor;
@@ -81,7 +84,9 @@ export async function openXtrackDoors({ config, access, intake, desk }: XtrackDo
   }
   const addresses = servers.map(({ address }) => address);
   const list = (): ConnectionInfo[] => [...servers.flatMap((server) => server.list()), ...webSocket.list()];
-  return { addresses, list, webSocket, presence: sink.presence, connections: counters, records: sink.counters, close };
+  const { presence, counters: records } = sink;
+  const protocol = xtrackFacts.name;
+  return { protocol, addresses, list, webSocket, presence, connections: counters, records, close };
 }
 
 function toListen({ xtrackAddress, xtrackUnixPath }: XtrackSettings): ListenAddress[] {

@@ -1,5 +1,7 @@
 // Views that are derived rather than stored: launches and gaps.
 
+import { withTrait } from "#store/protocol-sql.ts";
+
 /** One row for each run of a launch; a launch without runs has one with run_id ''. */
 export function launchesView(database: string): string {
   return `SELECT
@@ -45,7 +47,7 @@ FROM (SELECT run_id, worker, incarnation, first_seq AS first,
     FROM ${database}.seq_ranges AS r
     INNER JOIN (${groups}) AS g ON g.group_key = r.group_key
     LEFT JOIN (SELECT group_key, worker, groupUniqArray(ts_ns) AS starts FROM ${database}.events
-      WHERE protocol = 'xtrack' AND type = 'run_start' GROUP BY group_key, worker) AS i
+      WHERE ${withTrait("protocol", "workers")} AND type = 'run_start' GROUP BY group_key, worker) AS i
       ON i.group_key = r.group_key AND i.worker = r.worker
     WHERE r.received_ns > g.deleted_ns))
 WHERE first > before + 1`;

@@ -2,6 +2,7 @@
 // only the server knows are missing here: open connections, and another silence than ten minutes.
 
 import { jsonText } from "#store/payload-sql.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 
 /** No signal, or one that a program brings upon itself: that is a failure. */
 const notKilled = "('', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSYS', 'SIGTRAP')";
@@ -31,7 +32,7 @@ function saidSql(database: string): string {
         argMinIf(${jsonText("payload", "name")}, ts_ns, type = 'run_start') AS name,
         argMinIf(${jsonText("payload", "run_id", "exp_id")}, ts_ns, type = 'run_start') AS experiment
       FROM ${database}.events
-      WHERE type IN ('run_start', 'run_end', 'wrapper_start', 'wrapper_exit') AND protocol IN ('xtrack', 'run')
+      WHERE type IN ('run_start', 'run_end', 'wrapper_start', 'wrapper_exit') AND (${withTrait("protocol", "workers")} OR protocol = 'run')
       GROUP BY group_key, is_wrapper, worker)
     GROUP BY group_key`;
 }
@@ -47,6 +48,8 @@ function pipelineSql(database: string): string {
     WHERE l.type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key`;
 }
 
+const ofSessions = withTrait("g.protocol", "sessions");
+
 /** The order of evidence: exit code, every worker's end, every pipeline's end, session spans, then silence. */
 const statusSql = `multiIf(
     max(s.has_exit), argMaxIf(s.exit_word, t.max_ns, s.has_exit),
@@ -56,9 +59,9 @@ const statusSql = `multiIf(
         arrayAll(word -> word = 'completed', words), 'completed', 'unknown'),
     max(p.group_key != '') AND minIf(p.has_end, p.group_key != ''),
       if(max(p.bad_end) OR max(p.no_outcome AND p.errors), 'failed', 'completed'),
-    max(g.protocol = 'cirron') AND minIf(g.root_kind = 'session', g.protocol = 'cirron'), 'completed',
+    max(${ofSessions}) AND minIf(g.root_kind = 'session', ${ofSessions}), 'completed',
     maxIf(t.max_received_ns, NOT g.imported) > toUnixTimestamp64Nano(now64(9)) - ${silenceNs}, 'running',
-    min(g.imported) AND min(g.protocol = 'cirron'), 'unknown', 'lost')`;
+    min(g.imported) AND min(${ofSessions}), 'unknown', 'lost')`;
 
 export function runsView(database: string, groups: string): string {
   return `SELECT

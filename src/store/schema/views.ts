@@ -3,6 +3,7 @@
 // groups and reads only those.
 
 import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import { gapsView, launchesView } from "./derived-views.ts";
 import type { Dialect } from "./dialect.ts";
 import { runsView } from "./runs-view.ts";
@@ -54,7 +55,7 @@ const factViews: Readonly<Record<string, FactView>> = {
   },
   artifacts: {
     table: "events",
-    where: "f.protocol = 'xtrack' AND f.type = 'artifact'",
+    where: `${withTrait("f.protocol", "workers")} AND f.type = 'artifact'`,
     columns: [
       text("name"),
       text("path"),
@@ -71,7 +72,7 @@ const factViews: Readonly<Record<string, FactView>> = {
   },
   checkpoints: {
     table: "events",
-    where: "f.protocol = 'xtrack' AND f.type = 'checkpoint'",
+    where: `${withTrait("f.protocol", "workers")} AND f.type = 'checkpoint'`,
     columns: [
       int("step"),
       int("epoch"),

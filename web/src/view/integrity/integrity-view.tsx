@@ -2,6 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { WorkerSequence } from "#api/contract/record.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
@@ -22,7 +23,7 @@ export function IntegrityView() {
           </p>
         ))}
         <Sequences />
-        {run.protocols.includes("semantiva") ? <Completeness /> : null}
+        {run.protocols.some((name) => hasTrait(name, "pipelines")) ? <Completeness /> : null}
         <NonFinite />
         <Faults />
       </div>

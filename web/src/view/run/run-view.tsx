@@ -3,6 +3,7 @@
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Run } from "#api/contract/run.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { MomentStrip } from "../../clock/moment-strip.tsx";
 import { RunClockProvider } from "../../clock/run-clock.tsx";
 import { WindowBar } from "../../clock/window-bar.tsx";
@@ -87,7 +88,7 @@ function countOf(run: Run, tab: RunTab): number | null {
     case "tensors":
       return counts.snapshots;
     case "pipeline":
-      return counts.nodes + (run.protocols.includes("semantiva") ? 1 : 0);
+      return counts.nodes + (run.protocols.some((name) => hasTrait(name, "pipelines")) ? 1 : 0);
     case "logs":
       return counts.logs;
     case "files":
