@@ -70,7 +70,8 @@ export function createClient(url: string, key: string): Client {
       ...(streamed ? { duplex: "half" } : {}),
     };
     const response = await send(`${url}${toPath(name, request)}`, init as RequestInit, url);
-    if (response.ok || response.status === 503) return response;
+    // Only a server that says how it is says so with 503; from elsewhere it means that nothing was done.
+    if (response.ok || (response.status === 503 && name === "readyz")) return response;
     throw await toApiError(response);
   };
   return {
@@ -107,8 +108,8 @@ async function toApiError(response: Response): Promise<ApiError> {
 /** The path with its segments percent-encoded, and the query with lists as repeated names. */
 export function toPath(name: RouteName, { params, query }: AnyCall): string {
   const path = paths[name].path
-    .replace(/:(\w+)/g, (_, segment: string) => encodeURIComponent(String(params?.[segment])))
-    .replace("*", () => String(params?.["*"]).split("/").map(encodeURIComponent).join("/"));
+    .replace(/:(\w+)/g, (_, segment: string) => encodeSegment(String(params?.[segment])))
+    .replace("*", () => String(params?.["*"]).split("/").map(encodeSegment).join("/"));
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
     if (value === undefined) continue;
@@ -116,4 +117,11 @@ export function toPath(name: RouteName, { params, query }: AnyCall): string {
   }
   const text = search.toString();
   return text === "" ? path : `${path}?${text}`;
+}
+
+/** A dot segment, encoded or not, would lead to another route than the one that is meant. */
+function encodeSegment(text: string): string {
+  if (!/^\.{1,2}$/.test(text)) return encodeURIComponent(text);
+  const message = `${JSON.stringify(text)} can be no part of a name.`;
+  throw new ApiError(400, { code: "bad_name", message, hint: "", at: null }, 0);
 }

@@ -1,8 +1,8 @@
 // Paths that a person gave → the files in them that hold traces. A folder may be a spool, a `.cirron` folder, a folder of
 // JSONL in any of the namings the driver has, or a mixture; each file is told by what it is.
 
-import { open, readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { open, readdir, realpath, stat } from "node:fs/promises";
+import { basename, join, sep } from "node:path";
 import { compareText } from "#base/compare-text.ts";
 import { detectBytes, detectFile, exportFile } from "./detect.ts";
 import type { FileKind } from "./file-kind.ts";
@@ -15,17 +15,25 @@ export interface Source {
   readonly root: string;
 }
 
-/** A path that cannot be read. */
+/** A path that cannot be read, or is not. */
 export interface UnreadablePath {
   readonly path: string;
   readonly kind: null;
-  /** The system's word for it, such as ENOENT. */
+  /** The system's word for it, such as ENOENT, or one of `refusals`. */
   readonly reason: string;
 }
+
+const refusals = {
+  /** Whoever wrote the folder may not say which of the reader's files are read. */
+  link: "a link that leads out of the folder",
+  /** Rows and blobs of a server, and the requests that wait for it. */
+  data: "a data folder of Tributary itself",
+} as const;
 
 /** Nothing anyone means lies deeper, and a cycle of mounts ends here. */
 const folderDepthMax = 32;
 const passedFolders = new Set(["node_modules", ".git"]);
+const dataFolders = new Set([".tributary", ".tributary-demo"]);
 
 /** Files in the order of their names, which for a spool is the order of time. Of a folder only what holds traces is
  * given; a file that was named itself is given whatever it is. */
@@ -33,7 +41,7 @@ export async function* findSources(paths: readonly string[]): AsyncGenerator<Sou
   for (const path of paths) {
     try {
       const found = await stat(path);
-      if (found.isDirectory()) yield* walkFolder(path, path, 0);
+      if (found.isDirectory()) yield* walkFolder(path, { path, real: await realpath(path) }, 0);
       else yield await readSource(path, path);
     } catch (error) {
       yield { path, kind: null, reason: reasonOf(error) };
@@ -41,22 +49,39 @@ export async function* findSources(paths: readonly string[]): AsyncGenerator<Sou
   }
 }
 
-async function* walkFolder(folder: string, root: string, depth: number): AsyncGenerator<Source | UnreadablePath> {
+interface Root {
+  readonly path: string;
+  /** Where it really is. */
+  readonly real: string;
+}
+
+async function* walkFolder(folder: string, root: Root, depth: number): AsyncGenerator<Source | UnreadablePath> {
   if (depth > folderDepthMax) return;
   const entries = await readdir(folder, { withFileTypes: true });
+  const names = new Set(entries.map(({ name }) => name));
+  if (dataFolders.has(basename(folder)) || (names.has("collector") && names.has("journal"))) {
+    yield { path: folder, kind: null, reason: refusals.data };
+    return;
+  }
   for (const entry of entries.sort((a, b) => compareText(a.name, b.name))) {
     const path = join(folder, entry.name);
     try {
       if (entry.isDirectory()) {
         if (!passedFolders.has(entry.name)) yield* walkFolder(path, root, depth + 1);
+      } else if (entry.isSymbolicLink() && !(await isInside(path, root))) {
+        if ((await stat(path)).isFile()) yield { path, kind: null, reason: refusals.link };
       } else if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) {
-        const source = await readSource(path, root);
+        const source = await readSource(path, root.path);
         if (isTrace(source.kind)) yield source;
       }
     } catch (error) {
       yield { path, kind: null, reason: reasonOf(error) };
     }
   }
+}
+
+async function isInside(path: string, root: Root): Promise<boolean> {
+  return (await realpath(path)).startsWith(root.real + sep);
 }
 
 /** Files of a folder that are neither of a protocol nor an export are passed over. */

@@ -32,7 +32,11 @@ export const BlobPath = Type.Object({ "*": Type.String({ minLength: 1 }) });
 export const RunBlobPath = Type.Object({ run: Type.String({ minLength: 1 }), "*": Type.String({ minLength: 1 }) });
 export const ArtifactPutPath = Type.Object({ run: Type.String({ minLength: 1 }), name: Type.String({ minLength: 1 }) });
 
-export const BatchAccepted = Type.Object({ batch_id: Type.String() });
+export const BatchAccepted = Type.Object({
+  batch_id: Type.String(),
+  accepted: Type.Optional(Count),
+  duplicates: Type.Optional(Count),
+});
 export const StreamAccepted = Type.Object({
   accepted: Count,
   duplicates: Count,

@@ -23,10 +23,11 @@ export function addImport(program: Command, context: Context): void {
     .summary("read traces from files and folders")
     .description(
       "Reads Cirron spool folders, XTrack files and Semantiva trace lines, told apart by what is in them. What is already " +
-        "known is not stored again, so importing twice is harmless. Returns when everything can be queried.",
+        "known is not stored again, so importing twice is harmless. Returns when everything can be queried; exits 1 when there " +
+        "were faults. Links that lead out of a folder and Tributary's own data folders are not read.",
     )
     .argument("<path...>", "files or folders")
-    .option("--follow", "keep reading what is added, until Ctrl-C")
+    .option("--follow", "keep reading what is added, until Ctrl-C, also over restarts of the server")
     .option("--speed <speed>", "instant, realtime, or a factor such as 10x", "instant")
     .option("--run-id <id>", "put everything into this run")
     .addHelpText("after", "\nExample:\n  tributary import .cirron events.xtrack.bin traces/*.jsonl\n");
@@ -42,39 +43,57 @@ export function addImport(program: Command, context: Context): void {
         ...(options.runId === undefined ? {} : { runId: options.runId }),
         onFound: (files) => bar?.grow(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
         onBytes: (bytes) => bar?.advance(bytes),
+        onAway: createNotice(context),
       }).finally(() => bar?.stop());
     });
     if (options.json) printJson(context, result);
     else printResult(context, result);
-    if (result.unknown.length > 0) {
-      const names = result.unknown.join(", ");
-      throw new Exit(
-        exitCodes.negative,
-        `Nothing to read in ${names}.`,
-        "Is it a spool, an XTrack file or trace lines?",
-      );
-    }
+    complain(result);
+    if (result.faultCount > 0) throw new Exit(exitCodes.negative, "");
   });
 }
 
-function printResult(
-  context: Context,
-  { files, batches, accepted, duplicates, blobs, bytes, ...rest }: ImportResult,
-): void {
+/** Whatever was named and could not be read. What was only met on the way is told, and no failure. */
+function complain({ unknown, missing, passed, files }: ImportResult): void {
+  if (missing.length > 0) {
+    throw new Exit(exitCodes.negative, `There is no ${missing.join(", no ")}.`, "Is the path right?");
+  }
+  if (files === 0 && passed.length > 0) throw new Exit(exitCodes.negative, "There was nothing else to read.");
+  if (unknown.length > 0) {
+    throw new Exit(
+      exitCodes.negative,
+      `Nothing to read in ${unknown.join(", ")}.`,
+      "Is it a spool, an XTrack file or trace lines?",
+    );
+  }
+}
+
+function printResult(context: Context, result: ImportResult): void {
+  const { files, batches, accepted, duplicates, blobs, bytes, passed, faultCount, faults } = result;
   const parts = [
     ...(batches > 0 ? [formatCount(batches, "batch", "batches")] : []),
-    ...(accepted > 0 ? [formatCount(accepted, "record")] : []),
+    ...(accepted > 0 ? [`${formatCount(accepted, "new record")}`] : ["nothing new"]),
     ...(duplicates > 0 ? [`${formatCount(duplicates, "record")} already known`] : []),
     ...(blobs > 0 ? [formatCount(blobs, "blob")] : []),
   ];
-  printLine(context, `${formatCount(files, "file")} (${formatBytes(bytes)}): ${parts.join(", ") || "nothing new"}`);
-  if (rest.faultCount === 0) return;
-  const title = `${formatCount(rest.faultCount, "fault")}, kept with their bytes:`;
+  printLine(context, `${formatCount(files, "file")} (${formatBytes(bytes)}): ${parts.join(", ")}`);
+  for (const { path, reason } of passed) context.stderr.write(`${path} was not read: ${reason}\n`);
+  if (faultCount === 0) return;
+  const title = `${formatCount(faultCount, "fault")}, kept with ${faultCount === 1 ? "its" : "their"} bytes:`;
   printLine(context, paint(context.stdout, context.env, "yellow", title));
-  for (const { file, line, offset, code, message } of rest.faults.slice(0, 20)) {
+  for (const { file, line, offset, code, message } of faults.slice(0, 20)) {
     const place = line === undefined ? (offset === undefined ? "" : `@${offset}`) : `:${line}`;
     printLine(context, `  ${file}${place}: ${message} (${code})`);
   }
+}
+
+/** Says once, and not at every try, that the server is waited for. */
+function createNotice(context: Context): (reason: string) => void {
+  let said = "";
+  return (reason) => {
+    if (reason !== said) context.stderr.write(`${reason} Waiting for it.\n`);
+    said = reason;
+  };
 }
 
 /** A bar on a terminal's standard error; its total grows as files are found. */

@@ -69,7 +69,16 @@ export class ExportReader extends LineReader {
   private async takeLine(bytes: Buffer): Promise<void> {
     // The record is the last member and is taken as it stands: parsing it would lose digits.
     const at = bytes.indexOf(recordMark);
-    const head = JSON.parse(at < 0 ? bytes.toString() : `${bytes.toString("utf8", 0, at)}}`) as Line;
+    const head = parseHead(at < 0 ? bytes.toString() : `${bytes.toString("utf8", 0, at)}}`);
+    if (head === null) {
+      this.sender.note({
+        file: this.file.path,
+        line: this.line,
+        code: "line_not_json",
+        message: "is no line of an export",
+      });
+      return;
+    }
     const record = at < 0 ? Buffer.from(head.text ?? "") : bytes.subarray(at + recordMark.length, bytes.length - 1);
     const exported = exportedKinds.get(head.kind);
     if (exported !== undefined) await this.add(exported, head, record);
@@ -101,9 +110,9 @@ export class ExportReader extends LineReader {
     this.fileParts = [];
     const { sender } = this;
     const { path, source } = this.file;
-    if (head.key !== undefined) await sender.sendBlob(path, head.key, source, toStream(parts));
+    if (head.key !== undefined) await sender.sendBlob(path, head.key, source, () => toStream(parts));
     else if (head.artifact !== undefined)
-      await sender.sendArtifact(path, head.run as string, head.artifact, toStream(parts));
+      await sender.sendArtifact(path, head.run as string, head.artifact, () => toStream(parts));
   }
 
   private async add(kind: ExportedKind, head: Line, record: Uint8Array): Promise<void> {
@@ -131,6 +140,16 @@ export class ExportReader extends LineReader {
     const { path: file, source } = this.file;
     const shipment = { file, source, run: line.run, ...kind.toShipment(line, this.line) };
     await this.options.sender.send(shipment, Buffer.concat(parts));
+  }
+}
+
+/** Null for a line that is torn or no line of ours. */
+function parseHead(text: string): Line | null {
+  try {
+    const head: unknown = JSON.parse(text);
+    return typeof head === "object" && head !== null ? (head as Line) : null;
+  } catch {
+    return null;
   }
 }
 

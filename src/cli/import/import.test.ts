@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -176,6 +177,101 @@ describe("trace lines", () => {
   });
 });
 
+describe("what is too large for a request", () => {
+  it("is a fault when it is one line, and its neighbours are taken", async () => {
+    await server.close();
+    server = await openServer({ flags: { bodyBytesMax: "2 MiB" } });
+    const line = (n: number, size: number) => `{"record_type":"x","n":${n},"pad":"${"x".repeat(size)}"}\n`;
+    writeFileSync(join(folder, "a.jsonl"), line(1, 10) + line(2, 10));
+    writeFileSync(join(folder, "b.jsonl"), line(3, 10) + line(4, 3 << 20) + line(5, 10) + line(6, 1 << 20));
+    writeFileSync(join(folder, "c.jsonl"), line(7, 10));
+    const result = await importNow([folder]);
+    expect(result.faults).toMatchObject([{ file: join(folder, "b.jsonl"), line: 2, code: "line_too_long" }]);
+    const whole = bytesOf(server.inputs)
+      .toString()
+      .matchAll(/"n":(\d+),"pad":"x*"\}\n/g);
+    expect(Array.from(whole, ([, n]) => Number(n)).sort()).toEqual([1, 2, 3, 5, 6, 7]);
+    const places = server.inputs.map((input) =>
+      input.kind === "semantiva_lines" ? [input.firstLine, input.offset] : [],
+    );
+    expect(places).toContainEqual([3, line(3, 10).length + line(4, 3 << 20).length]);
+  });
+
+  it("is a fault when it is one frame, and its neighbours are taken", async () => {
+    const file = join(folder, "large.bin");
+    const large = encodeFrame("param", { seq: 3, ts: 3 }, {
+      run_id: "r",
+      key: "k",
+      value: "x".repeat(70 << 20),
+    } as never);
+    const frames = [start, metric(2), large, metric(4)];
+    writeFileSync(file, Buffer.concat(frames));
+    await importNow([file]);
+    const sent = server.inputs.map((input) => Buffer.from((input as { body: Uint8Array }).body));
+    expect(Math.max(...sent.map((body) => body.length))).toBeLessThan(1 << 20);
+    for (const frame of [start, metric(2), metric(4)])
+      expect(sent.some((body) => body.includes(Buffer.from(frame)))).toBe(true);
+    const places = server.inputs.map((input) => (input.kind === "xtrack_frames" ? input.offset : -1));
+    expect(places).toContain(start.length + metric(2).length);
+  });
+
+  it("does not stand in the way of large frames that fit", async () => {
+    await server.close();
+    server = await openServer({ flags: { bodyBytesMax: "6 MiB" } });
+    const file = join(folder, "two.bin");
+    const large = encodeFrame("param", { seq: 3, ts: 3 }, {
+      run_id: "r",
+      key: "k",
+      value: "x".repeat(5 << 20),
+    } as never);
+    const small = Array.from({ length: 30_000 }, (_, at) => metric(at + 10));
+    writeFileSync(file, Buffer.concat([start, ...small, large, metric(4)]));
+    const result = await importNow([file]);
+    expect(result.faultCount).toBe(0);
+    const parts = [...server.inputs].sort((a, b) => offsetOf(a) - offsetOf(b));
+    expect(bytesOf(parts).equals(readFileSync(file))).toBe(true);
+  });
+});
+
+describe("a server that goes away", () => {
+  it("ends an import, but not one that follows: it goes on when the server is back", async () => {
+    const { port } = server.server.address;
+    const file = join(folder, "live.bin");
+    writeFileSync(file, start);
+    const stop = new AbortController();
+    const said: string[] = [];
+    const following = importNow([file], { follow: true, stop: stop.signal, onAway: (reason) => said.push(reason) });
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    await server.close();
+    appendFileSync(file, metric(2));
+    await expect.poll(() => said.length, { timeout: 5000 }).toBeGreaterThan(0);
+    server = await openServer({ flags: { httpAddress: `127.0.0.1:${port}` } });
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    stop.abort();
+    expect(await following).toMatchObject({ files: 1 });
+    expect(bytesOf(server.inputs).equals(Buffer.from(metric(2)))).toBe(true);
+  });
+});
+
+describe("an export", () => {
+  it("cannot make the importer write under another name than its own", async () => {
+    const blob = Buffer.from("evil").toString("base64");
+    const files = ["../../runs/victim/artifacts/model.bin", "a/../b", ".."].flatMap((key) => [
+      { tributary: 1, kind: "file", base64: blob },
+      { tributary: 1, kind: "file", key },
+    ]);
+    const artifact = [
+      { tributary: 1, kind: "file", base64: blob },
+      { tributary: 1, kind: "file", run: "..", artifact: "x" },
+    ];
+    const lines = [...files, ...artifact].map((line) => `${JSON.stringify(line)}\n`);
+    writeFileSync(join(folder, "evil.jsonl"), `${lines.join("")}{"tributary":1,"kind":"torn\n`);
+    const { faults } = await importNow([join(folder, "evil.jsonl")]);
+    expect(server.blobs).toEqual([]);
+    expect(faults.map(({ code }) => code)).toEqual(["bad_name", "bad_name", "bad_name", "bad_name", "line_not_json"]);
+  });
+});
+
 describe("the command", () => {
   it("says what it read, waits when the server is busy, and is content to do it again", async () => {
     let busy = 1;
@@ -184,8 +280,63 @@ describe("the command", () => {
     const path = join(fixtures, "cirron/torch_stats");
     for (const _ of [1, 2]) {
       const { code, out } = await runInTest(["import", path, "--server", server.url]);
-      expect([code, out]).toEqual([0, expect.stringMatching(/^3 files \(\d+\.\d KiB\): 3 batches\n$/)]);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^3 files \(\d+\.\d KiB\): 3 batches, 3 new records\n$/)]);
     }
+  });
+
+  it("tells what was new from what was known", async () => {
+    const path = join(fixtures, "cirron/torch_stats");
+    server.respond = async () => ({ position: 1, accepted: 0, duplicates: 5, faults: [] });
+    const known = await runInTest(["import", path, "--server", server.url]);
+    expect(known).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(": 3 batches, nothing new, 15 records already known\n"),
+    });
+  });
+
+  it("says that a path does not exist, and still reads the others", async () => {
+    const spool = join(fixtures, "cirron/torch_stats");
+    const { code, out, err } = await runInTest(["import", "/no/such/path", spool, "--server", server.url]);
+    expect([code, err]).toEqual([1, "error There is no /no/such/path.\nIs the path right?\n"]);
+    expect(out).toContain("3 files");
+  });
+
+  it("ends with 1 when there were faults", async () => {
+    writeFileSync(join(folder, `${"1".padStart(20, "0")}-${"c".repeat(32)}.json`), "{torn");
+    const { code, out } = await runInTest(["import", folder, "--server", server.url]);
+    expect([code, out]).toEqual([1, expect.stringContaining("1 fault, kept with its bytes:")]);
+  });
+
+  it("does not read the data folder of a Tributary, by its name or by what is in it", async () => {
+    for (const name of [".tributary", "renamed"]) {
+      mkdirSync(join(folder, name, "journal"), { recursive: true });
+      writeFileSync(join(folder, name, "collector"), "id");
+      writeFileSync(join(folder, name, "journal", "1.bin"), start);
+    }
+    writeFileSync(join(folder, "mine.bin"), start);
+    const { code, out, err } = await runInTest(["import", folder, "--server", server.url]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^1 file /)]);
+    expect(err).toContain(`${join(folder, "renamed")} was not read: a data folder of Tributary itself\n`);
+    expect(server.inputs.map((input) => (input.kind === "xtrack_frames" ? input.file : ""))).toEqual([
+      join(folder, "mine.bin"),
+    ]);
+  });
+
+  it("does not follow links out of the folder that it was given", async () => {
+    const given = join(folder, "given");
+    mkdirSync(join(given, "snapshots", "span1"), { recursive: true });
+    const secret = join(folder, "secret.jsonl");
+    writeFileSync(secret, '{"record_type":"canary"}\n');
+    symlinkSync(secret, join(given, "evil.jsonl"));
+    symlinkSync(secret, join(given, "snapshots", "span1", "weights.safetensors"));
+    symlinkSync(folder, join(given, "up"));
+    writeFileSync(join(given, "inside.bin"), start);
+    symlinkSync(join(given, "inside.bin"), join(given, "linked.bin"));
+    const { code, err } = await runInTest(["import", given, "--server", server.url]);
+    expect([code, server.blobs]).toEqual([0, []]);
+    expect(server.inputs).toHaveLength(2);
+    expect(bytesOf(server.inputs).includes("canary")).toBe(false);
+    expect(err).toContain(`${join(given, "evil.jsonl")} was not read: a link that leads out of the folder\n`);
   });
 
   it("ends with 1 when there is nothing to read", async () => {

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "#cli/client.ts";
 import type { Reader } from "#protocol/reading/reader.ts";
 import { ExportReader } from "./export-reader.ts";
-import { type FoundTrace, findFiles } from "./found-file.ts";
+import { type Found, type FoundTrace, findFiles } from "./found-file.ts";
 import { createPace } from "./pace.ts";
-import { createSender, type ImportTotals } from "./sender.ts";
+import { createSender } from "./sender.ts";
+import type { ImportTotals } from "./totals.ts";
 
 export interface ImportOptions {
   readonly client: Client;
@@ -22,11 +23,11 @@ export interface ImportOptions {
   readonly stop: AbortSignal;
   readonly onFound?: (files: readonly FoundTrace[]) => void;
   readonly onBytes?: (bytes: number) => void;
+  /** With `follow`: the server is away, and is waited for. */
+  readonly onAway?: (reason: string) => void;
 }
 
-export interface ImportResult extends ImportTotals {
-  readonly unknown: readonly string[];
-}
+export interface ImportResult extends ImportTotals, Omit<Found, "files"> {}
 
 const pollMs = 200;
 
@@ -39,31 +40,48 @@ export async function importPaths(options: ImportOptions): Promise<ImportResult>
     runId,
     imported: !follow && options.live !== true,
     onBytes: options.onBytes ?? (() => undefined),
+    patience: follow ? { stop, onAway: options.onAway ?? (() => undefined) } : null,
   });
   const readers = new Map<string, Reader>();
   const createReader = (file: FoundTrace): Reader =>
     file.kind.read?.(file, { sender, pace }) ?? new ExportReader(file, { sender, pace });
-  const addFound = async () => {
-    const { files, unknown } = await findFiles(paths);
+  const addFound = async (): Promise<Omit<Found, "files">> => {
+    const { files, ...rest } = await findFiles(paths);
     const fresh = files.filter(({ path }) => !readers.has(path) && (options.only?.(path) ?? true));
     for (const file of fresh) readers.set(file.path, createReader(file));
     sender.totals.files += fresh.length;
     if (fresh.length > 0) options.onFound?.(fresh);
-    return unknown;
+    return rest;
+  };
+  const unreadable = new Set<string>();
+  /** A file that cannot be read any more costs its own records and no others. */
+  const attend = async (path: string, work: () => Promise<void>) => {
+    if (unreadable.has(path)) return;
+    try {
+      await work();
+    } catch (error) {
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (code === undefined || syscall === undefined) throw error;
+      unreadable.add(path);
+      // The spool's cap evicts the oldest files, maybe between listing and reading.
+      if (code !== "ENOENT") sender.note({ file: path, code: "unreadable", message: `cannot be read (${code})` });
+    }
   };
 
-  let unknown = await addFound();
-  for (const reader of readers.values()) {
-    while (!stop.aborted && (await reader.poll())) {
-      // Until this file has nothing more.
-    }
+  let found = await addFound();
+  for (const [path, reader] of readers) {
+    await attend(path, async () => {
+      while (!stop.aborted && (await reader.poll())) {
+        // Until this file has nothing more.
+      }
+    });
   }
   while (follow && !stop.aborted) {
     await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
-    unknown = await addFound();
-    for (const reader of readers.values()) await reader.poll();
+    found = await addFound();
+    for (const [path, reader] of readers) await attend(path, async () => void (await reader.poll()));
   }
-  for (const reader of readers.values()) await reader.finish();
+  for (const [path, reader] of readers) await attend(path, () => reader.finish());
   await sender.settle();
-  return { ...sender.totals, unknown };
+  return { ...sender.totals, ...found };
 }

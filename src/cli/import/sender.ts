@@ -3,31 +3,14 @@
 import type { BodyOf } from "#api/contract/routes.ts";
 import { ApiError, type Client } from "#cli/client.ts";
 import { ingestPaths } from "#protocol/facts.ts";
-import type { RecordSender, Shipment } from "#protocol/reading/reader.ts";
-
-export interface ImportFault {
-  readonly file: string;
-  readonly line?: number;
-  readonly offset?: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-export interface ImportTotals {
-  files: number;
-  batches: number;
-  blobs: number;
-  accepted: number;
-  duplicates: number;
-  bytes: number;
-  faultCount: number;
-  /** The first of them. */
-  readonly faults: ImportFault[];
-}
+import type { ReadBytes, ReadFault, RecordSender, Shipment } from "#protocol/reading/reader.ts";
+import { type Patience, sendPatiently } from "./patience.ts";
+import { postParts } from "./post-parts.ts";
+import { addAnswer, createTotals, type ImportTotals, noteFault } from "./totals.ts";
 
 export interface Sender extends RecordSender {
   readonly totals: ImportTotals;
-  sendArtifact(file: string, run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  sendArtifact(file: string, run: string, name: string, read: ReadBytes): Promise<void>;
   editRun(run: string, edit: BodyOf<"patchRun">): Promise<void>;
   /** What an export tells of a run beside its records. */
   tellHistory(run: string, history: BodyOf<"runHistory">): Promise<void>;
@@ -41,73 +24,63 @@ export interface SenderOptions {
   /** Written earlier, not by a program that still runs. */
   readonly imported: boolean;
   readonly onBytes: (bytes: number) => void;
+  /** For those who follow: a server that is away is waited for. */
+  readonly patience: Patience | null;
 }
 
 const inFlightMax = 4;
-const faultsMax = 100;
 
-export function createSender({ client, runId, imported, onBytes }: SenderOptions): Sender {
-  const totals: ImportTotals = {
-    files: 0,
-    batches: 0,
-    blobs: 0,
-    accepted: 0,
-    duplicates: 0,
-    bytes: 0,
-    faultCount: 0,
-    faults: [],
-  };
-  const note = (fault: ImportFault) => {
-    totals.faultCount++;
-    if (totals.faults.length < faultsMax) totals.faults.push(fault);
-  };
-  const { enqueue, whenIdle } = createQueue(totals, onBytes);
-  const take = async (file: string, response: Response) => {
-    const answer = (await response.json()) as Partial<StreamAnswer>;
-    // An answer without counts is to one batch.
-    if (answer.accepted === undefined) totals.batches++;
-    totals.accepted += answer.accepted ?? 0;
-    totals.duplicates += answer.duplicates ?? 0;
-    for (const fault of answer.faults ?? []) note({ file, ...fault });
-  };
+export function createSender({ client, runId, imported, onBytes, patience }: SenderOptions): Sender {
+  const totals = createTotals();
+  const note = (fault: ReadFault) => noteFault(totals, fault);
+  const patiently = <T>(task: () => Promise<T>) => sendPatiently(task, patience);
+  const { enqueue, whenIdle } = createQueue(totals, onBytes, patiently);
 
-  const takeFile = async (file: string, send: () => Promise<Response>) => {
+  const noteRefused = (error: unknown, file: string) => {
+    if (!isRefused(error)) throw error;
+    const offset = error.answer.at?.offset;
+    note({ file, code: error.answer.code, message: error.message, ...(offset === undefined ? {} : { offset }) });
+  };
+  const takeFile = async (file: string, put: () => Promise<Response>) => {
     try {
-      await send();
+      await patiently(put);
       totals.blobs++;
     } catch (error) {
-      if (!isRefused(error)) throw error;
-      note({ file, code: error.answer.code, message: error.message });
+      noteRefused(error, file);
     }
+  };
+  const post = async (shipment: Shipment, bytes: Uint8Array): Promise<unknown> => {
+    const { route } = shipment;
+    const run = runId ?? shipment.run;
+    // The run stands in the path where that has a place for it. No type can say which routes those are.
+    const isInPath = ingestPaths[route].path.includes("/:run/");
+    const query = toQuery(shipment, isInPath ? undefined : run, imported);
+    const raw = { bytes, headers: { "content-type": ingestPaths[route].media[0] } };
+    return (await client.open(route as "cirronRun", { params: { run: run ?? "" }, query }, { raw })).json();
   };
 
   return {
     totals,
+    note,
     send: (shipment, bytes) =>
       enqueue(bytes.length, async () => {
-        const { route, file } = shipment;
-        const headers = { "content-type": ingestPaths[route].media[0] };
+        const { file } = shipment;
+        const take = (answer: unknown) => addAnswer(totals, file, answer);
         try {
-          const run = runId ?? shipment.run;
-          // The run stands in the path where that has a place for it. No type can say which routes those are.
-          const isInPath = ingestPaths[route].path.includes("/:run/");
-          const params = { run: run ?? "" };
-          const query = toQuery(shipment, isInPath ? undefined : run, imported);
-          await take(file, await client.open(route as "cirronRun", { params, query }, { raw: { bytes, headers } }));
+          await postParts({ post, take, note }, shipment, bytes);
         } catch (error) {
           // The server keeps what it refuses as a fault, and the next file is none the worse for it.
-          if (!isRefused(error)) throw error;
-          const offset = error.answer.at?.offset;
-          note({ file, code: error.answer.code, message: error.message, ...(offset === undefined ? {} : { offset }) });
+          noteRefused(error, file);
         }
       }),
-    // A stream can be read only once, so a blob is not retried here but by importing again.
-    sendBlob: (file, key, source, bytes) => {
+    sendBlob: (file, key, source, read) => {
       const query = toQuery({ file, source }, runId, imported);
-      return takeFile(file, () => client.open("blob", { params: { "*": key }, query }, { raw: { bytes } }));
+      return takeFile(file, () => client.open("blob", { params: { "*": key }, query }, { raw: { bytes: read() } }));
     },
-    sendArtifact: (file, run, name, bytes) =>
-      takeFile(file, () => client.open("putArtifact", { params: { run: runId ?? run, name } }, { raw: { bytes } })),
+    sendArtifact: (file, run, name, read) =>
+      takeFile(file, () =>
+        client.open("putArtifact", { params: { run: runId ?? run, name } }, { raw: { bytes: read() } }),
+      ),
     editRun: async (run, edit) => {
       await client.call("patchRun", { params: { id: runId ?? run }, body: edit });
     },
@@ -116,7 +89,7 @@ export function createSender({ client, runId, imported, onBytes }: SenderOptions
     },
     settle: async () => {
       await whenIdle();
-      await client.call("readyz", { query: { drained: "1" } });
+      await patiently(() => client.call("readyz", { query: { drained: "1" } }));
     },
   };
 }
@@ -127,13 +100,17 @@ function toQuery({ file, source, query }: Omit<Shipment, "route">, run: string |
 }
 
 /** A few requests under way; the failure of one is thrown by a later call. */
-function createQueue(totals: ImportTotals, onBytes: (bytes: number) => void) {
+function createQueue(
+  totals: ImportTotals,
+  onBytes: (bytes: number) => void,
+  send: (task: () => Promise<void>) => Promise<void>,
+) {
   const inFlight = new Set<Promise<void>>();
   let failure: unknown;
   const enqueue = async (size: number, task: () => Promise<void>): Promise<void> => {
     while (inFlight.size >= inFlightMax) await Promise.race(inFlight);
     if (failure !== undefined) throw failure;
-    const started = retryBusy(task)
+    const started = send(task)
       .then(() => {
         totals.bytes += size;
         onBytes(size);
@@ -154,22 +131,4 @@ function createQueue(totals: ImportTotals, onBytes: (bytes: number) => void) {
 /** The server wants none of it, now or later. */
 function isRefused(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 413);
-}
-
-interface StreamAnswer {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly faults: readonly { line?: number; offset?: number; code: string; message: string }[];
-}
-
-/** Sends again for as long as the server says that it has no room. */
-async function retryBusy(task: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await task();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(1, error.retryAfterS) * 1000));
-    }
-  }
 }

@@ -1,5 +1,6 @@
 // Cirron batches over HTTP. A client drops a batch for good on most 4xx, so a duplicate is a success, and what is no
 // batch is kept as a fault. Durable is enough for the answer: whether rows are new is found out while the client goes on.
+// Only who reads a spool is told how many were: there a person waits for the answer.
 
 import { inTurns } from "#base/turns.ts";
 import type { HttpDoor, IngestRequest, TakenRequest } from "#protocol/protocol.ts";
@@ -16,10 +17,15 @@ async function take({ arrival, body, packed, limits }: IngestRequest): Promise<T
   const decoded =
     body.length > bytesAtOnce ? await inTurns(decodeBatchInSteps(body, limits.json)) : decodeBatch(body, limits.json);
   const input = { ...arrival, kind: "cirron_batch" as const, body, ...(packed === undefined ? {} : { packed }) };
+  const isRead = arrival.transport === "file";
+  const batch_id = decoded.ok ? decoded.batch.batchId : null;
   return {
     submissions: [{ input, decoded }],
     refused: decoded.ok ? null : decoded.refusal,
-    answerWhen: "durable",
-    toReply: () => ({ status: 202, body: { batch_id: decoded.ok ? decoded.batch.batchId : null } }),
+    answerWhen: isRead ? "applied" : "durable",
+    toReply: ({ accepted, duplicates }) => ({
+      status: 202,
+      body: isRead ? { batch_id, accepted, duplicates } : { batch_id },
+    }),
   };
 }

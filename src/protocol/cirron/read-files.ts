@@ -11,12 +11,7 @@ import { parseSpoolName } from "#wire/cirron/spool-name.ts";
 export class BatchReader extends OnceReader {
   protected async send(): Promise<void> {
     const { path, source } = this.file;
-    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-      // The spool's cap evicts the oldest files, maybe between listing and reading.
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
-    if (!bytes) return;
+    const bytes = await readFile(path);
     const named = parseSpoolName(basename(path));
     if (named !== null) await this.options.pace.waitFor(named.createdNs);
     await this.options.sender.send({ route: "cirron", file: path, source }, bytes);
@@ -28,7 +23,7 @@ export class BlobReader extends OnceReader {
     const { path, source } = this.file;
     // As the SDK itself would name it.
     const key = `snapshots/${basename(dirname(path))}/${basename(path)}`;
-    await this.options.sender.sendBlob(path, key, source, createReadStream(path));
+    await this.options.sender.sendBlob(path, key, source, () => createReadStream(path));
   }
 }
 

@@ -1,7 +1,10 @@
 // A file of lines that may still grow: whole lines are given on, many at a time.
 
 import { GrowingFile } from "./growing-file.ts";
-import { type FoundFile, newline, type Reader, type ReaderOptions, sendBytes } from "./reader.ts";
+import { type FoundFile, headBytes, newline, type Reader, type ReaderOptions, sendBytes } from "./reader.ts";
+
+/** More than any server takes in one request; of a longer line the rest is passed over while it is read. */
+const lineBytesMax = 128 * 1024 * 1024;
 
 /** Gives whole lines to `take`, many at a time. */
 export abstract class LineReader implements Reader {
@@ -10,6 +13,8 @@ export abstract class LineReader implements Reader {
   private readonly growing: GrowingFile;
   private held: Uint8Array[] = [];
   private heldBytes = 0;
+  /** Inside a line that is too long. */
+  private isPassing = false;
   protected line = 1;
   protected offset = 0;
 
@@ -29,9 +34,11 @@ export abstract class LineReader implements Reader {
       await this.sendAll();
       this.line = 1;
       this.offset = 0;
+      this.isPassing = false;
     }
-    this.held.push(chunk.bytes);
-    this.heldBytes += chunk.bytes.length;
+    const bytes = this.isPassing ? this.passOver(chunk.bytes) : chunk.bytes;
+    this.held.push(bytes);
+    this.heldBytes += bytes.length;
     if (this.heldBytes >= sendBytes || this.options.pace.windowNs > 0n) await this.sendWhole();
     return true;
   }
@@ -47,9 +54,32 @@ export abstract class LineReader implements Reader {
   private async sendWhole(): Promise<void> {
     const bytes = Buffer.concat(this.held);
     const end = bytes.lastIndexOf(newline) + 1;
-    this.held = end < bytes.length ? [bytes.subarray(end)] : [];
-    this.heldBytes = bytes.length - end;
+    const rest = bytes.subarray(end);
+    this.held = rest.length > 0 ? [rest] : [];
+    this.heldBytes = rest.length;
     await this.take(bytes.subarray(0, end));
+    if (rest.length > lineBytesMax) await this.startPassing(rest);
+  }
+
+  private async startPassing(bytes: Buffer): Promise<void> {
+    const { path: file } = this.file;
+    const message = `The line is longer than ${lineBytesMax} bytes; its beginning is kept.`;
+    this.options.sender.note({ file, line: this.line, code: "line_too_long", message });
+    this.held = [];
+    this.heldBytes = 0;
+    this.isPassing = true;
+    await this.take(bytes.subarray(0, headBytes));
+    this.offset += bytes.length - headBytes;
+  }
+
+  /** What follows the end of the line that is passed over, if it is in here. */
+  private passOver(bytes: Uint8Array): Uint8Array {
+    const end = bytes.indexOf(newline) + 1;
+    this.isPassing = end === 0;
+    if (end > 0) this.line++;
+    const passed = end === 0 ? bytes.length : end;
+    this.offset += passed;
+    return bytes.subarray(passed);
   }
 
   private async sendAll(): Promise<void> {

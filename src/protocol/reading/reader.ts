@@ -40,14 +40,29 @@ export interface Shipment {
   readonly query?: IngestQuery;
 }
 
+/** A stream can be read only once, so each try begins a new one. */
+export type ReadBytes = () => AsyncIterable<Uint8Array>;
+
+/** What could not be taken, and where it stands. */
+export interface ReadFault {
+  readonly file: string;
+  readonly line?: number;
+  readonly offset?: number;
+  readonly code: string;
+  readonly message: string;
+}
+
 export interface RecordSender {
   send(shipment: Shipment, bytes: Uint8Array): Promise<void>;
-  sendBlob(file: string, key: string, source: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  sendBlob(file: string, key: string, source: string, read: ReadBytes): Promise<void>;
+  note(fault: ReadFault): void;
 }
 
 /** About as much as goes into one request. */
 export const sendBytes: number = 4 * 1024 * 1024;
 export const newline: number = 0x0a;
+/** What is kept of a line that is too long for a request. */
+export const headBytes: number = 4096;
 
 /** A whole file that is sent once: files that appear by rename never change. */
 export abstract class OnceReader implements Reader {

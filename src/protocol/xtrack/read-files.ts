@@ -3,10 +3,11 @@
 import { GrowingFile } from "#protocol/reading/growing-file.ts";
 import { type FoundFile, type Reader, type ReaderOptions, sendBytes } from "#protocol/reading/reader.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
-import { Framer } from "#wire/xtrack/frame.ts";
+import { Framer, type Skipped } from "#wire/xtrack/frame.ts";
 import { findJsonTrouble } from "#wire/xtrack/resync.ts";
 
 const runStart = Buffer.from('"run_start"');
+const heldBytesMax = 160 * 1024 * 1024;
 
 export class FrameReader implements Reader {
   private readonly file: FoundFile;
@@ -46,6 +47,12 @@ export class FrameReader implements Reader {
     this.held.push(chunk.bytes);
     this.framer.push(chunk.bytes.slice());
     await this.advance();
+    const heldTo = this.heldFrom + this.held.reduce((sum, part) => sum + part.length, 0);
+    // No frame is as long, so the beginning belongs to none.
+    if (heldTo - this.wholeTo > heldBytesMax) {
+      await this.flush();
+      this.dropHeld(heldTo - heldBytesMax / 2);
+    }
     return true;
   }
 
@@ -65,12 +72,37 @@ export class FrameReader implements Reader {
           continue;
         }
         const frame = bytes.subarray(frameStart, frameEnd);
+        // A large frame goes alone: together with those before it, it would not fit into a request.
+        if (framer.settledOffset - this.heldFrom > sendBytes) await this.flush();
         if (options.pace.windowNs > 0n) await this.pace(frame);
         this.noteRun(frame);
+      } else if (step === "skipped" && framer.skipped !== undefined && framer.skipped.length > sendBytes) {
+        await this.sendHead(framer.skipped);
       }
       this.wholeTo = framer.settledOffset;
       if (this.wholeTo - this.heldFrom >= sendBytes) await this.flush();
     }
+  }
+
+  /** Of a long range without an intact frame only the beginning is sent: more would not be kept. */
+  private async sendHead({ offset, raw }: Skipped): Promise<void> {
+    this.wholeTo = Math.max(this.heldFrom, offset);
+    await this.flush();
+    this.dropHeld(this.framer.settledOffset);
+    await this.send(raw, offset, this.currentRun);
+  }
+
+  private dropHeld(to: number): void {
+    const bytes = Buffer.concat(this.held).subarray(to - this.heldFrom);
+    this.held = bytes.length > 0 ? [bytes] : [];
+    this.heldFrom = to;
+    this.wholeTo = to;
+  }
+
+  private async send(bytes: Uint8Array, offset: number, currentRun: string | null): Promise<void> {
+    const { path, source } = this.file;
+    const query = { offset, ...(currentRun === null ? {} : { current_run: currentRun }) };
+    await this.options.sender.send({ route: "xtrack", file: path, source, query }, bytes);
   }
 
   /** Before a frame that is due later, what came before it is sent. */
@@ -95,13 +127,11 @@ export class FrameReader implements Reader {
     if (length <= 0) return;
     const bytes = Buffer.concat(this.held);
     this.held = length < bytes.length ? [bytes.subarray(length)] : [];
-    const { path, source } = this.file;
     const offset = this.heldFrom;
     this.heldFrom = this.wholeTo;
     const before = this.currentRun;
     this.currentRun = this.decoder.streamRun === "" ? null : this.decoder.streamRun;
-    const query = { offset, ...(before === null ? {} : { current_run: before }) };
-    await this.options.sender.send({ route: "xtrack", file: path, source, query }, bytes.subarray(0, length));
+    await this.send(bytes.subarray(0, length), offset, before);
   }
 
   /** Sends what is left, torn or not: the server tells a torn frame from a whole one. */
