@@ -125,6 +125,12 @@ export const settings = {
   bodyRatioMax: setting(count, "limits.ratio", "1000", "How many bytes one compressed byte may become."),
   blobBytesMax: setting(bytes, "limits.blob", "16 GiB", "The largest blob or artifact."),
   frameBytesMax: setting(bytes, "limits.frame", "64 MiB", "The largest XTrack frame; a longer one is skipped."),
+  unfinishedBytesMax: setting(
+    bytes,
+    "limits.unfinished",
+    "256 MiB",
+    "How many bytes of bodies and frames that are still arriving may be held, over all connections; beyond it large ones are refused.",
+  ),
   lineBytesMax: setting(bytes, "limits.line", "64 MiB", "The longest line of a trace stream."),
   jsonDepthMax: setting(
     count,

@@ -36,3 +36,15 @@ export function createMetrics() {
     engineRestarts: counter("engine_restarts_total", "Times the embedded engine was started again.", []),
   };
 }
+
+/** Read when Prometheus asks. */
+export function addUnfinishedGauge({ registry }: Metrics, read: () => number): void {
+  new Gauge({
+    name: "tributary_unfinished_bytes",
+    help: "Bytes of bodies and frames that are still arriving or in hand.",
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}

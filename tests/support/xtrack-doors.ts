@@ -6,6 +6,7 @@ import { toGroupKey } from "#intake/xtrack/apply.ts";
 import { decodeXtrack } from "#intake/xtrack/stream.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { createAccess } from "#server/http/access.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openXtrackDoors, type XtrackDoors } from "#server/xtrack/doors.ts";
 
 export function openTestDoors(collector: Collector, desk: Control, unixPath = ""): Promise<XtrackDoors> {
@@ -33,5 +34,6 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
       nowNs,
     },
     desk,
+    unfinished: new UnfinishedBytes(256 * 1024 * 1024),
   });
 }

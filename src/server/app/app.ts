@@ -26,13 +26,16 @@ import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
+import { KeyWatch } from "#server/http/key-watch.ts";
 import { readLoginSecret } from "#server/http/login.ts";
 import { readOwnerSecret } from "#server/http/owner-secret.ts";
 import type { Log } from "#server/log.ts";
-import { createMetrics } from "#server/metrics.ts";
+import { addUnfinishedGauge, createMetrics } from "#server/metrics.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
 import { type Neighbours, openNeighbours } from "#server/peers/neighbours.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
+import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
@@ -71,7 +74,12 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     collector.onApplied((entry) => announceCommands(collector, control, entry));
     const keys = await createKeyStore(collector, config);
     let doors: XtrackDoors | null = null;
-    const degraded = (): string[] => neighbours?.degraded() ?? [];
+    const refused = new RefusedConnections(log, metrics);
+    const unfinished = new UnfinishedBytes(config.unfinishedBytesMax);
+    addUnfinishedGauge(metrics, () => unfinished.bytes);
+    const keyWatch = new KeyWatch(keys);
+    closers.unshift(async () => keyWatch.close());
+    const degraded = (): string[] => [...(neighbours?.degraded() ?? []), ...refused.sentences()];
     const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => pulse.close());
     const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
@@ -82,6 +90,8 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log,
       metrics,
       keys,
+      keyWatch,
+      unfinished,
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
       ownerSecret: readOwnerSecret(config.dataDir),
       intake: createHttpIntake(collector),
@@ -96,7 +106,11 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       webDir: webDir(),
     });
     closers.unshift(() => http.close(drainMs));
-    doors = await openXtrackDoors({ config, access: http.access, intake: toXtrackIntake(collector), desk: control });
+    doors = await openXtrackDoors({
+      ...{ config, unfinished, access: http.access, intake: toXtrackIntake(collector), desk: control },
+      onRefused: (reason, address) => refused.note(reason, address),
+      watchSource: (source, onGone) => keyWatch.watch(source, onGone),
+    });
     closers.unshift(() => (doors as XtrackDoors).close());
     const onFolded = () => blobs.look();
     neighbours?.start({ control, keys, onFolded, workers: () => doors?.presence.all() ?? [] });

@@ -6,14 +6,15 @@ import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { type ApiRoute, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
 import { addRoute } from "./add-route.ts";
 import { toAttachmentHeaders } from "./headers.ts";
+import type { KeyWatch } from "./key-watch.ts";
 
 /** `draining` is aborted when the server begins to close: live streams end then, so that it can. */
-export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining: AbortSignal): void {
+export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining: AbortSignal, keys: KeyWatch): void {
   for (const name of Object.keys(handlers) as ApiRoute[]) {
     const handler = handlers[name] as Handler<ApiRoute>;
     const status = (schemas[name] as RouteSchemas).status ?? 200;
     addRoute(app, name, async (request, reply) => {
-      const signal = AbortSignal.any([draining, toCallerSignal(request, reply)]);
+      const signal = AbortSignal.any([draining, toCallerSignal(request, reply, keys)]);
       const { params, query, body, caller } = request;
       const header = request.headers["last-event-id"];
       const lastEventId = typeof header === "string" ? header : undefined;
@@ -24,9 +25,14 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining:
   }
 }
 
-function toCallerSignal(_request: FastifyRequest, reply: FastifyReply): AbortSignal {
+/** Aborted when the caller goes away, or its key does. */
+function toCallerSignal({ caller }: FastifyRequest, reply: FastifyReply, keys: KeyWatch): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  const endWatch = keys.watch(caller.source, () => gone.abort());
+  reply.raw.once("close", () => {
+    endWatch();
+    gone.abort();
+  });
   return gone.signal;
 }
 

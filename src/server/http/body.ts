@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip, createInflate, gunzip, inflate } from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
+import type { Share } from "#server/unfinished-bytes.ts";
 
 const gunzipBytes = promisify(gunzip);
 const inflateBytes = promisify(inflate);
@@ -39,21 +40,23 @@ export interface Body {
 }
 
 /** The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits, share: Share): Promise<Body> {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
-  const sent = await readSent(request, limits.bytesMax);
+  const sent = await readSent(request, limits.bytesMax, share);
   if (encoding === "identity") return { bytes: sent };
   const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
   try {
     const decode = encoding === "gzip" ? gunzipBytes : inflateBytes;
     const maxOutputLength = Math.min(limits.bytesMax, byRatio);
     const bytes = await decode(sent, { maxOutputLength, chunkSize: chunkBytesOf(sent, encoding) });
+    if (!share.hold(sent.length + bytes.length)) throw refuseCrowded();
     return sent.length < bytes.length ? { bytes, packed: { encoding, bytes: sent } } : { bytes };
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
       throw new BodyRefusal(byRatio < limits.bytesMax ? ratio(limits.ratioMax) : tooLarge(limits.bytesMax), sent);
     }
@@ -131,24 +134,47 @@ function readEncoding(request: IncomingMessage): Encoding {
 }
 
 /** The bytes as they are sent, never more than the limit in memory. */
-function readSent(request: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+function readSent(request: IncomingMessage, bytesMax: number, share: Share): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const startedMs = performance.now();
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bytesMax) {
-        request.removeAllListeners("data");
-        request.resume();
-        reject(new BodyRefusal(tooLarge(bytesMax), chunks[0] ?? new Uint8Array(0)));
-      } else chunks.push(chunk);
+      const refusal = length > bytesMax ? new BodyRefusal(tooLarge(bytesMax), chunks[0] ?? new Uint8Array(0)) : null;
+      const crowded = refusal === null && !share.hold(length) ? refuseCrowded() : null;
+      if (refusal === null && crowded === null) {
+        chunks.push(chunk);
+        return;
+      }
+      request.removeAllListeners("data");
+      request.resume();
+      chunks.length = 0;
+      reject(refusal ?? crowded);
     });
+    const slow = setInterval(() => {
+      const isSlow = length < (performance.now() - startedMs) * (slowBytesPerS / 1000);
+      if (isSlow && !request.complete) request.destroy();
+    }, slowAfterMs).unref();
+    request.once("close", () => clearInterval(slow));
+    request.once("end", () => clearInterval(slow));
     request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
     const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
     request.once("error", onCut);
     request.once("close", () => {
       if (!request.complete) onCut();
     });
+  });
+}
+
+/** No network that people train over is slower; whoever is holds our memory and nothing else. */
+const slowBytesPerS = 1024;
+const slowAfterMs = 30_000;
+
+function refuseCrowded(): Refusal {
+  return new Refusal("busy", "The bodies that are arriving now take all the memory there is for them.", {
+    hint: "Send it again after the time in Retry-After, or send less at once; nothing was taken.",
+    headers: { "retry-after": "1" },
   });
 }
 

@@ -19,6 +19,7 @@ import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
+import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
 import { isLoopback } from "./addresses.ts";
 import { addApiRoutes } from "./api-routes.ts";
@@ -28,6 +29,7 @@ import { handleErrors, sendRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
+import type { KeyWatch } from "./key-watch.ts";
 import type { BlobIntake, Intake, KeyStore, Readiness, SocketIntake } from "./ports.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { addSocketRoute } from "./socket-route.ts";
@@ -40,11 +42,13 @@ export interface HttpServerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly keys: KeyStore;
+  readonly keyWatch: KeyWatch;
   readonly loginSecret: Uint8Array;
   readonly ownerSecret: string;
   readonly intake: Intake;
   readonly blobs: BlobIntake;
   readonly sockets: SocketIntake;
+  readonly unfinished: UnfinishedBytes;
   readonly readiness: Readiness;
   readonly handlers: Handlers;
   /** The folder the browser application was built into. */
@@ -131,6 +135,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const sockets = addSocketRoute(app.server as Server, {
     sockets: options.sockets,
     frameBytesMax: config.frameBytesMax,
+    unfinished: options.unfinished,
     admit: (request) => admitSocket(request, senderOf(request), guard),
   });
   app.server.maxConnections = config.httpConnectionsMax;
@@ -240,13 +245,14 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
     });
     const ratioMax = config.bodyRatioMax;
     const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
-    addIngestRoutes(ingest, { intake, metrics, json, limits: { bytesMax: config.bodyBytesMax, ratioMax } });
+    const limits = { bytesMax: config.bodyBytesMax, ratioMax };
+    addIngestRoutes(ingest, { intake, metrics, json, limits, unfinished: options.unfinished });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
   });
   const xtrack = config.xtrackAddress === "off" ? null : config.xtrackAddress;
   addSessionRoutes(app, { keys, access, loginSecret, loginAgeMs: config.loginAgeMs, xtrack });
   addSystemRoutes(app, { readiness, metrics, draining });
-  addApiRoutes(app, handlers, draining);
+  addApiRoutes(app, handlers, draining, options.keyWatch);
   await addWebApp(app, webDir);
 }
 

@@ -11,6 +11,7 @@ import type { Fault } from "#model/fault.ts";
 import type { IngestQuery, Reply, RequestHead } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import type { Metrics } from "#server/metrics.ts";
+import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
 import { type Busy, type Intake, isBusy } from "./ports.ts";
 
@@ -18,6 +19,7 @@ export interface IngestOptions {
   readonly intake: Intake;
   readonly limits: BodyLimits;
   readonly json: JsonLimits;
+  readonly unfinished: UnfinishedBytes;
   readonly metrics: Metrics;
 }
 
@@ -35,18 +37,35 @@ export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): v
   }
 }
 
+/** The bytes are held until the answer is made. */
 async function takeIn(
   request: FastifyRequest,
   reply: FastifyReply,
   doors: readonly ProtocolDoor[],
+  options: IngestOptions,
+): Promise<unknown> {
+  const share = options.unfinished.open();
+  try {
+    return await takeBody(request, reply, doors, options, share);
+  } finally {
+    share.close();
+  }
+}
+
+async function takeBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  doors: readonly ProtocolDoor[],
   { intake, limits, json, metrics }: IngestOptions,
+  share: Share,
 ): Promise<unknown> {
   const arrival = toArrival(request);
   const { headers } = request;
   let body: Body;
   try {
-    body = await readBody(request.raw, limits);
+    body = await readBody(request.raw, limits, share);
   } catch (error) {
+    if (error instanceof Refusal) metrics.refused.inc({ reason: error.code });
     if (error instanceof BodyRefusal) {
       const raw = error.read.slice(0, keptBytesMax);
       const fault = { code: error.code as Fault["code"], detail: error.message, place: {}, raw };

@@ -7,7 +7,9 @@ import type { Config, SettingName } from "#config/settings.ts";
 import type { Input } from "#intake/input.ts";
 import { createLog } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { createHttpServer, type HttpServer } from "./create-http-server.ts";
+import { KeyWatch } from "./key-watch.ts";
 import { createKeySecret } from "./keys.ts";
 import type { BlobPut, Busy, KeyStore, Receipt, StoredKey } from "./ports.ts";
 
@@ -62,6 +64,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     log: createLog({ level: "silent", format: "json" }),
     metrics: createMetrics(),
     keys: createKeyList(keys),
+    keyWatch: new KeyWatch(createKeyList(keys)),
     loginSecret: new Uint8Array(32).fill(7),
     ownerSecret,
     intake: {
@@ -72,6 +75,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
       queryable: async () => undefined,
     },
     blobs: { putBlob: takeFile, putArtifact: takeFile },
+    unfinished: new UnfinishedBytes(config.unfinishedBytesMax),
     sockets: { accept: (socket) => socket.on("message", (data) => socket.send(data)) },
     readiness: { problems: options.problems ?? (() => []), drained: options.drained ?? (async () => undefined) },
     handlers: options.handlers ?? {},

@@ -2,19 +2,22 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import type { SocketAbout, SocketIntake } from "./ports.ts";
 
 export interface SocketOptions {
   readonly sockets: SocketIntake;
   readonly frameBytesMax: number;
+  readonly unfinished: UnfinishedBytes;
   /** Every check an ordinary request passes; the refusal when one fails. */
   readonly admit: (request: IncomingMessage) => { caller: Caller; address: string } | Refusal;
 }
 
-export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }: SocketOptions): { close(): void } {
+export function addSocketRoute(server: Server, options: SocketOptions): { close(): void } {
+  const { sockets, frameBytesMax, unfinished, admit } = options;
   // A WebSocket message may hold several frames, so it may be a little larger than the largest of them.
   const upgrader = new WebSocketServer({
     noServer: true,
@@ -27,9 +30,10 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
     const admitted =
       path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket here.");
     if (admitted instanceof Refusal) return refuse(socket, admitted);
-    upgrader.handleUpgrade(request, socket, head, (ws) =>
-      sockets.accept(ws, admitted.caller, admitted.address, toAbout(request.url ?? "")),
-    );
+    upgrader.handleUpgrade(request, socket, head, (ws) => {
+      countMessage(ws, socket, unfinished);
+      sockets.accept(ws, admitted.caller, admitted.address, toAbout(request.url ?? ""));
+    });
   });
   return {
     close() {
@@ -38,6 +42,23 @@ export function addSocketRoute(server: Server, { sockets, frameBytesMax, admit }
     },
   };
 }
+
+/** A message is gathered until it is whole, so its bytes are counted as they come. */
+function countMessage(ws: WebSocket, socket: Duplex, unfinished: UnfinishedBytes): void {
+  const share = unfinished.open();
+  let bytes = 0;
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (!share.hold(bytes)) ws.close(tryAgainLater, "the messages that are arriving now take all the memory there is");
+  });
+  ws.on("message", () => {
+    bytes = 0;
+    share.hold(0);
+  });
+  ws.once("close", () => share.close());
+}
+
+const tryAgainLater = 1013;
 
 function toAbout(url: string): SocketAbout {
   const query = new URLSearchParams(url.split("?").slice(1).join("?"));

@@ -29,7 +29,13 @@ export interface ConnectionPorts {
   readonly gate: Gate;
   readonly desk: CommandDesk;
   readonly nowUs: () => number;
+  /** A connection was refused, and from where it came. */
+  readonly onRefused?: ((reason: RefusedReason, address: string) => void) | undefined;
+  /** Tells when the key behind an admission is revoked, until the returned function is called. */
+  readonly watchSource?: ((source: string, onGone: () => void) => () => void) | undefined;
 }
+
+export type RefusedReason = "xtrack_key_missing" | "xtrack_key_wrong" | "xtrack_memory";
 
 /** What carries the connection. */
 export interface Carrier extends OutgoingWire {
@@ -55,6 +61,8 @@ export interface ConnectionCounters extends OutgoingCounters {
   timedOut: number;
   /** Turned away because too many were open. */
   overLimit: number;
+  /** Closed because all frames that were arriving took too much memory. */
+  overMemory: number;
   /** Ended by a reset instead of an end of stream. */
   resets: number;
   bytes: number;
@@ -63,8 +71,16 @@ export interface ConnectionCounters extends OutgoingCounters {
 }
 
 export function createConnectionCounters(): ConnectionCounters {
-  const zeros = { accepted: 0, open: 0, unauthorized: 0, unauthorizedBytes: 0, timedOut: 0, overLimit: 0, resets: 0 };
-  return { ...zeros, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 };
+  const zeros = {
+    accepted: 0,
+    open: 0,
+    unauthorized: 0,
+    unauthorizedBytes: 0,
+    timedOut: 0,
+    overLimit: 0,
+    overMemory: 0,
+  };
+  return { ...zeros, resets: 0, bytes: 0, pauses: 0, acksSent: 0, acksDropped: 0, commandsSent: 0 };
 }
 
 /** How long the last acks may take to leave. */
@@ -156,6 +172,14 @@ export class Connection {
     this.carrier.destroy();
   }
 
+  /** What came of the frame is kept as torn; a worker that waits for acks sends it again. */
+  private turnAway(): void {
+    if (this.ending !== null) return;
+    this.counters.overMemory++;
+    this.ports.onRefused?.("xtrack_memory", this.carrier.address);
+    this.carrier.destroy();
+  }
+
   private startedWell(): void {
     clearTimeout(this.firstFrameTimer);
     this.firstFrameTimer = undefined;
@@ -167,6 +191,7 @@ export class Connection {
     this.admission = ports.gate.admit(key, carrier.address, carrier.transport);
     if (this.admission === null) {
       this.counters.unauthorized++;
+      ports.onRefused?.(key === "" ? "xtrack_key_missing" : "xtrack_key_wrong", carrier.address);
       this.startedWell();
     } else {
       const { transport, address: peer, runOverride, isHeardOnly } = carrier;
@@ -177,8 +202,11 @@ export class Connection {
           onWorker: (runId, wid) => this.hearWorker(runId, wid),
           onOutcomes: (outcomes) => this.answer(outcomes),
           onRoom: () => this.readOn(),
+          onNoRoom: () => this.turnAway(),
         },
       );
+      const unwatch = ports.watchSource?.(this.admission.source, () => carrier.destroy());
+      if (unwatch !== undefined) this.detachers.push(unwatch);
       if (rules.acks === "always") this.startAcks();
     }
     if (rest.length > 0) this.pass(rest);

@@ -5,9 +5,11 @@ import { xtrackFacts } from "#protocol/xtrack/facts.ts";
 import type { Access } from "#server/http/access.ts";
 import { mayUse } from "#server/http/access.ts";
 import { isLoopback } from "#server/http/addresses.ts";
+import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import {
   type ConnectionCounters,
   type ConnectionInfo,
+  type ConnectionPorts,
   type ConnectionRules,
   createConnectionCounters,
 } from "./connection.ts";
@@ -35,6 +37,9 @@ export interface XtrackDoorsOptions {
   readonly access: Pick<Access, "identifyKey" | "owner">;
   readonly intake: Pick<IntakeSinkOptions, "submit" | "decode" | "runOf" | "nowNs">;
   readonly desk: CommandDesk;
+  readonly unfinished: UnfinishedBytes;
+  readonly onRefused?: ConnectionPorts["onRefused"];
+  readonly watchSource?: ConnectionPorts["watchSource"];
 }
 
 export interface XtrackDoors {
@@ -55,10 +60,11 @@ export interface XtrackDoors {
 /** A worker that waits for acks is not read while it has more than this on its way. */
 const pendingBytesMax = 4 * 1024 * 1024;
 
-export async function openXtrackDoors({ config, access, intake, desk }: XtrackDoorsOptions): Promise<XtrackDoors> {
+export async function openXtrackDoors(options: XtrackDoorsOptions): Promise<XtrackDoors> {
+  const { config, access, intake, desk, unfinished, onRefused, watchSource } = options;
   const { frameBytesMax, memoryBudgetBytes } = config;
   const half = memoryBudgetBytes / 2;
-  const sink = createIntakeSink({ ...intake, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
+  const sink = createIntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
   const counters = createConnectionCounters();
   const rules: ConnectionRules = {
     acks: config.xtrackAcks,
@@ -66,7 +72,8 @@ export async function openXtrackDoors({ config, access, intake, desk }: XtrackDo
     pendingBytesMax,
     outgoing: outgoingLimitsDefault,
   };
-  const ports = { sink, gate: toGate(access), desk, nowUs: () => Math.round(Number(intake.nowNs()) / 1000) };
+  const nowUs = () => Math.round(Number(intake.nowNs()) / 1000);
+  const ports = { sink, gate: toGate(access), desk, nowUs, onRefused, watchSource };
   const webSocket = createWebSocketDoor({ rules, ports, counters });
   const servers: SocketServer[] = [];
   const close = async (): Promise<void> => {

@@ -6,6 +6,7 @@
 import type { XtrackFramesInput } from "#intake/input.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { type DecodedXtrack, XtrackStream as FrameSource, type StreamChunk } from "#intake/xtrack/stream.ts";
+import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
@@ -18,6 +19,8 @@ export interface IntakeSinkOptions {
   /** The run under which a run's records are kept, by the id that its worker uses. */
   runOf(workspace: string, runId: string): string;
   readonly frameBytesMax: number;
+  /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
+  readonly unfinished: UnfinishedBytes;
   /** How many bytes of all streams may wait to be decoded. */
   readonly gatheredBytesMax: number;
   /** How many bytes of all streams may wait for room in the journal. */
@@ -58,6 +61,9 @@ interface HeldRecord {
   readonly outcomes: readonly EventOutcome[];
 }
 
+/** Outside of the class: a function made there would keep the record and its columns until it is applied. */
+function ignore(): void {}
+
 const gatherBytesMax = 256 * 1024;
 /** How long records may wait for room when the server shuts down. */
 const shutdownMs = 2000;
@@ -74,6 +80,7 @@ export class FrameStream implements XtrackStream {
   private readonly origin: StreamOrigin;
   private readonly events: StreamEvents;
   private readonly source: FrameSource;
+  private readonly arriving: Share;
   private readonly speakers = new Set<string>();
   private readonly leave: (() => void)[] = [];
   private gathered: Uint8Array[] = [];
@@ -90,10 +97,12 @@ export class FrameStream implements XtrackStream {
     this.origin = origin;
     this.events = events;
     this.source = new FrameSource({ frameBytesMax: room.options.frameBytesMax });
+    this.arriving = room.options.unfinished.open();
   }
 
+  /** Without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
   get pendingBytes(): number {
-    return this.gatheredBytes + this.flyingBytes + this.heldBytes + this.source.pendingBytes;
+    return this.gatheredBytes + this.flyingBytes + this.heldBytes;
   }
 
   push(chunk: Uint8Array): void {
@@ -120,6 +129,7 @@ export class FrameStream implements XtrackStream {
     this.take(this.source.finish());
     await this.settled();
     clearTimeout(timer);
+    this.arriving.close();
     for (const leave of this.leave.splice(0)) leave();
   }
 
@@ -154,6 +164,9 @@ export class FrameStream implements XtrackStream {
     this.gatheredBytes -= bytes;
     this.room.counters.gatheredBytes -= bytes;
     this.take(this.source.push(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+    if (!this.arriving.hold(this.source.pendingBytes)) this.events.onNoRoom();
+    // When something is on its way, its landing tells.
+    if (this.flying === 0) this.events.onRoom();
     this.checkSettled();
   }
 
@@ -213,7 +226,7 @@ export class FrameStream implements XtrackStream {
     this.flying++;
     this.flyingBytes += bytes;
     // When the disk fails, both promises reject; the record is offered again below.
-    submitted.applied.catch(() => undefined);
+    submitted.applied.catch(ignore);
     submitted.durable.then(
       () => this.land(bytes, record.outcomes),
       () => this.holdAgain(record),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { XtrackFramesInput } from "#intake/input.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import { decodeXtrack } from "#intake/xtrack/stream.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
 import type { EventOutcome, StreamOrigin, XtrackStream } from "./ports.ts";
@@ -53,6 +54,7 @@ beforeEach(() => {
     decode: decodeXtrack,
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
+    unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 1024 * 1024,
     gatheredBytesMax: 2_000_000,
     heldBytesMax: 4000,
@@ -77,6 +79,7 @@ function open(more: Partial<StreamOrigin> = {}): XtrackStream {
       onWorker: (runId, wid) => asked.push(`${runId}/${wid}`),
       onOutcomes: (list) => outcomes.push(...list),
       onRoom: () => rooms++,
+      onNoRoom: () => undefined,
     },
   );
   return stream;

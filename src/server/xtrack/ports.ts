@@ -36,6 +36,8 @@ export interface StreamEvents {
   onOutcomes(outcomes: readonly EventOutcome[]): void;
   /** `pendingBytes` has shrunk. */
   onRoom(): void;
+  /** All frames that are arriving take more than there is for them, and this one is among the large ones. */
+  onNoRoom(): void;
 }
 
 export interface XtrackStream {
@@ -43,7 +45,7 @@ export interface XtrackStream {
   push(chunk: Uint8Array): void;
   /** Whole frames found so far. */
   readonly frames: number;
-  /** Bytes that are not durable yet. */
+  /** Bytes that came and are not durable yet, but for a frame that is not whole. */
   readonly pendingBytes: number;
   /** Tell the outcome of each event, that of the frame in hand included. */
   reports: boolean;

@@ -15,6 +15,7 @@ import { type DecodedXtrack, decodeXtrack } from "#intake/xtrack/stream.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
 import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
 import { toWorkerNews } from "./news.ts";
@@ -100,6 +101,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     decode: decodeXtrack,
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
+    unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 64 * 1024 * 1024,
     gatheredBytesMax: 64 * 1024 * 1024,
     heldBytesMax: options.heldBytesMax ?? 1024 * 1024,

@@ -1,0 +1,140 @@
+// What a peer may do at the edge of a running server, and what it may not.
+
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import type { SettingName } from "#config/settings.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
+
+let test: TestApp | undefined;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await test?.remove();
+  test = undefined;
+});
+
+async function start(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
+  test = await createTestApp(flags);
+  return test;
+}
+
+function xtrackPort(walk: TestApp): number {
+  return Number(walk.app.xtrack[0]?.split(":").at(-1));
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Calls back with each frame that the server sends. */
+async function waitForAck(socket: Socket, seq: number): Promise<{ status: string; error: string | null }> {
+  let held = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    held = Buffer.concat([held, chunk as Buffer]);
+    while (held.length >= 4 && held.length >= 4 + held.readUInt32BE(0)) {
+      const end = 4 + held.readUInt32BE(0);
+      const { p } = JSON.parse(held.subarray(4, end).toString()) as { p: { seq: number; status: string; error: null } };
+      held = held.subarray(end);
+      if (p.seq === seq) return p;
+    }
+  }
+  throw new Error("the connection ended before the ack");
+}
+
+const ts = 1_700_000_000_000_000;
+const startOf = (run: string) => toFrame({ type: "run_start", seq: 1, ts, payload: { run_id: run, accepts: ["ack"] } });
+const metricOf = (run: string, seq: number) =>
+  toFrame({ type: "metric", seq, ts: ts + seq, payload: { run_id: run, key: "loss", value: 1, step: seq } });
+
+it("takes frames of many megabytes on a connection that waits for acks, and skips one beyond the limit", async () => {
+  const walk = await start({ frameBytesMax: "24 MiB" });
+  const socket = await open(xtrackPort(walk));
+  const value = "x".repeat(20 * 1024 * 1024);
+  socket.write(startOf("large"));
+  socket.write(toFrame({ type: "param", seq: 2, ts, payload: { run_id: "large", key: "vocab", value } }));
+  socket.write(metricOf("large", 3));
+  expect(await waitForAck(socket, 3)).toMatchObject({ status: "ok" });
+  const beyond = "x".repeat(25 * 1024 * 1024);
+  socket.write(toFrame({ type: "param", seq: 4, ts, payload: { run_id: "large", key: "too much", value: beyond } }));
+  socket.write(metricOf("large", 5));
+  expect(await waitForAck(socket, 5)).toMatchObject({ status: "ok" });
+  await walk.get("/readyz?drained=1");
+  expect(JSON.stringify((await walk.get("/api/v1/faults")).body)).toContain("xtrack_frame_too_large");
+});
+
+it("ends the open streams and connections of a key that is revoked", async () => {
+  const walk = await start();
+  const make = async (scope: string) => {
+    const { body } = await walk.post("/api/v1/keys", JSON.stringify({ name: scope, scopes: [scope] }));
+    return body as { id: string; key: string };
+  };
+  const [ingest, read] = [await make("ingest"), await make("read")];
+  const worker = await open(xtrackPort(walk));
+  worker.write(`${ingest.key}\n`);
+  worker.write(startOf("revoked"));
+  expect(await waitForAck(worker, 1)).toMatchObject({ status: "ok" });
+  const headers = { authorization: `Bearer ${read.key}` };
+  const live = await fetch(`${walk.app.url}/api/v1/live`, { headers });
+  expect(live.status).toBe(200);
+  for (const { id } of [ingest, read]) await fetch(`${walk.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
+  worker.on("error", () => undefined).resume();
+  await new Promise((resolve) => worker.once("close", resolve));
+  for await (const _ of live.body ?? []) {
+    // The stream ends by itself; until then it may say that it lives.
+  }
+});
+
+it("tells people of XTrack connections whose key is wrong or missing", async () => {
+  const walk = await start({ authLoopback: "key", adminKey: "an-admin-key-of-at-least-32-characters" });
+  for (const first of ["wrong key\n", ""]) {
+    const socket = await open(xtrackPort(walk));
+    socket.end(Buffer.concat([Buffer.from(first), startOf("nobody"), metricOf("nobody", 2)]));
+    socket.resume();
+    await once(socket, "close");
+  }
+  const { degraded } = (await walk.get("/readyz")).body as { degraded: string[] };
+  expect(degraded).toEqual([expect.stringContaining("key that is not known"), expect.stringContaining("sent no key")]);
+  const metrics = await (await fetch(`${walk.app.url}/metrics`)).text();
+  expect(metrics).toContain('tributary_requests_refused_total{reason="xtrack_key_wrong"} 1');
+  expect(metrics).toContain('tributary_requests_refused_total{reason="xtrack_key_missing"} 1');
+});
+
+it("refuses large bodies while others that are still arriving take all the room, and never small ones", async () => {
+  const walk = await start({ unfinishedBytesMax: "1 MiB" });
+  const { port } = new URL(walk.app.url);
+  const slow = await open(Number(port));
+  const head = ["POST /v1/trace-stream HTTP/1.1", "Host: localhost", "Content-Length: 2000000", "", ""].join("\r\n");
+  slow.write(head);
+  slow.write(Buffer.alloc(900_000, 0x20));
+  const send = async (bytes: number) => walk.post("/v1/trace-stream", Buffer.alloc(bytes, 0x20));
+  const gauge = async () => (await fetch(`${walk.app.url}/metrics`)).text();
+  await expect.poll(gauge, { timeout: 20_000 }).toContain("tributary_unfinished_bytes 900000");
+  expect((await send(300_000)).body).toMatchObject({ code: "busy", message: expect.stringContaining("arriving") });
+  expect((await send(50_000)).status).toBe(202);
+  slow.destroy();
+  await expect.poll(async () => (await send(300_000)).status, { timeout: 20_000 }).toBe(202);
+});
+
+it("closes a connection whose frame finds no room among those that are arriving", async () => {
+  const walk = await start({ unfinishedBytesMax: "1 MiB" });
+  const socket = await open(xtrackPort(walk));
+  socket.resume();
+  socket.on("error", () => undefined);
+  const large = toFrame({
+    type: "param",
+    seq: 2,
+    ts,
+    payload: { run_id: "r", key: "k", value: "x".repeat(4_000_000) },
+  });
+  socket.write(startOf("r"));
+  socket.write(large.subarray(0, 3_000_000));
+  await new Promise((resolve) => socket.once("close", resolve));
+  const { degraded } = (await walk.get("/readyz")).body as { degraded: string[] };
+  expect(degraded).toEqual([expect.stringContaining("limits.unfinished")]);
+});
