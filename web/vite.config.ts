@@ -38,6 +38,8 @@ export default defineConfig({
     // Nothing is inlined as data: or script text, so that the page needs no exception in its content policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One small style sheet with the first load: a view must not wait for a second one from a server that is away.
+    cssCodeSplit: false,
     chunkSizeWarningLimit: 2000,
   },
   server: { proxy: { "/api": "http://127.0.0.1:7077", "/v1": "http://127.0.0.1:7077" } },

@@ -3,6 +3,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
+import { preloadViews } from "./app/lazy-view.tsx";
 import { router } from "./app/router.tsx";
 import { createLiveStream } from "./data/live.ts";
 import { LiveContext } from "./data/use-live.ts";
@@ -13,7 +14,13 @@ import "./style/overlays.css";
 import "./style/frame.css";
 import "./style/print.css";
 
-const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
+// A server on this machine or in this house answers without the internet: being "offline" says nothing about it.
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: { refetchOnWindowFocus: false, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
+});
 const live = createLiveStream();
 
 const root = document.getElementById("root");
@@ -25,3 +32,4 @@ createRoot(root).render(
     </LiveContext>
   </QueryClientProvider>,
 );
+preloadViews();

@@ -1,18 +1,20 @@
 // The frame around every view: side bar, top bar with the way back, the live dot, the palette.
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
 import { Icon, type IconName, Logo } from "../part/icon.tsx";
 import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
+import { lazyView } from "./lazy-view.tsx";
 import { LiveDot } from "./live-dot.tsx";
 import { LoginGate } from "./login.tsx";
 import { usePreference } from "./preference.ts";
 import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
+import { isTyping } from "./typing.ts";
 
-const TourBar = lazy(() => import("../view/tour/tour-bar.tsx").then((module) => ({ default: module.TourBar })));
-const Palette = lazy(() => import("./palette.tsx").then((module) => ({ default: module.Palette })));
+const TourBar = lazyView(() => import("../view/tour/tour-bar.tsx"), "TourBar");
+const Palette = lazyView(() => import("./palette.tsx"), "Palette");
 
 const places: readonly (readonly [to: string, word: string, icon: IconName])[] = [
   ["/runs", "Runs", "runs"],
@@ -57,25 +59,11 @@ export function Frame() {
             <Outlet />
           </LoginGate>
         </main>
-        {touring ? (
-          <Suspense>
-            <TourBar />
-          </Suspense>
-        ) : null}
+        {touring ? <TourBar /> : null}
       </div>
-      {palette ? (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} />
-        </Suspense>
-      ) : null}
+      {palette ? <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} /> : null}
       <HelpDialog open={help} onClose={() => setHelp(false)} />
     </div>
-  );
-}
-
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
 }
 

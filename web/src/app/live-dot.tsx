@@ -3,6 +3,7 @@
 import { useLiveState } from "../data/use-live.ts";
 import { useNow } from "../part/when.tsx";
 import { formatCount, formatSi } from "../text/format-number.ts";
+import { formatClock } from "../text/format-time.ts";
 
 export function LiveDot() {
   const live = useLiveState();
@@ -10,7 +11,7 @@ export function LiveDot() {
   const late = live.state === "waiting" || (live.state === "connecting" && now - live.sinceMs > 2_000);
   const behind = live.waitingEvents > 100_000;
   const text = late
-    ? "reconnecting; what you see may be old"
+    ? `server away since ${formatClock(live.sinceMs).slice(0, 8)}; what you see is from then`
     : behind
       ? `behind by ${formatCount(live.waitingEvents)} events`
       : live.state === "open"

@@ -67,12 +67,15 @@ export async function call<N extends RouteName>(
     credentials: "same-origin",
     ...(signal === undefined ? {} : { signal }),
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  }).catch((cause: unknown) => {
-    if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
-    throw new Unreachable(cause);
-  });
+  }).catch(lost);
   if (!response.ok) throw new Refusal(response.status, await readRefusal(response));
-  return (await response.json()) as AnswerOf<N>;
+  // An answer that breaks off on its way is no answer.
+  return (await response.json().catch(lost)) as AnswerOf<N>;
+}
+
+function lost(cause: unknown): never {
+  if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+  throw new Unreachable(cause);
 }
 
 async function readRefusal(response: Response): Promise<ErrorAnswer> {

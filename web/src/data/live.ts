@@ -32,6 +32,8 @@ const names: readonly LiveEventName[] = [
 const retryMsMax = 15_000;
 /** A browser opens few connections to one server, so a page that nobody sees gives its own back after a while. */
 const hiddenMs = 30_000;
+/** The server says something every second. A connection silent for so long is dead, even if nobody closed it. */
+const silentMs = 15_000;
 /** Rows are streamed when they are durable and queryable a moment later, so a view that opens now must know them. */
 const backlogEvents = 2_000;
 
@@ -50,7 +52,7 @@ export function createLiveStream(): LiveStream {
   const hearers = createHearers();
   const watchers = new Set<() => void>();
   let run: string | null = null;
-  let source: EventSource | null = null;
+  let source: { close(): void } | null = null;
   let lastId = "";
   let retries = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -155,17 +157,33 @@ interface Handlers {
   lost(): void;
 }
 
-function connect(run: string | null, after: string, on: Handlers): EventSource {
+function connect(run: string | null, after: string, on: Handlers): { close(): void } {
   const query = { ...(run === null ? {} : { run: [run] }), ...(after === "" ? {} : { after }) };
   const source = new EventSource(urlOf("live", { query }));
-  source.onopen = () => on.open();
-  // The browser's own retry gives up on an HTTP error, so it is closed and opened anew with growing waits.
-  source.onerror = () => {
+  let heard: ReturnType<typeof setTimeout> | undefined;
+  const close = () => {
+    clearTimeout(heard);
     source.close();
+  };
+  // The browser's own retry gives up on an HTTP error, so it is closed and opened anew with growing waits.
+  const lose = () => {
+    close();
     on.lost();
   };
-  for (const name of names) source.addEventListener(name, (message) => on.event(name, message as MessageEvent<string>));
-  return source;
+  const hear = () => {
+    clearTimeout(heard);
+    heard = setTimeout(lose, silentMs);
+  };
+  hear();
+  source.onopen = () => on.open();
+  source.onerror = lose;
+  for (const name of names) {
+    source.addEventListener(name, (message) => {
+      hear();
+      on.event(name, message as MessageEvent<string>);
+    });
+  }
+  return { close };
 }
 
 /** `sleep` when the page has been out of sight for a while, `wake` when it is seen again. */

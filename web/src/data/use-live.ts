@@ -1,11 +1,12 @@
 // The live stream for components, and which cached answers an event makes stale.
 
-import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type Query, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { RouteName } from "#api/contract/paths.ts";
 import { parsePositions } from "#model/positions.ts";
 import type { LiveSnapshot, LiveStream } from "./live.ts";
+import { createRefresher, type Refresher } from "./refresh.ts";
 
 export const LiveContext = createContext<LiveStream | null>(null);
 
@@ -60,33 +61,35 @@ const routesOfKind: Record<string, readonly RouteName[]> = {
 };
 const settleMs = 1_000;
 
-/** Marks cached answers as stale when rows of their run arrive, at most once a second a route and run. */
+/** Asks again for cached answers when rows of their run arrive, at most once a second a route and run. */
 export function useStaleOnLive(): void {
   const stream = useLiveStream();
   const client = useQueryClient();
   useEffect(() => {
-    const pending = new Map<string, ReturnType<typeof setTimeout>>();
-    const later = (key: string, act: () => void) => {
-      if (pending.has(key)) return;
-      pending.set(
-        key,
-        setTimeout(() => {
-          pending.delete(key);
-          act();
-        }, settleMs),
-      );
-    };
-    const stop = stream.listen((event) => markStale(event, client, later));
+    const refresher = createRefresher(client);
+    const stop = stream.listen((event) => markStale(event, refresher));
+    let { state } = stream.snapshot();
+    const unwatch = stream.subscribe(() => {
+      const before = state;
+      state = stream.snapshot().state;
+      // What could not be answered while the server was away is asked for again when it is back.
+      if (state === "open" && before === "waiting") refresher.ask("failed", { predicate: hasFailed }, 0);
+    });
     return () => {
       stop();
-      for (const timer of pending.values()) clearTimeout(timer);
+      unwatch();
+      refresher.close();
     };
   }, [stream, client]);
 }
 
-function markStale(event: LiveEvent, client: QueryClient, later: (key: string, act: () => void) => void): void {
+function hasFailed(query: Query): boolean {
+  return query.state.error !== null || query.state.fetchFailureCount > 0;
+}
+
+function markStale(event: LiveEvent, refresher: Refresher): void {
   if (event.name === "skipped") {
-    void client.invalidateQueries();
+    refresher.ask("all", {}, settleMs);
     return;
   }
   const run = event.name === "run" ? event.data.id : "run" in event.data ? event.data.run : null;
@@ -94,11 +97,7 @@ function markStale(event: LiveEvent, client: QueryClient, later: (key: string, a
   const kinds = event.name === "changed" ? Object.keys(event.data.rows) : event.name === "command" ? ["commands"] : [];
   const routes = new Set<RouteName>(["run", ...kinds.flatMap((kind) => routesOfKind[kind] ?? [])]);
   for (const route of routes) {
-    later(`${route} ${run}`, () => {
-      void client.invalidateQueries({
-        queryKey: [route],
-        predicate: (query) => (query.queryKey[1] as { params?: { id?: string } }).params?.id === run,
-      });
-    });
+    const predicate = (query: Query) => (query.queryKey[1] as { params?: { id?: string } }).params?.id === run;
+    refresher.ask(`${route} ${run}`, { queryKey: [route], predicate }, settleMs);
   }
 }

@@ -15,7 +15,15 @@ export interface PlacedGraph {
   readonly edges: readonly { readonly id: string; readonly path: string; readonly kind: string }[];
 }
 
+/** Fetches the engine ahead of its use; a worker that cannot be loaded would never say so. */
+export async function fetchLayoutEngine(): Promise<void> {
+  const response = await fetch(workerUrl);
+  if (!response.ok) throw new Error("The layout engine did not come.");
+  await response.arrayBuffer();
+}
+
 export async function layoutGraph(graph: GraphAnswer): Promise<PlacedGraph> {
+  await fetchLayoutEngine();
   const elk = new ElkApi({ workerFactory: () => new Worker(workerUrl) });
   try {
     const known = new Set(graph.nodes.map((node) => node.id));

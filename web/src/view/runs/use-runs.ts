@@ -1,9 +1,10 @@
 // The pages of the runs table, kept fresh in place: cells change, rows do not jump, new runs wait to be asked for.
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { RunSummary, RunsAnswer, RunsQuery } from "#api/contract/run.ts";
 import { call, Refusal } from "../../data/client.ts";
+import { createRefresher } from "../../data/refresh.ts";
 import { useLiveStream } from "../../data/use-live.ts";
 import { keepOrder } from "./runs-search.ts";
 
@@ -27,10 +28,9 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     placeholderData: (previous) => previous,
     retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
-  const { refetch } = pages;
   // Every page that was scrolled to is asked for again, so the more there are the longer changes are gathered.
   const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((pages.data?.pages.length ?? 1) / 3));
-  useRefetchOnLive(refetch, gatherMs);
+  useRefetchOnLive(gatherMs);
   const fresh = useMemo(() => pages.data?.pages.flatMap((page) => page.runs) ?? [], [pages.data]);
   const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
   const pageCount = pages.data?.pages.length ?? 0;
@@ -62,20 +62,19 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   return { pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
 }
 
-function useRefetchOnLive(refetch: () => unknown, gatherMs: number): void {
+function useRefetchOnLive(gatherMs: number): void {
   const stream = useLiveStream();
+  const client = useQueryClient();
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const refresher = createRefresher(client);
     const stop = stream.listen((event) => {
-      if (timer !== undefined || !["run", "changed", "gone", "skipped"].includes(event.name)) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        void refetch();
-      }, gatherMs);
+      if (["run", "changed", "gone", "skipped"].includes(event.name)) {
+        refresher.ask("runs", { queryKey: ["runs"] }, gatherMs);
+      }
     });
     return () => {
       stop();
-      clearTimeout(timer);
+      refresher.close();
     };
-  }, [stream, refetch, gatherMs]);
+  }, [stream, client, gatherMs]);
 }

@@ -1,0 +1,41 @@
+// What walks through the page have in common.
+
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import type { TestBrowser } from "./browser.ts";
+
+/** A busy machine may need a while for what a person sees at once. */
+export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 100 });
+
+/** Opens a page, and closes it after the steps; nothing may have been complained about. */
+export async function walkOn(browser: TestBrowser, url: string, steps: (page: Page) => Promise<void>): Promise<void> {
+  const visit = await browser.visit(url);
+  try {
+    await steps(visit.page);
+    expect(visit.problems).toEqual([]);
+  } finally {
+    await visit.close();
+  }
+}
+
+export const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+/** Where the lines of a panel are drawn. */
+export async function boxOf(page: Page, panel: string) {
+  await panelOf(page, panel).locator("canvas").waitFor();
+  const box = await panelOf(page, panel).locator(".u-over").boundingBox();
+  if (box === null) throw new Error("the plot has no box");
+  return box;
+}
+
+export async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]): Promise<void> {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 6 });
+  await page.mouse.up();
+}
+
+/** Every view is here: from now on no click needs the server for more than data. */
+export async function viewsLoaded(page: Page): Promise<void> {
+  await soon(() => page.evaluate("performance.getEntriesByName('views-loaded').length")).toBe(1);
+}

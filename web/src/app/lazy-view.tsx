@@ -1,0 +1,75 @@
+// Views stand in files of their own, so that the first one comes quickly. All others are fetched right after it: a
+// click must not need a server that has gone away meanwhile.
+
+import { type ComponentType, useEffect, useReducer } from "react";
+import { useLiveState } from "../data/use-live.ts";
+import { Loading } from "../part/notice.tsx";
+
+type PropsOf<C> = C extends ComponentType<infer P> ? P : never;
+
+const preloads: (() => Promise<void>)[] = [];
+
+/** A component of a module that is loaded when it is needed, or before. The router waits for `preload`. */
+export function lazyView<M, N extends keyof M>(load: () => Promise<M>, name: N) {
+  type Props = PropsOf<M[N]> & object;
+  let found: ComponentType<Props> | null = null;
+  let failed = false;
+  const preload = async (): Promise<void> => {
+    if (found !== null) return;
+    try {
+      found = (await load())[name] as ComponentType<Props>;
+      failed = false;
+    } catch {
+      failed = true;
+    }
+  };
+  preloads.push(preload);
+  // biome-ignore lint/correctness/noComponentHookFactories: called once a view, when the page is loaded.
+  function View(props: Props) {
+    const [, loaded] = useReducer((count: number) => count + 1, 0);
+    if (found === null) return <Missing preload={preload} failed={failed} onLoaded={loaded} />;
+    const Found = found;
+    return <Found {...props} />;
+  }
+  return Object.assign(View, { preload });
+}
+
+/** While a view is on its way; it is tried again whenever the server is back. */
+function Missing({
+  preload,
+  failed,
+  onLoaded,
+}: {
+  readonly preload: () => Promise<void>;
+  readonly failed: boolean;
+  readonly onLoaded: () => void;
+}) {
+  const { state } = useLiveState();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state of the connection is a reason to try again.
+  useEffect(() => {
+    void preload().then(onLoaded);
+  }, [state, preload, onLoaded]);
+  if (!failed) return <Loading />;
+  return (
+    <div className="empty" role="alert">
+      <strong>The server did not send this part of the page.</strong>
+      <p>It is asked for again when the server answers. If the server was updated meanwhile, load the page anew.</p>
+      <button type="button" className="button" onClick={() => window.location.reload()}>
+        load the page anew
+      </button>
+    </div>
+  );
+}
+
+/** Fetches every view, one after the other, once the page has time for it. */
+export function preloadViews(): void {
+  const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 200));
+  idle(() => {
+    // Where the first load ends and this begins, for those who measure it.
+    performance.mark("views-preload");
+    void (async () => {
+      for (const preload of preloads) await preload();
+      performance.mark("views-loaded");
+    })();
+  });
+}

@@ -1,0 +1,48 @@
+// Asks for cached answers again when what they show has changed. A request that is under way is never cancelled for a
+// newer one: where answers take longer than changes need to come, cancelling would mean that none ever arrives.
+
+import type { QueryClient, QueryFilters } from "@tanstack/react-query";
+
+export interface Refresher {
+  /** Asks again for what the filter finds, once changes have been gathered for `gatherMs`. One turn a key at a time. */
+  ask(key: string, filters: QueryFilters, gatherMs: number): void;
+  close(): void;
+}
+
+export function createRefresher(client: QueryClient): Refresher {
+  const turns = new Map<string, { again: boolean }>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  let closed = false;
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        resolve();
+      }, ms);
+      timers.add(timer);
+    });
+
+  async function take(key: string, filters: QueryFilters, gatherMs: number): Promise<void> {
+    const turn = { again: true };
+    turns.set(key, turn);
+    while (turn.again && !closed) {
+      await pause(gatherMs);
+      // An answer that is already under way may be from before the change, so it is asked for once more after it.
+      turn.again = client.isFetching(filters) > 0;
+      await client.invalidateQueries(filters, { cancelRefetch: false });
+    }
+    turns.delete(key);
+  }
+
+  return {
+    ask(key, filters, gatherMs) {
+      const turn = turns.get(key);
+      if (turn === undefined) void take(key, filters, gatherMs);
+      else turn.again = true;
+    },
+    close() {
+      closed = true;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
