@@ -27,6 +27,12 @@ export const LogsQuery = Type.Object({
   from_step: Type.Optional(Int64),
   to_step: Type.Optional(Int64),
   order: Type.Optional(word(["asc", "desc"])),
+  chars: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: "Messages longer than so many characters are cut; `cut_from` then says so.",
+    }),
+  ),
 });
 export type LogsQuery = Static<typeof LogsQuery>;
 
@@ -38,6 +44,9 @@ export const LogRow = Type.Object({
   level: Type.String(),
   logger: Type.String(),
   msg: Type.String(),
+  cut_from: Type.Optional(
+    Type.Integer({ minimum: 0, description: "Characters of the whole message, when `msg` is only its beginning." }),
+  ),
   step: nullable(Int64),
   stream: Type.String(),
   fields: Type.String({ description: "Strict JSON text, '' when absent." }),

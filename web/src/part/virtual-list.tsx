@@ -51,7 +51,7 @@ export function VirtualList<T>({
   }, [more, from, first, last, rows.length, onEnd]);
 
   const top = rows[0] === undefined ? null : keyOf(rows[0]);
-  const held = useRef({ top, from });
+  const held = useRef<{ top: string | null; from: "start" | "end" }>({ top: null, from });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another first row moves what is below it.
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -59,7 +59,9 @@ export function VirtualList<T>({
     held.current = { top, from };
     if (element === null || before.top === top) return;
     if (before.from !== from || before.top === null) {
-      element.scrollTop = from === "end" ? virtual.getTotalSize() : 0;
+      // Rows are measured as they are shown: the list itself finds the end again until it stands still.
+      if (from === "end") virtual.scrollToIndex(rows.length - 1, { align: "end" });
+      else element.scrollTop = 0;
       return;
     }
     const at = rows.findIndex((row) => keyOf(row) === before.top);

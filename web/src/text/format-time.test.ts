@@ -34,4 +34,6 @@ test("writes the time since start as finely as asked", () => {
   expect(formatElapsed(14.25e9, 1e8)).toBe("0:14.3");
   expect(formatElapsed(3723e9, 1e9)).toBe("1:02:03");
   expect(formatElapsed(1_500_000, 1e5)).toBe("0:00.0015");
+  expect(formatElapsed(5999.99e9, 1e9)).toBe("1:40:00");
+  expect(formatElapsed(59.96e9, 1e8)).toBe("1:00.0");
 });

@@ -51,11 +51,11 @@ export function formatClock(timeMs: number): string {
 /** A point after the start of a run, as short as `resolutionNs` allows: 0:14.2, 1:02:03. */
 export function formatElapsed(ns: number, resolutionNs: number): string {
   const sign = ns < 0 ? "−" : "";
-  const total = Math.abs(ns) / 1e9;
   const places = Math.max(0, Math.min(9, Math.ceil(-Math.log10(resolutionNs / 1e9))));
-  const seconds = total % 60;
+  // Rounded before it is taken apart, so that no minute has sixty seconds.
+  const total = Number((Math.abs(ns) / 1e9).toFixed(places));
   const minutes = Math.floor(total / 60);
-  const tail = seconds.toFixed(places).padStart(places === 0 ? 2 : places + 3, "0");
+  const tail = (total - minutes * 60).toFixed(places).padStart(places === 0 ? 2 : places + 3, "0");
   if (minutes < 60) return `${sign}${minutes}:${tail}`;
   return `${sign}${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${tail}`;
 }

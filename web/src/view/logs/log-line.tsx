@@ -4,6 +4,7 @@ import type { LogRow } from "#api/contract/record.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { formatElapsed, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
+import { LogMessage } from "./log-message.tsx";
 import type { Gutter } from "./use-gutter.ts";
 
 const nearNs = 5e7;
@@ -12,19 +13,25 @@ export function LogLine({
   row,
   startNs,
   gutter,
+  search,
+  stepped,
 }: {
   readonly row: LogRow;
   readonly startNs: string;
   readonly gutter: Gutter;
+  readonly search: string;
+  /** Some line has a step, so that all keep its place free. */
+  readonly stepped: boolean;
 }) {
-  const { setWindow } = useRunClock();
+  const { setWindow, pin } = useRunClock();
   const t = toOffsetNs(row.ts_ns, startNs);
   const cursor = useCursor();
-  const near = cursor !== null && cursor.from !== "logs" && Math.abs(cursor.t - t) < nearNs;
+  const isPinned = pin !== null && t > pin.from && t <= pin.to;
+  const near = pin === null && cursor !== null && cursor.from !== "logs" && Math.abs(cursor.t - t) < nearNs;
   const brushed = gutter.brush !== null && t >= gutter.brush.from && t < gutter.brush.to;
   return (
     <div
-      className={`log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""}`}
+      className={`log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""} ${isPinned ? "pinned" : ""}`}
       onPointerEnter={() => {
         setCursor({ t, from: "logs" });
         gutter.over(t);
@@ -46,10 +53,10 @@ export function LogLine({
       </button>
       <span className={`log-level level-${row.level}`}>{row.level === "" ? row.stream : row.level}</span>
       {row.worker === "" ? null : <span className="muted log-worker">{row.worker}</span>}
-      {row.step === null ? null : <span className="muted">step {row.step}</span>}
+      {stepped ? <span className="muted log-step">{row.step === null ? "" : `step ${row.step}`}</span> : null}
       <span className="log-msg">
         {row.logger === "" ? null : <span className="muted">{row.logger}: </span>}
-        {row.msg}
+        <LogMessage row={row} search={search} />
         {row.fields === "" ? null : <span className="muted"> {row.fields}</span>}
       </span>
     </div>

@@ -1,38 +1,25 @@
-// The log: by level, text and worker, within the shared window, growing as lines arrive, following when asked.
+// The log: by level, text and worker, within the shared window or from the pinned moment on, growing as lines arrive,
+// following when asked.
 
-import { useCallback, useMemo, useState } from "react";
-import { isAfter } from "#model/positions.ts";
+import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { useCatchUp } from "../../data/use-live.ts";
-import { usePages } from "../../data/use-pages.ts";
-import { Choice } from "../../part/choice.tsx";
-import { CommandLine, Empty, Problem } from "../../part/notice.tsx";
+import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
+import { formatElapsed } from "../../text/format-time.ts";
+import { LogBar } from "./log-bar.tsx";
 import { LogLine } from "./log-line.tsx";
-import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
 import "./logs.css";
 import { useGutter } from "./use-gutter.ts";
-import { useLogTail } from "./use-log-tail.ts";
-
-const levelOrder = ["debug", "info", "warning", "warn", "error", "critical"];
-
-type Start = "start" | "end";
+import { useLog } from "./use-log.ts";
+import { useLogSearch } from "./use-log-search.ts";
 
 export function LogsView() {
-  const { run, query: window, startNs } = useRunClock();
-  const [search, setSearch] = useState("");
-  const [levels, setLevels] = useState<readonly string[]>([]);
-  const [worker, setWorker] = useState("");
-  // A log is read from its start; of a run that goes on, people want its end.
-  const [from, setFrom] = useState<Start>(run.status === "running" ? "end" : "start");
-  const [follow, setFollow] = useState(run.status === "running");
-  const log = useLog(from, {
-    ...window,
-    ...(search === "" ? {} : { q: search }),
-    ...(levels.length === 0 ? {} : { level: [...levels] }),
-    ...(worker === "" ? {} : { worker: [worker] }),
-  });
+  const { run, startNs } = useRunClock();
+  const search = useLogSearch();
+  const { from, q } = search;
+  const [follow, setFollow] = useState(run.status === "running" && from === "end");
+  const log = useLog(from, search.filter);
   const { pages, rows } = log;
   const gutter = useGutter();
   const [seen, setSeen] = useState(0);
@@ -42,61 +29,19 @@ export function LogsView() {
     setSeen(log.appended);
     setFollow(false);
   };
+  const stepped = rows.some((row) => row.step !== null);
   return (
     <>
-      <div className="bar wrap no-print">
-        <input
-          data-search
-          className="field"
-          placeholder="find in messages"
-          aria-label="Find in messages"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-          style={{ width: 220 }}
-        />
-        <Levels counts={log.levels} chosen={levels} onChange={setLevels} />
-        {run.worker_list.length > 1 ? (
-          <select
-            className="select"
-            aria-label="Worker"
-            value={worker}
-            onChange={(event) => setWorker(event.target.value)}
-          >
-            <option value="">all workers</option>
-            {run.worker_list.map((each) => (
-              <option key={each.worker} value={each.worker}>
-                {each.worker}
-              </option>
-            ))}
-          </select>
-        ) : null}
-        <span className="grow" />
-        <Choice
-          label="Read from"
-          options={[
-            ["start", "from the start"],
-            ["end", "from the end"],
-          ]}
-          value={from}
-          onChange={(next: Start) => {
-            setFrom(next);
-            setFollow(next === "end" && run.status === "running");
-          }}
-        />
-        <button
-          type="button"
-          className="button"
-          aria-pressed={follow}
-          title="stay at the newest line"
-          onClick={() => {
-            setFrom("end");
-            setFollow(!follow);
-            setSeen(log.appended);
-          }}
-        >
-          follow
-        </button>
-      </div>
+      <LogBar
+        search={search}
+        levels={log.levels}
+        follow={follow}
+        onFollow={(next) => {
+          setFollow(next);
+          setSeen(log.appended);
+        }}
+      />
+      <PinnedFrom />
       {pages.error === null ? null : (
         <div style={{ padding: 16 }}>
           <Problem error={pages.error} retry={() => void pages.refetch()} />
@@ -104,6 +49,8 @@ export function LogsView() {
       )}
       {log.asked && rows.length === 0 ? (
         <NoLogs any={run.counts.logs > 0} />
+      ) : !log.asked && pages.error === null ? (
+        <Loading rows={12} />
       ) : (
         <VirtualList
           rows={rows}
@@ -116,7 +63,7 @@ export function LogsView() {
           onEnd={log.more}
           onLeaveEnd={leaveEnd}
         >
-          {(row) => <LogLine row={row} startNs={startNs} gutter={gutter} />}
+          {(row) => <LogLine row={row} startNs={startNs} gutter={gutter} search={q} stepped={stepped} />}
         </VirtualList>
       )}
       {below === 0 ? null : (
@@ -128,62 +75,18 @@ export function LogsView() {
   );
 }
 
-/** The lines of a question, oldest first: pages from the server, and what arrived since. */
-function useLog(from: Start, filter: LogFilter) {
-  const { run } = useRunClock();
-  const tail = useLogTail(run.id);
-  const query = { ...filter, limit: 500, order: from === "end" ? ("desc" as const) : ("asc" as const) };
-  const { pages, rows: found, first } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
-  useCatchUp(first?.as_of, pages.refetch);
-  const key = JSON.stringify(filter);
-  // Reading from the start, new lines follow only when every older page is here.
-  const open = from === "end" || !hasNextPage;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
-  const rows = useMemo(() => {
-    const ordered = from === "end" ? found.toReversed() : found;
-    return open
-      ? appendLines(
-          ordered,
-          tail.map((line) => line.row),
-          filter,
-        )
-      : ordered;
-  }, [from, found, open, tail, key]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
-  const levels = useMemo(() => {
-    const asOf = first?.as_of ?? "";
-    const since = tail.filter((line) => isAfter(line.event, asOf)).map((line) => line.row);
-    return addLevels(first?.levels ?? {}, since, filter);
-  }, [first, tail, key]);
-  const more = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage();
-  }, [isFetchingNextPage, fetchNextPage]);
-  return { pages, rows, levels, more, asked: first !== undefined, appended: tail.length };
-}
-
-function Levels({
-  counts,
-  chosen,
-  onChange,
-}: {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly chosen: readonly string[];
-  readonly onChange: (levels: readonly string[]) => void;
-}) {
-  const known = Object.entries(counts).sort(([a], [b]) => levelOrder.indexOf(a) - levelOrder.indexOf(b));
-  return known.map(([level, count]) => (
-    <button
-      key={level}
-      type="button"
-      className="button small"
-      aria-pressed={chosen.includes(level)}
-      onClick={() => onChange(chosen.includes(level) ? chosen.filter((each) => each !== level) : [...chosen, level])}
-    >
-      <span className={`log-level level-${level}`}>{level === "" ? "no level" : level}</span>
-      <span className="muted">{formatCount(count)}</span>
-    </button>
-  ));
+/** Why the log does not begin at its start. */
+function PinnedFrom() {
+  const { pin, setPin } = useRunClock();
+  if (pin === null) return null;
+  return (
+    <p className="log-pinned no-print">
+      <span className="muted">from the pinned moment, {formatElapsed(pin.to, 1e6)}, on</span>
+      <button type="button" className="button quiet small" onClick={() => setPin(null)}>
+        show all
+      </button>
+    </p>
+  );
 }
 
 function NoLogs({ any }: { readonly any: boolean }) {

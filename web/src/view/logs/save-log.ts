@@ -1,0 +1,32 @@
+// The lines that a search finds, all of them, as a text file.
+
+import type { LogsAnswer, LogsQuery } from "#api/contract/record.ts";
+import { call } from "../../data/client.ts";
+import { saveFile } from "../../part/save-file.ts";
+import { formatTime, toMs } from "../../text/format-time.ts";
+import type { LogFilter } from "./log-tail.ts";
+
+export async function saveLog(
+  run: { readonly id: string; readonly name: string },
+  filter: LogFilter,
+  onLines: (lines: number) => void,
+): Promise<void> {
+  // Pages become blobs at once, which the browser may keep on disk.
+  const parts: Blob[] = [];
+  let cursor: string | null = "";
+  let lines = 0;
+  while (cursor !== null) {
+    const query: LogsQuery = { ...filter, limit: 1000, order: "asc", ...(cursor === "" ? {} : { cursor }) };
+    const answer: LogsAnswer = await call("logs", { params: { id: run.id }, query });
+    const texts = answer.logs.map((row) =>
+      [formatTime(toMs(row.ts_ns)), row.worker, row.level || row.stream, row.msg, row.fields]
+        .filter((part) => part !== "")
+        .join("\t"),
+    );
+    parts.push(new Blob(texts.map((text) => `${text}\n`)));
+    lines += answer.logs.length;
+    onLines(lines);
+    cursor = answer.next;
+  }
+  saveFile(new Blob(parts, { type: "text/plain" }), `${run.name.replace(/[^\w.-]+/g, "_")}.log`);
+}

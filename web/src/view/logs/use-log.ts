@@ -1,0 +1,49 @@
+// The lines of a question, oldest first: pages from the server, and what arrived since.
+
+import { useCallback, useMemo, useRef } from "react";
+import { isAfter } from "#model/positions.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
+import { useCatchUp } from "../../data/use-live.ts";
+import { usePages } from "../../data/use-pages.ts";
+import { messageChars } from "./log-message.tsx";
+import { addLevels, appendLines, type LogFilter } from "./log-tail.ts";
+import type { LogStart } from "./use-log-search.ts";
+import { useLogTail } from "./use-log-tail.ts";
+
+export function useLog(from: LogStart, filter: LogFilter) {
+  const { run } = useRunClock();
+  const tail = useLogTail(run.id);
+  const order = from === "end" ? ("desc" as const) : ("asc" as const);
+  const query = { ...filter, limit: 500, order, chars: messageChars };
+  const { pages, rows: answered, first } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  useCatchUp(first?.as_of, pages.refetch);
+  // Lines that were read from the other end are not these: until the answer comes, there are none.
+  const read = useRef(from);
+  if (!pages.isPlaceholderData) read.current = from;
+  const isTurned = read.current !== from;
+  const found = useMemo(() => (isTurned ? [] : answered), [isTurned, answered]);
+  const key = JSON.stringify(filter);
+  // Reading from the start, new lines follow only when every older page is here.
+  const open = !isTurned && (from === "end" || !hasNextPage);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
+  const rows = useMemo(() => {
+    const ordered = from === "end" ? found.toReversed() : found;
+    if (!open) return ordered;
+    return appendLines(
+      ordered,
+      tail.map((line) => line.row),
+      filter,
+    );
+  }, [from, found, open, tail, key]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
+  const levels = useMemo(() => {
+    const asOf = first?.as_of ?? "";
+    const since = tail.filter((line) => isAfter(line.event, asOf)).map((line) => line.row);
+    return addLevels(first?.levels ?? {}, since, filter);
+  }, [first, tail, key]);
+  const more = useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage();
+  }, [isFetchingNextPage, fetchNextPage]);
+  return { pages, rows, levels, more, asked: first !== undefined && !isTurned, appended: tail.length };
+}
