@@ -21,6 +21,7 @@ import { listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
 import { snapshotsRoute, tensorRoute } from "./routes/snapshots.ts";
 import { spanRoute } from "./routes/span.ts";
+import { spanFlameRoute } from "./routes/span-flame.ts";
 import { spanSummaryRoute } from "./routes/span-summary.ts";
 import { spansRoute } from "./routes/spans.ts";
 import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
@@ -38,6 +39,7 @@ export function createHandlers(context: ApiContext): Handlers {
     metric: metricRoute(context),
     series: seriesRoute(context),
     spans: spansRoute(context),
+    spanFlame: spanFlameRoute(context),
     spanSummary: spanSummaryRoute(context),
     span: spanRoute(context),
     snapshots: snapshotsRoute(context),

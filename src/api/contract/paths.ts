@@ -45,6 +45,7 @@ export const paths = {
   series: route("POST", `${v1}/series`, "read", "Series of several runs and metrics in one answer."),
   spans: route("GET", `${run}/spans`, "read", "Spans of a window, merged at a pixel resolution."),
   spanSummary: route("GET", `${run}/spans/summary`, "read", "Time by span name within a window."),
+  spanFlame: route("GET", `${run}/spans/flame`, "read", "Time by path of nesting within a window: a flame graph."),
   span: route("GET", `${run}/spans/by-id/:span`, "read", "One span with its attributes, marks and ancestors."),
   snapshots: route("GET", `${run}/snapshots`, "read", "The run's tensors."),
   tensor: route("GET", `${run}/snapshots/:tensor`, "read", "Statistics and histograms of one tensor over time."),

@@ -53,6 +53,7 @@ export const schemas = {
   metric: { params: series.MetricPath, query: series.SeriesQuery, answer: series.SeriesAnswer },
   series: { body: series.SeriesBody, answer: series.SeriesAnswer },
   spans: { params: RunPath, query: span.SpansQuery, answer: span.SpansAnswer },
+  spanFlame: { params: RunPath, query: span.SpanFlameQuery, answer: span.SpanFlameAnswer },
   spanSummary: { params: RunPath, query: span.SpanSummaryQuery, answer: span.SpanSummaryAnswer },
   span: { params: span.SpanPath, answer: span.SpanDetail },
   snapshots: { params: RunPath, query: Type.Object({ ...WindowQuery }), answer: snapshot.SnapshotsAnswer },

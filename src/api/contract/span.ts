@@ -3,7 +3,7 @@
 // how many it stands for; its name is the one that took most of the time.
 
 import Type, { type Static } from "typebox";
-import { AsOf, Count, Float, Int64, JsonText, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
+import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, WindowQuery, word } from "./scalar.ts";
 
 export const Lane = Type.Object({
   id: Count,
@@ -47,6 +47,8 @@ export const SpansAnswer = Type.Object({
     gpu_ns: Type.Array(nullable(Type.Number())),
     /** 1 for a span; more for a merged box. */
     merged: Type.Array(Count),
+    /** How many names the spans of a box have; `name` is the one that took most of the time. */
+    names: Type.Array(Count),
     /** '' for a merged box. */
     id: Type.Array(Type.String()),
     index: Type.Array(nullable(Int64)),
@@ -93,6 +95,29 @@ export type SpanSummaryRow = Static<typeof SpanSummaryRow>;
 
 export const SpanSummaryAnswer = Type.Object({ rows: Type.Array(SpanSummaryRow), as_of: AsOf });
 export type SpanSummaryAnswer = Static<typeof SpanSummaryAnswer>;
+
+export const SpanFlameQuery = Type.Object({
+  ...WindowQuery,
+  lane: Type.Optional(repeated(Type.Integer({ minimum: 0, description: "Only these lanes of `spans`." }), 256)),
+});
+
+/** Columns: element i of each is node i. Spans of one name under the same path of nesting are one node. */
+export const SpanFlameAnswer = Type.Object({
+  names: Type.Array(Type.String()),
+  nodes: Type.Object({
+    /** The node above, which comes before it; -1 at the top. */
+    parent: Type.Array(Type.Integer()),
+    name: Type.Array(Count),
+    count: Type.Array(Count),
+    /** Only the part inside the window, of all spans together. */
+    wall_ns: Type.Array(Type.Number()),
+    gpu_ns: Type.Array(nullable(Type.Number())),
+  }),
+  /** Spans that were added up. */
+  total: Count,
+  as_of: AsOf,
+});
+export type SpanFlameAnswer = Static<typeof SpanFlameAnswer>;
 
 export const SpanPath = Type.Object({ id: Type.String({ minLength: 1 }), span: Type.String({ minLength: 1 }) });
 

@@ -6,7 +6,7 @@ import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { groupKeysOf } from "#query/runs/find-run.ts";
 import { like } from "#query/runs/match.ts";
-import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
+import { depthMax, type TimelineLane, type TimelineLayout } from "#query/timeline/layout.ts";
 import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
 import { noIndex, type TimelineSpans } from "#query/timeline/spans.ts";
 import type { Timeline } from "#query/timeline/timelines.ts";
@@ -17,10 +17,32 @@ const widthDefault = 1000;
 export function spansRoute(context: ApiContext): Handler<"spans"> {
   return async (request): Promise<SpansAnswer> => {
     const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const timeline = await context.sources.timelines.get(groupKeysOf(run), request.signal);
-    if ("tooMany" in timeline) throw tooManySpans(timeline);
-    return answer(timeline, request.query, asOf);
+    return answer(await timelineOf(context, request), request.query, asOf);
+  };
+}
+
+/** The timeline of a run that is not too large for one. */
+export async function timelineOf(
+  context: ApiContext,
+  request: Parameters<typeof resolveRun>[1] & { readonly signal: AbortSignal },
+): Promise<Timeline> {
+  const run = await resolveRun(context, request);
+  const timeline = await context.sources.timelines.get(groupKeysOf(run), request.signal);
+  if ("tooMany" in timeline) throw tooManySpans(timeline);
+  return timeline;
+}
+
+/** On the clock of the layout; the whole of it where nothing is asked. */
+export function windowOf(
+  layout: TimelineLayout,
+  query: { readonly from_ns?: string | undefined; readonly to_ns?: string | undefined },
+): { readonly from: number; readonly to: number } {
+  const fromNs = toBigInt(query.from_ns);
+  const toNs = toBigInt(query.to_ns);
+  const { baseNs } = layout.spans;
+  return {
+    from: fromNs === null ? layout.from : Number(fromNs - baseNs),
+    to: toNs === null ? layout.to + 1 : Number(toNs - baseNs),
   };
 }
 
@@ -35,11 +57,8 @@ type Query = Parameters<Handler<"spans">>[0]["query"];
 function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansAnswer {
   const { spans } = layout;
   const { baseNs } = spans;
-  const fromNs = toBigInt(query.from_ns);
-  const toNs = toBigInt(query.to_ns);
   const window: TimelineWindow = {
-    from: fromNs === null ? layout.from : Number(fromNs - baseNs),
-    to: toNs === null ? layout.to + 1 : Number(toNs - baseNs),
+    ...windowOf(layout, query),
     widthPx: query.width ?? widthDefault,
     names: query.name === undefined ? null : namesLike(spans, query.name),
     lane: query.lane ?? null,
@@ -102,6 +121,7 @@ function toColumns(
     end: boxes.end,
     gpu_ns: boxes.gpu,
     merged: boxes.merged,
+    names: boxes.names,
     id: boxes.span.map((span) => (span < 0 ? "" : spans.idText(span))),
     index: boxes.span.map((span) => {
       const index = span < 0 ? noIndex : (spans.index[span] as bigint);

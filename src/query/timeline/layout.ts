@@ -66,6 +66,18 @@ export function layOut(spans: TimelineSpans): TimelineLayout {
   };
 }
 
+/** Spans of a row do not overlap, so the first one that ends after a time is found by halving. */
+export function firstEndingAfter(end: Float64Array, row: TimelineRow, time: number): number {
+  let low = row.from;
+  let high = row.to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((end[middle] as number) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 function placeInRows({ start, end, lane }: TimelineSpans, byStart: Uint32Array, depths: Uint16Array): void {
   let current = -1;
   let freeAt: number[] = [];

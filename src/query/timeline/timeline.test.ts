@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { toFlame } from "./flame.ts";
 import { layOut } from "./layout.ts";
 import { toSpanBlock } from "./span-block.testing.ts";
 import { TimelineSpans } from "./spans.ts";
@@ -142,4 +143,78 @@ describe("the boxes of a window", () => {
       }),
     );
   });
+});
+
+describe("adding up a window by path", () => {
+  const plain: Plain[] = [
+    { start: 0, end: 100, name: "epoch" },
+    { start: 0, end: 40, name: "step" },
+    { start: 10, end: 20, name: "forward" },
+    { start: 50, end: 90, name: "step" },
+    { start: 60, end: 70, name: "forward" },
+    { start: 75, end: 80, name: "backward" },
+    { start: 0, end: 30, name: "forward", lane: "1//" },
+  ];
+
+  function paths(from: number, to: number, lanes: ReadonlySet<number> | null = null) {
+    const spans = toSpans(plain);
+    const base = Number(spans.baseNs);
+    const flame = toFlame(layOut(spans), { from: from - base, to: to - base, lanes });
+    const pathOf = (node: number): string => {
+      const name = spans.names.texts[flame.name[node] as number] as string;
+      const parent = flame.parent[node] as number;
+      return parent < 0 ? name : `${pathOf(parent)}/${name}`;
+    };
+    return Object.fromEntries(flame.name.map((_, i) => [pathOf(i), [flame.count[i], flame.wall[i]]]));
+  }
+
+  test("spans of one name under one path are one node, whenever and in whichever lane they ran", () => {
+    expect(paths(0, 100)).toEqual({
+      epoch: [1, 100],
+      "epoch/step": [2, 80],
+      "epoch/step/forward": [2, 20],
+      "epoch/step/backward": [1, 5],
+      forward: [1, 30],
+    });
+  });
+
+  test("only what lies within the window counts, and only the lanes that are asked for", () => {
+    expect(paths(15, 65)).toEqual({
+      epoch: [1, 50],
+      "epoch/step": [2, 40],
+      "epoch/step/forward": [2, 10],
+      forward: [1, 15],
+    });
+    const lane = layOut(toSpans(plain)).lanes.findIndex(({ text }) => text === "1//");
+    expect(paths(0, 100, new Set([lane]))).toEqual({ forward: [1, 30] });
+  });
+
+  test("its first level adds up to the time that is drawn at the top, whatever the spans", () => {
+    const span = fc.record({ start: fc.nat(200), length: fc.nat(50), name: fc.constantFrom("a", "b", "c") });
+    fc.assert(
+      fc.property(fc.array(span, { minLength: 1, maxLength: 60 }), (list) => {
+        const spans = toSpans(list.map(({ start, length, name }) => ({ start, end: start + length, name })));
+        const layout = layOut(spans);
+        const flame = toFlame(layout, { from: layout.from, to: layout.to + 1, lanes: null });
+        expect(flame.count.reduce((sum, count) => sum + count, 0)).toBe(list.length);
+        const top = layout.rows.filter((row) => row.depth === 0);
+        const drawn = top.flatMap((row) =>
+          Array.from({ length: row.to - row.from }, (_, i) => layout.end[row.from + i]! - layout.start[row.from + i]!),
+        );
+        const sum = flame.wall.reduce((all, wall, i) => all + (flame.parent[i] === -1 ? wall : 0), 0);
+        expect(sum).toBe(drawn.reduce((all, wall) => all + wall, 0));
+      }),
+    );
+  });
+});
+
+test("a merged box says how many names it stands for", () => {
+  const narrow = Array.from({ length: 30 }, (_, i) => ({
+    start: i,
+    end: i + 1,
+    name: ["a", "b", "c"][i % 3] as string,
+  }));
+  const found = boxes([...narrow, { start: 100, end: 200, name: "a" }], 0, 1000, 10);
+  expect(found.merged).toEqual([30, 1]);
+  expect(found.names).toEqual([3, 1]);
 });

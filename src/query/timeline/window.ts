@@ -1,7 +1,7 @@
 // The boxes of a window at a pixel resolution. What is narrower than a pixel is merged with its neighbours of the
 // same row into one box that says how many it stands for and bears the name that took most of the time.
 
-import type { TimelineLayout, TimelineRow } from "./layout.ts";
+import { firstEndingAfter, type TimelineLayout, type TimelineRow } from "./layout.ts";
 
 export interface TimelineBoxes {
   readonly lane: number[];
@@ -12,6 +12,8 @@ export interface TimelineBoxes {
   readonly gpu: (number | null)[];
   /** 1 for a span, more for a merged box. */
   readonly merged: number[];
+  /** How many names the spans of a box have. */
+  readonly names: number[];
   /** The span of a box that stands for one; -1 for a merged box. */
   readonly span: number[];
   readonly flags: number[];
@@ -43,6 +45,7 @@ class RowMerger {
     end: [],
     gpu: [],
     merged: [],
+    names: [],
     span: [],
     flags: [],
     total: 0,
@@ -76,7 +79,7 @@ class RowMerger {
     const { pixel, window } = this;
     const { start, end, name } = this.layout;
     const { to, names } = window;
-    for (let at = this.firstEndingAfter(window.from); at < row.to; at++) {
+    for (let at = firstEndingAfter(end, row, window.from); at < row.to; at++) {
       const begins = start[at] as number;
       if (begins >= to) break;
       if (names !== null && !names.has(name[at] as number)) continue;
@@ -89,7 +92,7 @@ class RowMerger {
           begins,
           end[at] as number,
           this.layout.gpu[at] as number,
-          1,
+          { count: 1, names: 1 },
           name[at] as number,
           this.layout.flags[at] as number,
         );
@@ -131,12 +134,21 @@ class RowMerger {
       if (time > most) [name, most] = [one, time];
       this.timeOfName[one] = 0;
     }
+    const held = { count: this.count, names: this.metCount };
+    this.push(this.count === 1 ? this.first : -1, this.start, this.end, this.gpu, held, name, this.flags);
     this.metCount = 0;
-    this.push(this.count === 1 ? this.first : -1, this.start, this.end, this.gpu, this.count, name, this.flags);
     this.count = 0;
   }
 
-  private push(at: number, start: number, end: number, gpu: number, merged: number, name: number, flags: number): void {
+  private push(
+    at: number,
+    start: number,
+    end: number,
+    gpu: number,
+    held: { readonly count: number; readonly names: number },
+    name: number,
+    flags: number,
+  ): void {
     const { boxes, row } = this;
     boxes.lane.push(row.lane);
     boxes.depth.push(row.depth);
@@ -144,21 +156,9 @@ class RowMerger {
     boxes.start.push(start);
     boxes.end.push(end);
     boxes.gpu.push(gpu < 0 ? null : gpu);
-    boxes.merged.push(merged);
+    boxes.merged.push(held.count);
+    boxes.names.push(held.names);
     boxes.span.push(at < 0 ? -1 : (this.layout.order[at] as number));
     boxes.flags.push(flags);
-  }
-
-  /** Spans of a row do not overlap, so the first one that ends after a time is found by halving. */
-  private firstEndingAfter(time: number): number {
-    const { end } = this.layout;
-    let low = this.row.from;
-    let high = this.row.to;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((end[middle] as number) < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
