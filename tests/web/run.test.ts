@@ -7,41 +7,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { boxOf, drag, panelOf, soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
-
-/** A busy machine may need a while for what a person sees at once. */
-const soon = <T>(read: () => T) => expect.poll(read, { timeout: 15_000, interval: 100 });
 
 const run = `/runs/${profiledRun}`;
 let server: TestApp;
 let browser: TestBrowser;
 
-async function walk(path: string, steps: (page: Page) => Promise<void>): Promise<void> {
-  const visit = await browser.visit(server.app.url + path);
-  try {
-    await steps(visit.page);
-    expect(visit.problems).toEqual([]);
-  } finally {
-    await visit.close();
-  }
-}
-
-const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
-
-async function boxOf(page: Page, panel: string) {
-  await panelOf(page, panel).locator("canvas").waitFor();
-  const box = await panelOf(page, panel).locator(".u-over").boundingBox();
-  if (box === null) throw new Error("the plot has no box");
-  return box;
-}
-
-async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]): Promise<void> {
-  await page.mouse.move(...from);
-  await page.mouse.down();
-  await page.mouse.move(...to, { steps: 6 });
-  await page.mouse.up();
-}
+const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
 describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   beforeAll(async () => {

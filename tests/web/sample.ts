@@ -96,7 +96,7 @@ async function accepted(answer: Promise<{ status: number; body: unknown }>): Pro
   if (status !== 202) throw new Error(`refused with ${status}: ${JSON.stringify(body)}`);
 }
 
-/** XTrack frames out of plain payloads, a millisecond apart, numbered from `firstSeq`. */
+/** XTrack frames out of plain payloads, a millisecond apart, numbered from `firstSeq`. The text "$NaN" is sent as NaN. */
 export function toFrames(
   events: readonly (readonly [type: string, payload: object])[],
   startMs = Date.now(),
@@ -106,7 +106,8 @@ export function toFrames(
   return Buffer.concat(
     events.map(([t, p], i) => {
       const m = { seq: firstSeq + i, ts: (startMs + i) * 1000, ...(wid === undefined ? {} : { wid }) };
-      const json = Buffer.from(JSON.stringify({ v: 1, t, m, p }));
+      // As Python writes it, JSON or not.
+      const json = Buffer.from(JSON.stringify({ v: 1, t, m, p }).replaceAll('"$NaN"', "NaN"));
       const head = Buffer.alloc(4);
       head.writeUInt32BE(json.length);
       return Buffer.concat([head, json]);

@@ -1,17 +1,12 @@
-// Every view has a URL. Views are loaded when first visited; the frame and this table are the first load.
+// Every view has a URL. The frame and this table are the first load; the other views follow while the page is idle.
 
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { Problem } from "../part/notice.tsx";
 import { parseCompareSearch } from "../view/compare/compare-search.ts";
 import { parseRunsSearch } from "../view/runs/runs-search.ts";
 import { Frame } from "./frame.tsx";
-import { asText, defined, formatSearch, parseSearch } from "./search.ts";
+import { lazyView } from "./lazy-view.tsx";
+import { asList, asText, defined, formatSearch, parseSearch } from "./search.ts";
 
 const root = createRootRouteWithContext()({ component: Frame });
 
@@ -27,121 +22,135 @@ const runsRoute = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: parseRunsSearch,
-  component: lazyRouteComponent(() => import("../view/runs/runs-view.tsx"), "RunsView"),
+  component: lazyView(() => import("../view/runs/runs-view.tsx"), "RunsView"),
 });
 
 const runRoute = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
   validateSearch: (search: Record<string, unknown>) =>
-    defined({ from: asText(search["from"]), to: asText(search["to"]) }),
-  component: lazyRouteComponent(() => import("../view/run/run-view.tsx"), "RunView"),
+    defined({
+      from: asText(search["from"]),
+      to: asText(search["to"]),
+      pin: asText(search["pin"]),
+      of: asText(search["of"]),
+    }),
+  component: lazyView(() => import("../view/run/run-view.tsx"), "RunView"),
 });
 
 const overview = createRoute({
   getParentRoute: () => runRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("../view/run/overview.tsx"), "Overview"),
+  component: lazyView(() => import("../view/run/overview.tsx"), "Overview"),
 });
 const charts = createRoute({
   getParentRoute: () => runRoute,
   path: "/charts",
   validateSearch: (search: Record<string, unknown>) =>
     defined({ find: asText(search["find"]), panel: asText(search["panel"]) }),
-  component: lazyRouteComponent(() => import("../view/charts/charts-view.tsx"), "ChartsView"),
+  component: lazyView(() => import("../view/charts/charts-view.tsx"), "ChartsView"),
 });
 const timeline = createRoute({
   getParentRoute: () => runRoute,
   path: "/timeline",
-  component: lazyRouteComponent(() => import("../view/timeline/timeline-view.tsx"), "TimelineView"),
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({ find: asText(search["find"]), show: asText(search["show"]) }),
+  component: lazyView(() => import("../view/timeline/timeline-view.tsx"), "TimelineView"),
 });
 const tensors = createRoute({
   getParentRoute: () => runRoute,
   path: "/tensors",
   validateSearch: (search: Record<string, unknown>) => defined({ tensor: asText(search["tensor"]) }),
-  component: lazyRouteComponent(() => import("../view/tensors/tensors-view.tsx"), "TensorsView"),
+  component: lazyView(() => import("../view/tensors/tensors-view.tsx"), "TensorsView"),
 });
 const pipeline = createRoute({
   getParentRoute: () => runRoute,
   path: "/pipeline",
-  component: lazyRouteComponent(() => import("../view/pipeline/pipeline-view.tsx"), "PipelineView"),
+  component: lazyView(() => import("../view/pipeline/pipeline-view.tsx"), "PipelineView"),
 });
 const logs = createRoute({
   getParentRoute: () => runRoute,
   path: "/logs",
-  component: lazyRouteComponent(() => import("../view/logs/logs-view.tsx"), "LogsView"),
+  validateSearch: (search: Record<string, unknown>) =>
+    defined({
+      q: asText(search["q"]),
+      level: asList(search["level"]),
+      worker: asText(search["worker"]),
+      read: asText(search["read"]),
+    }),
+  component: lazyView(() => import("../view/logs/logs-view.tsx"), "LogsView"),
 });
 const files = createRoute({
   getParentRoute: () => runRoute,
   path: "/files",
-  component: lazyRouteComponent(() => import("../view/run/files.tsx"), "Files"),
+  component: lazyView(() => import("../view/run/files.tsx"), "Files"),
 });
 const params = createRoute({
   getParentRoute: () => runRoute,
   path: "/params",
-  component: lazyRouteComponent(() => import("../view/run/params.tsx"), "Params"),
+  component: lazyView(() => import("../view/run/params.tsx"), "Params"),
 });
 const events = createRoute({
   getParentRoute: () => runRoute,
   path: "/events",
-  component: lazyRouteComponent(() => import("../view/run/events.tsx"), "Events"),
+  component: lazyView(() => import("../view/run/events.tsx"), "Events"),
 });
 const control = createRoute({
   getParentRoute: () => runRoute,
   path: "/control",
   validateSearch: (search: Record<string, unknown>) => defined({ ask: asText(search["ask"]) }),
-  component: lazyRouteComponent(() => import("../view/control/control-view.tsx"), "ControlView"),
+  component: lazyView(() => import("../view/control/control-view.tsx"), "ControlView"),
 });
 const integrity = createRoute({
   getParentRoute: () => runRoute,
   path: "/integrity",
-  component: lazyRouteComponent(() => import("../view/integrity/integrity-view.tsx"), "IntegrityView"),
+  component: lazyView(() => import("../view/integrity/integrity-view.tsx"), "IntegrityView"),
 });
 
 const report = createRoute({
   getParentRoute: () => runRoute,
   path: "/report",
-  component: lazyRouteComponent(() => import("../view/run/report.tsx"), "Report"),
+  component: lazyView(() => import("../view/run/report.tsx"), "Report"),
 });
 
 const compareRoute = createRoute({
   getParentRoute: () => root,
   path: "/compare",
   validateSearch: parseCompareSearch,
-  component: lazyRouteComponent(() => import("../view/compare/compare-view.tsx"), "CompareView"),
+  component: lazyView(() => import("../view/compare/compare-view.tsx"), "CompareView"),
 });
 const launches = createRoute({
   getParentRoute: () => root,
   path: "/launches",
-  component: lazyRouteComponent(() => import("../view/launches/launches-view.tsx"), "LaunchesView"),
+  component: lazyView(() => import("../view/launches/launches-view.tsx"), "LaunchesView"),
 });
 const launchRoute = createRoute({
   getParentRoute: () => root,
   path: "/launches/$id/$attempt",
   validateSearch: (search: Record<string, unknown>) =>
     defined({ x: asText(search["x"]), y: asText(search["y"]), metric: asText(search["metric"]) }),
-  component: lazyRouteComponent(() => import("../view/launches/launch-view.tsx"), "LaunchView"),
+  component: lazyView(() => import("../view/launches/launch-view.tsx"), "LaunchView"),
 });
 const sql = createRoute({
   getParentRoute: () => root,
   path: "/sql",
   validateSearch: (search: Record<string, unknown>) => defined({ q: asText(search["q"]) }),
-  component: lazyRouteComponent(() => import("../view/sql/sql-view.tsx"), "SqlView"),
+  component: lazyView(() => import("../view/sql/sql-view.tsx"), "SqlView"),
 });
 const health = createRoute({
   getParentRoute: () => root,
   path: "/health",
-  component: lazyRouteComponent(() => import("../view/health/health-view.tsx"), "HealthView"),
+  component: lazyView(() => import("../view/health/health-view.tsx"), "HealthView"),
 });
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../view/settings/settings-view.tsx"), "SettingsView"),
+  component: lazyView(() => import("../view/settings/settings-view.tsx"), "SettingsView"),
 });
 const start = createRoute({
   getParentRoute: () => root,
   path: "/start",
-  component: lazyRouteComponent(() => import("../view/start/start-view.tsx"), "StartView"),
+  component: lazyView(() => import("../view/start/start-view.tsx"), "StartView"),
 });
 
 const tour = createRoute({

@@ -38,6 +38,8 @@ const dark = [
   "#a9b8c8",
 ];
 
+export const paletteSize: number = light.length;
+
 export type Theme = "light" | "dark";
 
 /** FNV-1a, 32 bits: small, stable across versions and platforms. */

@@ -5,7 +5,7 @@ import type { LiveEvent } from "#api/contract/live.ts";
 import type { Axis } from "#api/contract/series.ts";
 import { isAfter } from "#model/positions.ts";
 import { toNumber } from "../text/format-number.ts";
-import type { LivePoint } from "./plot-data.ts";
+import type { LivePoint } from "./append-points.ts";
 
 interface Tail {
   readonly id: string;

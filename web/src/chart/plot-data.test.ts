@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Series } from "#api/contract/series.ts";
-import { alignSeries, appendPoints, nonFiniteMarks, pickColumn, toPlotSeries } from "./plot-data.ts";
+import { appendPoints } from "./append-points.ts";
+import { alignSeries, nearestStretch, nonFiniteMarks, pickColumn, toPlotSeries } from "./plot-data.ts";
 
 const start = "1794710577346193000";
 
@@ -67,6 +68,30 @@ test("appends live points once, in order, and keeps what is not finite visible",
     [0, 0, 0, 0, 1],
   ]);
   expect(appendPoints(grown, [{ x: 104, t: 40, value: 1 }])).toBe(grown);
+});
+
+test("live points behind a history in buckets come in buckets of the same width, with their extremes", () => {
+  const history = series({ x: [0, 10, 20], x_last: [9, 19, 29], count: [10, 10, 10], mean: [3, 2, 1] });
+  const plot = toPlotSeries(history, "step", start);
+  expect(plot.line).toEqual([3, 2, 1]);
+  const points = Array.from({ length: 25 }, (_, i) => ({ x: 130 + i, t: 100 + i, value: i === 7 ? 99 : 1 }));
+  const grown = appendPoints(plot, [...points, { x: 155, t: 200, value: Number.NaN }]);
+  expect(grown.x.length).toBeLessThanOrEqual(3 + 3);
+  expect(grown.count.reduce((a, b) => a + b)).toBe(30 + 26);
+  expect(Math.max(...grown.max.filter((value) => value !== null))).toBe(99);
+  expect(grown.nan.at(-1)).toBe(1);
+  expect([grown.tLast.at(-1), grown.xLast.at(-1)]).toEqual([200, 155]);
+});
+
+test("a value belongs to the stretch that holds it, else to the nearest", () => {
+  const [starts, ends] = [
+    [0, 10, 20],
+    [9, 12, 29],
+  ];
+  expect([-5, 9, 9.4, 9.6, 14, 17, 25, 99].map((value) => nearestStretch(starts, ends, value))).toEqual([
+    0, 0, 0, 1, 1, 2, 2, 2,
+  ]);
+  expect(nearestStretch([], [], 1)).toBe(-1);
 });
 
 test("aligns several series on the union of their positions", () => {

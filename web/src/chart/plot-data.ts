@@ -9,10 +9,14 @@ export interface PlotSeries {
   readonly phase: string;
   readonly worker: string | null;
   readonly points: number;
-  /** Position of each bucket: step, epoch, or nanoseconds after the run's start. Ascending. */
+  /** First and last position of each bucket: step, epoch, or nanoseconds after the run's start. Ascending. */
   readonly x: number[];
-  /** Nanoseconds after the run's start of each bucket's first point. */
+  readonly xLast: number[];
+  /** Nanoseconds after the run's start of each bucket's first and last point. */
   readonly t: number[];
+  readonly tLast: number[];
+  /** Where the line goes through: the point itself, or the mean of a bucket with several. */
+  readonly line: (number | null)[];
   readonly last: (number | null)[];
   readonly min: (number | null)[];
   readonly max: (number | null)[];
@@ -20,7 +24,7 @@ export interface PlotSeries {
   readonly nan: number[];
   readonly posInf: number[];
   readonly negInf: number[];
-  /** Some bucket holds more than one point: draw the band. */
+  /** Some bucket holds more than one point: draw the envelope. */
   readonly banded: boolean;
 }
 
@@ -28,6 +32,7 @@ export interface PlotSeries {
 export function toPlotSeries(series: Series, axis: Axis, startNs: string): PlotSeries {
   const tZero = Number(BigInt(series.t_base) - BigInt(startNs));
   const xZero = axis === "time" ? Number(BigInt(series.x_base) - BigInt(startNs)) : Number(series.x_base);
+  const last = series.last.map((value, i) => finiteOr(value, series.max[i] ?? null));
   return {
     run: series.run,
     key: series.key,
@@ -35,8 +40,11 @@ export function toPlotSeries(series: Series, axis: Axis, startNs: string): PlotS
     worker: series.worker,
     points: series.points,
     x: series.x.map((offset) => xZero + offset),
+    xLast: series.x_last.map((offset) => xZero + offset),
     t: series.t.map((offset) => tZero + offset),
-    last: series.last.map((value, i) => finiteOr(value, series.max[i] ?? null)),
+    tLast: series.t_last.map((offset) => tZero + offset),
+    line: last.map((value, i) => ((series.count[i] ?? 1) > 1 ? (series.mean[i] ?? null) : value)),
+    last,
     min: [...series.min],
     max: [...series.max],
     count: [...series.count],
@@ -52,32 +60,24 @@ function finiteOr(value: Float | null, otherwise: number | null): number | null 
   return typeof value === "number" ? value : otherwise;
 }
 
-export interface LivePoint {
-  readonly x: number | null;
-  readonly t: number;
-  readonly value: number;
+/** The row whose stretch holds a value, else the one whose stretch is nearest; −1 when there is none. */
+export function nearestStretch(starts: readonly number[], ends: readonly number[], value: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  const before = low - 1;
+  if (before < 0) return starts.length === 0 ? -1 : 0;
+  if (low === starts.length) return before;
+  const behind = value - Math.max(starts[before] ?? 0, ends[before] ?? 0);
+  return behind <= (starts[low] ?? 0) - value ? before : low;
 }
 
-/** The series with new points at its end. Points before its last position belong to a bucket and wait for the next answer. */
-export function appendPoints(series: PlotSeries, points: readonly LivePoint[]): PlotSeries {
-  const end = series.x.at(-1) ?? Number.NEGATIVE_INFINITY;
-  const fresh = points.filter((point): point is LivePoint & { x: number } => point.x !== null && point.x > end);
-  if (fresh.length === 0) return series;
-  fresh.sort((a, b) => a.x - b.x);
-  const finite = fresh.map((point) => (Number.isFinite(point.value) ? point.value : null));
-  return {
-    ...series,
-    points: series.points + fresh.length,
-    x: [...series.x, ...fresh.map((point) => point.x)],
-    t: [...series.t, ...fresh.map((point) => point.t)],
-    last: [...series.last, ...finite],
-    min: [...series.min, ...finite],
-    max: [...series.max, ...finite],
-    count: [...series.count, ...fresh.map(() => 1)],
-    nan: [...series.nan, ...fresh.map((point) => (Number.isNaN(point.value) ? 1 : 0))],
-    posInf: [...series.posInf, ...fresh.map((point) => (point.value === Number.POSITIVE_INFINITY ? 1 : 0))],
-    negInf: [...series.negInf, ...fresh.map((point) => (point.value === Number.NEGATIVE_INFINITY ? 1 : 0))],
-  };
+export function rowAtTime(series: PlotSeries, t: number): number {
+  return nearestStretch(series.t, series.tLast, t);
 }
 
 export interface AlignedColumns {

@@ -3,6 +3,7 @@
 import { alignSeries, type PlotSeries, pickColumn } from "./plot-data.ts";
 import { extentOf, padRange, type Range, robustRange, type YScale } from "./scale.ts";
 import { smooth } from "./smooth.ts";
+import { symlogLinear } from "./ticks.ts";
 
 export interface PlotChoices {
   readonly scale: YScale;
@@ -15,7 +16,7 @@ type Column = (number | null | undefined)[];
 
 export interface PlotModel {
   readonly x: number[];
-  /** For each series: raw line, smoothed line (null without smoothing), upper and lower edge of the band (null without one). */
+  /** For each series: raw line, smoothed line (null without smoothing), upper and lower edge of its envelope (null without one). */
   readonly lines: readonly {
     readonly raw: Column;
     readonly smooth: Column | null;
@@ -23,6 +24,8 @@ export interface PlotModel {
     readonly low: Column | null;
   }[];
   readonly range: Range;
+  /** Where a symlog axis turns from linear to logarithmic. */
+  readonly linear: number;
   /** What the y axis does not show, in words; '' when it shows all. */
   readonly outside: string;
 }
@@ -33,34 +36,52 @@ export function toPlotModel(list: readonly PlotSeries[], choices: PlotChoices): 
     const rows = aligned.rows[i] ?? new Int32Array();
     const positive = (values: readonly (number | null)[]) =>
       choices.scale === "log" ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
-    const last = positive(series.last);
+    const line = positive(series.line);
     return {
-      raw: pickColumn(last, rows),
-      smooth: choices.smoothing > 0 ? pickColumn(smooth(last, choices.smoothing), rows) : null,
+      raw: pickColumn(line, rows),
+      smooth: choices.smoothing > 0 ? pickColumn(smooth(line, choices.smoothing), rows) : null,
       high: series.banded ? pickColumn(positive(series.max), rows) : null,
       low: series.banded ? pickColumn(positive(series.min), rows) : null,
     };
   });
   const values = list.flatMap((series) => [...series.min, ...series.max]);
-  return { x: aligned.x, lines, ...yRange(values, choices) };
+  return { x: aligned.x, lines, linear: symlogLinear(values), ...yRange(list, values, choices) };
 }
 
-function yRange(values: readonly (number | null)[], choices: PlotChoices): { range: Range; outside: string } {
-  const notes: string[] = [];
-  let kept = values;
-  if (choices.scale === "log") {
-    kept = values.filter((value) => value !== null && value > 0);
-    const lost = values.filter((value) => value !== null && value <= 0).length;
-    if (lost > 0) notes.push(`${lost} not above 0`);
-  }
+function yRange(
+  list: readonly PlotSeries[],
+  values: readonly (number | null)[],
+  choices: PlotChoices,
+): { range: Range; outside: string } {
+  const isLog = choices.scale === "log";
+  const kept = isLog ? values.filter((value) => value !== null && value > 0) : values;
   const robust = choices.robust ? robustRange(kept) : null;
-  if (robust !== null) {
-    if (robust.above > 0) notes.push(`${robust.above} above ▲`);
-    if (robust.below > 0) notes.push(`${robust.below} below ▼`);
+  const outside = [
+    isLog ? countText(list, (low) => low <= 0, "not above 0") : "",
+    robust === null ? "" : countText(list, (_low, high) => high > robust.max, "above ▲"),
+    robust === null ? "" : countText(list, (low) => low < robust.min && (!isLog || low > 0), "below ▼"),
+  ].filter((part) => part !== "");
+  const plain = robust ?? extentOf(kept);
+  return {
+    range: isLog ? padLog(plain ?? { min: 1, max: 10 }) : padRange(plain ?? { min: 0, max: 1 }),
+    outside: outside.join(", "),
+  };
+}
+
+/** How many points are outside; of a bucket it is only known that some of its points are. */
+function countText(list: readonly PlotSeries[], is: (low: number, high: number) => boolean, words: string): string {
+  let points = 0;
+  let buckets = 0;
+  for (const { min, max, count } of list) {
+    min.forEach((low, i) => {
+      const high = max[i];
+      if (low === null || high === null || high === undefined || !is(low, high)) return;
+      if ((count[i] ?? 1) > 1) buckets++;
+      else points++;
+    });
   }
-  const plain = robust ?? extentOf(kept) ?? { min: 0, max: 1 };
-  const range = choices.scale === "log" ? padLog(plain) : padRange(plain);
-  return { range, outside: notes.join(", ") };
+  if (points + buckets === 0) return "";
+  return buckets === 0 ? `${points} ${words}` : `${points + buckets} or more ${words}`;
 }
 
 function padLog(range: Range): Range {

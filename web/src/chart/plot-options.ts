@@ -6,11 +6,14 @@ import type { Inks } from "../app/theme.ts";
 import { formatSi } from "../text/format-number.ts";
 import { formatClock, formatElapsed } from "../text/format-time.ts";
 import type { PlotModel } from "./plot-model.ts";
-import { niceTicks, type Range, timeTicks, type YScale } from "./scale.ts";
+import { niceTicks, timeTicks, type YScale } from "./scale.ts";
+import { tickTexts, valueTicks } from "./ticks.ts";
 
 export interface PlotLook {
   readonly axis: Axis;
   readonly scale: YScale;
+  /** Where a symlog scale turns from linear to logarithmic. */
+  readonly linear: number;
   readonly colours: readonly string[];
   readonly inks: Inks;
   readonly hidden: ReadonlySet<number>;
@@ -19,6 +22,7 @@ export interface PlotLook {
 }
 
 const font = "11px system-ui, sans-serif";
+const lineWidth = 1.25;
 
 /** Columns in the order the options name them. */
 export function toColumns(model: PlotModel): uPlot.AlignedData {
@@ -30,6 +34,13 @@ export function toColumns(model: PlotModel): uPlot.AlignedData {
   return [model.x, ...columns] as uPlot.AlignedData;
 }
 
+/** More lines than these share a plot without fills, which would only muddy each other. */
+const filledMax = 3;
+
+/**
+ * The edges of an envelope are drawn as strongly as the line: what happened once within a bucket is what people look
+ * for, and it must not be the faintest thing on the page.
+ */
 export function toSeriesOptions(model: PlotModel, look: PlotLook): { series: uPlot.Series[]; bands: uPlot.Band[] } {
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
@@ -38,20 +49,20 @@ export function toSeriesOptions(model: PlotModel, look: PlotLook): { series: uPl
     const show = !look.hidden.has(i);
     if (line.high !== null && line.low !== null) {
       const at = series.length;
-      const edge: uPlot.Series = { show, stroke: "transparent", width: 0, points: { show: false }, spanGaps: true };
+      const edge: uPlot.Series = { show, stroke, width: lineWidth, points: { show: false }, spanGaps: false };
       series.push(edge, { ...edge });
-      bands.push({ series: [at, at + 1], fill: `${stroke}${line.smooth === null ? "2e" : "1c"}` });
+      if (model.lines.length <= filledMax) bands.push({ series: [at, at + 1], fill: `${stroke}40` });
     }
     const few = line.raw.filter((value) => value !== undefined && value !== null).length <= 60;
     const faded = line.smooth !== null;
     series.push({
       show,
-      stroke: faded ? `${stroke}4d` : stroke,
-      width: 1.25,
+      stroke: faded ? `${stroke}80` : stroke,
+      width: lineWidth,
       spanGaps: false,
       points: few && !faded ? { show: true, size: 4, fill: stroke, stroke } : { show: false },
     });
-    if (line.smooth !== null) series.push({ show, stroke, width: 1.75, points: { show: false } });
+    if (line.smooth !== null) series.push({ show, stroke, width: 2, points: { show: false } });
   });
   return { series, bands };
 }
@@ -85,23 +96,20 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
     },
     {
       ...quiet,
-      size: 52,
       gap: 4,
-      ...(look.scale === "linear"
-        ? {
-            splits: (plot: uPlot, _axis: number, min: number, max: number) =>
-              atLeastTwo({ min, max }, Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / 34))),
-          }
-        : {}),
-      values: (_plot, splits) => splits.map((value) => (value === null ? "" : formatSi(value))),
+      size: (_plot, texts) => Math.max(52, 12 + 6.4 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
+      // The library's own steps end at 32 powers of ten, and without one it draws no axis at all.
+      incrs: (_plot, _axis, min, max) => [(max - min) / 2],
+      splits: (plot, _axis, min, max) => {
+        // The drawing area is not known yet when the axes are first measured.
+        const count = Math.max(2, Math.floor((plot.height - 30) / 34));
+        return valueTicks(look.scale, { min, max }, look.linear, count);
+      },
+      // The library leaves out marks of a log axis that are no powers of ten.
+      filter: (_plot, splits) => splits,
+      values: (_plot, splits) => tickTexts(splits),
     },
   ];
-}
-
-/** One tick says nothing about a scale: where round numbers are rare, more of them are taken. */
-function atLeastTwo(range: Range, count: number): number[] {
-  const ticks = niceTicks(range, count);
-  return ticks.length >= 2 ? ticks : niceTicks(range, count * 2);
 }
 
 /** Steps and epochs are counted: no ticks between whole numbers. */
@@ -109,9 +117,9 @@ function wholeTicks(min: number, max: number, count: number): number[] {
   return niceTicks({ min, max }, count).filter(Number.isInteger);
 }
 
-export function toScale(scale: YScale, model: () => PlotModel): uPlot.Scale {
+export function toScale(look: PlotLook, model: () => PlotModel): uPlot.Scale {
   const range = (): uPlot.Range.MinMax => [model().range.min, model().range.max];
-  if (scale === "log") return { distr: 3, log: 10, range };
-  if (scale === "symlog") return { distr: 4, asinh: 0.01, range };
+  if (look.scale === "log") return { distr: 3, log: 10, range };
+  if (look.scale === "symlog") return { distr: 4, asinh: look.linear, range };
   return { range };
 }

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   extentOf,
-  fromSymlog,
   lowerBound,
   nearestIndex,
   niceTicks,
@@ -10,7 +9,6 @@ import {
   quantileOfSorted,
   robustRange,
   timeTicks,
-  toSymlog,
 } from "./scale.ts";
 
 test("takes the extent of finite values only", () => {
@@ -23,11 +21,11 @@ test("gives a constant a range of its own", () => {
   expect(padRange({ min: 0, max: 0 })).toEqual({ min: -1, max: 1 });
 });
 
-test("a robust range says how many values it leaves outside", () => {
+test("a robust range leaves an outlier outside", () => {
   const values = [...Array.from({ length: 99 }, (_, i) => i / 99), 1000];
   const range = robustRange(values);
   expect(range?.max).toBeLessThan(2);
-  expect([range?.above, range?.below]).toEqual([1, 0]);
+  expect(range?.min).toBe(0);
 });
 
 test("ticks are round and inside the range", () => {
@@ -53,15 +51,6 @@ test("ticks stay inside any range and within the count", () => {
 test("time ticks fall on steps a clock has", () => {
   expect(timeTicks(0, 14.2e9, 8)).toEqual({ stepNs: 2e9, ticks: [0, 2e9, 4e9, 6e9, 8e9, 10e9, 12e9, 14e9] });
   expect(timeTicks(0, 4 * 3600e9, 5).stepNs).toBe(3600e9);
-});
-
-test("symlog is its own way back", () => {
-  fc.assert(
-    fc.property(fc.double({ min: -1e12, max: 1e12, noNaN: true }), (value) => {
-      const back = fromSymlog(toSymlog(value, 0.01), 0.01);
-      return Math.abs(back - value) <= Math.abs(value) * 1e-9 + 1e-12;
-    }),
-  );
 });
 
 test("finds the nearest and the first not smaller", () => {

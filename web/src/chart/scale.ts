@@ -28,14 +28,8 @@ export function padRange(range: Range, share = 0.05): Range {
   return { min: range.min - air, max: range.max + air };
 }
 
-export interface RobustRange extends Range {
-  /** How many finite values lie above and below: to be said, never hidden. */
-  readonly above: number;
-  readonly below: number;
-}
-
 /** The range of the middle values, widened by half of itself, never beyond the true extremes. */
-export function robustRange(values: readonly (number | null)[]): RobustRange | null {
+export function robustRange(values: readonly (number | null)[]): Range | null {
   const sorted = values
     .filter((value): value is number => value !== null && Number.isFinite(value))
     .sort((a, b) => a - b);
@@ -44,12 +38,7 @@ export function robustRange(values: readonly (number | null)[]): RobustRange | n
   const low = quantileOfSorted(sorted, 0.05);
   const high = quantileOfSorted(sorted, 0.95);
   const air = (high - low) * 0.5;
-  const range = { min: Math.max(extent.min, low - air), max: Math.min(extent.max, high + air) };
-  return {
-    ...range,
-    above: sorted.filter((value) => value > range.max).length,
-    below: sorted.filter((value) => value < range.min).length,
-  };
+  return { min: Math.max(extent.min, low - air), max: Math.min(extent.max, high + air) };
 }
 
 /** Linear between neighbours, as most tools do it. */
@@ -91,15 +80,6 @@ export function timeTicks(fromNs: number, toNs: number, count: number): { stepNs
   const ticks: number[] = [];
   for (let at = Math.ceil(fromNs / stepNs) * stepNs; at <= toNs; at += stepNs) ticks.push(at);
   return { stepNs, ticks };
-}
-
-/** Linear near zero, logarithmic away from it; `linear` is where one becomes the other. */
-export function toSymlog(value: number, linear: number): number {
-  return Math.sign(value) * Math.log1p(Math.abs(value) / linear);
-}
-
-export function fromSymlog(value: number, linear: number): number {
-  return Math.sign(value) * Math.expm1(Math.abs(value)) * linear;
 }
 
 /** Index of the nearest value in an ascending list, −1 when it is empty. */

@@ -1,21 +1,43 @@
 // The shared cursor: one moment of the run under the pointer, in nanoseconds after its start. It changes with every
-// mouse move, so it lives outside React: canvases listen to it, and only small readouts re-render.
+// mouse move, so it lives outside React: canvases listen to it, and only small readouts re-render. A moment that is
+// pinned is the cursor until it is freed, wherever the pointer goes.
 
 import { useSyncExternalStore } from "react";
+import type { TimeWindow } from "./window.ts";
 
 export interface Cursor {
   readonly t: number;
   /** Which panel the pointer is in; that panel draws its own cursor. */
   readonly from: string;
+  /** The times that a step or bucket stands for, where the cursor is on one: after `from`, up to `to`. */
+  readonly moment?: TimeWindow;
+  /** The metric it is on, as `panelId` names it. */
+  readonly of?: string;
 }
 
 let current: Cursor | null = null;
+let pinned: Cursor | null = null;
 const listeners = new Set<() => void>();
 let scheduled = false;
 
 export function setCursor(next: Cursor | null): void {
   if (next === null ? current === null : current !== null && next.t === current.t && next.from === current.from) return;
   current = next;
+  if (pinned === null) tell();
+}
+
+/** Holds the cursor at a moment; null frees it. */
+export function pinCursor(next: Cursor | null): void {
+  pinned = next;
+  current = null;
+  tell();
+}
+
+export function isPinned(): boolean {
+  return pinned !== null;
+}
+
+function tell(): void {
   if (scheduled) return;
   scheduled = true;
   requestAnimationFrame(() => {
@@ -25,7 +47,7 @@ export function setCursor(next: Cursor | null): void {
 }
 
 export function getCursor(): Cursor | null {
-  return current;
+  return pinned ?? current;
 }
 
 export function onCursor(listener: () => void): () => void {

@@ -1,13 +1,14 @@
 // The run on screen and its clock, for every panel below: the window, how to set it, the limits.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { largestOf } from "#base/extremes.ts";
+import { isBusy, isTyping } from "../app/typing.ts";
 import { useNow } from "../part/when.tsx";
 import { toOffsetNs } from "../text/format-time.ts";
-import { setCursor } from "./cursor.ts";
-import { clampWindow, formatWindow, parseWindow, type TimeWindow, type WindowSearch } from "./window.ts";
+import { type Cursor, pinCursor, setCursor } from "./cursor.ts";
+import { type Pin, useClockAddress } from "./use-address.ts";
+import { clampWindow, formatWindow, type TimeWindow } from "./window.ts";
 
 export interface RunClock {
   readonly run: Run;
@@ -21,6 +22,11 @@ export interface RunClock {
   setWindow(window: TimeWindow | null): void;
   /** As `setWindow`, but kept within the run; a window that holds the whole run is none. */
   brush(window: TimeWindow | null): void;
+  /** The moment that every panel stays on until it is freed. */
+  readonly pin: Pin | null;
+  setPin(pin: Pin | null): void;
+  /** Pins what a cursor is on. */
+  pinCursor(cursor: Cursor): void;
 }
 
 const ClockContext = createContext<RunClock | null>(null);
@@ -32,48 +38,12 @@ export function useRunClock(): RunClock {
 }
 
 export function RunClockProvider({ run, children }: { readonly run: Run; readonly children: ReactNode }) {
-  const search = useSearch({ strict: false }) as WindowSearch;
-  const navigate = useNavigate();
   const startNs = run.start_ns ?? "0";
   const now = useNow(5_000, run.status === "running");
   const limits = useMemo(() => limitsOf(run, startNs, now), [run, startNs, now]);
-  const window = useMemo(
-    () =>
-      parseWindow(
-        {
-          ...(search.from === undefined ? {} : { from: search.from }),
-          ...(search.to === undefined ? {} : { to: search.to }),
-        },
-        startNs,
-      ),
-    [search.from, search.to, startNs],
-  );
-  const setWindow = useCallback(
-    (next: TimeWindow | null) => {
-      const part = next === null ? { from: undefined, to: undefined } : formatWindow(next, startNs);
-      void navigate({
-        to: ".",
-        search: (before: Record<string, unknown>) => ({ ...before, ...part }),
-        replace: true,
-      } as never);
-    },
-    [navigate, startNs],
-  );
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (
-        event.key === "Escape" &&
-        document.querySelector("dialog[open], [data-radix-popper-content-wrapper]") === null
-      ) {
-        setWindow(null);
-      }
-    };
-    addEventListener("keydown", onKey);
-    return () => {
-      removeEventListener("keydown", onKey);
-      setCursor(null);
-    };
-  }, [setWindow]);
+  const { window, setWindow, pin, setPin } = useClockAddress(startNs);
+  usePinnedCursor(pin);
+  useEscape(pin !== null ? () => setPin(null) : window !== null ? () => setWindow(null) : null);
   const clock = useMemo<RunClock>(() => {
     const named = window === null ? null : formatWindow(window, startNs);
     return {
@@ -87,9 +57,41 @@ export function RunClockProvider({ run, children }: { readonly run: Run; readonl
         const kept = next === null ? null : clampWindow(next, limits);
         setWindow(kept !== null && kept.to - kept.from < limits.to - limits.from ? kept : null);
       },
+      pin,
+      setPin,
+      pinCursor: (cursor) => {
+        const moment = cursor.moment ?? { from: cursor.t - 1, to: cursor.t };
+        setPin({ ...moment, of: cursor.of ?? "" });
+      },
     };
-  }, [run, startNs, limits, window, setWindow]);
+  }, [run, startNs, limits, window, setWindow, pin, setPin]);
   return <ClockContext value={clock}>{children}</ClockContext>;
+}
+
+function usePinnedCursor(pin: Pin | null): void {
+  useEffect(() => {
+    pinCursor(pin === null ? null : { t: pin.to, from: "pin", moment: pin, of: pin.of });
+  }, [pin]);
+  useEffect(
+    () => () => {
+      pinCursor(null);
+      setCursor(null);
+    },
+    [],
+  );
+}
+
+/** Esc frees the pinned moment, and then clears the window; not while something else wants it. */
+function useEscape(act: (() => void) | null): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !isTyping(event.target) && !isBusy()) latest.current?.();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
 }
 
 /** Arrival times say nothing about a run that was imported later, so they only count when nothing better is known. */

@@ -1,7 +1,7 @@
 // Between the clock and the steps of a run, by one series that has both. Pure.
 
 import type { PlotSeries } from "../chart/plot-data.ts";
-import { nearestIndex } from "../chart/scale.ts";
+import { lowerBound } from "../chart/scale.ts";
 import type { TimeWindow } from "./window.ts";
 
 export interface Moment extends TimeWindow {
@@ -10,21 +10,26 @@ export interface Moment extends TimeWindow {
 }
 
 /**
- * The step a time falls in: from the point of the step before to its own. Points of other metrics are logged a little
- * before or after, so a time close to a point means that point.
+ * The step, or bucket of steps, a time falls in: from the last point of the one before to its own last. Points of other
+ * metrics are logged a little before or after, so a time just behind a step still means that step.
  */
-export function stepAt(steps: PlotSeries, t: number): Moment | null {
-  const near = nearestIndex(steps.t, t);
-  const at = steps.t[near];
-  if (at === undefined) return null;
-  const before = steps.t[near - 1];
-  const after = steps.t[near + 1];
-  const length = before === undefined ? (after === undefined ? 0 : after - at) : at - before;
-  const row = t <= at + length * 0.1 ? near : near + 1;
-  const to = steps.t[row];
-  const from = steps.t[row - 1];
-  if (to === undefined) return { row: -1, from: at, to: Math.max(t, at + 1) };
-  return { row, from: from ?? to - Math.max(1, length), to: Math.max(to, (from ?? 0) + 1) };
+export function stepAt({ tLast: ends }: Pick<PlotSeries, "tLast">, t: number): Moment | null {
+  const next = lowerBound(ends, t);
+  const lengthOf = (row: number) => (ends[Math.max(1, row)] ?? 0) - (ends[Math.max(1, row) - 1] ?? 0);
+  const behind = ends[next - 1];
+  const length = ends.length < 2 ? 0 : lengthOf(Math.min(next, ends.length - 1));
+  const row = behind !== undefined && t - behind <= length * 0.1 ? next - 1 : next;
+  if (row < ends.length) return momentOf(ends, row);
+  return behind === undefined ? null : { row: -1, from: behind, to: Math.max(t, behind + 1) };
+}
+
+/** The times a row stands for. */
+export function momentOf(ends: readonly number[], row: number): Moment {
+  const to = ends[row] ?? 0;
+  const before = ends[row - 1];
+  if (before !== undefined && before < to) return { row, from: before, to };
+  const after = ends[row + 1];
+  return { row, from: to - Math.max(1, before === undefined && after !== undefined ? after - to : 0), to };
 }
 
 /** The first and the last step logged within a window; null when none was. */

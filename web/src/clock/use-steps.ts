@@ -27,7 +27,7 @@ export function useSteps(): PlotSeries | null {
   }, [series.data, phase, startNs]);
 }
 
-function chooseStepMetric(metrics: readonly MetricInfo[]): MetricInfo | null {
+export function chooseStepMetric(metrics: readonly MetricInfo[]): MetricInfo | null {
   const weight = (metric: MetricInfo) => metric.count * (/loss/.test(metric.key) ? 1000 : 1);
   return [...metrics].filter((metric) => metric.count > 1).sort((a, b) => weight(b) - weight(a))[0] ?? null;
 }

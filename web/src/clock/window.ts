@@ -27,6 +27,17 @@ export function formatWindow(window: TimeWindow, startNs: string): Required<Wind
   return { from: fromOffsetNs(window.from, startNs), to: fromOffsetNs(window.to, startNs) };
 }
 
+/** A pinned moment in a URL: both times, joined by a dash. */
+export function parsePin(text: string | undefined, startNs: string): TimeWindow | null {
+  const [from, to, ...rest] = (text ?? "").split("-");
+  return from === undefined || to === undefined || rest.length > 0 ? null : parseWindow({ from, to }, startNs);
+}
+
+export function formatPin(window: TimeWindow, startNs: string): string {
+  const { from, to } = formatWindow(window, startNs);
+  return `${from}-${to}`;
+}
+
 /** At least `lengthMin` long, and inside the limits as far as it fits. */
 export function clampWindow(window: TimeWindow, limits: TimeWindow, lengthMin = 100): TimeWindow {
   const length = Math.min(Math.max(window.to - window.from, lengthMin), limits.to - limits.from);

@@ -3,21 +3,20 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
-import { assignColours } from "../../chart/colour.ts";
+import { assignColours, type Theme } from "../../chart/colour.ts";
 import type { LiveTail } from "../../chart/live-tail.ts";
-import type { MetricPanel } from "../../chart/metric-groups.ts";
+import { type MetricPanel, panelId } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
-import type { PlotSeries } from "../../chart/plot-data.ts";
+import { isTimed } from "../../chart/plot-cursor.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
-import { type PlotChoices, toPlotModel, toTsv } from "../../chart/plot-model.ts";
-import { getCursor } from "../../clock/cursor.ts";
-import { type RunClock, useRunClock } from "../../clock/run-clock.tsx";
-import { CopyButton } from "../../part/copy.tsx";
-import { Icon } from "../../part/icon.tsx";
+import type { PlotChoices } from "../../chart/plot-model.ts";
+import { useRunClock } from "../../clock/run-clock.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
-import { formatFloat, formatNumber } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
+import { DataTable } from "./data-table.tsx";
+import { PanelHead } from "./panel-head.tsx";
+import { describeSeries, eventText, readText } from "./panel-text.ts";
 import { savePng } from "./save-png.ts";
 import { usePanelSeries } from "./use-panel-series.ts";
 
@@ -46,110 +45,59 @@ export function Panel(props: PanelProps) {
   useEffect(() => {
     if (expanded) host.current?.scrollIntoView({ block: "nearest" });
   }, [expanded]);
-  // Points that were sent without steps are still worth seeing: over time.
-  const [stepless, setStepless] = useState(false);
-  const axis = stepless && (props.axis === "step" || props.axis === "epoch") ? "relative" : props.axis;
-  const { series, answer } = usePanelSeries(
-    {
-      key: panel.key,
-      phase: panel.phase,
-      axis,
-      byWorker: props.byWorker,
-      buckets: props.expanded ? 2000 : 600,
-      enabled: seen || props.eager === true,
-    },
-    props.tail,
-    props.version,
-  );
-  const empty = answer.data !== undefined && !answer.isPlaceholderData && series.length === 0;
-  useEffect(() => {
-    if (empty && clock.window === null) setStepless(true);
-  }, [empty, clock.window]);
+  const { series, answer, axis } = useSteplessSeries(props, seen || props.eager === true);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const [table, setTable] = useState(false);
   const names = series.map((each) => each.worker ?? "");
-  const namesKey = names.join("\n");
-  const colours = useMemo(() => {
-    const workers = namesKey.split("\n");
-    if (workers.length === 1) return [...assignColours([panel.key], theme).values()];
-    const assigned = assignColours(workers, theme);
-    return workers.map((worker) => assigned.get(worker) ?? "");
-  }, [namesKey, panel.key, theme]);
-  const outside = useMemo(() => toPlotModel(series, props.choices).outside, [series, props.choices]);
+  const colours = usePanelColours(panel.key, names, theme);
   const readout = useRef<HTMLSpanElement>(null);
-  const xRange =
-    clock.window !== null && (axis === "relative" || axis === "time")
-      ? ([clock.window.from, clock.window.to] as const)
-      : null;
   const name =
     panel.phase === "" || panel.key.startsWith(`${panel.phase}/`) ? panel.key : `${panel.phase} · ${panel.key}`;
+  const plot = {
+    id: `${panel.key}\n${panel.phase}`,
+    of: panelId(panel.key, panel.phase),
+    series,
+    axis,
+    colours,
+    theme,
+    hidden,
+    onPin: clock.pinCursor,
+    onBrush: clock.brush,
+    window: clock.window,
+    xRange: clock.window !== null && isTimed(axis) ? ([clock.window.from, clock.window.to] as const) : null,
+  };
   return (
-    <section ref={host} className={`panel chart-panel ${props.expanded ? "expanded" : ""}`} aria-label={name}>
-      <header className="chart-head">
-        <h3 className="clip" title={name}>
-          {panel.label}
-        </h3>
-        {axis === props.axis || series.length === 0 ? null : (
-          <span className="muted" title={`these points were sent without ${props.axis}`}>
-            over time
-          </span>
-        )}
-        {outside === "" ? null : (
-          <span className="status-warn" title="values outside the axis">
-            {outside}
-          </span>
-        )}
-        <span className="chart-tools no-print">
-          <CopyButton text={() => toTsv(series)} label="copy the data" />
-          <button
-            type="button"
-            className="button quiet small icon"
-            aria-label={`Save ${name} as an image`}
-            title="PNG"
-            onClick={() => savePng(host.current, name, theme)}
-          >
-            <Icon name="image" size={14} />
-          </button>
-          {props.onExpand === undefined ? null : (
-            <button
-              type="button"
-              className="button quiet small icon"
-              aria-label={props.expanded ? `Shrink ${name}` : `Expand ${name}`}
-              aria-pressed={props.expanded}
-              onClick={props.onExpand}
-            >
-              <Icon name="expand" size={14} />
-            </button>
-          )}
-        </span>
-        <span className="grow" />
-        <span ref={readout} className="readout" aria-live="off">
-          {lastValue(series, panel)}
-        </span>
-      </header>
+    <section ref={host} className={`panel chart-panel ${expanded ? "expanded" : ""}`} aria-label={name}>
+      <PanelHead
+        {...props}
+        asked={props.axis}
+        name={name}
+        series={series}
+        axis={axis}
+        table={table}
+        onTable={() => setTable(!table)}
+        onSave={() => savePng(host.current, name, theme)}
+        problem={answer.error}
+        readout={readout}
+      />
       {answer.error !== null && series.length === 0 ? (
-        <Problem error={answer.error} />
+        <Problem error={answer.error} retry={() => void answer.refetch()} />
       ) : answer.data === undefined ? (
-        <div style={{ height: props.height }} />
+        <output className="skeleton chart-loading" aria-label="Loading" style={{ height: props.height }} />
       ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: props.height }}>
           {clock.window === null ? "no points" : "no points in this window"}
         </p>
+      ) : table ? (
+        <DataTable series={series} axis={axis} name={name} height={props.height} />
       ) : (
         <Plot
-          id={`${panel.key}\n${panel.phase}`}
-          series={series}
-          axis={axis}
+          {...plot}
           choices={props.choices}
-          colours={colours}
-          theme={theme}
           height={props.height}
           startMs={toMs(clock.startNs)}
-          label={`${name}: ${describe(series)}`}
-          hidden={hidden}
+          label={`${name}: ${describeSeries(series, axis)}`}
           events={props.events}
-          xRange={xRange}
-          window={clock.window}
-          onBrush={clock.brush}
           onRead={(rows) => {
             if (readout.current !== null)
               readout.current.textContent = readText(series, rows, panel) + eventText(props.events, clock);
@@ -159,6 +107,40 @@ export function Panel(props: PanelProps) {
       {names.length > 1 ? <Legend names={names} colours={colours} hidden={hidden} onChange={setHidden} /> : null}
     </section>
   );
+}
+
+/** Points that were sent without steps are still worth seeing: over time. */
+function useSteplessSeries(props: PanelProps, enabled: boolean) {
+  const clock = useRunClock();
+  const [stepless, setStepless] = useState(false);
+  const axis = stepless && !isTimed(props.axis) ? "relative" : props.axis;
+  const { series, answer } = usePanelSeries(
+    {
+      key: props.panel.key,
+      phase: props.panel.phase,
+      axis,
+      byWorker: props.byWorker,
+      buckets: props.expanded ? 2000 : 600,
+      enabled,
+    },
+    props.tail,
+    props.version,
+  );
+  const empty = answer.data !== undefined && !answer.isPlaceholderData && series.length === 0;
+  useEffect(() => {
+    if (empty && clock.window === null) setStepless(true);
+  }, [empty, clock.window]);
+  return { series, answer, axis };
+}
+
+function usePanelColours(key: string, names: readonly string[], theme: Theme): readonly string[] {
+  const namesKey = names.join("\n");
+  return useMemo(() => {
+    const workers = namesKey.split("\n");
+    if (workers.length === 1) return [...assignColours([key], theme).values()];
+    const assigned = assignColours(workers, theme);
+    return workers.map((worker) => assigned.get(worker) ?? "");
+  }, [namesKey, key, theme]);
 }
 
 /** Click isolates one line; click again shows all. */
@@ -193,38 +175,4 @@ function Legend({
       ))}
     </div>
   );
-}
-
-function lastValue(series: readonly PlotSeries[], panel: MetricPanel): string {
-  const last = series.length === 1 ? series[0]?.last.at(-1) : undefined;
-  return last === undefined || last === null ? formatFloat(panel.info.last) : formatNumber(last);
-}
-
-function readText(series: readonly PlotSeries[], rows: readonly (number | null)[] | null, panel: MetricPanel): string {
-  if (rows === null) return lastValue(series, panel);
-  const texts = rows.map((row, i) => valueText(series[i], row));
-  return texts.length > 3 ? `${texts.slice(0, 3).join("  ")}  +${texts.length - 3}` : texts.join("  ");
-}
-
-/** The command or checkpoint under the cursor. */
-function eventText(events: readonly PlotEvent[], clock: RunClock): string {
-  const cursor = getCursor();
-  const { from, to } = clock.window ?? clock.limits;
-  const near = cursor === null ? [] : events.filter((event) => Math.abs(event.t - cursor.t) < (to - from) / 120);
-  return near.length === 0 ? "" : `  ▾ ${near.map((event) => event.label).join(", ")}`;
-}
-
-function valueText(series: PlotSeries | undefined, row: number | null): string {
-  if (series === undefined || row === null) return "–";
-  if ((series.nan[row] ?? 0) > 0) return `NaN ×${series.nan[row]}`;
-  const last = series.last[row];
-  const text = last === null || last === undefined ? "–" : formatNumber(last);
-  const count = series.count[row] ?? 1;
-  return count > 1 ? `${text} (${formatFloat(series.min[row])}…${formatFloat(series.max[row])})` : text;
-}
-
-function describe(series: readonly PlotSeries[]): string {
-  const points = series.reduce((sum, each) => sum + each.points, 0);
-  const nan = series.reduce((sum, each) => sum + each.nan.reduce((a, b) => a + b, 0), 0);
-  return `${points} points${nan > 0 ? `, ${nan} NaN` : ""}`;
 }

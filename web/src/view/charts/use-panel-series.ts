@@ -3,9 +3,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { Axis, SeriesBody } from "#api/contract/series.ts";
+import { appendPoints } from "../../chart/append-points.ts";
 import { createLiveTail, type LiveTail } from "../../chart/live-tail.ts";
-import { appendPoints, type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { createRefresher } from "../../data/refresh.ts";
 import { useApi } from "../../data/use-api.ts";
 import { useCatchUp, useLiveStream } from "../../data/use-live.ts";
 
@@ -23,11 +25,13 @@ export interface PanelQuestion {
 
 export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version: number) {
   const clock = useRunClock();
+  // Time since the start is the same axis with other words. The server's own would begin at the series' first point.
+  const axis = question.axis === "relative" ? "time" : question.axis;
   const body: SeriesBody = {
     runs: [clock.run.id],
     keys: [question.key],
     phase: question.phase,
-    axis: question.axis,
+    axis,
     buckets: question.buckets,
     by: question.byWorker ? "worker" : "run",
     ...clock.query,
@@ -42,12 +46,12 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
   );
   useCatchUp(answer.data?.as_of, answer.refetch);
   const asOf = answer.data?.as_of ?? "";
-  const whole = clock.window === null && answer.data?.axis === question.axis;
+  const whole = clock.window === null && answer.data?.axis === axis;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the tail has grown.
   const series: readonly PlotSeries[] = useMemo(() => {
     if (base === undefined || !whole) return base ?? [];
-    return base.map((each) => appendPoints(each, tail.points(each.key, each.phase, each.worker, question.axis, asOf)));
-  }, [base, whole, tail, version, question.axis, asOf]);
+    return base.map((each) => appendPoints(each, tail.points(each.key, each.phase, each.worker, axis, asOf)));
+  }, [base, whole, tail, version, axis, asOf]);
   return { series, answer };
 }
 
@@ -61,7 +65,7 @@ export function useLiveTail(): { tail: LiveTail; version: number } {
   const [version, setVersion] = useState(0);
   useEffect(() => {
     let draw: ReturnType<typeof setTimeout> | undefined;
-    let fold: ReturnType<typeof setTimeout> | undefined;
+    const refresher = createRefresher(client);
     const stop = stream.listen((event) => {
       if (event.name !== "metrics" || event.data.run !== id) return;
       tail.push(event);
@@ -69,15 +73,12 @@ export function useLiveTail(): { tail: LiveTail; version: number } {
         draw = undefined;
         setVersion((before) => before + 1);
       }, drawMs);
-      fold ??= setTimeout(() => {
-        fold = undefined;
-        void client.invalidateQueries({ queryKey: ["series"] });
-      }, foldMs);
+      refresher.ask("series", { queryKey: ["series"] }, foldMs);
     });
     return () => {
       stop();
       clearTimeout(draw);
-      clearTimeout(fold);
+      refresher.close();
     };
   }, [stream, client, tail, id]);
   return { tail, version };

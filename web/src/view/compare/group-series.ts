@@ -8,9 +8,11 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
   const [first] = members;
   if (first === undefined) return null;
   const x = [...new Set(members.flatMap((series) => series.x))].sort((a, b) => a - b);
-  const values = members.map((series) => valuesAt(series, x, series.last));
+  const values = members.map((series) => valuesAt(series, x, series.line));
   const times = members.map((series) => valuesAt(series, x, series.t));
   const rows = x.map((_, i) => present(values, i));
+  const t = x.map((_, i) => mean(present(times, i)) ?? 0);
+  const line = rows.map(mean);
   return {
     run: name,
     key: first.key,
@@ -18,8 +20,11 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
     worker: null,
     points: members.reduce((sum, series) => sum + series.points, 0),
     x,
-    t: x.map((_, i) => mean(present(times, i)) ?? 0),
-    last: rows.map(mean),
+    xLast: x,
+    t,
+    tLast: t,
+    line,
+    last: line,
     min: rows.map((row) => (row.length === 0 ? null : Math.min(...row))),
     max: rows.map((row) => (row.length === 0 ? null : Math.max(...row))),
     count: rows.map((row) => row.length),

@@ -5,7 +5,8 @@ import { positionOf, readAt } from "./hover.ts";
 function series(run: string, x: number[], t: number[], last: (number | null)[]): PlotSeries {
   const none = x.map(() => 0);
   const common = { key: "loss", phase: "", worker: null, points: x.length, banded: false };
-  return { ...common, run, x, t, last, min: last, max: last, count: none, nan: none, posInf: none, negInf: none };
+  const columns = { x, xLast: x, t, tLast: t, line: last, last, min: last, max: last };
+  return { ...common, run, ...columns, count: none, nan: none, posInf: none, negInf: none };
 }
 
 // The second run is twice as slow, so the same moment is another step.

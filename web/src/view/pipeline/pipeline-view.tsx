@@ -43,7 +43,7 @@ function isOutside(node: GraphNode, window: TimeWindow | null, startNs: string):
 }
 
 function Graph({ graph }: { readonly graph: GraphAnswer }) {
-  const { window, startNs } = useRunClock();
+  const { window, pin, startNs } = useRunClock();
   const [zoom, setZoom] = useState(1);
   const failed = graph.nodes.find((node) => node.status === "error");
   const [chosen, setChosen] = useState<string | null>(failed?.id ?? null);
@@ -106,7 +106,7 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
                     node={each}
                     share={(each.wall_ms ?? 0) / longest}
                     chosen={each.id === chosen}
-                    outside={isOutside(each, window, startNs)}
+                    outside={isOutside(each, pin ?? window, startNs)}
                     onChoose={() => setChosen(each.id === chosen ? null : each.id)}
                   />
                 </div>

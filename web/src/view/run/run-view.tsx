@@ -32,7 +32,17 @@ export function RunView() {
   return <Answer of={run}>{(data) => <OpenRun run={data} />}</Answer>;
 }
 
+/** The engine that lays out graphs is large: only a run with nodes fetches it ahead of the visit. */
+function useGraphsAhead(wanted: boolean): void {
+  useEffect(() => {
+    if (!wanted) return;
+    // Where this fails, the view itself says so when it is opened.
+    import("../pipeline/layout.ts").then((layout) => layout.fetchLayoutEngine()).catch(() => undefined);
+  }, [wanted]);
+}
+
 function OpenRun({ run }: { readonly run: Run }) {
+  useGraphsAhead(run.counts.nodes > 0);
   const tab = useRouterState({ select: (state) => state.location.pathname.split("/")[3] ?? "" });
   return (
     <RunClockProvider run={run}>
@@ -61,7 +71,7 @@ function Tabs({ run, tab }: { readonly run: Run; readonly tab: string }) {
             key={path}
             to={path === "" ? "/runs/$id" : `/runs/$id/${path}`}
             params={{ id: run.id }}
-            search={(before: Record<string, unknown>) => pickWindow(before) as never}
+            search={(before: Record<string, unknown>) => pickClock(before) as never}
             className={`tab ${tab === path ? "current" : ""} ${count === 0 ? "hollow" : ""}`}
             aria-current={tab === path ? "page" : undefined}
           >
@@ -73,8 +83,11 @@ function Tabs({ run, tab }: { readonly run: Run; readonly tab: string }) {
   );
 }
 
-function pickWindow(search: Record<string, unknown>): Record<string, unknown> {
-  return { ...("from" in search ? { from: search["from"] } : {}), ...("to" in search ? { to: search["to"] } : {}) };
+/** What all tabs share: the window and the pinned moment. */
+function pickClock(search: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    ["from", "to", "pin", "of"].flatMap((name) => (name in search ? [[name, search[name]]] : [])),
+  );
 }
 
 /** How much there is behind a tab; null when the tab is never empty. */

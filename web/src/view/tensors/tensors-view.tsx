@@ -134,6 +134,7 @@ function TensorBody({
     startMs: toMs(clock.startNs),
     window: clock.window,
     onBrush: clock.brush,
+    onPin: clock.pinCursor,
     xRange: clock.window === null ? null : ([clock.window.from, clock.window.to] as const),
     events,
   } as const;

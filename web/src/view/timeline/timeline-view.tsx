@@ -2,8 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { spanFlags } from "#api/contract/span-flags.ts";
-import { isTyping } from "../../app/frame.tsx";
 import { useTheme } from "../../app/theme.ts";
+import { isTyping } from "../../app/typing.ts";
 import { assignColours } from "../../chart/colour.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { panWindow, type TimeWindow, zoomWindow } from "../../clock/window.ts";

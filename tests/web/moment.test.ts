@@ -1,0 +1,220 @@
+// From a spike to its cause: it is seen, it is pinned by one click, and everything stays on it until it is freed.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { longName, longSteps, sendAwkward, sendLongRun, spikeStep } from "./long-run.ts";
+import { profiledRun, sendSample } from "./sample.ts";
+import { boxOf, drag, panelOf, soon, walkOn } from "./walking.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let server: TestApp;
+let browser: TestBrowser;
+
+const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
+const strip = (page: Page) => page.getByRole("region", { name: "The moment under the cursor" });
+const pinOf = (page: Page) => new URL(page.url()).searchParams.get("pin");
+
+/** The share of the rows between the curve and the top of the spike that have a strong coloured pixel near it. */
+async function spikeStrength(page: Page, panel: string): Promise<number> {
+  await boxOf(page, panel);
+  return panelOf(page, panel)
+    .locator(".plot")
+    .evaluate(
+      (host, share) => {
+        const canvas = host.querySelector("canvas") as unknown as {
+          getContext(kind: "2d"): { getImageData(...box: number[]): { data: Uint8ClampedArray } };
+          getBoundingClientRect(): { left: number; top: number };
+        };
+        const over = (host.querySelector(".u-over") as unknown as typeof canvas).getBoundingClientRect() as DOMBox;
+        const at = canvas.getBoundingClientRect();
+        const middle = Math.round(over.left - at.left + over.width * share);
+        const [top, height] = [over.top - at.top + over.height * 0.2, Math.floor(over.height * 0.6)];
+        const { data } = canvas.getContext("2d").getImageData(middle - 6, top, 12, height);
+        let strong = 0;
+        for (let y = 0; y < height; y++) {
+          for (let x = 0; x < 12; x++) {
+            const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice((y * 12 + x) * 4, (y * 12 + x) * 4 + 4);
+            // The grid is grey, the curve is not.
+            if (alpha < 150 || Math.max(red, green, blue) - Math.min(red, green, blue) < 50) continue;
+            strong++;
+            break;
+          }
+        }
+        return strong / height;
+        interface DOMBox {
+          left: number;
+          top: number;
+          width: number;
+          height: number;
+        }
+      },
+      (spikeStep - 1) / (longSteps - 1),
+    );
+}
+
+describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    await sendLongRun(server, "long");
+    await sendAwkward(server, "awkward");
+    await sendSample(server);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "one bad step of 20,000 is drawn as strongly as the curve, on a %s page",
+    async (theme) => {
+      const { page, close } = await browser.visit(`${server.app.url}/runs/long/charts`, { theme });
+      for (const panel of ["train · loss", "train · grad_norm"]) {
+        expect(await spikeStrength(page, panel)).toBeGreaterThan(0.9);
+      }
+      await close();
+    },
+  );
+
+  test("a click on a spike pins its moment, which names the step; it stays, is in the address, and Esc frees it", async () => {
+    await walk("/runs/long/charts", async (page) => {
+      const box = await boxOf(page, "train · loss");
+      const other = await boxOf(page, "train · grad_norm");
+      // Two pixels beside it: a hand is not exact.
+      await page.mouse.click(box.x + box.width * (spikeStep / longSteps) + 2, box.y + 60);
+      await page.waitForURL(/pin=\d+-\d+&of=loss%40train/);
+      await strip(page).getByRole("button", { name: "max 6.7 at step 12\u202f270" }).waitFor();
+      const words = await strip(page).locator("dl").textContent();
+      const read = await panelOf(page, "train · grad_norm").locator(".readout").textContent();
+      expect(read).toContain("9.5");
+      // On its way to the strip the pointer crosses other charts.
+      await page.mouse.move(other.x + 20, other.y + 30, { steps: 5 });
+      await page.mouse.move(other.x + other.width - 20, other.y + 60, { steps: 5 });
+      await page.waitForTimeout(300);
+      expect(await strip(page).locator("dl").textContent()).toBe(words);
+      expect(await panelOf(page, "train · grad_norm").locator(".readout").textContent()).toBe(read);
+      const bucket = pinOf(page);
+      await page.reload();
+      await strip(page).getByRole("button", { name: "max 6.7 at step 12\u202f270" }).click();
+      await soon(() => pinOf(page)).not.toBe(bucket);
+      await soon(() => strip(page).locator("dl").textContent()).toMatch(/step12\u202f270loss6\.7$/);
+      await page.getByRole("link", { name: "Logs", exact: true }).click();
+      // The line logged after the bad step is where the log begins.
+      await soon(() => page.locator(".log-line .log-msg").first().textContent()).toBe("step 12280 done");
+      await page.keyboard.press("Escape");
+      await soon(() => pinOf(page)).toBeNull();
+    });
+  });
+
+  test("the keyboard reads a chart, pins and frees a moment, and a screen reader hears last, least and greatest", async () => {
+    await walk("/runs/long/charts", async (page) => {
+      await boxOf(page, "train · loss");
+      const plot = panelOf(page, "train · loss").getByRole("slider");
+      const label = await plot.getAttribute("aria-label");
+      expect(label).toMatch(
+        /^train · loss: 20000 points, last 0\.\d+, min 0\.66 at steps .*, max 6\.7 at steps .+ to .+$/,
+      );
+      await plot.focus();
+      await page.keyboard.press("End");
+      await page.keyboard.press("ArrowLeft");
+      await soon(() => plot.getAttribute("aria-valuetext")).toMatch(/^step 19\u202f9\d\d: 0\.6\d+$/);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/pin=\d+-\d+/);
+      const first = pinOf(page);
+      await page.keyboard.press("Shift+ArrowLeft");
+      await soon(() => pinOf(page)).not.toBe(first);
+      await page.keyboard.press("Escape");
+      await soon(() => pinOf(page)).toBeNull();
+      await panelOf(page, "train · loss").getByRole("button", { name: "train · loss as a table" }).click();
+      const rows = panelOf(page, "train · loss").getByRole("row");
+      await soon(() => rows.count()).toBe(601);
+      await rows.filter({ hasText: "6.7" }).first().waitFor();
+    });
+  });
+
+  test("a pinned step is the same in charts, timeline and tensors, and each tab keeps it", async () => {
+    await walk(`/runs/${profiledRun}/charts`, async (page) => {
+      const box = await boxOf(page, "train · loss");
+      await page.mouse.click(box.x + box.width * 0.5, box.y + 60);
+      await page.waitForURL(/pin=\d+-\d+/);
+      const pin = pinOf(page);
+      await strip(page).locator(".chip", { hasText: "forward" }).waitFor();
+      const words = await strip(page).locator("dl").textContent();
+      await strip(page).getByRole("link", { name: "timeline" }).click();
+      await page.waitForURL(/timeline\?.*from=\d+/);
+      expect(pinOf(page)).toBe(pin);
+      await soon(() => strip(page).locator("dl").textContent()).toBe(words);
+      const canvas = await page.locator(".timeline-canvas").boundingBox();
+      if (canvas === null) throw new Error("the canvas has no box");
+      await page.mouse.move(canvas.x + 300, canvas.y + 60, { steps: 4 });
+      expect(await strip(page).locator("dl").textContent()).toBe(words);
+      await strip(page)
+        .getByRole("link", { name: /tensors epoch \d/ })
+        .click();
+      await page.locator(".ridge-marked").first().waitFor();
+      expect(pinOf(page)).toBe(pin);
+    });
+  });
+
+  test("a log scale of nothing but NaN, or of nothing above zero, keeps its axes and its marks", async () => {
+    await walk("/runs/awkward/charts", async (page) => {
+      await boxOf(page, "only_nan");
+      await page.getByRole("button", { name: "log", exact: true }).click();
+      await panelOf(page, "below_zero").getByText("500 not above 0").waitFor();
+      for (const panel of ["only_nan", "below_zero"]) await boxOf(page, panel);
+      await page.getByRole("button", { name: "robust range" }).click();
+      await panelOf(page, "outlier").getByText("1 above ▲").waitFor();
+    });
+  });
+
+  test("relative time counts from the start of the run, in the picture as in the readout", async () => {
+    const { body } = await server.get(`/api/v1/runs/${profiledRun}`);
+    const { start_ns } = body as { start_ns: string };
+    const series = { runs: [profiledRun], keys: ["val_loss"], axis: "time" };
+    const points = await server.post("/api/v1/series", JSON.stringify(series));
+    const [first] = (points.body as { series: { x_base: string; x: number[] }[] }).series;
+    const seconds = (Number(BigInt(first?.x_base ?? "0") - BigInt(start_ns)) + (first?.x[0] ?? 0)) / 1e9;
+    expect(seconds).toBeGreaterThan(1);
+    await walk(`/runs/${profiledRun}/charts`, async (page) => {
+      await page.getByRole("button", { name: "relative" }).click();
+      const panel = panelOf(page, "val · val_loss");
+      await panel.scrollIntoViewIfNeeded();
+      await panel.getByRole("button", { name: /as a table/ }).click();
+      const text = await panel.getByRole("row").nth(1).getByRole("cell").first().textContent();
+      expect(Number(/0:(\d+\.\d+)/.exec(text ?? "")?.[1])).toBeCloseTo(seconds, 2);
+    });
+  });
+
+  test("a long name keeps the end that tells it from others", async () => {
+    await walk("/runs/awkward/charts", async (page) => {
+      const panel = page.locator(".chart-panel", { hasText: "q_proj" });
+      const tail = panel.locator(".name-end");
+      await tail.waitFor();
+      expect(longName.endsWith((await tail.textContent()) ?? "?")).toBe(true);
+      const [head, end] = [await panel.locator(".chart-head").boundingBox(), await tail.boundingBox()];
+      expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan((head?.x ?? 0) + (head?.width ?? 0));
+    });
+  });
+
+  test("Back undoes a zoom, one at a time", async () => {
+    await walk("/runs/long/charts", async (page) => {
+      const box = await boxOf(page, "train · loss");
+      const from = () => new URL(page.url()).searchParams.get("from");
+      const brush = (a: number, b: number) =>
+        drag(page, [box.x + box.width * a, box.y + 40], [box.x + box.width * b, box.y + 40]);
+      await brush(0.2, 0.8);
+      await soon(from).not.toBeNull();
+      const first = from();
+      await page.waitForTimeout(1_100);
+      await brush(0.4, 0.6);
+      await soon(from).not.toBe(first);
+      await page.goBack();
+      await soon(from).toBe(first);
+      await page.goBack();
+      await soon(from).toBeNull();
+      expect(page.url()).toContain("/runs/long/charts");
+    });
+  });
+});

@@ -1,0 +1,76 @@
+// New points at the end of a series. Where its history is in buckets, they are put into buckets of the same width:
+// points as they came would be drawn denser than the history and look like rising noise.
+
+import type { PlotSeries } from "./plot-data.ts";
+
+export interface LivePoint {
+  readonly x: number | null;
+  readonly t: number;
+  readonly value: number;
+}
+
+type PlacedPoint = LivePoint & { readonly x: number };
+
+/** The series with new points at its end. Points before its last position belong to a bucket and wait for the next answer. */
+export function appendPoints(series: PlotSeries, points: readonly LivePoint[]): PlotSeries {
+  const end = series.xLast.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const fresh = points.filter((point): point is PlacedPoint => point.x !== null && point.x > end);
+  if (fresh.length === 0) return series;
+  fresh.sort((a, b) => a.x - b.x);
+  const buckets = toBuckets(fresh, end, series.banded ? bucketWidth(series) : 0).map(toRow);
+  const column = <K extends keyof Row>(name: K) => buckets.map((row) => row[name]);
+  return {
+    ...series,
+    points: series.points + fresh.length,
+    x: [...series.x, ...column("x")],
+    xLast: [...series.xLast, ...column("xLast")],
+    t: [...series.t, ...column("t")],
+    tLast: [...series.tLast, ...column("tLast")],
+    line: [...series.line, ...column("line")],
+    last: [...series.last, ...column("last")],
+    min: [...series.min, ...column("min")],
+    max: [...series.max, ...column("max")],
+    count: [...series.count, ...column("count")],
+    nan: [...series.nan, ...column("nan")],
+    posInf: [...series.posInf, ...column("posInf")],
+    negInf: [...series.negInf, ...column("negInf")],
+  };
+}
+
+/** How much of the axis a bucket of the history covers. */
+function bucketWidth({ x, xLast }: PlotSeries): number {
+  return ((xLast.at(-1) ?? 0) - (x[0] ?? 0)) / Math.max(1, x.length);
+}
+
+/** Neighbours within one width; without a width, each point for itself. */
+function toBuckets(points: readonly PlacedPoint[], end: number, width: number): PlacedPoint[][] {
+  if (width <= 0) return points.map((point) => [point]);
+  const parts = Map.groupBy(points, (point) => Math.floor((point.x - end) / width));
+  return [...parts.values()];
+}
+
+type Row = ReturnType<typeof toRow>;
+
+function toRow(points: readonly PlacedPoint[]) {
+  const first = points[0];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined) throw new Error("a bucket has a point");
+  const finite = points.map((point) => point.value).filter(Number.isFinite);
+  const isNone = finite.length === 0;
+  const max = isNone ? null : finite.reduce((a, b) => Math.max(a, b));
+  const count = (is: (value: number) => boolean) => points.filter((point) => is(point.value)).length;
+  return {
+    x: first.x,
+    xLast: last.x,
+    t: first.t,
+    tLast: last.t,
+    line: isNone ? null : finite.reduce((a, b) => a + b) / finite.length,
+    last: Number.isFinite(last.value) ? last.value : max,
+    min: isNone ? null : finite.reduce((a, b) => Math.min(a, b)),
+    max,
+    count: points.length,
+    nan: count(Number.isNaN),
+    posInf: count((value) => value === Number.POSITIVE_INFINITY),
+    negInf: count((value) => value === Number.NEGATIVE_INFINITY),
+  };
+}

@@ -1,0 +1,24 @@
+// A pixel may stand for several rows, and a hand is not exact to one. Who points at a spike means the spike. Pure.
+
+import type { PlotSeries } from "./plot-data.ts";
+import { lowerBound, quantileOfSorted } from "./scale.ts";
+
+/** How much further out than the row under the pointer another must be to be taken for what is meant. */
+const factor = 4;
+
+/** The row within reach that stands out from its neighbours, if the nearest does not; else the nearest. */
+export function outstandingRow(series: PlotSeries, nearest: number, x: number, reach: number): number {
+  const from = lowerBound(series.x, x - reach);
+  const to = lowerBound(series.x, x + reach);
+  if (to - from < 2) return nearest;
+  const lines = series.line.slice(Math.max(0, from - 8), to + 8).filter((value) => value !== null);
+  const middle = quantileOfSorted(
+    lines.sort((a, b) => a - b),
+    0.5,
+  );
+  const away = (row: number) =>
+    Math.max(Math.abs((series.max[row] ?? middle) - middle), Math.abs((series.min[row] ?? middle) - middle));
+  let best = nearest;
+  for (let row = from; row < to; row++) if (away(row) > away(best)) best = row;
+  return away(best) > factor * away(nearest) ? best : nearest;
+}

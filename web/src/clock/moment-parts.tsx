@@ -1,0 +1,116 @@
+// What happened in a moment besides its values: spans and nodes, tensors, lines; and the ways that lead on from it.
+
+import { Link } from "@tanstack/react-router";
+import { useTheme } from "../app/theme.ts";
+import { spanColour } from "../chart/span-colours.ts";
+import { useApi } from "../data/use-api.ts";
+import { Icon } from "../part/icon.tsx";
+import { parseAnsi } from "../text/ansi.ts";
+import { formatDuration, formatElapsed, toOffsetNs } from "../text/format-time.ts";
+import { useRunClock } from "./run-clock.tsx";
+import { formatPin, formatWindow, type TimeWindow } from "./window.ts";
+
+export function MomentSpans({ moment }: { readonly moment: TimeWindow }) {
+  const { run, startNs } = useRunClock();
+  const theme = useTheme();
+  const named = formatWindow(moment, startNs);
+  const has = run.counts.spans + run.counts.nodes > 0;
+  const query = { from_ns: named.from, to_ns: named.to };
+  const spans = useApi("spanSummary", { params: { id: run.id }, query }, { enabled: has, keep: true, staleMs: 60_000 });
+  const rows = [...(spans.data?.rows ?? [])].sort((a, b) => Number(b.wall_ns) - Number(a.wall_ns));
+  return (
+    <div className="moment-spans">
+      {has ? null : <span className="muted">no spans in this run</span>}
+      {spans.data !== undefined && rows.length === 0 ? <span className="muted">no span ran</span> : null}
+      {rows.slice(0, 8).map((row) => (
+        <span key={`${row.name} ${row.rank}`} className="chip" title={`${row.count} × ${row.name} in this moment`}>
+          <i className="swatch" style={{ background: spanColour(run.id, row.name, theme) }} />
+          <span className="clip">{row.name}</span> {formatDuration(Number(row.wall_ns))}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+export function MomentLogs({ moment }: { readonly moment: TimeWindow }) {
+  const { run, startNs } = useRunClock();
+  const { from, to } = formatWindow({ from: moment.from, to: moment.to + 1 }, startNs);
+  const logs = useApi(
+    "logs",
+    { params: { id: run.id }, query: { from_ns: from, to_ns: to, limit: 3, order: "desc", chars: 2_000 } },
+    { enabled: run.counts.logs > 0, keep: true, staleMs: 60_000 },
+  );
+  const lines = logs.data?.logs ?? [];
+  return (
+    <ol className="moment-logs">
+      {logs.data !== undefined && lines.length === 0 ? <li className="muted">no line was logged</li> : null}
+      {lines.toReversed().map((line) => (
+        <li key={line.id} className="clip" title={parseAnsi(line.msg.slice(0, 2_000)).text}>
+          <span className={`level-${line.level}`}>{line.level}</span> {parseAnsi(line.msg.slice(0, 400)).text}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Links carry the moment with them: pinned, and in the timeline with some room around it. */
+export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly of: string }) {
+  const { run, startNs, setWindow, pin, setPin } = useRunClock();
+  const params = { id: run.id };
+  const pinned = { pin: formatPin(moment, startNs), ...(of === "" ? {} : { of }) };
+  const room = (moment.to - moment.from) * 1.5;
+  const near = formatWindow({ from: moment.from - room, to: moment.to + room }, startNs);
+  return (
+    <span className="row wrap moment-go">
+      <button
+        type="button"
+        className="button small"
+        aria-pressed={pin !== null}
+        title={pin === null ? "stay on this moment" : "free it (Esc)"}
+        onClick={() => setPin(pin === null ? { ...moment, of } : null)}
+      >
+        <Icon name="pin" size={12} /> {pin === null ? "pin" : "pinned"}
+      </button>
+      <button type="button" className="button quiet small" onClick={() => setWindow(moment)}>
+        make it the window
+      </button>
+      {run.counts.spans + run.counts.nodes > 0 ? (
+        <Link to="/runs/$id/timeline" params={params} search={{ ...near, ...pinned } as never}>
+          timeline
+        </Link>
+      ) : null}
+      {run.counts.snapshots > 0 ? <TensorsLink moment={moment} search={pinned} /> : null}
+      {run.counts.nodes > 0 ? (
+        <Link to="/runs/$id/pipeline" params={params} search={pinned as never}>
+          pipeline
+        </Link>
+      ) : null}
+      {run.counts.logs > 0 ? (
+        <Link to="/runs/$id/logs" params={params} search={pinned as never}>
+          logs
+        </Link>
+      ) : null}
+    </span>
+  );
+}
+
+/** To the snapshot that was taken next: the tensors as the moment left them. */
+function TensorsLink({ moment, search }: { readonly moment: TimeWindow; readonly search: object }) {
+  const { run, startNs } = useRunClock();
+  const all = useApi("snapshots", { params: { id: run.id } }, { staleMs: 60_000 });
+  const tensor = all.data?.tensors[0]?.tensor;
+  const one = useApi(
+    "tensor",
+    { params: { id: run.id, tensor: tensor ?? "-" } },
+    { enabled: tensor !== undefined, staleMs: 60_000 },
+  );
+  const rows = one.data?.rows ?? [];
+  const next = rows.find((row) => toOffsetNs(row.ts_ns, startNs) >= moment.to) ?? rows.at(-1);
+  const label = next === undefined ? "" : next.epoch !== null ? ` epoch ${next.epoch}` : ` step ${next.step ?? "?"}`;
+  const title = next === undefined ? "" : `snapshot at ${formatElapsed(toOffsetNs(next.ts_ns, startNs), 1e6)}`;
+  return (
+    <Link to="/runs/$id/tensors" params={{ id: run.id }} search={search as never} title={title}>
+      tensors{label}
+    </Link>
+  );
+}

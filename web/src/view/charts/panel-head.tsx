@@ -1,0 +1,100 @@
+// The title row of a panel: its name, what the axis does not show, small actions, and the value under the cursor.
+
+import { type RefObject, useMemo } from "react";
+import type { Axis } from "#api/contract/series.ts";
+import type { PlotSeries } from "../../chart/plot-data.ts";
+import { toPlotModel, toTsv } from "../../chart/plot-model.ts";
+import { CopyButton } from "../../part/copy.tsx";
+import { Icon, type IconName } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
+import type { PanelProps } from "./panel.tsx";
+import { lastText } from "./panel-text.ts";
+
+export interface PanelHeadProps extends PanelProps {
+  readonly name: string;
+  readonly series: readonly PlotSeries[];
+  /** The axis that is drawn, which may not be the one that was asked for. */
+  readonly axis: Axis;
+  readonly asked: Axis;
+  readonly table: boolean;
+  readonly onTable: () => void;
+  readonly onSave: () => void;
+  /** Why the newest answer did not come; what is drawn is then older. */
+  readonly problem: Error | null;
+  readonly readout: RefObject<HTMLSpanElement | null>;
+}
+
+export function PanelHead(props: PanelHeadProps) {
+  const { panel, series, choices, problem } = props;
+  const outside = useMemo(() => toPlotModel(series, choices).outside, [series, choices]);
+  return (
+    <header className="chart-head">
+      <h3 title={props.name}>
+        <Name>{panel.label}</Name>
+      </h3>
+      {props.axis === props.asked || series.length === 0 ? null : (
+        <span className="muted" title={`these points were sent without ${props.asked}`}>
+          over time
+        </span>
+      )}
+      {outside === "" ? null : (
+        <span className="status-warn" title="values outside the axis">
+          {outside}
+        </span>
+      )}
+      {problem === null || series.length === 0 ? null : (
+        <span className="status-warn" title={problem.message}>
+          not up to date
+        </span>
+      )}
+      <Tools {...props} />
+      <span className="grow" />
+      <span ref={props.readout} className="readout" aria-live="off">
+        {lastText(series, panel)}
+      </span>
+    </header>
+  );
+}
+
+function Tools({ name, series, table, expanded, onTable, onSave, onExpand }: PanelHeadProps) {
+  return (
+    <span className="chart-tools no-print">
+      <CopyButton text={() => toTsv(series)} label="copy the data" />
+      <Tool icon="runs" label={`${name} as a table`} pressed={table} onClick={onTable} />
+      <Tool icon="image" label={`Save ${name} as an image`} onClick={onSave} />
+      {onExpand === undefined ? null : (
+        <Tool
+          icon="expand"
+          label={expanded ? `Shrink ${name}` : `Expand ${name}`}
+          pressed={expanded}
+          onClick={onExpand}
+        />
+      )}
+    </span>
+  );
+}
+
+function Tool({
+  icon,
+  label,
+  pressed,
+  onClick,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly pressed?: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      className="button quiet small icon"
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      onClick={onClick}
+    >
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
