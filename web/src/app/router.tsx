@@ -156,7 +156,7 @@ const start = createRoute({
 const tour = createRoute({
   getParentRoute: () => root,
   path: "/tour",
-  component: lazyRouteComponent(() => import("../view/tour/tour-view.tsx"), "TourView"),
+  component: lazyView(() => import("../view/tour/tour-view.tsx"), "TourView"),
 });
 
 const runTabs = [
