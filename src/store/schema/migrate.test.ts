@@ -62,6 +62,43 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
     ]);
   });
 
+  it("fills in values that an older release stored as words only", async () => {
+    const mark = { group_key: "d/c/words", name: "loss", value_type: "float", span_id: "s", received_ns: 7n };
+    const word = (text: string) => `{"value":null,"value_nonfinite":"${text}"}`;
+    await insert("marks", [
+      { ...mark, mark_id: "a", ts_ns: 1n, value_float: 0.5, attrs: "{}" },
+      { ...mark, mark_id: "b", ts_ns: 2n, extra: word("nan"), attrs: '{"step":4}' },
+      { ...mark, mark_id: "c", ts_ns: 3n, extra: word("-inf"), attrs: "{}" },
+      { ...mark, mark_id: "d", ts_ns: 4n, extra: word("odd"), attrs: "{}" },
+      { ...mark, mark_id: "e", ts_ns: 5n, extra: '{"value":[1],"value_nonfinite":"nan"}', attrs: "{}" },
+    ]);
+    const finite = '"finite":{"count":3,"histogram":{"bins":[0.0,1.0],"counts":[3]}}';
+    const stats = `{"mean":null,"std":0.5,"nonfinite":{"mean":"nan","norm":"inf"},${finite}}`;
+    await insert("snapshots", [
+      { group_key: "d/c/words", snapshot_id: "p", ts_ns: 1n, tensor_name: "w", std: 0.5, stats },
+    ]);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 8`);
+    await migrate(store);
+    const of = (table: string, columns: string) =>
+      store.query({
+        sql: `SELECT ${columns} FROM ${store.database}.${table} WHERE group_key = 'd/c/words' ORDER BY ts_ns`,
+      });
+    expect(await of("marks", "value_float AS v, flags")).toEqual([
+      { v: 0.5, flags: 0 },
+      { v: "NaN", flags: 128 },
+      { v: "-Infinity", flags: 128 },
+      { v: null, flags: 0 },
+      { v: null, flags: 0 },
+    ]);
+    expect(await of("metrics", "key, step, value, mark_id, span_id, entry, source")).toEqual([
+      { key: "loss", step: "4", value: "NaN", mark_id: "b", span_id: "s", entry: -1, source: "cirron" },
+      { key: "loss", step: null, value: "-Infinity", mark_id: "c", span_id: "s", entry: -1, source: "cirron" },
+    ]);
+    expect(await of("snapshots", "mean, std, min, norm, bins, counts")).toEqual([
+      { mean: "NaN", std: 0.5, min: null, norm: "Infinity", bins: [0, 1], counts: [3] },
+    ]);
+  });
+
   it("keeps one copy of a row that came twice in different blocks, once merged", async () => {
     const row = { group_key: "d/x/twice", span_id: "s", start_ns: 5n, received_ns: 1n };
     await insert("spans", [row]);
@@ -123,6 +160,8 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
       entry: Number(BigInt.asIntN(32, pick(i, 3) % 2n ** 31n)),
       value: i % 13 === 0 ? null : i,
       value_text: i % 5 === 0 ? "odd" : "",
+      // Rows of one place would be merged into one, sooner or later.
+      mark_id: String(i),
     }));
     for (const at of [0, 1, 2]) {
       const block = rows.filter((_, i) => i % 3 === at).reverse();

@@ -17,6 +17,7 @@ import {
   createTable,
   type Dialect,
 } from "./dialect.ts";
+import { fillNonfinite } from "./nonfinite-rows.ts";
 import { metricSummary, metricsByKey, paramsByKey, summaries } from "./summaries.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./table-layout.ts";
 import { guestViews } from "./views.ts";
@@ -26,7 +27,7 @@ interface Step {
   readonly name: string;
   statements(dialect: Dialect): string[];
   /** Brings along what an older database holds; a fresh one has nothing. */
-  fill?(dialect: Dialect): string;
+  fill?(dialect: Dialect): string[];
 }
 
 const migrationColumns = { id: "UInt32", name: "String", checksum: "String", applied_ns: "Int64" } as const;
@@ -93,19 +94,26 @@ const steps: readonly Step[] = [
       ...factLayouts.flatMap((layout) => changeWideParts(layout, dialect)),
     ],
   },
+  {
+    id: 8,
+    name: "values told by words",
+    statements: () => [],
+    fill: fillNonfinite,
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
-function fillMetricsByKey({ database }: Dialect): string {
+function fillMetricsByKey({ database }: Dialect): string[] {
   const names = Object.keys(metricsByKey.target.columns).join(", ");
   // In small blocks on one thread: a row's states take hundreds of bytes while they move.
-  return `INSERT INTO ${database}.${metricsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.metric_summary
+  const select = `SELECT ${names} FROM ${database}.metric_summary
 SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 32768, min_insert_block_size_bytes = 0`;
+  return [`INSERT INTO ${database}.${metricsByKey.target.name} (${names}) ${select}`];
 }
 
-function fillParamsByKey({ database }: Dialect): string {
+function fillParamsByKey({ database }: Dialect): string[] {
   const names = Object.keys(paramsByKey.target.columns).join(", ");
-  return `INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`;
+  return [`INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`];
 }
 
 /** The views' row in `migrations`; steps count up from 1. */
@@ -141,7 +149,7 @@ export async function migrate(store: Store): Promise<void> {
   for (const step of steps.filter(({ id }) => !done.has(id))) {
     const statements = step.statements(dialect);
     for (const sql of statements) await store.ddl(sql);
-    if (newest > 0 && step.fill !== undefined) await store.ddl(step.fill(dialect));
+    if (newest > 0) for (const sql of step.fill?.(dialect) ?? []) await store.ddl(sql);
     await record(store, step.id, step.name, checksumOf(statements));
   }
   await addMissingColumns(store, dialect);
