@@ -2,18 +2,8 @@
 // it; but a batch that is imported under its own id is recognised where it is known already.
 
 import { createHash } from "node:crypto";
+import type { BatchHead } from "#protocol/stored-record.ts";
 import type { BatchRecord, BatchRow } from "#store/reader/export-records.ts";
-
-export interface BatchHead {
-  readonly batchId: string;
-  readonly sdkVersion: string;
-  readonly createdNs: string;
-  readonly extra: string;
-  /** Its run was named by the request, not by the rows themselves. */
-  readonly isNamed: boolean;
-  /** Tells where it came from, without saying it. */
-  readonly source: string;
-}
 
 export function assignBatches(batches: readonly BatchRow[], records: readonly BatchRecord[]): Map<string, BatchHead> {
   const left = new Map<string, BatchRow[]>();

@@ -2,15 +2,16 @@
 // it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
 
 import { createHash } from "node:crypto";
-import { groupKinds, parseGroupKey, withoutWorkspace } from "#model/group-key.ts";
+import { withoutWorkspace } from "#model/group-key.ts";
+import { protocolNamed } from "#protocol/protocols.ts";
+import type { BatchHead } from "#protocol/stored-record.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { readEdits } from "#store/reader/heads.ts";
 import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
 import { encodeTexts } from "./encode-texts.ts";
-import { assignBatches, type BatchHead } from "./export-batches.ts";
-import { cellsOf, toRecordText } from "./record-text.ts";
+import { assignBatches } from "./export-batches.ts";
 
 export interface ExportedRuns {
   readonly workspace: string;
@@ -54,19 +55,18 @@ async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<str
   const batches = assignBatches(
     ...(await Promise.all([reader.readBatches(parts.store, own), reader.readBatchRecords(parts.store, own)])),
   );
-  let batch: Rows[] = [];
-  const takeBatch = (): string[] => {
-    const [first] = batch;
-    const taken = batch;
-    batch = [];
-    return first === undefined ? [] : [formatBatch(taken, batches.get(first[0].jpos) as BatchHead, run.runId)];
+  let held: Rows[] = [];
+  const takeHeld = (): string[] => {
+    const [first, ...others] = held;
+    held = [];
+    return first === undefined ? [] : [toLine([first, ...others], run.runId, batches.get(first[0].jpos))];
   };
   for await (const record of readRecords(parts, groups)) {
-    if (batch[0] !== undefined && batch[0][0].jpos !== record[0].jpos) yield* takeBatch();
-    if (record[0].protocol === "cirron") batch.push(record);
-    else yield formatRecordLine(record, run.runId);
+    const { isBatched } = protocolNamed(record[0].protocol).records;
+    if (held[0] !== undefined && (!isBatched || held[0][0].jpos !== record[0].jpos)) yield* takeHeld();
+    held.push(record);
   }
-  yield* takeBatch();
+  yield* takeHeld();
   yield* exportFiles(parts, run, own);
   yield* exportHistory(parts, run.runId, own);
 }
@@ -87,7 +87,7 @@ async function* exportHistory(parts: ExportParts, run: string, groups: readonly 
 async function* exportOtherLaunches(parts: ExportParts): AsyncGenerator<string> {
   const { store, workspace, launches, signal } = parts;
   const groups = (await reader.readLaunchGroups(store, workspace, { signal })).filter((key) => !launches.has(key));
-  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield formatRecordLine(record, "");
+  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield toLine([record], "");
 }
 
 async function readEdit(
@@ -136,46 +136,10 @@ async function* readRecords({ store, signal }: ExportParts, groups: readonly str
   }
 }
 
-function formatBatch(records: readonly Rows[], head: BatchHead, runId: string): string {
-  const of = (kind: RecordRow["kind"]): string =>
-    records
-      .filter(([row]) => row.kind === kind)
-      .map((rows) => toRecordText(rows).text)
-      .join(",");
-  const members = [
-    `"schema_version":1,"sdk_version":${JSON.stringify(head.sdkVersion)},"batch_id":${JSON.stringify(head.batchId)}`,
-    `"created_ns":${head.createdNs}`,
-    ...(head.extra === "" || head.extra === "{}" ? [] : [head.extra.slice(1, -1)]),
-    `"spans":[${of("span")}],"marks":[${of("mark")}],"snapshots":[${of("snapshot")}]`,
-  ];
-  const run = head.isNamed ? { run: runId } : {};
-  const isExact = records.every(([row]) => row.raw === "");
-  return formatLine("cirron", { ...run, source: head.source }, `{${members.join(",")}}`, isExact);
-}
-
-function formatRecordLine(rows: Rows, runId: string): string {
-  const [row] = rows;
-  const { ownId, kind } = parseGroupKey(row.group_key);
-  const run = ownId === runId ? {} : { run: runId };
-  const { text } = toRecordText(rows);
-  if (row.kind === "output") return formatOutput(row, ownId, runId);
-  if (row.protocol === "run") return formatLine("wrapper", { run: runId, wrapper: ownId }, text, true);
-  if (row.protocol === "semantiva") {
-    const isLaunch = kind === groupKinds.semantivaLaunch;
-    return formatLine("semantiva", isLaunch ? {} : run, text, row.raw === "");
-  }
-  return formatLine("xtrack", { ...run, ...streamOf(row, text, ownId) }, text, row.raw === "");
-}
-
-/** An event that does not say its run, or says it oddly, follows the last run_start of its stream. */
-function streamOf(row: RecordRow, text: string, ownId: string): object {
-  return row.raw === "" && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
-}
-
-function formatOutput(row: RecordRow, wrapper: string, run: string): string {
-  const { msg, stream, offset, "base64Encode(raw)": raw } = cellsOf(row, "output");
-  const content = raw === null || raw === "" ? { text: msg } : { base64: raw };
-  return formatHead("log", { run, wrapper, stream, offset, at_ns: row.ts_ns, ...content });
+function toLine(records: readonly [Rows, ...Rows[]], runId: string, batch?: BatchHead): string {
+  const line = protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch);
+  if (line.record === null) return formatHead(line.kind, line.head);
+  return formatLine(line.kind, line.head, line.record, line.isExact);
 }
 
 async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly string[]): AsyncGenerator<string> {

@@ -3,6 +3,7 @@
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import type { Rows } from "#model/tables.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { createMarkPlaces, type MarkPlace } from "./enclosing.ts";
 
 /** What was applied, with the runs its groups belonged to at that moment. */
@@ -146,7 +147,7 @@ function toPlaceOf(metrics: Rows<"metrics">, batch: Batch): (row: number) => Mar
   return (row) => {
     const step = metrics.step.isNull(row) ? null : metrics.step.inner.at(row);
     const epoch = metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row);
-    if (metrics.source.at(row) !== "cirron") return { worker: metrics.worker.at(row), step, epoch };
+    if (!hasTrait(metrics.source.at(row), "sessions")) return { worker: metrics.worker.at(row), step, epoch };
     placeOfMark ??= createMarkPlaces(batch);
     const place = placeOfMark(metrics.span_id.at(row));
     return { worker: place.worker, step: step ?? place.step, epoch: epoch ?? place.epoch };

@@ -8,6 +8,7 @@ import type { ExportedKind } from "./exported.ts";
 import type { IngestRoute } from "./facts.ts";
 import type { Detection, FileHead } from "./file-kind.ts";
 import type { ProtocolFacts } from "./protocol-facts.ts";
+import type { StoredRecords } from "./stored-record.ts";
 
 export interface Protocol {
   /** What it is called and where its clients post. */
@@ -20,6 +21,8 @@ export interface Protocol {
   detect(file: FileHead): Detection | null;
   /** The lines that its records are in our own export, and how they come back. */
   readonly exported: readonly ExportedKind[];
+  /** Its stored rows back to what was sent. */
+  readonly records: StoredRecords;
 }
 
 /** One route by which bodies come in over HTTP. */

@@ -9,6 +9,13 @@ import { xtrack } from "./xtrack/protocol.ts";
 
 export const protocols: readonly Protocol[] = [cirron, semantiva, xtrack, run];
 
+/** The protocol of stored rows. */
+export function protocolNamed(name: string): Protocol {
+  const found = protocols.find(({ facts }) => facts.name === name);
+  if (found === undefined) throw new Error(`No protocol is called ${JSON.stringify(name)}.`);
+  return found;
+}
+
 export interface ProtocolDoor extends HttpDoor {
   readonly protocol: Protocol;
 }

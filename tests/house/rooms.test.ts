@@ -10,7 +10,7 @@ function readPage(): Rooms {
   return new Map(
     Array.from(rows, ([, room, imports]) => [
       room ?? "",
-      new Set(Array.from((imports ?? "").matchAll(/`([a-z/]+)`/g), (m) => m[1] ?? "")),
+      new Set(Array.from((imports ?? "").matchAll(/`([a-z/-]+)`/g), (m) => m[1] ?? "")),
     ]),
   );
 }

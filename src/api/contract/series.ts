@@ -11,7 +11,7 @@ export type Axis = Static<typeof Axis>;
 export const MetricInfo = Type.Object({
   key: Type.String(),
   phase: Type.String({ description: "'' when the points have none." }),
-  source: Type.String({ description: "`xtrack`, `mark`, `system`." }),
+  source: Type.String({ description: "`mark`, `system`, or the protocol it came by." }),
   workers: Type.Array(Type.String()),
   count: Count,
   nan: Count,

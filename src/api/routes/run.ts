@@ -4,6 +4,7 @@ import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { type RunRow, toRunRow } from "#query/runs/row.ts";
@@ -121,7 +122,7 @@ function toWorkers(facts: RunFacts, head: HeadContext, ends: readonly WorkerEnd[
       incarnations: starts.length,
     };
   });
-  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   const ranks = Map.groupBy(sessions, (group) => group.rank);
   return [
     ...workers,
@@ -155,7 +156,7 @@ function compareBig(a: bigint, b: bigint): number {
 /** Sentences a reader of this run should know. */
 function notesOnData(facts: RunFacts): string[] {
   const notes: string[] = [];
-  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   if (sessions.some((group) => group.rootKind !== "session"))
     notes.push(
       "The session span has not arrived: the process did not call shutdown(), or its last batch stayed in the spool.",

@@ -3,6 +3,7 @@ import { cirronDoors } from "./doors.ts";
 import { exportedBatch } from "./exported.ts";
 import { cirronFacts } from "./facts.ts";
 import { detectCirron } from "./files.ts";
+import { cirronRecords } from "./stored-records.ts";
 
 export const cirron: Protocol = {
   facts: cirronFacts,
@@ -10,4 +11,5 @@ export const cirron: Protocol = {
   doors: cirronDoors,
   detect: detectCirron,
   exported: [exportedBatch],
+  records: cirronRecords,
 };

@@ -2,6 +2,7 @@ import type { Protocol } from "#protocol/protocol.ts";
 import { runDoors } from "./doors.ts";
 import { exportedOutput, exportedWrapperLine } from "./exported.ts";
 import { runFacts } from "./facts.ts";
+import { runRecords } from "./stored-records.ts";
 
 /** It has no files: the wrapper keeps what it cannot send in a spool of its own. */
 export const run: Protocol = {
@@ -10,4 +11,5 @@ export const run: Protocol = {
   doors: runDoors,
   detect: () => null,
   exported: [exportedOutput, exportedWrapperLine],
+  records: runRecords,
 };

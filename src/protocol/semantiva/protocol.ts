@@ -3,6 +3,7 @@ import { semantivaDoors } from "./doors.ts";
 import { exportedTraceLine } from "./exported.ts";
 import { semantivaFacts } from "./facts.ts";
 import { detectSemantiva } from "./files.ts";
+import { semantivaRecords } from "./stored-records.ts";
 
 export const semantiva: Protocol = {
   facts: semantivaFacts,
@@ -10,4 +11,5 @@ export const semantiva: Protocol = {
   doors: semantivaDoors,
   detect: detectSemantiva,
   exported: [exportedTraceLine],
+  records: semantivaRecords,
 };

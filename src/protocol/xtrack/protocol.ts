@@ -3,6 +3,7 @@ import { xtrackDoors } from "./doors.ts";
 import { exportedEvent } from "./exported.ts";
 import { xtrackFacts } from "./facts.ts";
 import { detectXtrack } from "./files.ts";
+import { xtrackRecords } from "./stored-records.ts";
 
 export const xtrack: Protocol = {
   facts: xtrackFacts,
@@ -10,4 +11,5 @@ export const xtrack: Protocol = {
   doors: xtrackDoors,
   detect: detectXtrack,
   exported: [exportedEvent],
+  records: xtrackRecords,
 };

@@ -2,6 +2,7 @@
 // it is read, so that any order of arrival, a replay or a restart ends in the same answer.
 
 import { parseJson } from "#base/json/parse.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import type { EndFact, StartFact, StatusFact } from "#store/reader/heads.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 
@@ -75,7 +76,7 @@ export interface Silence {
   readonly groupKeys: readonly string[];
   /** Of groups that did not come by import; null when all did. */
   readonly lastArrivalNs: bigint | null;
-  readonly onlyCirron: boolean;
+  readonly onlySessions: boolean;
   readonly raw: string;
   /** By the clients' clocks. */
   readonly lastNs: bigint | null;
@@ -92,7 +93,7 @@ function toSilence(facts: RunFacts): Silence {
   return {
     groupKeys: facts.groups.map((group) => group.groupKey),
     lastArrivalNs: largest(live.map((group) => group.lastReceivedNs)),
-    onlyCirron: facts.groups.every((group) => group.protocol === "cirron"),
+    onlySessions: facts.groups.every((group) => hasTrait(group.protocol, "sessions")),
     raw: latestStatus(facts.statuses)?.status ?? "",
     lastNs: lastTime(facts),
   };
@@ -190,7 +191,7 @@ function judgePipeline(facts: RunFacts): Verdict | null {
 
 /** A session span comes only when the process shut down in order. */
 function judgeCirron(facts: RunFacts): Verdict | null {
-  const sessions = facts.groups.filter((group) => group.protocol === "cirron");
+  const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   if (sessions.length === 0 || !sessions.every((group) => group.rootKind === "session")) return null;
   return { status: "completed", raw: "", ...noError };
 }
@@ -200,7 +201,7 @@ function judgeSilence(silence: Silence, context: HeadContext): Verdict {
   const isRecent = lastArrivalNs !== null && context.nowNs - lastArrivalNs < context.silenceNs;
   if (isRecent || silence.groupKeys.some((groupKey) => context.isConnected(groupKey)))
     return { status: "running", raw, ...noError };
-  return { status: lastArrivalNs === null && silence.onlyCirron ? "unknown" : "lost", raw, ...noError };
+  return { status: lastArrivalNs === null && silence.onlySessions ? "unknown" : "lost", raw, ...noError };
 }
 
 function earliestStart(facts: RunFacts): StartFact | undefined {
@@ -226,7 +227,7 @@ function toProgress(statuses: readonly StatusFact[]): RunHead["progress"] {
 }
 
 function workersOf(facts: RunFacts): string[] {
-  const ranks = facts.groups.filter((group) => group.protocol === "cirron").map((group) => String(group.rank));
+  const ranks = facts.groups.filter((group) => hasTrait(group.protocol, "sessions")).map((group) => String(group.rank));
   return [...new Set([...facts.starts.map((start) => start.worker), ...ranks])].sort();
 }
 

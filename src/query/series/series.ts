@@ -3,6 +3,7 @@
 // put into buckets.
 
 import { compareText } from "#base/compare-text.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import type { Sources } from "#query/sources.ts";
 import type { PointRequest } from "#store/reader/points.ts";
 import type { RunGroup } from "#store/reader/run-names.ts";
@@ -32,7 +33,7 @@ export function readSeries(
   const sources = groups.map(({ groupKey, run, protocol, rank }) => ({
     groupKey,
     run,
-    worker: protocol === "cirron" ? String(rank) : null,
+    worker: hasTrait(protocol, "sessions") ? String(rank) : null,
   }));
   return seriesOf(points, { ...rest, groups: sources }, signal);
 }

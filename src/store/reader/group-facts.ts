@@ -2,6 +2,7 @@
 // The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
 
 import { groupKinds } from "#model/group-key.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
 import { big, flag, int, nullable, type RowOf, type RowShape, readRow, readRows, text } from "./native-rows.ts";
@@ -135,7 +136,7 @@ function sequencesSql(database: string, scope: GroupScope): string {
           greatest(1, arrayCount(start -> start <= s.first_ts_ns, i.starts)) AS incarnation
         FROM (SELECT * FROM ${database}.seq_ranges FINAL WHERE ${inScope("group_key", scope)}) AS s
         LEFT JOIN (SELECT group_key, worker, groupUniqArray(ts_ns) AS starts FROM ${database}.events
-          WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+          WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'run_start'
           GROUP BY group_key, worker) AS i ON i.group_key = s.group_key AND i.worker = s.worker) AS r)
     GROUP BY group_key`;
 }

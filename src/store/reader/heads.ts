@@ -2,6 +2,7 @@
 // for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
 import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
 import { big, flag, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
@@ -30,7 +31,7 @@ export function readStarts(store: Store, scope: GroupScope): Promise<StartFact[]
         toLowCardinality(${jsonText("payload", "env", "hostname")}) AS host,
         toLowCardinality(${jsonText("payload", "source", "git_commit")}) AS commit,
         toLowCardinality(${jsonText("payload", "source", "git_branch")}) AS branch
-      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_start'
+      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'run_start'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
   });
@@ -46,7 +47,7 @@ export function readEnds(store: Store, scope: GroupScope): Promise<EndFact[]> {
         toLowCardinality(${jsonText("payload", "status")}) AS status,
         toLowCardinality(${jsonText("payload", "error", "type")}) AS errorType,
         toLowCardinality(${jsonText("payload", "error", "message")}) AS errorMessage
-      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'run_end'
+      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'run_end'
       ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
   });
@@ -64,7 +65,7 @@ export function readStatuses(store: Store, scope: GroupScope): Promise<StatusFac
         toLowCardinality(argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq))) AS status,
         argMax(${jsonText("payload", "msg")}, (e.ts_ns, e.seq)) AS message,
         if((${progress} AS last_progress) = 'null', '', last_progress) AS progress
-      FROM ${store.database}.events AS e WHERE ${inScope("group_key", scope)} AND protocol = 'xtrack' AND type = 'status'
+      FROM ${store.database}.events AS e WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'status'
       GROUP BY group_key, worker ORDER BY group_key, worker`,
     params: scopeParams(scope),
   });

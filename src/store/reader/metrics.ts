@@ -1,12 +1,14 @@
 // The metrics of a run: one row per key and phase, with exact counts.
 
+import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { decimal, flag, float, floatWord, int, list, nullable, readRows, text, word } from "./native-rows.ts";
 
 const metricRow = {
   key: text,
   phase: text,
-  source: word<"mark" | "system" | "xtrack">(),
+  /** `mark` for numeric marks, else the protocol or `system`. */
+  source: word<string>(),
   workers: list(text),
   count: int,
   nan: int,
@@ -29,8 +31,8 @@ export function readMetrics(store: Store, groups: readonly { readonly groupKey: 
   const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
   return readRows(store, metricRow, {
     sql: `SELECT toString(key) AS key, toString(phase) AS phase,
-        multiIf(any(m.source) = 'cirron', 'mark', any(m.source) = 'system', 'system', 'xtrack') AS source,
-        arraySort(groupUniqArray(if(m.source = 'cirron',
+        if(${withTrait("any(m.source)", "sessions")}, 'mark', toString(any(m.source))) AS source,
+        arraySort(groupUniqArray(if(${withTrait("m.source", "sessions")},
           transform(toString(group_key), {groups:Array(String)}, {ranks:Array(String)}, ''), toString(worker)))) AS workers,
         toUInt32(count()) AS count, toUInt32(countIf(isNaN(value))) AS nan,
         toUInt32(countIf(value = inf)) AS pos_inf, toUInt32(countIf(value = -inf)) AS neg_inf,

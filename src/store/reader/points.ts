@@ -2,6 +2,7 @@
 
 import { columnOf } from "#store/native/decode-block.ts";
 import type { ParamValue } from "#store/params.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { enclosingSql } from "./enclosing.ts";
 import { fingerprintRow, fingerprintSql, partsSql, type StoredRows, toStoredRows } from "./fingerprint.ts";
@@ -143,9 +144,9 @@ function pointsSql(database: string, kind: PointKind, where: string): string {
       : { column: `ifNull(${place("epoch")}, 0) AS at_epoch,`, bit: ` + ${lacks(place("epoch"), pointFlags.noEpoch)}` };
   const from = `FROM ${database}.metrics AS m WHERE ${where}`;
   return `SELECT m.group_key AS of_group, m.key AS of_key, m.phase AS of_phase,
-      toLowCardinality(if(m.source = 'cirron', '${rankWorker}', toString(m.worker))) AS of_worker,
+      toLowCardinality(if(${withTrait("m.source", "sessions")}, '${rankWorker}', toString(m.worker))) AS of_worker,
       ifNull(${place("step")}, 0) AS at_step, ${epoch.column} m.ts_ns AS at_ns, ifNull(m.value, 0) AS v,
-      if(m.source = 'cirron', reinterpretAsInt64(cityHash64(m.mark_id)), m.seq) AS tie, m.entry AS at_entry,
+      if(${withTrait("m.source", "sessions")}, reinterpretAsInt64(cityHash64(m.mark_id)), m.seq) AS tie, m.entry AS at_entry,
       toUInt8(${lacks(place("step"), pointFlags.noStep)}${epoch.bit} + ${lacks("m.value", pointFlags.noValue)}) AS bits
     ${kind === "places" ? `FROM (SELECT m.* ${from}) AS m LEFT JOIN (${enclosingSql(database)}) AS e ON e.span_id = m.span_id` : from}`;
 }

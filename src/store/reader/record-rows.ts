@@ -1,153 +1,12 @@
 // Everything a run received, whatever table it lies in, as rows of one shape in the order of arrival. The cells of a
 // row are the texts of its table's columns; what they mean is for whoever rebuilds the record.
 
+import { type RecordKind, recordKinds } from "#protocol/record-kinds.ts";
+import type { RecordSource } from "#protocol/record-source.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { decimal, int, list, nullable, type RowOf, readRows, streamRows, text, word } from "./native-rows.ts";
 import type { TimeWindow } from "./time-window.ts";
-
-interface KindSource {
-  readonly table: string;
-  readonly where?: string;
-  readonly protocol: string;
-  readonly type: string;
-  readonly worker: string;
-  readonly seq: string;
-  readonly ts: string;
-  /** Place among the rows of one record. */
-  readonly entry?: string;
-  /** Which row stands for a record that has several, where one always does. */
-  readonly first?: string;
-  readonly columns: readonly string[];
-  /** Where a text is looked for. */
-  readonly search: readonly string[];
-}
-
-const cirron = { protocol: "'cirron'", worker: "''", seq: "NULL" } as const;
-const xtrack = { protocol: "'xtrack'", worker: "worker", seq: "seq", ts: "ts_ns" } as const;
-
-/** Columns are named once, here; rows carry their cells in this order. */
-export const recordKinds = {
-  span: {
-    ...cirron,
-    table: "spans",
-    type: "'span'",
-    worker: "toString(rank)",
-    ts: "start_ns",
-    columns: [
-      "span_id",
-      "parent_id",
-      "name",
-      "index",
-      "start_ns",
-      "end_ns",
-      "cpu_ns",
-      "gpu_ns",
-      "memory_peak_bytes",
-      "thread_id",
-      "pid",
-      "rank",
-      "attrs",
-      "mark_ids",
-    ],
-    search: ["name", "span_id", "attrs"],
-  },
-  mark: {
-    ...cirron,
-    table: "marks",
-    type: "'mark'",
-    ts: "ts_ns",
-    columns: [
-      "mark_id",
-      "span_id",
-      "name",
-      "value_type",
-      "value_float",
-      "value_int",
-      "value_string",
-      "value_bool",
-      "attrs",
-      "ts_ns",
-      "kind",
-    ],
-    search: ["name", "mark_id", "value_string", "attrs"],
-  },
-  snapshot: {
-    ...cirron,
-    table: "snapshots",
-    type: "'snapshot'",
-    ts: "ts_ns",
-    columns: ["snapshot_id", "span_id", "tensor_name", "shape", "dtype", "mode", "stats", "blob_uri", "ts_ns", "attrs"],
-    search: ["tensor_name", "snapshot_id", "attrs"],
-  },
-  metric: {
-    ...xtrack,
-    table: "metrics",
-    where: "source = 'xtrack'",
-    type: "if(entry < 0, 'metric', 'metric_batch')",
-    entry: "entry",
-    first: "entry <= 0",
-    columns: ["key", "phase", "step", "step_text", "epoch", "value", "value_text", "ctx"],
-    search: ["key", "phase", "ctx", "value_text"],
-  },
-  sample: {
-    ...xtrack,
-    table: "metrics",
-    where: "source = 'system'",
-    protocol: "'run'",
-    type: "'sample'",
-    entry: "entry",
-    columns: ["key", "value"],
-    search: ["key"],
-  },
-  param: {
-    ...xtrack,
-    table: "params",
-    // Values out of a Semantiva run's context are part of its pipeline_start.
-    where: "seq != -1",
-    type: "'param'",
-    columns: ["key", "nested_key", "value"],
-    search: ["name", "value"],
-  },
-  log: {
-    ...xtrack,
-    table: "logs",
-    where: "stream = ''",
-    type: "'log'",
-    columns: ["level", "msg", "logger", "step", "fields"],
-    search: ["msg", "logger", "fields"],
-  },
-  output: {
-    ...xtrack,
-    table: "logs",
-    where: "stream != ''",
-    protocol: "'run'",
-    type: "'output'",
-    seq: "NULL",
-    columns: ["msg", "stream", "offset", "base64Encode(raw)"],
-    search: ["msg"],
-  },
-  event: {
-    ...xtrack,
-    table: "events",
-    protocol: "protocol",
-    type: "type",
-    columns: ["payload"],
-    search: ["payload", "raw"],
-  },
-  node: {
-    table: "nodes",
-    protocol: "'semantiva'",
-    type: "'ser'",
-    worker: "''",
-    seq: "seq",
-    ts: "start_ns",
-    columns: ["payload"],
-    search: ["payload", "raw"],
-  },
-} as const satisfies Record<string, KindSource>;
-
-export type RecordKind = keyof typeof recordKinds;
 
 /** Of a record that lies in several rows, only the first has `extra` and `raw`. */
 const recordRow = {
@@ -242,7 +101,7 @@ function pagePlacesQuery(database: string, page: RecordPage): Query {
   const order = page.descending ? "DESC" : "ASC";
   const behind = page.after === null ? "" : `AND (jpos, jrow) ${page.descending ? "<" : ">"} ({a1:Int64}, {a2:UInt32})`;
   const of = (kind: RecordKind): string => {
-    const { table, first, entry }: KindSource = recordKinds[kind];
+    const { table, first, entry }: RecordSource = recordKinds[kind];
     // A text may stand in any row of a record.
     const byFirst = first !== undefined && page.text === "";
     const distinct = entry === undefined || byFirst ? "" : "DISTINCT";
@@ -270,7 +129,7 @@ function recordRowsQuery(
 ): Query {
   const within = "AND (jpos, jrow) >= ({l1:Int64}, {l2:UInt32}) AND (jpos, jrow) <= ({h1:Int64}, {h2:UInt32})";
   const of = (kind: RecordKind): string => {
-    const source: KindSource = recordKinds[kind];
+    const source: RecordSource = recordKinds[kind];
     const cells = source.columns.map((column) => `CAST(${quoteName(column)} AS Nullable(String))`).join(", ");
     // An alias would hide the column of its name from the cells.
     return `SELECT '${kind}' AS r_kind, toString(group_key) AS r_group, toString(${source.protocol}) AS r_protocol,
@@ -297,7 +156,7 @@ function recordRowsQuery(
 /** How many match by type, whatever types are asked for. */
 export function readRecordTypes(store: Store, filter: RecordFilter) {
   const of = (kind: RecordKind): string => {
-    const source: KindSource = recordKinds[kind];
+    const source: RecordSource = recordKinds[kind];
     const byFirst = source.first !== undefined && filter.text === "";
     const several = byFirst ? `countIf(${source.first})` : "uniqExact(jpos, jrow)";
     const count = source.entry === undefined ? "count()" : several;
@@ -316,7 +175,7 @@ export function readRecordTypes(store: Store, filter: RecordFilter) {
 }
 
 function conditions(kind: RecordKind, filter: RecordFilter, withType: boolean): string {
-  const source: KindSource = recordKinds[kind];
+  const source: RecordSource = recordKinds[kind];
   const found = source.search.map((column) => `positionCaseInsensitiveUTF8(ifNull(${column}, ''), {text:String}) > 0`);
   return [
     "group_key IN {groups:Array(String)}",

@@ -3,6 +3,7 @@
 
 import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { decimal, flag, floatWord, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
@@ -134,7 +135,7 @@ export function readArtifacts(store: Store, page: PageOf) {
         ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
         worker, ts_ns, ${jsonInt("payload", "step")} AS step,
         if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
-      FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND e.type = 'artifact' ${afterTime(page)}
+      FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND e.type = 'artifact' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   });
@@ -159,7 +160,7 @@ export function readCheckpoints(store: Store, page: PageOf) {
         ${jsonRaw("payload", "metrics")} AS metrics, toUInt8(${jsonBool("payload", "is_best")}) AS is_best,
         ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
         if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
-      FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND type = 'checkpoint' ${afterTime(page)}
+      FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND type = 'checkpoint' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
   });

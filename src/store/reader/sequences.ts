@@ -1,5 +1,6 @@
 // XTrack's sequence numbers of some groups: the ranges that came, and the run_starts that begin to count anew.
 
+import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { big, decimal, int, type RowOf, readRows, text } from "./native-rows.ts";
 
@@ -31,7 +32,7 @@ export function readSeqRanges(store: Store, groups: readonly string[]): Promise<
 export function readWorkerStarts(store: Store, groups: readonly string[]): Promise<WorkerStart[]> {
   return readRows(store, workerStart, {
     sql: `SELECT DISTINCT group_key AS groupKey, worker, ts_ns AS tsNs FROM ${store.database}.events
-      WHERE group_key IN {groups:Array(String)} AND protocol = 'xtrack' AND type = 'run_start'`,
+      WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND type = 'run_start'`,
     params: { groups },
   });
 }
@@ -63,10 +64,10 @@ export function readNumbered(
   ) => `SELECT toString(group_key) AS groupKey, toString(worker) AS worker, seq, ts_ns
       FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND seq IN {seqs:Array(Int64)} ${more}`;
   const tables = [
-    from("metrics", "AND source = 'xtrack'"),
+    from("metrics", `AND ${withTrait("source", "workers")}`),
     from("params", "AND seq >= 0"),
     from("logs", "AND stream = ''"),
-    from("events", "AND protocol = 'xtrack' AND type NOT IN ('ack', 'command')"),
+    from("events", `AND ${withTrait("protocol", "workers")} AND type NOT IN ('ack', 'command')`),
   ];
   return readRows(store, numberedEvent, {
     sql: `SELECT DISTINCT groupKey, worker, seq, ts_ns FROM (${tables.join(" UNION ALL ")})`,

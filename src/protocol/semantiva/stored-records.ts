@@ -1,0 +1,25 @@
+// Trace lines are their own payload.
+
+import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import type { RecordRow, StoredRecords } from "#protocol/stored-record.ts";
+import { exportedTraceLine } from "./exported.ts";
+
+export const semantivaRecords: StoredRecords = {
+  isBatched: false,
+  toText: ([row]) => ({ text: textOf(row), rebuilt: false }),
+  toLine([[row]], runId) {
+    const { ownId, kind } = parseGroupKey(row.group_key);
+    // A launch belongs to no run.
+    const isOwn = ownId === runId || kind === groupKinds.semantivaLaunch;
+    return {
+      kind: exportedTraceLine.kind,
+      head: isOwn ? {} : { run: runId },
+      record: textOf(row),
+      isExact: row.raw === "",
+    };
+  },
+};
+
+function textOf(row: RecordRow): string {
+  return row.raw === "" ? (row.cells[0] as string) : row.raw;
+}

@@ -1,0 +1,85 @@
+// A record as the store gives it back: one row, or several where one record lies in several. Each protocol rebuilds from
+// it the text that came, or one that is equal in every value, and the line of an export.
+
+import { type RecordKind, recordKinds } from "./record-kinds.ts";
+
+/** 64-bit integers are decimal text. Of a record that lies in several rows, only the first has `extra` and `raw`. */
+export interface RecordRow {
+  readonly kind: RecordKind;
+  readonly group_key: string;
+  readonly protocol: string;
+  readonly type: string;
+  readonly worker: string;
+  readonly seq: string | null;
+  readonly ts_ns: string;
+  readonly jpos: string;
+  readonly flags: number;
+  readonly extra: string;
+  readonly raw: string;
+  readonly cells: readonly (string | null)[];
+}
+
+export type StoredRecord = readonly [RecordRow, ...RecordRow[]];
+
+export interface RecordText {
+  readonly text: string;
+  /** False when it is the very text that came. */
+  readonly rebuilt: boolean;
+}
+
+/** A line of an export: its kind, what stands before the record, and the record. */
+export interface ExportLine {
+  readonly kind: string;
+  readonly head: object;
+  /** Null when all of it stands in the head. */
+  readonly record: string | null;
+  /** Whether the record is strict JSON; else it stands as text. */
+  readonly isExact: boolean;
+}
+
+/** What the ledger says of the batch that rows came in. */
+export interface BatchHead {
+  readonly batchId: string;
+  readonly sdkVersion: string;
+  readonly createdNs: string;
+  readonly extra: string;
+  /** Its run was named by the request, not by the rows themselves. */
+  readonly isNamed: boolean;
+  /** Tells where it came from, without saying it. */
+  readonly source: string;
+}
+
+export interface StoredRecords {
+  toText(record: StoredRecord): RecordText;
+  /** `batch` is given where the ledger knows the journal record that these records came in. */
+  toLine(records: readonly [StoredRecord, ...StoredRecord[]], run: string, batch: BatchHead | undefined): ExportLine;
+  /** Whether all records of one journal record make one line, as they came in one body; else each makes its own. */
+  readonly isBatched: boolean;
+}
+
+type Cells<K extends RecordKind> = { readonly [C in (typeof recordKinds)[K]["columns"][number]]: string | null };
+
+export function cellsOf<K extends RecordKind>(row: RecordRow, kind: K): Cells<K> {
+  const cells: Record<string, string | null> = {};
+  const { columns } = recordKinds[kind];
+  for (let at = 0; at < columns.length; at++) cells[columns[at] as string] = row.cells[at] ?? null;
+  return cells as Cells<K>;
+}
+
+/** For columns that are never null. */
+export function textCells<T extends Readonly<Record<string, string | null>>>(
+  cells: T,
+): { readonly [C in keyof T]: string } {
+  return cells as { readonly [C in keyof T]: string };
+}
+
+const words: Readonly<Record<string, number>> = {
+  nan: Number.NaN,
+  "-nan": Number.NaN,
+  inf: Number.POSITIVE_INFINITY,
+  "-inf": Number.NEGATIVE_INFINITY,
+};
+
+export function toDouble(text: string | null): number | null {
+  return text === null ? null : (words[text] ?? Number(text));
+}

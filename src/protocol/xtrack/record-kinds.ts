@@ -1,0 +1,34 @@
+import type { RecordSource } from "#protocol/record-source.ts";
+import { xtrackFacts } from "./facts.ts";
+
+const common = { protocol: `'${xtrackFacts.name}'`, worker: "worker", seq: "seq", ts: "ts_ns" } as const;
+
+export const xtrackRecordKinds = {
+  metric: {
+    ...common,
+    table: "metrics",
+    where: `source = '${xtrackFacts.name}'`,
+    type: "if(entry < 0, 'metric', 'metric_batch')",
+    entry: "entry",
+    first: "entry <= 0",
+    columns: ["key", "phase", "step", "step_text", "epoch", "value", "value_text", "ctx"],
+    search: ["key", "phase", "ctx", "value_text"],
+  },
+  param: {
+    ...common,
+    table: "params",
+    // Values out of a pipeline's context are part of its own start.
+    where: "seq != -1",
+    type: "'param'",
+    columns: ["key", "nested_key", "value"],
+    search: ["name", "value"],
+  },
+  log: {
+    ...common,
+    table: "logs",
+    where: "stream = ''",
+    type: "'log'",
+    columns: ["level", "msg", "logger", "step", "fields"],
+    search: ["msg", "logger", "fields"],
+  },
+} as const satisfies Record<string, RecordSource>;

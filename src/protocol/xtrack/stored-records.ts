@@ -1,0 +1,73 @@
+// Rows of metrics, params, logs and other events → the payload of a frame.
+
+import { parseGroupKey } from "#model/group-key.ts";
+import {
+  cellsOf,
+  type RecordRow,
+  type StoredRecord,
+  type StoredRecords,
+  textCells,
+  toDouble,
+} from "#protocol/stored-record.ts";
+import { rebuildLog, rebuildMetrics, rebuildOther, rebuildParam, type StoredMetric } from "#wire/xtrack/rebuild.ts";
+import { exportedEvent } from "./exported.ts";
+
+export const xtrackRecords: StoredRecords = {
+  isBatched: false,
+  toText: (record) =>
+    record[0].raw === "" ? { text: rebuild(record), rebuilt: true } : { text: record[0].raw, rebuilt: false },
+  toLine([record], runId) {
+    const [row] = record;
+    const { ownId } = parseGroupKey(row.group_key);
+    const { text } = xtrackRecords.toText(record);
+    const isExact = row.raw === "";
+    // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
+    const stream = isExact && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
+    const head = { ...(ownId === runId ? {} : { run: runId }), ...stream };
+    return { kind: exportedEvent.kind, head, record: text, isExact };
+  },
+};
+
+function rebuild(record: StoredRecord): string {
+  const [row] = record;
+  switch (row.kind) {
+    case "param": {
+      const { key, nested_key, value } = textCells(cellsOf(row, "param"));
+      return rebuildParam({ ...storedOf(row), type: "param", key, nestedKey: nested_key, value });
+    }
+    case "log": {
+      const { level, msg, logger, step, fields } = cellsOf(row, "log");
+      const texts = { level: level ?? "", msg: msg ?? "", logger: logger ?? "", fields: fields ?? "" };
+      return rebuildLog({ ...storedOf(row), type: "log", ...texts, step: toInteger(step) });
+    }
+    case "metric":
+      return rebuildMetrics(record.map(toStoredMetric) as [StoredMetric, ...StoredMetric[]]);
+    default:
+      return rebuildOther({ ...storedOf(row), payload: row.cells[0] as string });
+  }
+}
+
+function toStoredMetric(row: RecordRow): StoredMetric {
+  const cells = cellsOf(row, "metric");
+  return {
+    ...storedOf(row),
+    type: row.type as StoredMetric["type"],
+    key: cells.key ?? "",
+    phase: cells.phase ?? "",
+    step: toInteger(cells.step),
+    stepText: cells.step_text ?? "",
+    epoch: toInteger(cells.epoch),
+    value: toDouble(cells.value),
+    valueText: cells.value_text ?? "",
+    ctx: cells.ctx ?? "",
+  };
+}
+
+function storedOf({ type, worker, extra, raw, group_key, seq, ts_ns }: RecordRow) {
+  const run = parseGroupKey(group_key).ownId;
+  return { type, run, worker, seq: BigInt(seq ?? 0), tsNs: BigInt(ts_ns), extra, raw };
+}
+
+function toInteger(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
+}
