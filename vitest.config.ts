@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: long ? longTests : ["{src,tests,scripts,bench,examples}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"],
     exclude: ["**/node_modules/**", "**/dist/**", ...(long ? [] : longTests)],
+    globalSetup: "tests/support/run-folder.ts",
     // Files that run one after another in a process share its modules: loading them anew costs more than most tests.
     isolate: false,
     maxWorkers: availableParallelism(),

@@ -1,4 +1,4 @@
-// RFC 3339 times to integer nanoseconds since the epoch, and back.
+// RFC 3339 times to integer nanoseconds since the epoch.
 
 const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|([+-])(\d\d):(\d\d))$/;
 
@@ -22,9 +22,4 @@ export function parseRfc3339Ns(text: string): bigint | undefined {
   }
   const nanos = fraction === undefined ? 0 : Number(fraction.slice(0, 9).padEnd(9, "0"));
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
-}
-
-/** The form that the trace stream's document asks for: UTC, milliseconds, `Z`. */
-export function formatRfc3339Ms(ns: bigint): string {
-  return new Date(Number(ns / 1_000_000n)).toISOString();
 }

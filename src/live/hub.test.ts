@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { emptyPart } from "#model/batch.ts";
+import { createRows } from "#model/tables.ts";
 import type { LiveEntry } from "./events.ts";
 import { LiveHub, type LiveMessage } from "./hub.ts";
 
 function metricEntry(position: number, run: string, value: number): LiveEntry {
-  const part = emptyPart("metrics");
-  const { rows } = part;
+  const rows = createRows("metrics");
   rows.group_key.push(`default/x/${run}`);
   rows.key.push("loss");
   rows.worker.push("");
@@ -14,7 +13,7 @@ function metricEntry(position: number, run: string, value: number): LiveEntry {
   rows.epoch.pushNull();
   rows.ts_ns.pushNumber(position * 1000);
   rows.value.present().push(value);
-  const batch = { position, parts: [part], state: [], bytes: 100 };
+  const batch = { position, parts: [{ table: "metrics" as const, rows, dropped: null }], state: [], bytes: 100 };
   return { position, workspace: "default", batch, runOf: (key) => key.split("/")[2] };
 }
 

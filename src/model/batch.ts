@@ -1,7 +1,7 @@
 // What intake hands to the writer: the rows that one journal record became, in the shape all protocols share.
 
 import type { StateChange } from "./state-tables.ts";
-import { createRows, type FactTable, type Rows } from "./tables.ts";
+import type { FactTable, Rows } from "./tables.ts";
 
 export interface TablePart<T extends FactTable = FactTable> {
   readonly table: T;
@@ -19,8 +19,4 @@ export interface Batch {
   readonly state: readonly StateChange[];
   /** Roughly what this takes in memory. */
   readonly bytes: number;
-}
-
-export function emptyPart<T extends FactTable>(table: T): TablePart<T> {
-  return { table, rows: createRows(table), dropped: null };
 }

@@ -7,6 +7,7 @@ import { readConfig } from "#config/read-config.ts";
 import type { SettingName } from "#config/settings.ts";
 import { type App, openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
+import { makeMigratedFolder } from "./migrated-folder.ts";
 
 export interface TestApp {
   readonly dataDir: string;
@@ -22,7 +23,8 @@ export interface TestApp {
 }
 
 export async function createTestApp(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tributary-app-"));
+  const isEmbedded = flags.storeUrl === undefined;
+  const dataDir = isEmbedded ? await makeMigratedFolder() : await mkdtemp(join(tmpdir(), "tributary-test-"));
   const open = (): Promise<App> => {
     // Tests that make keys still ask without one, unless they say otherwise.
     const usual = { authLoopback: "open" };

@@ -1,7 +1,6 @@
 // A real collector in a temporary folder, with the real engine.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
@@ -9,6 +8,7 @@ import type { Input } from "#intake/input.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
+import { makeMigratedFolder } from "./migrated-folder.ts";
 
 export interface TestCollector {
   readonly dataDir: string;
@@ -22,7 +22,7 @@ type Listener = (applied: AppliedInput) => void;
 
 /** `listen` is asked for the collector's first listener each time the folder is opened. */
 export async function createTestCollector(listen: () => Listener = () => () => undefined): Promise<TestCollector> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tributary-"));
+  const dataDir = await makeMigratedFolder();
   const test: TestCollector = {
     dataDir,
     collector: await openTestCollector(dataDir, listen()),

@@ -31,8 +31,20 @@ test("every route answers with a schema or with bytes, never both", () => {
   }
 });
 
+/** Where a value lies in a schema that a JSON document would lose or change. */
+function findLost(value: unknown, place: string): string[] {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return [];
+  if (typeof value === "number") return Number.isFinite(value) ? [] : [place];
+  if (Array.isArray(value)) return value.flatMap((item, at) => findLost(item, `${place}[${at}]`));
+  const isPlain = typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
+  if (!isPlain || "toJSON" in value) return [place];
+  return Object.entries(value).flatMap(([name, inner]) => findLost(inner, `${place}.${name}`));
+}
+
 test("schemas are plain JSON Schema: nothing in them is lost in a document", () => {
-  for (const schema of [ErrorAnswer, ...names.map((name) => schemas[name])]) {
-    expect(JSON.parse(JSON.stringify(schema))).toEqual(JSON.parse(JSON.stringify(structuredClone(schema))));
-  }
+  expect(findLost(ErrorAnswer, "error")).toEqual([]);
+  expect(names.flatMap((name) => findLost(schemas[name], name))).toEqual([]);
+  // The search itself finds what it is there for.
+  const lossy = { a: [{ pattern: /x/ }], b: undefined, c: Number.NaN, d: 1n, e: new Date(0), f: () => 1 };
+  expect(findLost(lossy, "s")).toEqual(["s.a[0].pattern", "s.b", "s.c", "s.d", "s.e", "s.f"]);
 });

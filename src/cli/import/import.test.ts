@@ -77,12 +77,13 @@ describe("a spool", () => {
     const following = importNow([folder], { follow: true, stop: stop.signal });
     const file = join(spool, `${"1".padStart(20, "0")}-${"b".repeat(32)}.json`);
     writeFileSync(`${file}.tmp`, batch("late"));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(server.inputs).toEqual([]);
-    renameSync(`${file}.tmp`, file);
+    writeFileSync(file.replace("0001-", "0002-"), batch("early"));
     await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    renameSync(`${file}.tmp`, file);
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(2);
     stop.abort();
-    expect(await following).toMatchObject({ batches: 1 });
+    expect(await following).toMatchObject({ batches: 2 });
+    expect(bytesOf(server.inputs).toString()).toBe(batch("early") + batch("late"));
     expect(server.inputs[0]?.imported).toBe(false);
   });
 
@@ -122,17 +123,19 @@ describe("an XTrack file", () => {
     const file = join(folder, "live.bin");
     writeFileSync(file, start);
     const stop = new AbortController();
-    const following = importNow([file], { follow: true, stop: stop.signal });
-    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(1);
+    const other = join(folder, "other.bin");
+    writeFileSync(other, start);
+    const following = importNow([file, other], { follow: true, stop: stop.signal });
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(2);
     const next = metric(2);
     appendFileSync(file, next.subarray(0, 10));
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(server.inputs.length).toBe(1);
+    appendFileSync(other, metric(3));
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(3);
     appendFileSync(file, next.subarray(10));
-    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => server.inputs.length, { timeout: 5000 }).toBe(4);
     stop.abort();
     await following;
-    expect(Buffer.from(server.inputs[1]?.body ?? []).equals(next)).toBe(true);
+    expect(server.inputs.slice(2).map(({ body }) => Buffer.from(body))).toEqual([metric(3), next].map(Buffer.from));
   });
 
   it("is replayed at the speed it happened, or a multiple", async () => {

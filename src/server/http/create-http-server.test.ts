@@ -243,17 +243,19 @@ describe("state", () => {
   });
 
   it("answers drained=1 when nothing waits", async () => {
-    let release: () => void = () => undefined;
-    const drained = () => new Promise<void>((resolve) => (release = resolve));
+    const waiting: (() => void)[] = [];
+    const drained = () => new Promise<void>((resolve) => waiting.push(resolve));
     const { url } = await start({ drained });
     let answered = false;
     const asked = fetch(`${url}/readyz?drained=1`).then(({ status }) => {
       answered = true;
       return status;
     });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => waiting.length).toBe(1);
+    // Who asked later for something else has been answered since.
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect(answered).toBe(false);
-    release();
+    for (const release of waiting) release();
     expect(await asked).toBe(200);
   });
 
@@ -269,14 +271,16 @@ describe("state", () => {
 describe("closing", () => {
   it("lets a request in flight end and takes no new one", async () => {
     const one = await openServer();
+    const answering = Promise.withResolvers<void>();
     one.respond = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await answering.promise;
       return { position: 1, accepted: 1, duplicates: 0, faults: [] };
     };
     const inFlight = fetch(`${one.url}/v1/trace-stream`, { method: "POST", body: "{}" });
     await expect.poll(() => one.inputs.length).toBe(1);
     const begun = performance.now();
     const closed = one.server.close(5000);
+    answering.resolve();
     expect((await inFlight).status).toBe(202);
     await closed;
     expect(performance.now() - begun).toBeLessThan(2000);

@@ -1,14 +1,6 @@
-import { assert, asyncProperty, constantFrom, integer, tuple, uint8Array } from "fast-check";
+import { assert, asyncProperty, constantFrom, integer, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  findTensor,
-  type RangeSource,
-  readSlice,
-  readTensorFile,
-  type Slice,
-  type Tensor,
-  type TensorFile,
-} from "./safetensors.ts";
+import { findTensor, type RangeSource, readTensorFile, type Tensor, type TensorFile } from "./safetensors.ts";
 import { readHistogram } from "./tensor-histogram.ts";
 import { type Dtype, decodeValues, dtypeBytes } from "./tensor-values.ts";
 
@@ -59,58 +51,6 @@ describe("a safetensors file", () => {
     expect([...file.tensors.keys()]).toEqual(["w", "e", "s"]);
     expect(file.metadata.get("format")).toBe("pt");
     expect(source.readBytes).toBeLessThan(500);
-  });
-
-  it("gives any slice of a tensor, reading no more than it holds", async () => {
-    const dims = tuple(integer({ min: 0, max: 4 }), integer({ min: 0, max: 4 }), integer({ min: 0, max: 5 }));
-    await assert(
-      asyncProperty(dims, uint8Array({ minLength: 6, maxLength: 6 }), async (shape, cuts) => {
-        const count = shape[0] * shape[1] * shape[2];
-        const values = Array.from({ length: count }, (_, i) => i + 1);
-        const source = sourceOf(fileOf({ t: { dtype: "F32", shape, data_offsets: [0, count * 4] } }, floats(values)));
-        const tensor = (await openFile(source)).tensors.get("t") as Tensor;
-        const slice = shape.map((size, i) => {
-          const ends = [cuts[i * 2]! % (size + 1), cuts[i * 2 + 1]! % (size + 1)].sort((a, b) => a - b);
-          return ends as unknown as readonly [number, number];
-        });
-        const expected: number[] = [];
-        for (let a = slice[0]![0]; a < slice[0]![1]; a++)
-          for (let b = slice[1]![0]; b < slice[1]![1]; b++)
-            for (let c = slice[2]![0]; c < slice[2]![1]; c++) expected.push(values[(a * shape[1] + b) * shape[2] + c]!);
-        const before = source.readBytes;
-        const read = await readSlice(source, tensor, slice as Slice, 1000);
-        expect(read).toMatchObject({ ok: true, shape: slice.map(([from, to]) => to - from) });
-        if (read.ok) expect([...read.values]).toEqual(expected);
-        expect(source.readBytes - before).toBe(expected.length * 4);
-      }),
-    );
-  });
-
-  it("gives a scalar and an empty tensor", async () => {
-    const source = sourceOf(bytes);
-    const file = await openFile(source);
-    expect(await readSlice(source, file.tensors.get("s") as Tensor, [], 10)).toMatchObject({ ok: true, shape: [] });
-    const empty = await readSlice(source, file.tensors.get("e") as Tensor, [], 10);
-    expect(empty).toMatchObject({ ok: true, shape: [0, 5] });
-  });
-
-  it("refuses a slice outside the tensor or beyond the limit", async () => {
-    const source = sourceOf(bytes);
-    const tensor = (await openFile(source)).tensors.get("w") as Tensor;
-    for (const slice of [
-      [[0, 3]],
-      [[-1, 1]],
-      [[1, 0]],
-      [
-        [0, 1],
-        [0, 1],
-        [0, 1],
-        [0, 1],
-      ],
-    ] as Slice[]) {
-      expect(await readSlice(source, tensor, slice, 100)).toMatchObject({ ok: false });
-    }
-    expect(await readSlice(source, tensor, [], 23)).toMatchObject({ ok: false });
   });
 
   it("finds a gradient under its parameter's name too [CT-18]", async () => {

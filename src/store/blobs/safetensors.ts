@@ -3,7 +3,7 @@
 // endian and row-major, offsets counting from its start. Files come from clients, so nothing in them is trusted.
 
 import type { BlobStore } from "./blob-store.ts";
-import { type Dtype, decodeValues, dtypeBytes, type Values } from "./tensor-values.ts";
+import { type Dtype, dtypeBytes } from "./tensor-values.ts";
 
 /** A blob that can be read in parts. */
 export interface RangeSource {
@@ -105,74 +105,6 @@ export function findTensor(file: TensorFile, name: string): Tensor | null {
   const exact = file.tensors.get(name);
   if (exact !== undefined || !name.endsWith(".grad")) return exact ?? null;
   return file.tensors.get(name.slice(0, -".grad".length)) ?? null;
-}
-
-/** For each dimension [from, to); missing ones are taken whole. */
-export type Slice = readonly (readonly [from: number, to: number])[];
-
-/** The values of a slice in row-major order; refused when there are more than `elementsMax`. */
-export async function readSlice(
-  source: RangeSource,
-  tensor: Tensor,
-  slice: Slice,
-  elementsMax: number,
-): Promise<Read<{ readonly shape: readonly number[]; readonly values: Values }>> {
-  const bounds = tensor.shape.map((dimension, i): readonly [number, number] => slice[i] ?? [0, dimension]);
-  const fits = bounds.every(([from, to], i) => from >= 0 && from <= to && to <= (tensor.shape[i] as number));
-  if (slice.length > tensor.shape.length || !fits) return refuse("the slice lies outside the tensor");
-  const shape = bounds.map(([from, to]) => to - from);
-  const count = shape.reduce((product, dimension) => product * dimension, 1);
-  if (count > elementsMax) return refuse(`the slice has ${count} values; at most ${elementsMax} are read at once`);
-  const width = dtypeBytes[tensor.dtype];
-  const bytes = new Uint8Array(count * width);
-  let filled = 0;
-  for (const run of runsOf(tensor, bounds)) {
-    const start = tensor.start + run.start * width;
-    const end = start + run.length * width;
-    for await (const chunk of source.read(start, end)) {
-      bytes.set(chunk.subarray(0, bytes.length - filled), filled);
-      filled += chunk.length;
-    }
-  }
-  return filled === bytes.length
-    ? { ok: true, shape, values: decodeValues(tensor.dtype, bytes) }
-    : refuse("the file ended in the middle of the tensor");
-}
-
-/** Stretches of neighbouring elements that make up a slice, in order; dimensions taken whole are joined. */
-function* runsOf(
-  tensor: Tensor,
-  bounds: readonly (readonly [number, number])[],
-): Generator<{ readonly start: number; readonly length: number }> {
-  if (bounds.some(([from, to]) => from === to)) return;
-  let inner = bounds.length - 1;
-  let block = 1;
-  while (inner >= 0 && bounds[inner]?.[0] === 0 && bounds[inner]?.[1] === tensor.shape[inner]) {
-    block *= tensor.shape[inner--] as number;
-  }
-  if (inner < 0) {
-    yield { start: 0, length: tensor.elements };
-    return;
-  }
-  const strides = tensor.shape.map((_, i) => tensor.shape.slice(i + 1).reduce((product, n) => product * n, 1));
-  const [from, to] = bounds[inner] as readonly [number, number];
-  const index = bounds.slice(0, inner).map(([start]) => start);
-  for (;;) {
-    const base = index.reduce((sum, at, i) => sum + at * (strides[i] as number), 0);
-    yield { start: base + from * block, length: (to - from) * block };
-    let dimension = inner - 1;
-    while (dimension >= 0 && stepUp(index, dimension) === bounds[dimension]?.[1]) {
-      index[dimension] = bounds[dimension]?.[0] as number;
-      dimension--;
-    }
-    if (dimension < 0) return;
-  }
-}
-
-function stepUp(index: number[], dimension: number): number {
-  const next = (index[dimension] as number) + 1;
-  index[dimension] = next;
-  return next;
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatSpoolName } from "./encode.ts";
-import { formatBlobKey, isTemporaryName, parseBlobKey, parseSpoolName } from "./spool-name.ts";
+import { isTemporaryName, parseSpoolName } from "./spool-name.ts";
 
 const hex32 = fc.stringMatching(/^[0-9a-f]{32}$/);
 
@@ -45,21 +45,3 @@ test.each([
   expect(parseSpoolName(name)).toBeNull();
   expect(isTemporaryName(name)).toBe(name.endsWith(".tmp"));
 });
-
-test("finds the span and kind of a blob in its key, its path and its URI [CT-01] [CT-17]", () => {
-  const expected = { spanId: "49179d0e26c7e0a15f3d5ed58a4bda01", kind: "gradients" };
-  const key = "snapshots/49179d0e26c7e0a15f3d5ed58a4bda01/gradients.safetensors";
-  for (const text of [key, `.cirron/${key}`, `file:///data/me/.cirron/${key}`]) {
-    expect(parseBlobKey(text)).toStrictEqual(expected);
-  }
-  expect(formatBlobKey({ spanId: expected.spanId, kind: "gradients" })).toBe(key);
-});
-
-test.each([
-  "snapshots/../weights.safetensors",
-  "snapshots//weights.safetensors",
-  "snapshots/a/b/weights.safetensors",
-  "snapshots/a/other.safetensors",
-  "weights.safetensors",
-  "snapshots/a/weights.safetensors/x",
-])("%s is no key of a blob", (key) => expect(parseBlobKey(key)).toBeNull());

@@ -11,16 +11,8 @@ export interface SpoolName {
   readonly batchId: string;
 }
 
-type BlobKind = "weights" | "gradients";
-
-export interface BlobKey {
-  readonly spanId: string;
-  readonly kind: BlobKind;
-}
-
 /** Nanoseconds since the epoch have at most this many digits for 64 bits. */
 const spoolName = /^(\d{20})-([0-9a-f]{32})\.json$/;
-const blobKey = /(?:^|\/)snapshots\/([^/]+)\/(weights|gradients)\.safetensors$/;
 
 /** `name` is the last part of a path; null when the spool does not name its files so. */
 export function parseSpoolName(name: string): SpoolName | null {
@@ -31,15 +23,4 @@ export function parseSpoolName(name: string): SpoolName | null {
 /** A file that is still being written. */
 export function isTemporaryName(name: string): boolean {
   return name.endsWith(".tmp");
-}
-
-/** The span and kind that a blob's key, path or `file://` URI names; null when it has another form. */
-export function parseBlobKey(key: string): BlobKey | null {
-  const [, spanId, kind] = blobKey.exec(key) ?? [];
-  if (spanId === undefined || spanId === "." || spanId === "..") return null;
-  return { spanId, kind: kind as BlobKind };
-}
-
-export function formatBlobKey({ spanId, kind }: BlobKey): string {
-  return `snapshots/${spanId}/${kind}.safetensors`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeEnvelope, encodeFrame, encodePayload, formatEvent } from "./encode.ts";
+import { encodeEnvelope, encodeFrame, encodePayload } from "./encode.ts";
 import { words } from "./messages.ts";
 import { gather, join } from "./stream-cases.testing.ts";
 
@@ -20,13 +20,17 @@ describe("encodeFrame", () => {
   });
 
   it("writes the envelope with version, type, metadata and payload, and the worker only when there is one [XT-05, XT-06]", () => {
-    expect(JSON.parse(formatEvent("status", { ...m, wid: "w0" }, { run_id: "r", status: "training" }))).toEqual({
-      v: 1,
-      t: "status",
-      m: { seq: 7, ts: 1703123456789000, wid: "w0" },
-      p: { run_id: "r", status: "training" },
-    });
-    expect(JSON.parse(formatEvent("status", { ...m, wid: "" }, { run_id: "r", status: "training" })).m).toEqual(m);
+    expect(JSON.parse(textOf(encodeFrame("status", { ...m, wid: "w0" }, { run_id: "r", status: "training" })))).toEqual(
+      {
+        v: 1,
+        t: "status",
+        m: { seq: 7, ts: 1703123456789000, wid: "w0" },
+        p: { run_id: "r", status: "training" },
+      },
+    );
+    expect(JSON.parse(textOf(encodeFrame("status", { ...m, wid: "" }, { run_id: "r", status: "training" }))).m).toEqual(
+      m,
+    );
   });
 
   it("writes commands of all seven types [XT-18]", () => {
@@ -58,7 +62,7 @@ describe("encodeFrame", () => {
 
   it("leaves out fields that are undefined, also inside ctx", () => {
     const payload = { run_id: "r", key: "k", value: 1, ctx: { phase: "val", agg: undefined } } as never;
-    expect(JSON.parse(formatEvent("metric", m, payload)).p).toEqual({
+    expect(JSON.parse(textOf(encodeFrame("metric", m, payload))).p).toEqual({
       run_id: "r",
       key: "k",
       value: 1,
@@ -67,11 +71,8 @@ describe("encodeFrame", () => {
   });
 
   it("keeps every digit of 64-bit integers and writes non-finite numbers as Python does", () => {
-    const text = formatEvent(
-      "metric",
-      { seq: 2n ** 60n, ts: 5 },
-      { run_id: "r", key: "k", value: Number.NaN, step: 2n ** 60n },
-    );
+    const payload = { run_id: "r", key: "k", value: Number.NaN, step: 2n ** 60n };
+    const text = textOf(encodeFrame("metric", { seq: 2n ** 60n, ts: 5 }, payload));
     expect(text).toContain('"seq":1152921504606846976');
     expect(text).toContain('"value":NaN');
   });

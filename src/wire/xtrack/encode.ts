@@ -13,11 +13,6 @@ export function encodeFrame<T extends MessageType>(type: T, meta: EventMeta, pay
   return encodeEnvelope(toEnvelope(type, meta, payload as unknown as Fields));
 }
 
-/** The JSON text of an event, without its length. */
-export function formatEvent<T extends MessageType>(type: T, meta: EventMeta, payload: Payloads[T]): string {
-  return formatJson(toEnvelope(type, meta, payload as unknown as Fields), "lossless");
-}
-
 /** Any envelope, for messages this version has no type for. */
 export function encodeEnvelope(envelope: JsonValue): Uint8Array {
   return encodePayload(textEncoder.encode(formatJson(envelope, "lossless")));
