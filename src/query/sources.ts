@@ -3,17 +3,17 @@
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
 import type { Store } from "#store/store.ts";
-import { RunTables, runSource, usualTables } from "./runs/tables.ts";
-import { PointCache, pointReads } from "./series/point-cache.ts";
-import { Timelines, timelineReads } from "./timeline/timelines.ts";
+import { Kept, keptBytesUsual } from "./kept.ts";
+import { KeptRuns, runSource } from "./runs/kept-runs.ts";
+import { KeptPoints, pointReads } from "./series/kept-points.ts";
+import { KeptTimelines, timelineReads } from "./timeline/kept-timelines.ts";
 
 export interface Sources {
   readonly store: Store;
   readonly blobs: BlobStore;
-  /** The tables of runs. */
-  readonly runs: RunTables;
-  readonly points: PointCache;
-  readonly timelines: Timelines;
+  readonly runs: KeptRuns;
+  readonly points: KeptPoints;
+  readonly timelines: KeptTimelines;
   /** Resolves when what was accepted until now can be queried. */
   caughtUp(): Promise<void>;
 }
@@ -22,17 +22,24 @@ export interface SourcesOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   caughtUp(): Promise<void>;
+  /** Of everything that is kept in memory of earlier answers. */
+  readonly keptBytesMax?: number;
 }
 
-export function createSources({ store: written, blobs, caughtUp }: SourcesOptions): Sources {
+export function createSources({
+  store: written,
+  blobs,
+  caughtUp,
+  keptBytesMax = keptBytesUsual,
+}: SourcesOptions): Sources {
   const store = readSharedStore(written);
+  const kept = new Kept(keptBytesMax);
   return {
     store,
     blobs,
     caughtUp,
-    // Several collectors may share a server, and none is told of all that the others store.
-    runs: new RunTables(runSource(store), { ...usualTables, kept: store.kind === "embedded" }),
-    points: new PointCache(pointReads(store)),
-    timelines: new Timelines(timelineReads(store)),
+    runs: new KeptRuns(runSource(store), kept),
+    points: new KeptPoints(pointReads(store), kept),
+    timelines: new KeptTimelines(timelineReads(store), kept),
   };
 }

@@ -7,8 +7,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Kept } from "#query/kept.ts";
 import { findGroups, findRun } from "#query/runs/find-run.ts";
-import { PointCache, pointReads } from "#query/series/point-cache.ts";
+import { KeptPoints, pointReads } from "#query/series/kept-points.ts";
 import { wholeSeries } from "#query/series/request.ts";
 import { readSeries } from "#query/series/series.ts";
 import { createStore } from "#store/client.ts";
@@ -142,7 +143,7 @@ describe("a cluster of two shards", () => {
   test("answers a series as one engine does", async () => {
     const request = { ...wholeSeries, groups: [group], keys: ["loss"], axis: "step", buckets: 10 } as const;
     const answer = (from: Store) =>
-      collect(readSeries({ points: new PointCache(pointReads(from)) }, { ...request, byWorker: true }));
+      collect(readSeries({ points: new KeptPoints(pointReads(from), new Kept()) }, { ...request, byWorker: true }));
     expect(await answer(store)).toEqual(await answer(single));
   });
 

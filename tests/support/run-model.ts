@@ -1,10 +1,8 @@
-// A store of runs in memory, for tests of the table: what it holds is plain to see, and every change is told as the
-// writer tells it. Reading waits, so that changes can come in the middle.
+// A store of runs in memory, for tests of the table: what it holds is plain to see, and it knows what has changed. Reading
+// waits, so that changes can come in the middle.
 
 import { setImmediate as turn } from "node:timers/promises";
-import type { Batch } from "#model/batch.ts";
-import { createRows } from "#model/tables.ts";
-import type { RunSource } from "#query/runs/table.ts";
+import type { RunSource, RunWatch } from "#query/runs/run-table.ts";
 import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
 import type { EditFact } from "#store/reader/heads.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
@@ -33,31 +31,44 @@ export class ModelStore implements RunSource {
   readonly groups = new Map<string, ModelGroup>();
   readonly edits = new Map<string, EditFact>();
   reads = 0;
+  /** Whether it can tell what has changed. */
+  isWatched = true;
+  private readonly log: { readonly group?: string; readonly run?: string }[] = [];
   /** How many readings succeed before one fails; null when none fails. */
   failsAfter: number | null = null;
 
   /** The group, known from now on as one of the run. */
-  change(groupKey: string, runId: string, nowNs: bigint, work: (group: ModelGroup) => void): Batch {
+  change(groupKey: string, runId: string, nowNs: bigint, work: (group: ModelGroup) => void): void {
     const known = this.groups.get(groupKey);
     const group: ModelGroup =
       known === undefined || known.isDeleted
         ? { runId, isDeleted: false, startNs: nowNs, end: null, lastReceivedNs: nowNs, params: [], points: [] }
         : known;
-    const isNew = group !== known;
     this.groups.set(groupKey, group);
-    const runBefore = group.runId;
     work(group);
     group.lastReceivedNs = nowNs;
-    if (isNew) return toBatch(groupKey, group.runId, true);
-    // A group comes to another run, or is deleted, by its row in the table of groups alone.
-    const isMoved = group.runId !== runBefore || group.isDeleted;
-    return toBatch(groupKey, isMoved ? group.runId : null, !isMoved);
+    this.log.push({ group: groupKey });
   }
 
-  edit(runId: string, edit: EditFact): Batch {
+  edit(runId: string, edit: EditFact): void {
     this.edits.set(runId, edit);
-    const row = { workspace: "ws", run_id: runId, name: null, notes: null, tags: "", archived: 0, author: "" };
-    return { position: 0, parts: [], state: [{ table: "run_edits", row: { ...row, version: 0n } }], bytes: 0 };
+    this.log.push({ run: runId });
+  }
+
+  watch(workspace: string): RunWatch {
+    let from = this.log.length;
+    return {
+      takeChanges: async () => {
+        await turn();
+        const fresh = this.log.slice(from);
+        from = this.log.length;
+        if (!this.isWatched) return null;
+        return {
+          groups: new Set(fresh.flatMap(({ group }) => (group?.startsWith(`${workspace}/`) ? [group] : []))),
+          runs: new Set(fresh.flatMap(({ run }) => run ?? [])),
+        };
+      },
+    };
   }
 
   factsNow(groups: readonly string[] | null): RunFacts[] {
@@ -191,28 +202,4 @@ function toGroupFacts(groupKey: string, group: ModelGroup): RunFacts["groups"][n
     deploymentId: null,
     modelId: null,
   };
-}
-
-/** What the writer tells: rows of a group, and its row in the table of groups when that is new. */
-function toBatch(groupKey: string, newRun: string | null, hasRows: boolean): Batch {
-  const rows = createRows("events");
-  if (hasRows) rows.group_key.push(groupKey);
-  const row = {
-    group_key: groupKey,
-    workspace: groupKey.slice(0, groupKey.indexOf("/")),
-    protocol: "xtrack",
-    run_id: newRun ?? "",
-    session_id: "",
-    root_kind: "",
-    rank: 0,
-    pipeline_id: null,
-    deployment_id: null,
-    model_id: null,
-    forked: 0,
-    imported: 0,
-    deleted_ns: 0n,
-    version: 0n,
-  };
-  const state = newRun === null ? [] : [{ table: "groups" as const, row }];
-  return { position: 0, parts: [{ table: "events", rows, dropped: null }], state, bytes: 0 };
 }

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunsAnswer } from "#api/contract/run.ts";
 import { readField, readFilter, toSummary } from "#api/routes/runs.ts";
 import { nowNs } from "#base/clock.ts";
+import { Kept } from "#query/kept.ts";
+import { KeptRuns, runSource } from "#query/runs/kept-runs.ts";
 import { listRuns } from "#query/runs/list.ts";
-import { RunTables, runSource, usualTables } from "#query/runs/tables.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
@@ -97,7 +98,7 @@ const questions = [
 /** Returns how many runs there are. */
 async function expectFresh(): Promise<number> {
   let runs = 0;
-  const tables = new RunTables(runSource(walk.app.collector.store), { ...usualTables, kept: false });
+  const tables = new KeptRuns(runSource(walk.app.collector.store), new Kept(0));
   const context = { nowNs: nowNs(), silenceNs: 300_000_000_000n, isConnected: () => false };
   for (const { sort, columns, filter } of questions) {
     const query = new URLSearchParams({ filter, archived: "show" });

@@ -6,10 +6,10 @@ import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { groupKeysOf } from "#query/runs/find-run.ts";
 import { like } from "#query/runs/match.ts";
+import type { Timeline } from "#query/timeline/kept-timelines.ts";
 import { depthMax, type TimelineLane, type TimelineLayout } from "#query/timeline/layout.ts";
 import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
 import { noIndex, type TimelineSpans } from "#query/timeline/spans.ts";
-import type { Timeline } from "#query/timeline/timelines.ts";
 import { type TimelineBoxes, type TimelineWindow, toBoxes } from "#query/timeline/window.ts";
 
 const widthDefault = 1000;

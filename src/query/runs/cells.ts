@@ -5,7 +5,7 @@ import type { CellSource } from "./cell-source.ts";
 import type { FieldRef } from "./field.ts";
 import type { FieldValue } from "./match.ts";
 import type { RunRow } from "./row.ts";
-import type { RunsView } from "./table.ts";
+import type { RunsView } from "./run-table.ts";
 
 /** No values when the run has no such field. */
 export interface TableCell {

@@ -2,7 +2,7 @@
 
 import type { FieldRef } from "./field.ts";
 import type { FieldReader } from "./match.ts";
-import type { RunsView } from "./table.ts";
+import type { RunsView } from "./run-table.ts";
 
 export interface RunsGroup {
   readonly value: string;

@@ -9,8 +9,8 @@ import { type RunsGroup, toGroups } from "./groups.ts";
 import type { HeadContext } from "./head.ts";
 import { toPredicate } from "./match.ts";
 import type { RunRow } from "./row.ts";
+import type { RunsView } from "./run-table.ts";
 import { compareKeys, FirstOnes, type Keyed, type SortKey, toSortValue } from "./sort.ts";
-import type { RunsView } from "./table.ts";
 
 export interface RunsQuestion {
   readonly workspace: string;

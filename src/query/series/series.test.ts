@@ -2,10 +2,11 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { Kept } from "#query/kept.ts";
 import { type PointBlock, type PointRequest, pointFlags, rankWorker, type StoredPoints } from "#store/reader/points.ts";
 import type { TextCodes } from "#store/reader/timeline.ts";
 import { encodeSeries } from "./format.ts";
-import { PointCache, type PointReads } from "./point-cache.ts";
+import { KeptPoints, type PointReads } from "./kept-points.ts";
 import type { SeriesRequest } from "./request.ts";
 import { seriesOf } from "./series.ts";
 
@@ -180,18 +181,17 @@ function slowBuckets(points: readonly Placed[], request: SeriesRequest) {
   };
 }
 
-async function ask(cache: PointCache, request: SeriesRequest): Promise<ReturnType<typeof slowBuckets>[]> {
+async function ask(cache: KeptPoints, request: SeriesRequest): Promise<ReturnType<typeof slowBuckets>[]> {
   return (await textsOf(cache, request)).map((text) => JSON.parse(text));
 }
 
-async function textsOf(cache: PointCache, request: SeriesRequest): Promise<string[]> {
+async function textsOf(cache: KeptPoints, request: SeriesRequest): Promise<string[]> {
   const texts: string[] = [];
   for await (const series of seriesOf(cache, request))
     texts.push(Buffer.concat(encodeSeries(series, request.byWorker)).toString());
   return texts;
 }
 
-const limits = { bytesMax: 1e9, pointsMax: 1e6 };
 const request: SeriesRequest = {
   groups: [{ groupKey: "g", run: "run", worker: null }],
   keys: ["loss"],
@@ -259,9 +259,9 @@ test("is the plain answer, whatever is asked and however the points came in", as
       fc.integer({ min: 15, max: 60 }),
       async (given, questions, some) => {
         const rows = new Rows();
-        const cache = new PointCache(rows, limits);
+        const cache = new KeptPoints(rows, new Kept());
         // More points than are held: they go by in blocks.
-        const passing = new PointCache(rows, { bytesMax: 0, pointsMax: 0 });
+        const passing = new KeptPoints(rows, new Kept(0), 0);
         const all = given.map((one, at): Plain => ({ ...one, jpos: at, seq: BigInt((at * 7919) % 131) }));
         for (let shown = some; ; shown += some) {
           rows.rows = all.slice(0, shown);
@@ -303,14 +303,14 @@ test("writes every float as it is: words for what is no number, and the sign of 
   rows.rows = [-0, 0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, null, 5e-324, 1e21].map(
     (value, at) => pointAt(at, { value }),
   );
-  const [text] = await textsOf(new PointCache(rows, limits), request);
+  const [text] = await textsOf(new KeptPoints(rows, new Kept()), request);
   expect(text).toContain('"first":[-0,0,"NaN","Infinity","-Infinity",null,5e-324,1e+21]');
   expect(text).toContain('"min":[-0,0,null,null,null,null,5e-324,1e+21]');
 });
 
 test("reads only the points that came since, and none while none came", async () => {
   const rows = new Rows();
-  const cache = new PointCache(rows, limits);
+  const cache = new KeptPoints(rows, new Kept());
   rows.rows = [pointAt(1), pointAt(2), pointAt(9)];
   expect((await ask(cache, request))[0]?.points).toBe(3);
   expect((await ask(cache, { ...request, axis: "time" }))[0]?.points).toBe(3);
@@ -325,7 +325,7 @@ test("reads only the points that came since, and none while none came", async ()
 
 test("reads everything again when a point has gone or has come before the last", async () => {
   const rows = new Rows();
-  const cache = new PointCache(rows, limits);
+  const cache = new KeptPoints(rows, new Kept());
   rows.rows = [pointAt(1), pointAt(2), pointAt(9)];
   await ask(cache, request);
   rows.rows.shift();
@@ -337,7 +337,7 @@ test("reads everything again when a point has gone or has come before the last",
 
 test("does not keep what points were written into while it was read", async () => {
   const rows = new Rows();
-  const cache = new PointCache(rows, limits);
+  const cache = new KeptPoints(rows, new Kept());
   rows.rows = [pointAt(1), pointAt(9)];
   rows.whileReading = () => {
     rows.whileReading = () => {};
@@ -353,17 +353,18 @@ test("does not keep what points were written into while it was read", async () =
 test("takes a point that is stored twice for one", async () => {
   const rows = new Rows();
   rows.rows = [pointAt(1), pointAt(2), pointAt(3, { step: 2n, ts: 2000n, seq: 2n, value: 2 / 7 })];
-  const [series] = await ask(new PointCache(rows, limits), request);
+  const [series] = await ask(new KeptPoints(rows, new Kept()), request);
   expect(series).toMatchObject({ points: 2, count: [1, 1] });
 });
 
-test("keeps no more than its bytes, and nothing of what is too many", async () => {
+test("lets go of what was longest not asked for, and keeps nothing of what is too many", async () => {
   const rows = new Rows();
-  rows.rows = [pointAt(1), pointAt(2)];
-  const cache = new PointCache(rows, { bytesMax: 10, pointsMax: 2 });
-  await ask(cache, request);
-  await ask(cache, request);
-  expect(rows.read).toBe(4);
-  rows.rows.push(pointAt(3));
-  expect((await ask(cache, { ...request, buckets: 2 }))[0]).toMatchObject({ points: 3, count: [2, 1] });
+  rows.rows = [pointAt(1), pointAt(2), pointAt(3, { key: "lr" })];
+  const cache = new KeptPoints(rows, new Kept(10), 2);
+  for (const key of ["loss", "lr", "lr", "loss"]) await ask(cache, { ...request, keys: [key] });
+  expect(rows.read).toBe(2 + 1 + 2);
+  rows.rows.push(pointAt(4));
+  for (const _ of [1, 2])
+    expect((await ask(cache, { ...request, buckets: 2 }))[0]).toMatchObject({ points: 3, count: [2, 1] });
+  expect(rows.read).toBe(5 + 2 * 2 * 3);
 });

@@ -10,8 +10,8 @@ import type { RunGroup } from "#store/reader/run-names.ts";
 import { BucketFiller } from "./bucket-filler.ts";
 import { type Buckets, finishBuckets, toBuckets } from "./buckets.ts";
 import { type Chosen, choose, type Share } from "./choose.ts";
+import { type KeptPoints, pointsId } from "./kept-points.ts";
 import { SeriesOutline } from "./outline.ts";
-import { type PointCache, pointsId } from "./point-cache.ts";
 import { copyPoints, type Points } from "./points.ts";
 import type { SeriesGroup, SeriesRequest } from "./request.ts";
 
@@ -40,7 +40,7 @@ export function readSeries(
 
 /** By run, key, phase and worker. */
 export async function* seriesOf(
-  cache: PointCache,
+  cache: KeptPoints,
   request: SeriesRequest,
   signal?: AbortSignal,
 ): AsyncGenerator<Series> {
@@ -74,7 +74,7 @@ function toPointRequest({ groups, keys, axis }: SeriesRequest): PointRequest {
 
 type HeldPoints = ReadonlyMap<string, Points>;
 
-async function startOf(cache: PointCache, request: SeriesRequest, held: HeldPoints | null): Promise<bigint> {
+async function startOf(cache: KeptPoints, request: SeriesRequest, held: HeldPoints | null): Promise<bigint> {
   if (held === null) return cache.startOf(toPointRequest(request));
   const firsts = request.groups.flatMap(({ groupKey }) =>
     request.keys.flatMap((key) => held.get(pointsId(groupKey, key))?.tsNs[0] ?? []),
@@ -118,7 +118,7 @@ interface StreamedSeries {
 
 /** Of one run and key. */
 async function* streamSeries(
-  cache: PointCache,
+  cache: KeptPoints,
   request: SeriesRequest,
   start: bigint,
   signal: AbortSignal | undefined,
@@ -148,7 +148,7 @@ async function* streamSeries(
 
 /** What each block has of each series. */
 async function* chosenParts(
-  cache: PointCache,
+  cache: KeptPoints,
   request: SeriesRequest,
   { start, last }: { readonly start: bigint; readonly last: bigint },
   signal: AbortSignal | undefined,

@@ -1,10 +1,11 @@
 // The two ways to a series, from points that are held and from points that go by in blocks, over the same stored rows.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Kept } from "#query/kept.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { encodeSeries } from "./format.ts";
-import { PointCache, type PointLimits, pointReads } from "./point-cache.ts";
+import { KeptPoints, pointReads } from "./kept-points.ts";
 import { wholeSeries } from "./request.ts";
 import { type RunSeriesRequest, readSeries } from "./series.ts";
 
@@ -45,7 +46,7 @@ const plain: RunSeriesRequest = {
   buckets: 40,
 };
 
-async function readAll(points: PointCache, request: RunSeriesRequest) {
+async function readAll(points: KeptPoints, request: RunSeriesRequest) {
   const texts: string[] = [];
   for await (const series of readSeries({ points }, request))
     texts.push(Buffer.concat(encodeSeries(series, request.byWorker)).toString());
@@ -57,9 +58,8 @@ async function readAll(points: PointCache, request: RunSeriesRequest) {
 }
 
 test("a series is the same from held points and from passing ones, on every axis and however it is taken together", async () => {
-  const cacheOf = (limits?: PointLimits) => new PointCache(pointReads(under.store), limits);
-  const held = cacheOf();
-  const passing = cacheOf({ bytesMax: 0, pointsMax: 0 });
+  const held = new KeptPoints(pointReads(under.store), new Kept());
+  const passing = new KeptPoints(pointReads(under.store), new Kept(), 0);
   const time = 1_794_710_396_000_000_000n;
   const questions: Partial<RunSeriesRequest>[] = [
     {},

@@ -242,7 +242,6 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     blobs: collector.blobs,
     caughtUp: () => collector.queryable(collector.sequencer.position.applied),
   });
-  collector.onStored((_, batches) => sources.runs.note(batches));
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {

@@ -3,6 +3,7 @@
 // no longer these, those that came since are added; when others came or went, they are read anew.
 
 import { createHash } from "node:crypto";
+import type { Kept, KeptShelf } from "#query/kept.ts";
 import { beforeAll, type Fingerprint, isSameRows } from "#store/reader/fingerprint.ts";
 import {
   type PointBlock,
@@ -40,14 +41,7 @@ export function pointReads(store: Store): PointReads {
   };
 }
 
-export interface PointLimits {
-  /** Of all points that are kept. */
-  readonly bytesMax: number;
-  /** A request for more points is not answered from here. */
-  readonly pointsMax: number;
-}
-
-interface Kept {
+interface Entry {
   readonly points: Points;
   readonly rows: Fingerprint;
   /** All rows up to this journal position are among them. */
@@ -55,7 +49,7 @@ interface Kept {
 }
 
 /** A point takes about 40 bytes. */
-const usualLimits: PointLimits = { bytesMax: 256 * 1024 * 1024, pointsMax: 4_000_000 };
+const pointsMaxUsual = 4_000_000;
 
 const requestsMax = 1000;
 
@@ -66,24 +60,25 @@ function digest(text: string): string {
 
 const noRows: Fingerprint = { rows: 0, sum: "0" };
 
-export class PointCache {
+export class KeptPoints {
   private readonly reads: PointReads;
-  private readonly limits: PointLimits;
-  /** By kind, group and key, what was asked for last at the end. */
-  private readonly kept = new Map<string, Kept>();
-  private bytes = 0;
+  /** A request for more points is not answered from here. */
+  private readonly pointsMax: number;
+  /** By kind, group and key. */
+  private readonly kept: KeptShelf<Entry>;
   /** By request: the parts that its points were last seen in. */
   private readonly seen = new Map<string, string>();
 
-  constructor(reads: PointReads, limits: PointLimits = usualLimits) {
+  constructor(reads: PointReads, kept: Kept, pointsMax: number = pointsMaxUsual) {
     this.reads = reads;
-    this.limits = limits;
+    this.kept = kept.shelf("points");
+    this.pointsMax = pointsMax;
   }
 
   /** By group and key as `pointsId` names them, without those that have no points; null when there are too many. */
   async get(request: PointRequest, signal?: AbortSignal): Promise<ReadonlyMap<string, Points> | null> {
     const { points, parts } = await this.reads.parts(request);
-    if (points > this.limits.pointsMax) return null;
+    if (points > this.pointsMax) return null;
     const id = digest(JSON.stringify(request));
     if (this.seen.get(id) === parts) {
       const known = this.find(request);
@@ -132,8 +127,6 @@ export class PointCache {
     for (const { group, key, name } of pairsOf(request)) {
       const kept = this.kept.get(name);
       if (kept === undefined) return null;
-      this.kept.delete(name);
-      this.kept.set(name, kept);
       if (kept.points.count > 0) found.set(pointsId(group, key), kept.points);
     }
     return found;
@@ -210,21 +203,9 @@ export class PointCache {
     for (const { group, key, name } of pairsOf(request)) {
       const id = pointsId(group, key);
       const points = found.get(id) as Points;
-      this.bytes += bytesOf(points) - this.bytesKept(name);
-      this.kept.delete(name);
-      this.kept.set(name, { points, rows: state.get(id)?.all ?? noRows, last });
-    }
-    for (const oldest of this.kept.keys()) {
-      if (this.bytes <= this.limits.bytesMax) break;
-      this.bytes -= this.bytesKept(oldest);
-      this.kept.delete(oldest);
+      this.kept.set(name, { points, rows: state.get(id)?.all ?? noRows, last }, bytesOf(points));
     }
     return true;
-  }
-
-  private bytesKept(name: string): number {
-    const kept = this.kept.get(name);
-    return kept === undefined ? 0 : bytesOf(kept.points);
   }
 }
 
@@ -246,7 +227,7 @@ function pairsOf({ groups, keys, kind }: PointRequest): Pair[] {
 }
 
 /** The positions up to which all points of a group are kept, of groups where it is the same for all keys. */
-function commonLasts(pairs: readonly Pair[], old: ReadonlyMap<string, Kept | undefined>): Map<string, bigint> {
+function commonLasts(pairs: readonly Pair[], old: ReadonlyMap<string, Entry | undefined>): Map<string, bigint> {
   const lasts = new Map<string, bigint>();
   for (const [group, own] of Map.groupBy(pairs, (pair) => pair.group)) {
     const [last, ...others] = new Set(own.map(({ name }) => old.get(name)?.last ?? beforeAll));

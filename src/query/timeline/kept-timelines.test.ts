@@ -1,10 +1,11 @@
 // What is read again and what is not, over rows that stand in a journal of their own.
 
 import { expect, test } from "vitest";
+import { Kept } from "#query/kept.ts";
 import type { Fingerprint, StoredRows } from "#store/reader/fingerprint.ts";
 import type { RowRange, TimelineTable } from "#store/reader/timeline.ts";
+import { KeptTimelines, type Timeline, type TimelineReads } from "./kept-timelines.ts";
 import { type PlainMark, type PlainSpan, toMarkBlock, toSpanBlock } from "./span-block.testing.ts";
-import { type Timeline, type TimelineReads, Timelines } from "./timelines.ts";
 import { toBoxes } from "./window.ts";
 
 type Row = { readonly jpos: number } & PlainSpan;
@@ -62,7 +63,6 @@ function isIn({ after, last }: RowRange) {
   return ({ jpos }: { readonly jpos: number }): boolean => jpos > after && jpos <= last;
 }
 
-const limits = { bytesMax: 1e9, spansMax: 100 };
 const never = new AbortController().signal;
 const spanAt = (jpos: number, more: Partial<Row> = {}): Row => ({
   jpos,
@@ -80,7 +80,7 @@ function countOf(timeline: Timeline | { readonly tooMany: number }): number {
 test("reads nothing again while no row has come or gone, also when the engine has merged its parts", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(1), spanAt(2)];
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   const first = await timelines.get(["g"], never);
   expect(countOf(first)).toBe(2);
   expect(await timelines.get(["g"], never)).toBe(first);
@@ -92,7 +92,7 @@ test("reads nothing again while no row has come or gone, also when the engine ha
 test("reads only the rows that came since, and lays them out with the others", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(3, { parent: "root" }), spanAt(4)];
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   const early = (await timelines.get(["g"], never)) as Timeline;
   expect(early.layout.spans.count).toBe(3);
   rows.spanRows.push(spanAt(5, { id: "root", start: 0, end: 90 }));
@@ -109,7 +109,7 @@ test("reads only the rows that came since, and lays them out with the others", a
 test("reads everything again when an earlier row has gone or one has come before the last", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(1), spanAt(2), spanAt(5)];
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   await timelines.get(["g"], never);
   rows.spanRows.splice(0, 1);
   expect(countOf(await timelines.get(["g"], never))).toBe(2);
@@ -125,7 +125,7 @@ test("does not keep what rows were written into while it was read", async () => 
     rows.whileReading = () => {};
     rows.spanRows.push(spanAt(3));
   };
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   await timelines.get(["g"], never);
   rows.read = 0;
   expect(countOf(await timelines.get(["g"], never))).toBe(3);
@@ -135,7 +135,7 @@ test("does not keep what rows were written into while it was read", async () => 
 test("is not harmed by a read that fails half way", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(1)];
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   await timelines.get(["g"], never);
   rows.spanRows.push(spanAt(2));
   rows.whileReading = () => {
@@ -149,7 +149,7 @@ test("is not harmed by a read that fails half way", async () => {
 test("reads for several callers at once only once", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(1), spanAt(2)];
-  const timelines = new Timelines(rows, limits);
+  const timelines = new KeptTimelines(rows, new Kept());
   const all = await Promise.all([1, 2, 3].map(() => timelines.get(["g"], never)));
   expect(all.map(countOf)).toEqual([2, 2, 2]);
   expect(rows.read).toBe(2);
@@ -158,7 +158,7 @@ test("reads for several callers at once only once", async () => {
 test("lets go of the timeline that was longest not asked for, and says when a run has too many spans", async () => {
   const rows = new Rows();
   rows.spanRows = [spanAt(1)];
-  const timelines = new Timelines(rows, { bytesMax: 1, spansMax: 2 });
+  const timelines = new KeptTimelines(rows, new Kept(1), 2);
   for (const group of ["a", "b", "b", "a"]) await timelines.get([group], never);
   expect(rows.read).toBe(3);
   rows.spanRows.push(spanAt(2), spanAt(3));

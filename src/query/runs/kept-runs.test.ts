@@ -1,27 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Batch } from "#model/batch.ts";
+import { Kept } from "#query/kept.ts";
 import { listPlainly } from "../../../tests/support/plain-runs.ts";
 import { ModelStore } from "../../../tests/support/run-model.ts";
 import { type FieldRef, parseField } from "./field.ts";
 import { parseFilter } from "./filter.ts";
 import type { HeadContext } from "./head.ts";
+import { KeptRuns } from "./kept-runs.ts";
 import { listRuns, type RunsQuestion } from "./list.ts";
-import { RunTables, type RunTablesOptions, usualTables } from "./tables.ts";
 
 const silenceNs = 1000n;
 
 /** A store, the tables kept of it, and a clock. */
 class World {
   readonly store = new ModelStore();
-  readonly options: RunTablesOptions;
+  readonly limits: { readonly bytesMax?: number; readonly groupsMax?: number };
   readonly connected = new Set<string>();
-  tables: RunTables;
+  tables: KeptRuns;
   nowNs = 1_000_000n;
 
-  constructor(options: Partial<RunTablesOptions> = {}) {
-    this.options = { ...usualTables, ...options };
-    this.tables = new RunTables(this.store, this.options);
+  constructor({ isWatched = true, ...limits }: World["limits"] & { readonly isWatched?: boolean } = {}) {
+    this.limits = limits;
+    this.store.isWatched = isWatched;
+    this.tables = this.open();
+  }
+
+  open(): KeptRuns {
+    return new KeptRuns(this.store, new Kept(this.limits.bytesMax), this.limits.groupsMax);
   }
 
   get context(): HeadContext {
@@ -29,20 +34,20 @@ class World {
     return { nowNs, silenceNs, isConnected: (group) => connected.has(group) };
   }
 
-  change(group: string, run: string, work: Parameters<ModelStore["change"]>[3]): Batch {
-    return this.store.change(group, run, ++this.nowNs, work);
+  change(group: string, run: string, work: Parameters<ModelStore["change"]>[3]): void {
+    this.store.change(group, run, ++this.nowNs, work);
   }
 
-  param(group: string, run: string, name: string, value: string): Batch {
+  param(group: string, run: string, name: string, value: string): void {
     const num = value.startsWith('"') ? null : Number(value);
     const cell = { groupKey: group, name, value, num, tsNs: this.nowNs };
-    return this.change(group, run, ({ params }) => params.push(cell));
+    this.change(group, run, ({ params }) => params.push(cell));
   }
 
   metric(group: string, run: string, value: number | null, more: Partial<{ phase: string; step: bigint | null }> = {}) {
     const text = value === null ? "12345678901234567890" : "";
     const point = { key: "loss", phase: "", worker: "w", value, text, step: null, tsNs: this.nowNs, ...more };
-    return this.change(group, run, ({ points }) => points.push(point));
+    this.change(group, run, ({ points }) => points.push(point));
   }
 }
 
@@ -133,7 +138,7 @@ const anyQuestion = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 });
 
-type Step = (world: World) => Batch | null;
+type Step = (world: World) => void;
 const place = { group: fc.constantFrom(...groups), run: fc.constantFrom(...runs) };
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc
@@ -172,11 +177,10 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom(...groups).map(
     (group): Step =>
       (world) =>
-        world.store.groups.has(group)
-          ? world.change(group, "r1", (it) => {
-              it.isDeleted = true;
-            })
-          : null,
+        world.store.groups.has(group) &&
+        world.change(group, "r1", (it) => {
+          it.isDeleted = true;
+        }),
   ),
   fc.record({ run: place.run, archived: fc.boolean(), name: fc.option(fc.constantFrom("best", "worst")) }).map(
     ({ run, archived, name }): Step =>
@@ -187,21 +191,19 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     (group): Step =>
       ({ connected }) => {
         if (!connected.delete(group)) connected.add(group);
-        return null;
       },
   ),
   fc.constantFrom(1n, 900n, 5000n).map(
     (later): Step =>
       (world) => {
         world.nowNs += later;
-        return null;
       },
   ),
 );
 
-/** Steps while questions are under way, told at once or only at the end; then a question that must be right. */
+/** Steps while questions are under way; then a question that must be right. */
 const anyRound = fc.record({
-  steps: fc.array(fc.record({ step: anyStep, isToldLate: fc.boolean(), meanwhile: fc.option(anyQuestion) }), {
+  steps: fc.array(fc.record({ step: anyStep, meanwhile: fc.option(anyQuestion) }), {
     maxLength: 12,
   }),
   /** After how many readings the store is away for one. */
@@ -214,11 +216,8 @@ type Round = typeof anyRound extends fc.Arbitrary<infer R> ? R : never;
 async function play(world: World, { steps, failsAfter, isRestart, asked }: Round): Promise<void> {
   world.store.failsAfter = failsAfter;
   const under: Promise<"answered" | "failed">[] = [];
-  const late: Batch[] = [];
-  for (const { step, isToldLate, meanwhile } of steps) {
-    const batch = step(world);
-    if (batch !== null && isToldLate) late.push(batch);
-    else if (batch !== null) world.tables.note([batch]);
+  for (const { step, meanwhile } of steps) {
+    step(world);
     if (meanwhile !== null) {
       const asking = listRuns({ runs: world.tables }, question(meanwhile), world.context);
       under.push(
@@ -230,20 +229,20 @@ async function play(world: World, { steps, failsAfter, isRestart, asked }: Round
     }
     await new Promise(setImmediate);
   }
-  world.tables.note(late);
   const failed = (await Promise.all(under)).filter((outcome) => outcome === "failed");
   expect(failed.length).toBeLessThanOrEqual(failsAfter === null ? 0 : 1);
   world.store.failsAfter = null;
-  if (isRestart) world.tables = new RunTables(world.store, world.options);
+  if (isRestart) world.tables = world.open();
   await expectPlain(world, question(asked));
 }
 
 describe("the table of runs that is kept in memory", () => {
   test.each([
     ["usually", {}],
-    ["when little may be kept", { valuesMax: 4, groupsMax: 1 }],
-    ["when nothing may be kept", { kept: false }],
-    ["when there are more runs than may be kept", { runsMax: 1 }],
+    ["when few groups are read by name", { groupsMax: 1 }],
+    ["when it cannot be told what has changed", { isWatched: false }],
+    ["when little may be kept", { bytesMax: 3000 }],
+    ["when nothing may be kept", { bytesMax: 0 }],
   ])("answers %s as a plain reading of everything does, whatever has happened", async (_, options) => {
     const check = async (rounds: readonly Round[]) => {
       const world = new World(options);
@@ -260,7 +259,7 @@ describe("the table of runs that is kept in memory", () => {
     const { reads } = world.store;
     await ids(world, asked);
     expect(world.store.reads).toBe(reads);
-    world.tables.note([world.param("ws/x/r1", "r1", "lr", "0.2")]);
+    world.param("ws/x/r1", "r1", "lr", "0.2");
     await expectPlain(world, asked);
     expect(world.store.reads).toBe(reads + 2);
   });
@@ -268,7 +267,7 @@ describe("the table of runs that is kept in memory", () => {
   test("reads again what could not be read", async () => {
     const world = new World();
     const asked = question({ columns: [field("params.lr")] });
-    const change = (value: string) => world.tables.note([world.param("ws/x/r1", "r1", "lr", value)]);
+    const change = (value: string) => world.param("ws/x/r1", "r1", "lr", value);
     change("0.1");
     await ids(world, asked);
     for (const failsAfter of [0, 1]) {
@@ -296,7 +295,7 @@ describe("the table of runs that is kept in memory", () => {
     world.metric("ws/x/r1", "r1", 1);
     await ids(world);
     const { reads } = world.store;
-    world.tables.note([world.store.change("other/x/r9", "r9", world.nowNs, () => {})]);
+    world.store.change("other/x/r9", "r9", world.nowNs, () => {});
     world.store.groups.delete("other/x/r9");
     await ids(world);
     expect(world.store.reads).toBe(reads);
@@ -304,17 +303,15 @@ describe("the table of runs that is kept in memory", () => {
 
   test("goes on after the last run of a page, whatever came or went in between", async () => {
     const world = new World();
-    const add = (run: string, lr: number) => world.tables.note([world.param(`ws/x/${run}`, run, "lr", String(lr))]);
+    const add = (run: string, lr: number) => world.param(`ws/x/${run}`, run, "lr", String(lr));
     for (let at = 0; at < 9; at++) add(`r${at}`, at);
     const asked = question({ sort: [{ field: field("params.lr"), descending: false }], limit: 3 });
     const first = await listRuns({ runs: world.tables }, asked, world.context);
     add("before", 0.5);
     add("after", 4.5);
-    world.tables.note([
-      world.change("ws/x/r2", "r2", (group) => {
-        group.isDeleted = true;
-      }),
-    ]);
+    world.change("ws/x/r2", "r2", (group) => {
+      group.isDeleted = true;
+    });
     expect(await ids(world, { ...asked, limit: 100, after: first.next })).toEqual([
       "r3",
       "r4",

@@ -1,9 +1,10 @@
 // The runs of one workspace as a table in memory, and the params and metrics that were asked for as its columns. It is
-// read once; after that only runs of which something new was stored are read again. Whoever stores says which groups of
-// rows and which runs a change touches, in the moment in which it can be read, so an answer is never older than the
-// position it names.
+// read once; after that only runs of which something new is stored are read again. What is new is asked of the store at
+// every question, so an answer is never older than the position it names.
 
+import type { Kept, KeptShelf } from "#query/kept.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
+import type { Changes } from "#store/reader/stored-parts.ts";
 import { type CellSource, readField } from "./cell-source.ts";
 import { type CellField, FieldColumn } from "./column.ts";
 import type { FieldRef } from "./field.ts";
@@ -15,6 +16,13 @@ import { runValues, toTagReader } from "./values.ts";
 export interface RunSource extends CellSource {
   /** Of all runs of a workspace, or of those that these groups belong to: then only what these groups say. */
   runFacts(workspace: string, groups: readonly string[] | null): Promise<RunFacts[]>;
+  /** Looks after the runs of a workspace from now on. */
+  watch(workspace: string): RunWatch;
+}
+
+export interface RunWatch {
+  /** What has come since the last time, nothing the first time; null when it cannot be told. */
+  takeChanges(): Promise<Changes | null>;
 }
 
 /** The table as it is during one answer. Runs are named by their places. */
@@ -27,51 +35,47 @@ export interface RunsView {
   isFlagged(field: FieldRef, place: number): boolean;
 }
 
-export interface TableLimits {
-  /** Values that all columns of a table may have; those that were longest not asked for are let go beyond it. */
-  readonly valuesMax: number;
-  /** Groups that are read by name; when more have changed, everything is read. */
-  readonly groupsMax: number;
-}
+/** Groups that are read by name; when more have changed, everything is read. */
+export const groupsMaxUsual = 5000;
 
-export const usualLimits: TableLimits = { valuesMax: 20_000_000, groupsMax: 5000 };
+/** A run with its head, roughly; a column's values come on top. */
+const bytesPerRun = 950;
 
-interface Changes {
-  readonly groups: Set<string>;
-  readonly runs: Set<string>;
-}
+let tables = 0;
 
 export class RunTable {
   private readonly source: RunSource;
   private readonly workspace: string;
-  private readonly limits: TableLimits;
+  private readonly groupsMax: number;
+  private readonly watch: RunWatch;
   private readonly rows: (RunRow | undefined)[] = [];
   private readonly free: number[] = [];
   private readonly placeOfRun = new Map<string, number>();
   private readonly placeOfGroup = new Map<string, number>();
   /** Places of runs about which silence decides. */
   private readonly open = new Set<number>();
-  /** By field, those asked for last at the end. */
   private readonly columns = new Map<string, FieldColumn>();
-  /** What was stored since the last reading; null when nothing is read yet. */
-  private changes: Changes | null = null;
+  private readonly shelf: KeptShelf<FieldColumn>;
+  /** What is to be read again; null when everything is. */
+  private changes: { readonly groups: Set<string>; readonly runs: Set<string> } | null = null;
   private turn: Promise<void> = Promise.resolve();
 
-  constructor(source: RunSource, workspace: string, limits: TableLimits = usualLimits) {
+  constructor(source: RunSource, workspace: string, kept: Kept, groupsMax: number) {
     this.source = source;
     this.workspace = workspace;
-    this.limits = limits;
+    this.groupsMax = groupsMax;
+    this.watch = source.watch(workspace);
+    this.shelf = kept.shelf(`columns of table ${++tables}`);
   }
 
-  get size(): number {
-    return this.placeOfRun.size;
+  /** Without its columns, which are kept beside it. */
+  get bytes(): number {
+    return this.placeOfRun.size * bytesPerRun;
   }
 
-  /** Something about these groups and runs can be read that could not before. */
-  note(groups: Iterable<string>, runs: Iterable<string>): void {
-    if (this.changes === null) return;
-    for (const group of groups) this.changes.groups.add(group);
-    for (const run of runs) this.changes.runs.add(run);
+  /** To be called when the table is no longer kept. */
+  drop(): void {
+    for (const key of this.columns.keys()) this.shelf.delete(key);
   }
 
   /**
@@ -94,19 +98,17 @@ export class RunTable {
   }
 
   private async renew(context: HeadContext): Promise<void> {
-    const taken = this.changes;
-    if (taken !== null && taken.groups.size === 0 && taken.runs.size === 0) return;
-    // What is stored from here on may or may not be seen by the reading below, so it is noted for the next one.
-    this.changes = { groups: new Set(), runs: new Set() };
-    try {
-      const groups = taken === null ? null : this.groupsOf(taken);
-      if (groups === null || groups.size > this.limits.groupsMax) await this.readAll(context);
-      else if (groups.size > 0) await this.readSome(groups, context);
-    } catch (cause) {
-      if (taken === null) this.changes = null;
-      else this.note(taken.groups, taken.runs);
-      throw cause;
+    const found = await this.watch.takeChanges();
+    if (found === null) this.changes = null;
+    else if (this.changes !== null) {
+      for (const group of found.groups) this.changes.groups.add(group);
+      for (const run of found.runs) this.changes.runs.add(run);
     }
+    const groups = this.changes === null ? null : this.groupsOf(this.changes);
+    if (groups === null || groups.size > this.groupsMax) await this.readAll(context);
+    else if (groups.size > 0) await this.readSome(groups, context);
+    // What could not be read is read the next time.
+    this.changes = { groups: new Set(), runs: new Set() };
   }
 
   /** The groups of every run that a change touches, as they were before. */
@@ -176,13 +178,12 @@ export class RunTable {
       if (field.kind !== "param" && field.kind !== "metric") continue;
       const key = keyOf(field);
       const column = this.columns.get(key) ?? new FieldColumn(field);
-      this.columns.delete(key);
       this.columns.set(key, column);
       wanted.set(key, column);
     }
     const reading = await Promise.allSettled(Array.from(wanted.values(), (column) => this.readColumn(column)));
     for (const one of reading) if (one.status === "rejected") throw one.reason;
-    this.shrink(wanted);
+    for (const [key, column] of wanted) this.shelf.set(key, column, column.bytes, () => this.columns.delete(key));
     return wanted;
   }
 
@@ -191,7 +192,7 @@ export class RunTable {
     if (stale !== null && stale.size === 0) return;
     try {
       const groups = stale === null ? null : this.groupsAt(stale);
-      const isAll = groups === null || groups.length > this.limits.groupsMax;
+      const isAll = groups === null || groups.length > this.groupsMax;
       const cellOf = await readField(this.source, this.workspace, column.field, isAll ? null : groups);
       if (isAll) column.clear(this.rows.length);
       for (const place of isAll ? this.rows.keys() : (stale as ReadonlySet<number>)) {
@@ -209,17 +210,6 @@ export class RunTable {
     const groups: string[] = [];
     for (const place of places) for (const { groupKey } of this.rows[place]?.groups ?? []) groups.push(groupKey);
     return groups;
-  }
-
-  private shrink(inUse: ReadonlyMap<string, FieldColumn>): void {
-    let size = 0;
-    for (const column of this.columns.values()) size += column.size;
-    for (const [key, column] of this.columns) {
-      if (size <= this.limits.valuesMax) return;
-      if (inUse.has(key)) continue;
-      this.columns.delete(key);
-      size -= column.size;
-    }
   }
 
   private toView(columns: ReadonlyMap<string, FieldColumn>): RunsView {

@@ -1,7 +1,8 @@
-// Timelines of runs that were looked at lately: panning and zooming ask for window after window of the same spans. A
+// KeptTimelines of runs that were looked at lately: panning and zooming ask for window after window of the same spans. A
 // timeline is kept with the fingerprints of the rows it was made of. When the stored rows are no longer these, those
 // that came since are added; when others came or went, it is made anew.
 
+import type { Kept, KeptShelf } from "#query/kept.ts";
 import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#store/reader/fingerprint.ts";
 import * as reader from "#store/reader/timeline.ts";
 import {
@@ -43,14 +44,8 @@ export function timelineReads(store: Store): TimelineReads {
   };
 }
 
-export interface TimelineLimits {
-  /** Of all timelines that are kept; the one asked for last is kept in any case. */
-  readonly bytesMax: number;
-  /** A run of more spans is not laid out. */
-  readonly spansMax: number;
-}
-
-export const usualLimits: TimelineLimits = { bytesMax: 512 * 1024 * 1024, spansMax: 6_000_000 };
+/** A run of more spans is not laid out. */
+const spansMaxUsual = 6_000_000;
 
 export interface Timeline {
   readonly layout: TimelineLayout;
@@ -66,7 +61,7 @@ export interface TooManySpans {
 type State = Readonly<Record<TimelineTable, StoredRows>>;
 type Seen = Record<TimelineTable, { readonly rows: Fingerprint; readonly last: bigint }>;
 
-interface Kept extends Timeline {
+interface Entry extends Timeline {
   readonly spans: TimelineSpans;
   readonly markColumns: TimelineMarks;
   readonly seen: Seen;
@@ -74,17 +69,18 @@ interface Kept extends Timeline {
   parts: string;
 }
 
-export class Timelines {
+export class KeptTimelines {
   private readonly reads: TimelineReads;
-  private readonly limits: TimelineLimits;
-  /** By run, the one that was asked for last at the end. */
-  private readonly kept = new Map<string, Kept>();
+  private readonly spansMax: number;
+  /** By the groups of a run. */
+  private readonly kept: KeptShelf<Entry>;
   /** What waits for a run's timeline: it is read for one caller at a time, and the next finds it. */
   private readonly waiting = new Map<string, Promise<unknown>>();
 
-  constructor(reads: TimelineReads, limits: TimelineLimits = usualLimits) {
+  constructor(reads: TimelineReads, kept: Kept, spansMax: number = spansMaxUsual) {
     this.reads = reads;
-    this.limits = limits;
+    this.kept = kept.shelf("timelines");
+    this.spansMax = spansMax;
   }
 
   /** Everything that is stored when it is called; the number of spans when there are too many. */
@@ -106,10 +102,7 @@ export class Timelines {
   private async bring(key: string, groups: readonly string[], signal: AbortSignal): Promise<Timeline | TooManySpans> {
     const kept = this.kept.get(key);
     const parts = await this.reads.parts(groups);
-    if (kept?.parts === parts) {
-      this.keep(key, kept);
-      return kept;
-    }
+    if (kept?.parts === parts) return kept;
     const state = await this.reads.state(
       groups,
       positions((table) => kept?.seen[table].last ?? beforeAll),
@@ -117,7 +110,7 @@ export class Timelines {
     const tooMany = state.spans.all.rows + state.nodes.all.rows;
     // From here on nothing is kept that may be half done when a read fails.
     this.kept.delete(key);
-    if (tooMany > this.limits.spansMax) return { tooMany, most: this.limits.spansMax };
+    if (tooMany > this.spansMax) return { tooMany, most: this.spansMax };
     if (kept !== undefined && timelineTables.every((table) => isSameRows(state[table].all, kept.seen[table].rows))) {
       kept.parts = parts;
       this.keep(key, kept);
@@ -138,9 +131,9 @@ export class Timelines {
   private async read(
     groups: readonly string[],
     state: State,
-    old: Kept | null,
+    old: Entry | null,
     signal: AbortSignal,
-  ): Promise<Omit<Kept, "parts">> {
+  ): Promise<Omit<Entry, "parts">> {
     const spans = old?.spans ?? new TimelineSpans();
     const markColumns = old?.markColumns ?? new TimelineMarks();
     const range = (table: TimelineTable): RowRange => ({
@@ -170,20 +163,12 @@ export class Timelines {
     if (hasOdd) spans.addOddIds(await this.reads.oddIds(table, range, signal));
   }
 
-  private keep(key: string, fresh: Kept): void {
-    this.kept.delete(key);
-    this.kept.set(key, fresh);
-    let bytes = 0;
-    for (const one of this.kept.values()) bytes += bytesOf(one);
-    for (const [oldest, one] of this.kept) {
-      if (bytes <= this.limits.bytesMax || this.kept.size === 1) return;
-      this.kept.delete(oldest);
-      bytes -= bytesOf(one);
-    }
+  private keep(key: string, fresh: Entry): void {
+    this.kept.set(key, fresh, bytesOf(fresh));
   }
 }
 
-function bytesOf({ spans, markColumns }: Kept): number {
+function bytesOf({ spans, markColumns }: Entry): number {
   const layouts = spans.count * layoutBytesPerSpan + markColumns.count * markLayoutBytes;
   return spans.bytes + markColumns.bytes + layouts;
 }

@@ -1,0 +1,61 @@
+// What is kept of earlier answers, whatever it is, within one budget of bytes: what was longest not asked for goes first.
+// Whether it is still true is for whoever keeps it to ask (see decision 007).
+
+interface Entry {
+  readonly value: unknown;
+  readonly bytes: number;
+  readonly onGone: () => void;
+}
+
+export const keptBytesUsual: number = 512 * 1024 * 1024;
+
+export class Kept {
+  private readonly bytesMax: number;
+  /** What was asked for last stands at the end. */
+  private readonly entries = new Map<string, Entry>();
+  private bytes = 0;
+
+  constructor(bytesMax: number = keptBytesUsual) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** A part of it that one kind of thing is kept in. */
+  shelf<T>(name: string): KeptShelf<T> {
+    return {
+      get: (key) => this.get(`${name}\n${key}`) as T | undefined,
+      set: (key, value, bytes, onGone = () => {}) => this.set(`${name}\n${key}`, { value, bytes, onGone }),
+      delete: (key) => this.delete(`${name}\n${key}`),
+    };
+  }
+
+  private get(key: string): unknown {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value;
+  }
+
+  private set(key: string, entry: Entry): void {
+    this.bytes += entry.bytes - (this.entries.get(key)?.bytes ?? 0);
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    for (const [oldest, { onGone }] of this.entries) {
+      if (this.bytes <= this.bytesMax || oldest === key) return;
+      this.delete(oldest);
+      onGone();
+    }
+  }
+
+  private delete(key: string): void {
+    this.bytes -= this.entries.get(key)?.bytes ?? 0;
+    this.entries.delete(key);
+  }
+}
+
+export interface KeptShelf<T> {
+  get(key: string): T | undefined;
+  /** The last that was set stays, however large it is. `onGone` is called when there is no more room for it. */
+  set(key: string, value: T, bytes: number, onGone?: () => void): void;
+  delete(key: string): void;
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { migrate } from "#store/schema/migrate.ts";
+import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { StoredParts } from "./stored-parts.ts";
+
+describe.each(storesUnderTest)("what has come to $name since the last look", ({ open }) => {
+  let under: StoreUnderTest;
+  beforeAll(async () => {
+    under = await open();
+    await migrate(under.store);
+  }, 60_000);
+  afterAll(() => under.close());
+
+  const ddl = (sql: string) => under.store.ddl(sql.replaceAll("@", `${under.store.database}.`));
+  let tsNs = 0;
+  const add = (...groups: string[]) =>
+    ddl(
+      `INSERT INTO @params (group_key, name, ts_ns, received_ns) VALUES ${groups
+        .map((group) => `('${group}', 'lr', ${++tsNs}, ${tsNs})`)
+        .join(", ")}`,
+    );
+
+  test("is told by group, for one workspace, and once", async () => {
+    await add("w/x/a", "w/x/b", "v/x/c");
+    const parts = new StoredParts(under.store, "w");
+    const changed = async () => [...((await parts.takeChanges())?.groups ?? ["nothing can be told"])].sort();
+    expect(await changed()).toEqual([]);
+    await add("w/x/b", "v/x/c");
+    await add("w/x/d");
+    expect(await changed()).toEqual(["w/x/b", "w/x/d"]);
+    expect(await changed()).toEqual([]);
+    await ddl(`INSERT INTO @run_edits (workspace, run_id, version) VALUES ('w', 'r1', 1), ('v', 'r2', 1)`);
+    expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set(["r1"]) });
+  });
+
+  test("is nothing when the engine has merged or rewritten its parts", async () => {
+    const parts = new StoredParts(under.store, "w");
+    await parts.takeChanges();
+    for (const table of ["group_times", "param_by_key"]) await ddl(`OPTIMIZE TABLE @${table} FINAL`);
+    expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set() });
+    await ddl("ALTER TABLE @group_times DELETE WHERE group_key = 'w/x/a' SETTINGS mutations_sync = 2");
+    expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set() });
+  });
+
+  test("is among what is told when it was merged with older rows meanwhile", async () => {
+    const parts = new StoredParts(under.store, "w");
+    await parts.takeChanges();
+    await add("w/x/late");
+    for (const table of ["group_times", "param_by_key"]) await ddl(`OPTIMIZE TABLE @${table} FINAL`);
+    expect((await parts.takeChanges())?.groups).toContain("w/x/late");
+    expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set() });
+  });
+});
