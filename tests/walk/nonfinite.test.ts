@@ -63,7 +63,7 @@ test("tensors say which of them are spoilt, how much of them, and how the rest i
   const { tensors } = await get(`runs/${run}/snapshots`);
   expect(tensors).toMatchObject([
     { tensor: "dense/bias", norms: [1.3693064451217651, "NaN"], hints: ["nan"] },
-    { tensor: "dense/kernel", norms: [4.6915435791015625, "NaN"], hints: ["nan"] },
+    { tensor: "dense/kernel", norms: [4.6915435791015625, "NaN"], change: null, hints: ["nan"] },
   ]);
   const kernel = (await get(`runs/${run}/snapshots/dense%2Fkernel`))["rows"];
   expect(kernel).toMatchObject([

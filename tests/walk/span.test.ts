@@ -57,3 +57,10 @@ test("a lane that nests deeper than is drawn says so", async () => {
   expect(lanes[0]).toMatchObject({ depth: 4097, spans: deepest });
   expect(lanes[0]?.label).toContain("nests deeper than 4096");
 });
+
+test("the table of runs and a comparison keep the sign of a negative zero", async () => {
+  const table = await fetch(`${walk.app.url}/api/v1/runs?columns=metrics.loss.last`);
+  expect(await table.text()).toContain('"metrics.loss.last":{"text":"-0","num":-0,');
+  const compared = await fetch(`${walk.app.url}/api/v1/compare?run=deep&run=deep`);
+  expect(await compared.text()).toMatch(/"key":"loss".*-0/);
+});

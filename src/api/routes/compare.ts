@@ -3,6 +3,7 @@
 import type { ApiContext } from "#api/context.ts";
 import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import type { Run } from "#api/contract/run.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import * as compared from "#query/compare/read-compared.ts";
@@ -11,7 +12,7 @@ import { toEnvironment, toParams } from "./run.ts";
 import { toSummary } from "./runs.ts";
 
 export function compareRoute(context: ApiContext): Handler<"compare"> {
-  return async ({ query, caller, signal }): Promise<CompareAnswer> => {
+  return async ({ query, caller, signal }) => {
     const asOf = context.asOf();
     const { sources } = context;
     const { workspace } = caller;
@@ -26,7 +27,7 @@ export function compareRoute(context: ApiContext): Handler<"compare"> {
       asked("spans") ? compared.readComparedSpans(sources, groups) : [],
       asked("tensors") ? compared.readSharedTensors(sources, groups) : [],
     ]);
-    return {
+    return toExactJson<CompareAnswer>({
       runs: runs.map(({ row }) => toSummary({ row, cells: [] })),
       missing,
       ...texts,
@@ -37,7 +38,7 @@ export function compareRoute(context: ApiContext): Handler<"compare"> {
       spans: spanRows(ids, spans),
       tensors,
       as_of: asOf,
-    };
+    });
   };
 }
 

@@ -3,6 +3,7 @@
 import { type ApiContext, decodeCursor, encodeCursor } from "#api/context.ts";
 import type { Cell, RunSummary, RunsAnswer, Spark } from "#api/contract/run.ts";
 import { toFloat } from "#api/contract/scalar.ts";
+import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { RowCells, TableCell } from "#query/runs/cells.ts";
@@ -15,7 +16,7 @@ import type { Buckets } from "#query/series/buckets.ts";
 import { readSparks } from "#query/series/sparks.ts";
 
 export function listRunsRoute(context: ApiContext): Handler<"runs"> {
-  return async ({ query, caller, signal }): Promise<RunsAnswer> => {
+  return async ({ query, caller, signal }) => {
     const question: RunsQuestion = {
       workspace: caller.workspace,
       filter: readFilter(query.filter),
@@ -30,7 +31,7 @@ export function listRunsRoute(context: ApiContext): Handler<"runs"> {
     const page = await listRuns(context.sources, question, context.head());
     const rows = page.rows.map(({ row }) => row);
     const sparks = query.spark === undefined ? null : await readSparks(context.sources, rows, query.spark, signal);
-    return {
+    return toExactJson<RunsAnswer>({
       runs: page.rows.map((one, at) => ({
         ...toSummary(one),
         ...(sparks === null ? {} : { spark: toSpark(query.spark as string, sparks.get(one.row.runId)) }),
@@ -40,7 +41,7 @@ export function listRunsRoute(context: ApiContext): Handler<"runs"> {
       total: page.total,
       ...(page.grouped === null ? {} : { groups: [...page.grouped.groups] }),
       as_of: asOf,
-    };
+    });
   };
 }
 

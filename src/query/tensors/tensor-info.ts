@@ -28,10 +28,12 @@ export function pairOf(tensor: string, all: ReadonlySet<string>): string | null 
 }
 
 export function changeOf(norms: readonly (number | null)[]): number | null {
-  const finite = norms.filter((norm) => norm !== null && Number.isFinite(norm)) as number[];
-  const first = finite[0];
-  const last = finite.at(-1);
+  const known = norms.filter((norm) => norm !== null);
+  const first = known[0];
+  const last = known.at(-1);
   if (first === undefined || last === undefined || first === 0) return null;
+  // A tensor that ended as NaN did not stay what it last was.
+  if (!Number.isFinite(first) || !Number.isFinite(last)) return null;
   return Math.abs(last - first) / Math.abs(first);
 }
 
