@@ -21,8 +21,8 @@ export interface ProtocolDoor extends HttpDoor {
 }
 
 /** The doors of all protocols by route; of those that share one, the one that does not ask stands last. */
-export function doorsByRoute(): Map<HttpDoor["route"], ProtocolDoor[]> {
-  const doors = protocols.flatMap((protocol) => protocol.doors.map((door) => ({ ...door, protocol })));
+export function doorsByRoute(of: readonly Protocol[] = protocols): Map<HttpDoor["route"], ProtocolDoor[]> {
+  const doors = of.flatMap((protocol) => protocol.doors.map((door) => ({ ...door, protocol })));
   doors.sort((a, b) => Number(a.claims === undefined) - Number(b.claims === undefined));
   return Map.groupBy(doors, ({ route }) => route);
 }

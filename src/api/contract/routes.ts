@@ -2,6 +2,7 @@
 // table; a route that is not here does not exist. Where `answer` is a file, `media` names its types instead.
 
 import Type, { type Static, type TSchema } from "typebox";
+import { ingestPaths } from "#protocol/facts.ts";
 import * as admin from "./admin.ts";
 import * as command from "./command.ts";
 import * as compare from "./compare.ts";
@@ -36,9 +37,14 @@ export interface RouteSchemas {
 
 const files = ["application/x-ndjson", "text/csv", "application/vnd.apache.parquet", "application/json"] as const;
 const octets = ["application/octet-stream"] as const;
-const batch = { bodyMedia: ["application/json"], query: ingest.IngestQuery, answer: ingest.BatchAccepted, status: 202 };
+const batch = {
+  bodyMedia: ingestPaths.cirron.media,
+  query: ingest.IngestQuery,
+  answer: ingest.BatchAccepted,
+  status: 202,
+};
 const lines = { query: ingest.IngestQuery, answer: ingest.StreamAccepted, status: 202 };
-const blob = { bodyMedia: octets, query: ingest.IngestQuery, answer: ingest.BlobStored, status: 201 };
+const blob = { bodyMedia: ingestPaths.blob.media, query: ingest.IngestQuery, answer: ingest.BlobStored, status: 201 };
 const page = Type.Object({ ...PageQuery });
 
 export const schemas = {
@@ -106,14 +112,14 @@ export const schemas = {
   blobDefault: { ...blob, params: ingest.BlobPath },
   blobRun: { ...blob, params: ingest.RunBlobPath },
   readBlob: { params: ingest.BlobPath, media: octets },
-  semantiva: { ...lines, bodyMedia: ["application/x-ndjson", "application/json", "text/plain"] },
-  xtrack: { ...lines, bodyMedia: octets },
-  output: { ...lines, params: ingest.IngestRunPath, query: ingest.OutputQuery, bodyMedia: ["text/plain"] },
+  semantiva: { ...lines, bodyMedia: ingestPaths.semantiva.media },
+  xtrack: { ...lines, bodyMedia: ingestPaths.xtrack.media },
+  output: { ...lines, params: ingest.IngestRunPath, query: ingest.OutputQuery, bodyMedia: ingestPaths.output.media },
   wrapper: {
     ...lines,
     params: ingest.IngestRunPath,
     query: ingest.WrapperQuery,
-    bodyMedia: ["application/x-ndjson"],
+    bodyMedia: ingestPaths.wrapper.media,
   },
   putArtifact: {
     params: ingest.ArtifactPutPath,

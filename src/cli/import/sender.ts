@@ -3,6 +3,7 @@
 import type { BodyOf } from "#api/contract/routes.ts";
 import { ApiError, type Client } from "#cli/client.ts";
 import { ingestPaths } from "#protocol/facts.ts";
+import type { printedRoutes } from "#protocol/printed.ts";
 import type { ReadBytes, ReadFault, RecordSender, Shipment } from "#protocol/reading/reader.ts";
 import { type Patience, sendPatiently } from "./patience.ts";
 import { postParts } from "./post-parts.ts";
@@ -56,7 +57,9 @@ export function createSender({ client, runId, imported, onBytes, patience }: Sen
     const isInPath = ingestPaths[route].path.includes("/:run/");
     const query = toQuery(shipment, isInPath ? undefined : run, imported);
     const raw = { bytes, headers: { "content-type": ingestPaths[route].media[0] } };
-    return (await client.open(route as "cirronRun", { params: { run: run ?? "" }, query }, { raw })).json();
+    return (
+      await client.open(route as typeof printedRoutes.batch, { params: { run: run ?? "" }, query }, { raw })
+    ).json();
   };
 
   return {

@@ -8,7 +8,7 @@ import { Refusal } from "#api/refusal.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival, RefusedInput } from "#intake/input.ts";
 import type { Fault } from "#model/fault.ts";
-import type { IngestQuery, Reply, RequestHead } from "#protocol/protocol.ts";
+import type { IngestQuery, Protocol, Reply, RequestHead } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -21,10 +21,12 @@ export interface IngestOptions {
   readonly json: JsonLimits;
   readonly unfinished: UnfinishedBytes;
   readonly metrics: Metrics;
+  /** Those of the registry, unless a test brings its own. */
+  readonly protocols?: readonly Protocol[];
 }
 
 export function addIngestRoutes(app: FastifyInstance, options: IngestOptions): void {
-  for (const [name, doors] of doorsByRoute()) {
+  for (const [name, doors] of doorsByRoute(options.protocols)) {
     const { method, path, scope } = paths[name];
     const { params, query: querystring }: RouteSchemas = schemas[name];
     app.route({

@@ -2,6 +2,7 @@
 // words stand in `extra` and `stats`, and the numbers and points that they say are filled in from there.
 
 import { rowFlags } from "#model/tables.ts";
+import { protocolsWith } from "#protocol/facts.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** Of a JSON column: the number that a word in it says, or null. */
@@ -28,7 +29,7 @@ function pointsOfMarks({ database }: Dialect): string {
     epoch: "JSONExtract(attrs, 'epoch', 'Nullable(Int64)')",
     ts_ns: "ts_ns",
     value: markValue,
-    source: "'cirron'",
+    source: `'${protocolsWith("sessions")[0]}'`,
     entry: "-1",
     mark_id: "mark_id",
     span_id: "span_id",

@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { groupKinds } from "#model/group-key.ts";
+import { ingestPaths } from "#protocol/facts.ts";
+import { protocols } from "#protocol/protocols.ts";
+import { listFiles, readText } from "./files.ts";
+
+// Where a protocol may be called by its name: its own folders and files in a room, the SDK, and the recipes of the page.
+const ownPlace = /^src\/(protocol|wire|emit)\/|(^|[/-])(cirron|semantiva|xtrack)[/.-]|\/recipes\.ts$/;
+// What the journal calls its records, which is stored; and who takes them, until each protocol does it itself.
+const known = new Set([
+  "src/intake/input.ts",
+  "src/intake/applier.ts",
+  "src/intake/groups.ts",
+  "src/store/reader/restore.ts",
+]);
+
+/** Settings and a table that are called so. */
+const otherWords = /cirron_batches|xtrackAddress|xtrackUnixPath/g;
+
+it("calls a protocol by its name only in its own folders", () => {
+  const names = protocols.map(({ facts }) => facts.name).filter((name) => name !== "run");
+  const literal = new RegExp(`["'\`](${names.join("|")})([A-Z_]\\w*)?["'\`]`);
+  const found = listFiles("src")
+    .concat(listFiles("web/src"))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\./.test(path))
+    .filter((path) => !ownPlace.test(path) && !known.has(path))
+    .flatMap((path) =>
+      readText(path)
+        .split("\n")
+        .flatMap((line, at) =>
+          literal.test(line.replaceAll(otherWords, "")) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+        ),
+    );
+  expect(found).toEqual([]);
+});
+
+it("has every protocol once, with names, doors and letters that are nobody else's", () => {
+  const names = protocols.map(({ facts }) => facts.name);
+  expect(new Set(names).size).toBe(names.length);
+  const letters = Object.values(groupKinds);
+  expect(new Set(letters).size).toBe(letters.length);
+  const inputs = protocols.flatMap((protocol) => protocol.inputs);
+  expect(new Set(inputs).size).toBe(inputs.length);
+  const exported = protocols.flatMap((protocol) => protocol.exported.map(({ kind }) => kind));
+  expect(new Set(exported).size).toBe(exported.length);
+  // Of those that share a route, one takes what nobody else claims.
+  const doors = Map.groupBy(
+    protocols.flatMap((protocol) => protocol.doors),
+    ({ route }) => route,
+  );
+  for (const [route, sharing] of doors) {
+    expect(Object.keys(ingestPaths)).toContain(route);
+    expect([route, sharing.filter(({ claims }) => claims === undefined).length]).toEqual([route, 1]);
+  }
+});
