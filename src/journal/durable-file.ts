@@ -1,4 +1,4 @@
-// Small files that are replaced as a whole: a cursor, a manifest. The reader sees the old bytes or the new
+// Small files that are replaced as a whole: a position, a plan, an id. The reader sees the old bytes or the new
 // ones, never a mixture, and after `writeDurably` returns it sees the new ones even if the power fails.
 //
 //   0  4  CRC-32 of the rest, little-endian

@@ -12,3 +12,11 @@ test("a mark and a snapshot told by words have the content they had before the w
   expect(hashes("marks")).toEqual([3684673037, 3300191559, 1911264598, 2649203917]);
   expect(hashes("snapshots")).toEqual([1711906065, 1219821475, 2133833818, 2566569716]);
 });
+
+test("a span has the content that earlier versions stored, whatever columns are added", () => {
+  const [file] = globSync("tests/fixtures/cirron/torch_full/.cirron/spool/*.json").sort() as [string];
+  const { spans, marks, snapshots } = decoded(readFileSync(file));
+  const later = { ...spans, added_later: spans.name } as typeof spans;
+  const hashes = [...hashRows(contentColumns({ spans: later, marks, snapshots }, "spans"), 4)];
+  expect(hashes).toEqual([2643206307, 2067608568, 3720961933, 2011560191]);
+});

@@ -1,0 +1,49 @@
+// What ARCHITECTURE.md says of the code and can be checked is checked here.
+
+import { existsSync } from "node:fs";
+import { expect, it } from "vitest";
+import { listFiles, readText, root } from "./files.ts";
+
+const page = readText("ARCHITECTURE.md");
+const program = listFiles("src").filter((path) => path.endsWith(".ts") && !/\.(test|testing)\.ts$/.test(path));
+/** What is code: comments go, and so does what stands in plain quotes. */
+const toCode = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, "").replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""');
+
+it("names only folders and files that are there", () => {
+  const rooms =
+    "api|archive|base|bus|cli|config|control|emit|intake|journal|live|model|protocol|query|server|store|wire";
+  const inRooms = page.matchAll(new RegExp(`\`((?:${rooms})/[\\w./-]+)\``, "g"));
+  const named = Array.from(inRooms, ([, path]) => `src/${path}`);
+  const fromRoot = Array.from(
+    page.matchAll(/(?:`|\()((?:src|web|docs|tests)\/[\w./-]+)(?:`|\))/g),
+    ([, path]) => path ?? "",
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(fromRoot.length).toBeGreaterThan(3);
+  const isThere = (path: string) => existsSync(root + path) || existsSync(`${root}${path}.ts`);
+  expect([...named, ...fromRoot].filter((path) => !isThere(path))).toEqual([]);
+});
+
+it("names only functions that are there", () => {
+  const named = new Set(Array.from(page.matchAll(/`([a-z]+[A-Z]\w+)(?:\(\))?`/g), ([, name]) => name ?? ""));
+  const code = [...program, ...listFiles("web/src").filter((path) => /\.tsx?$/.test(path))].map(readText).join("\n");
+  expect([...named].filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
+});
+
+it("has SQL in the store alone", () => {
+  const statement = /\b(SELECT [\w*({$]|INSERT INTO |CREATE (TABLE|VIEW|DATABASE) |ALTER TABLE |DELETE FROM )/;
+  const writers = program.filter((path) => statement.test(toCode(readText(path))));
+  expect(writers).toContain("src/store/reader/metrics.ts");
+  // A command shows people what they could type.
+  const examples = new Set(["src/cli/commands/demo.ts", "src/cli/commands/sql.ts"]);
+  expect(writers.filter((path) => !path.startsWith("src/store/") && !examples.has(path))).toEqual([]);
+});
+
+it("decodes without waiting for anything, and without a socket, a file or a clock", () => {
+  const wire = program.filter((path) => path.startsWith("src/wire/"));
+  expect(wire.length).toBeGreaterThan(30);
+  const impure = /\b(await|async|Promise|setTimeout|Date\.now|performance\.now|nowNs)\b|fetch\(/;
+  const sources = /from "(?:node:(?:fs|net|http|https|dns|tls|child_process|timers|worker_threads)|#base\/clock)/;
+  expect(wire.filter((path) => impure.test(toCode(readText(path))) || sources.test(readText(path)))).toEqual([]);
+});
