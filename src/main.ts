@@ -33,6 +33,8 @@ const context: Context = {
     // it takes from the heap's size, and collected all of it every 10 to 20 MB of input: half of the server's processor
     // time for batches of metrics, and its longest pauses. So it waits until the heap has grown to three times its size.
     setFlagsFromString("--heap-growing-percent=200");
+    const { makeDataFolder } = await import("#cli/data-folder.ts");
+    makeDataFolder(config.dataDir);
     const { openApp } = await import("#server/app/app.ts");
     const app = await openApp(config, log);
     return { url: app.url, xtrack: app.xtrack, close: () => app.close() };

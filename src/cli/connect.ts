@@ -8,7 +8,7 @@ import { createLog } from "#server/log.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Context } from "./context.ts";
 import { Exit, exitCodes } from "./exit.ts";
-import { type SharedOptions, toConfig } from "./options.ts";
+import { type SharedOptions, toConfig, toOwnUrl } from "./options.ts";
 import { keyFor } from "./own-key.ts";
 
 export interface ConnectOptions extends SharedOptions {
@@ -24,7 +24,7 @@ export async function withClient<T>(
 ): Promise<T> {
   const config = toConfig(context, options);
   if (await answers(config.server)) return use(createClient(config.server, keyFor(config, config.server)), config);
-  if (config.server !== settings.server.default) {
+  if (config.server !== settings.server.default && config.server !== toOwnUrl(config)) {
     throw new Exit(exitCodes.outage, `No server answers at ${config.server}.`, "Start one with: tributary up");
   }
   if (!options.mayCreate && !existsSync(config.dataDir)) {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { ConfigError, readConfig } from "#config/read-config.ts";
-import type { Config, SettingName } from "#config/settings.ts";
+import { type Config, type SettingName, settings } from "#config/settings.ts";
 import type { Context } from "./context.ts";
 import { Exit, exitCodes } from "./exit.ts";
 
@@ -21,7 +21,7 @@ export interface SharedOptions {
 /** For commands that talk to a server. */
 export function addConnectOptions(command: Command): Command {
   return command
-    .option("--server <url>", "the server to talk to (default: http://127.0.0.1:7077, or the data folder itself)")
+    .option("--server <url>", "the server to talk to (default: the one of tributary.toml, or the data folder itself)")
     .option("--key <key>", "the API key to send")
     .option("--data <dir>", "the data folder to open when no server answers")
     .option("--config <file>", "the settings file instead of tributary.toml");
@@ -66,11 +66,19 @@ export function toConfig(
   if (options.verbose) flags.logLevel = "debug";
   try {
     const file = options.config === undefined ? {} : { file: options.config };
-    return readConfig({ flags: { ...flags, ...fixed }, env: context.env, ...file });
+    const config = readConfig({ flags: { ...flags, ...fixed }, env: context.env, ...file });
+    return config.server === settings.server.default ? Object.freeze({ ...config, server: toOwnUrl(config) }) : config;
   } catch (error) {
     if (error instanceof ConfigError) throw new Exit(exitCodes.usage, error.message);
     throw error;
   }
+}
+
+/** Where the server of these settings answers on this machine. */
+export function toOwnUrl({ httpAddress: { host, port }, tlsCert }: Config): string {
+  const isAny = host === "0.0.0.0" || host === "::";
+  const name = isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return port === 0 ? settings.server.default : `${tlsCert === "" ? "http" : "https"}://${name}:${port}`;
 }
 
 /** A number given on the command line; anything else is a wrong use. */

@@ -95,7 +95,55 @@ describe("finding a server", () => {
 
   it("passes on why the folder cannot be opened, without a stack", async () => {
     const { code, err } = await runInTest(["runs", "--data", folder]);
-    expect([code, err]).toEqual([3, "error The data folder is in use.\n"]);
+    expect([code, err]).toEqual([
+      3,
+      "error The data folder is in use.\nIf a server runs there, name it with --server URL.\n",
+    ]);
+  });
+
+  it("asks the server of the settings file, with the address that it listens on", async () => {
+    const url = await start({ runs: () => ({ runs: [], next: null, total: 0, as_of: "a-1" }) });
+    const config = join(folder, "tributary.toml");
+    writeFileSync(config, `[http]\nlisten = "0.0.0.0:${new URL(url).port}"\n`);
+    expect(await runInTest(["runs", "--config", config, "--data", folder])).toMatchObject({
+      code: 0,
+      out: "No runs.\n",
+    });
+    // Where nothing listens, its data folder is opened as without the file.
+    writeFileSync(config, '[http]\nlisten = "127.0.0.1:1"\n');
+    const opened = await runInTest(["runs", "--config", config, "--data", folder]);
+    expect([opened.code, opened.err]).toEqual([3, expect.stringContaining("The data folder is in use.")]);
+  });
+
+  it("speaks of commands where the server speaks of routes, and as JSON to those who asked for it", async () => {
+    const url = await start({
+      run: () => {
+        throw new Refusal("run_not_found", "There is no run r.", { hint: "List runs with GET /api/v1/runs." });
+      },
+    });
+    const { code, err } = await runInTest(["show", "r", "--server", url]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^error There is no run r\.\nList runs with: tributary runs /),
+    ]);
+    const json = await runInTest(["show", "r", "--server", url, "--json"]);
+    expect(JSON.parse(json.err)).toMatchObject({ error: { exit_code: 1, message: "There is no run r." } });
+    expect((await runInTest(["delete", "r", "--yes", "--server", url])).err).toContain("There is no run r.");
+  });
+
+  it("tells in a sentence why a data folder cannot be used, with 2", () => {
+    writeFileSync(join(folder, "file"), "");
+    const main = new URL("../main.ts", import.meta.url).pathname;
+    const reasons = { [join(folder, "file")]: "a file is in the way of a folder", "/proc/x": "there is no such" };
+    for (const [path, reason] of Object.entries(reasons)) {
+      const flags = ["--http", "127.0.0.1:0", "--xtrack", "off"];
+      const { status, stderr } = spawnSync(process.execPath, [main, "up", "--data", path, ...flags], { cwd: folder });
+      expect([status, String(stderr)]).toEqual([
+        2,
+        expect.stringContaining(`error The data folder ${path} cannot be used: ${reason}`),
+      ]);
+      expect(String(stderr)).not.toContain("    at ");
+    }
   });
 
   it("says what is wrong with the settings, with 2", async () => {
@@ -218,6 +266,7 @@ describe("the other commands", () => {
   it("delete does not happen without --yes where nobody can be asked", async () => {
     const deleted: unknown[] = [];
     const url = await start({
+      run: () => ({ ...summary }),
       deleteRuns: ({ body }: { body: unknown }) => {
         deleted.push(body);
         return { deleted: 2, as_of: "a-1" };
@@ -251,6 +300,36 @@ describe("the other commands", () => {
     expect([code, out]).toEqual([1, "pause refused: busy\n"]);
     expect((await runInTest(["send", "r", "pause", "--payload", "[1]", "--server", url])).code).toBe(2);
     expect((await runInTest(["send", "r", "explode", "--server", url])).code).toBe(2);
+  });
+
+  it("send says how a run could hear commands when none of its workers does, with 1", async () => {
+    const command = {
+      id: "c1",
+      type: "stop",
+      payload: "{}",
+      worker: null,
+      state: "queued",
+      by: "",
+      created_ns: "1",
+      note: "",
+    };
+    const how = "Start the program with tributary run, or ask for commands in run_start.";
+    const url = await start({
+      sendCommand: () => command,
+      commands: () => ({ accepting: [], how, commands: [command], as_of: "a-1" }),
+    });
+    const { code, out, err } = await runInTest(["send", "r", "stop", "--server", url]);
+    expect([code, out]).toEqual([1, "stop queued\n"]);
+    expect(err).toBe(`error No worker of this run hears commands now; it waits for one.\n${how}\n`);
+  });
+
+  it("check gives every finding to programs, and takes a schema folder that is not there for wrong use", async () => {
+    const file = join(folder, "many.jsonl");
+    writeFileSync(file, '{"record_type":"ser"}\n'.repeat(1200));
+    const { out } = await runInTest(["check", file, "--json"]);
+    expect(out.trimEnd().split("\n").length).toBeGreaterThan(1200);
+    const { code, err } = await runInTest(["check", file, "--schema-dir", join(folder, "none")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("cannot be read")]);
   });
 
   it("keys shows a new key once, on standard output alone", async () => {

@@ -2,7 +2,6 @@
 
 import { Command, CommanderError } from "commander";
 import { version } from "#base/version.ts";
-import { ApiError } from "./client.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCompare } from "./commands/compare.ts";
@@ -21,7 +20,8 @@ import { addSql } from "./commands/sql.ts";
 import { addTail } from "./commands/tail.ts";
 import { addUp } from "./commands/up.ts";
 import { type Context, paint } from "./context.ts";
-import { Exit, exitCodes } from "./exit.ts";
+import { type Exit, exitCodes } from "./exit.ts";
+import { toExit } from "./sentence.ts";
 
 const commands = [
   addUp,
@@ -76,34 +76,16 @@ export async function runCli(args: readonly string[], context: Context): Promise
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     const said = toExit(error);
-    if (said.message !== "") printError(context, said);
+    if (said.message !== "") printError(context, said, args.includes("--json"));
     return said.code;
   }
 }
 
-function toExit(error: unknown): Exit {
-  if (error instanceof Exit) return error;
-  if (error instanceof ApiError) {
-    const { message, hint, at } = error.answer;
-    const place = at?.offset === undefined ? "" : ` (at character ${at.offset + 1})`;
-    return new Exit(error.status >= 500 ? exitCodes.outage : exitCodes.negative, message + place, hint);
+function printError(context: Context, { code, message, hint }: Exit, isJson: boolean): void {
+  if (isJson) {
+    context.stderr.write(`${JSON.stringify({ error: { exit_code: code, message, hint } })}\n`);
+    return;
   }
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (syscall === "listen") {
-    const why = code === "EADDRINUSE" ? "something else listens there" : code;
-    const hint = "Choose another address with --http or --xtrack; tributary doctor says which ports are free.";
-    return new Exit(
-      exitCodes.outage,
-      `Cannot listen on ${address}${port === undefined ? "" : `:${port}`}: ${why}.`,
-      hint,
-    );
-  }
-  // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
-  const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
-  return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
-}
-
-function printError(context: Context, { message, hint }: Exit): void {
   const word = paint(context.stderr, context.env, "red", "error");
   context.stderr.write(`${word} ${message}\n${hint === "" ? "" : `${hint}\n`}`);
 }

@@ -34,7 +34,7 @@ export async function runInTest(args: readonly string[], world: World = {}): Pro
     openServer:
       world.openServer ??
       (async () => {
-        throw Object.assign(new Error("The data folder is in use."), { kind: "folder_busy" });
+        throw Object.assign(new Error("The data folder is in use."), { kind: "folder_taken" });
       }),
   };
   const code = await runCli(args, context);

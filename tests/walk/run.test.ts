@@ -36,19 +36,18 @@ interface Started {
 function startRun(server: string, program: string, flags: readonly string[] = []): Started {
   const file = join(folder, "program.cjs");
   writeFileSync(file, preamble + program);
-  const args = [
-    main,
-    "run",
-    "--server",
-    server,
-    "--data",
-    join(folder, "data"),
-    ...flags,
-    "--",
-    process.execPath,
-    file,
-  ];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["pipe", "pipe", "pipe"] });
+  return startProgram(server, [process.execPath, file], flags);
+}
+
+function startProgram(
+  server: string,
+  command: readonly string[],
+  flags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Started {
+  const args = [main, "run", "--server", server, "--data", join(folder, "data"), ...flags, "--", ...command];
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  const child = spawn(process.execPath, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   let out = "";
   let err = "";
   child.stdout?.on("data", (chunk) => (out += chunk));
@@ -110,6 +109,25 @@ describe("tributary run", () => {
     await startRun(app.app.url, "").ended;
     expect(await readRun("walk-alone")).toMatchObject({ status: "completed", counts: { events: 3 } });
     expect(readdirSync(join(folder, ".xtrack"))).toEqual([]);
+  });
+
+  it("says that a program was not found or may not be started, with a shell's code", async () => {
+    writeFileSync(join(folder, "plain.txt"), "no program");
+    const missing = await startProgram(app.app.url, ["no-such-program"]).ended;
+    expect([missing.code, missing.err]).toEqual([
+      127,
+      expect.stringContaining("tributary: no-such-program was not found\n"),
+    ]);
+    const plain = await startProgram(app.app.url, ["./plain.txt"]).ended;
+    expect([plain.code, plain.err]).toEqual([
+      126,
+      expect.stringContaining("tributary: ./plain.txt could not be started (EACCES)\n"),
+    ]);
+  });
+
+  it("is the run that CIRRON_RUN_ID names", async () => {
+    await startProgram(app.app.url, ["true"], [], { CIRRON_RUN_ID: "run-42" }).ended;
+    expect(await readRun("run-42")).toMatchObject({ status: "completed" });
   });
 
   it("keeps what a server refuses for its key, and the next run with the right one takes it along", async () => {

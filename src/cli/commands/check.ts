@@ -8,6 +8,7 @@ import { addJsonOption } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
 import { formatProblem, formatSummary } from "#protocol/finding.ts";
 import { readRegistry } from "#protocol/semantiva/schema-dir.ts";
+import { RegistryError } from "#wire/semantiva/registry.ts";
 
 interface CheckCommandOptions {
   readonly strict?: boolean;
@@ -28,10 +29,14 @@ export function addCheck(program: Command, context: Context): void {
     .option("--schema-dir <dir>", "more record types: JSON Schema files and a registry.json")
     .addHelpText("after", "\nExample:\n  tributary check traces/ --strict\n");
   addJsonOption(command).action(async (paths: string[], options: CheckCommandOptions) => {
-    const registry = await readRegistry(options.schemaDir ?? "");
+    const registry = await readRegistry(options.schemaDir ?? "").catch((error: unknown) => {
+      throw error instanceof RegistryError ? new Exit(exitCodes.usage, `--schema-dir: ${error.message}.`) : error;
+    });
+    // A person has seen enough after a while, a program has not.
+    const bound = options.json ? { problemsPerFileMax: Number.POSITIVE_INFINITY } : {};
     const stdin = context.stdin as unknown as AsyncIterable<Uint8Array>;
     let errors = 0;
-    for await (const finding of checkPaths(paths, { registry, strict: options.strict ?? false, stdin })) {
+    for await (const finding of checkPaths(paths, { registry, strict: options.strict ?? false, stdin, ...bound })) {
       if (finding.kind === "summary") errors = finding.errors;
       if (options.json) printLine(context, JSON.stringify(finding));
       else printLine(context, finding.kind === "summary" ? formatSummary(finding) : formatProblem(finding));

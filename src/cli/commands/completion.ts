@@ -50,12 +50,20 @@ function toBash(commands: readonly Listed[]): string {
     const words = [...children, ...options.map(({ long }) => long)].join(" ");
     return `    ${name}) words="${words}" ;;`;
   });
+  const choices = commands.flatMap(({ name, options }) =>
+    options
+      .filter(({ words }) => words.length > 0)
+      .map(({ long, words }) => `    "${name} ${long}") words="${words.join(" ")}" ;;`),
+  );
   return `# bash completion for tributary
 _tributary() {
   local current=\${COMP_WORDS[COMP_CWORD]} words
   case \${COMP_WORDS[1]} in
 ${cases.join("\n")}
     *) words="" ;;
+  esac
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD - 1]}" in
+${choices.join("\n")}
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then words="${commands.map(({ name }) => name).join(" ")}"; fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))

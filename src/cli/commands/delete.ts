@@ -29,6 +29,8 @@ export function addDelete(program: Command, context: Context): void {
       if ((ids.length === 0) === (options.filter === undefined)) {
         throw new Exit(exitCodes.usage, "Name the runs to delete, or give --filter.");
       }
+      // Says which one is not there, before anything is asked or deleted.
+      for (const id of ids) await client.call("run", { params: { id } });
       const which = options.filter === undefined ? { ids } : { filter: options.filter };
       const expect =
         options.filter === undefined

@@ -5,6 +5,7 @@ import { access, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
+import { toOldNodeSentence } from "#base/old-node.ts";
 import type { Client } from "#cli/client.ts";
 import { createClient } from "#cli/client.ts";
 import { answers } from "#cli/connect.ts";
@@ -46,7 +47,8 @@ export function addDoctor(program: Command, context: Context): void {
     ];
     if (options.json) printJson(context, findings);
     else for (const finding of findings) printFinding(context, finding);
-    if (findings.some(({ ok }) => !ok)) throw new Exit(exitCodes.negative, "Something is wrong.");
+    const wrong = findings.filter(({ ok }) => !ok).map(({ what }) => what);
+    if (wrong.length > 0) throw new Exit(exitCodes.negative, `Something is wrong: ${wrong.join(", ")}.`);
   });
 }
 
@@ -57,9 +59,8 @@ function printFinding(context: Context, { what, ok, detail, hint }: Finding): vo
 }
 
 function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const ok = major > 22 || (major === 22 && minor >= 18);
-  return { what: "Node", ok, detail: process.versions.node, hint: "Tributary needs Node 22.18 or newer." };
+  const hint = toOldNodeSentence(process.versions.node);
+  return { what: "Node", ok: hint === "", detail: process.versions.node, hint };
 }
 
 async function checkFolder(path: string): Promise<Finding> {

@@ -22,7 +22,10 @@ export function addKeys(program: Command, context: Context): void {
       "Lists the API keys. While there is none, everybody on this machine may do everything, and nobody else can.",
     )
     .addHelpText("after", "\nExample:\n  tributary keys create --name training --scope ingest\n");
-  const list = keys.command("list", { isDefault: true }).summary("list the keys");
+  const list = keys
+    .command("list", { isDefault: true })
+    .summary("list the keys")
+    .addHelpText("after", "\nExample:\n  tributary keys list\n");
   addJsonOption(addConnectOptions(list)).action((options: ConnectOptions & { json?: boolean }) =>
     withClient(context, { ...options, mayCreate: true }, async (client) => {
       const answer = await client.call("keys", {});
@@ -53,7 +56,8 @@ export function addKeys(program: Command, context: Context): void {
         "ingest, read, control or admin (may be repeated; default: ingest and read)",
       ).argParser(collect),
     )
-    .option("--workspace <name>", "the workspace it belongs to");
+    .option("--workspace <name>", "the workspace it belongs to")
+    .addHelpText("after", "\nExample:\n  tributary keys create --name team --scope read --workspace team-a\n");
   addJsonOption(addConnectOptions(create)).action((options: CreateOptions) =>
     withClient(context, { ...options, mayCreate: true }, async (client) => {
       const { name, scope = ["ingest", "read"], workspace } = options;
@@ -65,7 +69,11 @@ export function addKeys(program: Command, context: Context): void {
     }),
   );
 
-  const revoke = keys.command("revoke").summary("revoke a key").argument("<id>", "its id, from the list");
+  const revoke = keys
+    .command("revoke")
+    .summary("revoke a key")
+    .argument("<id>", "its id, from the list")
+    .addHelpText("after", "\nExample:\n  tributary keys revoke k_1a2b3c4d\n");
   addJsonOption(addConnectOptions(revoke)).action((key: string, options: ConnectOptions & { json?: boolean }) =>
     withClient(context, options, async (client) => {
       const answer = await client.call("deleteKey", { params: { key } });

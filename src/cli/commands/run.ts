@@ -35,7 +35,7 @@ export function addRun(program: Command, context: Context): void {
         "and what the machine did. Exits as the program did. Without a server everything is kept and taken in later.",
     )
     .argument("<command...>", "the program and its arguments, after --")
-    .option("--run-id <id>", "the run's id (default: a new one)")
+    .option("--run-id <id>", "the run's id (default: CIRRON_RUN_ID, else a new one)")
     .option("--name <name>", "the run's name (default: the program's)")
     .option("--sample <time>", "how often CPU, memory and GPU are sampled, or off", "2s")
     .option("--watch <path>", "also follow this trace file or folder (may be repeated)", collect)
@@ -44,7 +44,8 @@ export function addRun(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  tributary run -- python train.py --lr 0.1\n");
   addConnectOptions(command).action(async (words: string[], options: RunOptions) => {
     const config = toConfig(context, options);
-    const runId = options.runId ?? createRunId();
+    // A person who has named the run for the Cirron SDK means this one.
+    const runId = options.runId ?? (context.env["CIRRON_RUN_ID"] || createRunId());
     const client = createClient(config.server, keyFor(config, config.server));
     const say = (text: string) => {
       if (!options.quiet) context.stderr.write(`${paint(context.stderr, context.env, "dim", `tributary: ${text}`)}\n`);
@@ -68,6 +69,7 @@ export function addRun(program: Command, context: Context): void {
       sampleMs: toSampleMs(options.sample),
     });
     await watching.stop();
+    if (result.problem !== "") context.stderr.write(`tributary: ${result.problem}\n`);
     if (result.spooled === 0) {
       await importLeftSpool(client, runId, startedMs).catch(() => undefined);
       // Whoever asks next finds the run as it ended; a server that is busy with much else is not waited for.

@@ -36,13 +36,22 @@ export function addSend(program: Command, context: Context): void {
       const worker = options.worker === undefined ? {} : { worker: options.worker };
       let sent = await client.call("sendCommand", { params: { id }, body: { type, ...payload, ...worker } });
       const deadline = Date.now() + options.wait * 1000;
-      while (!settled.has(sent.state) && Date.now() < deadline && !context.stop.aborted) {
-        await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
-        const { commands } = await client.call("commands", { params: { id } });
+      const look = async () => {
+        const { commands, how: reason } = await client.call("commands", { params: { id } });
         sent = commands.find((one) => one.id === sent.id) ?? sent;
+        return reason;
+      };
+      // Who cannot be reached is not waited for.
+      let how = await look();
+      while (!settled.has(sent.state) && how === "" && Date.now() < deadline && !context.stop.aborted) {
+        await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
+        how = await look();
       }
-      if (options.json) printJson(context, sent);
+      if (options.json) printJson(context, { ...sent, how });
       else printLine(context, `${sent.type} ${sent.state}${sent.note === "" ? "" : `: ${sent.note}`}`);
+      if (!settled.has(sent.state) && how !== "") {
+        throw new Exit(exitCodes.negative, "No worker of this run hears commands now; it waits for one.", how);
+      }
       if (sent.state === "refused" || sent.state === "expired") {
         throw new Exit(exitCodes.negative, `The command was ${sent.state}.`);
       }

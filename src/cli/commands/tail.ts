@@ -35,7 +35,7 @@ export function addTail(program: Command, context: Context): void {
     withClient(context, options, async (client) => {
       const run = await client.call("run", { params: { id } });
       const last = await follow(context, client, run, options);
-      if (last === "failed" || last === "killed") throw new Exit(exitCodes.negative, `The run ${last}.`);
+      if (last === "failed" || last === "killed") throw new Exit(exitCodes.negative, "");
     }),
   );
 }

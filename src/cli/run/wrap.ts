@@ -34,6 +34,8 @@ export interface WrapResult {
   readonly exitCode: number;
   /** Requests that wait on disk for a server. */
   readonly spooled: number;
+  /** Why the program could not be started; '' when it was. */
+  readonly problem: string;
 }
 
 const flushMs = 200;
@@ -64,18 +66,18 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   const link = createCommandLink({ url: client.url, key, runId, onBytes: (bytes) => writeCommand(child, bytes) });
   capture.listen(child, link);
   const stopForwarding = forwardSignals(child);
-  const ended = waitForEnd(child);
+  const ended = waitForEnd(child, options.command[0] ?? "");
   capture.record("wrapper_start", toStart(options));
   const flushing = setInterval(() => capture.flush(false), flushMs);
   const stopSampling = startSampling(child, options.sampleMs, capture);
   try {
-    const { code, signal } = await ended;
-    const failure = child.pid === undefined ? { error: "the program could not be started" } : {};
+    const { code, signal, problem } = await ended;
+    const failure = problem === "" ? {} : { error: problem };
     capture.flush(true);
     capture.record("wrapper_exit", { code, signal, ...failure });
     await capture.settle();
     const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-    return { exitCode: child.pid === undefined ? 127 : exitCode, spooled: await outbox.close(closeMs) };
+    return { exitCode, spooled: await outbox.close(closeMs), problem };
   } finally {
     clearInterval(flushing);
     stopSampling();
@@ -128,11 +130,21 @@ function forwardSignals(child: ChildProcess): () => void {
   };
 }
 
-/** The program has ended and everything it wrote was read. */
-function waitForEnd(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+interface ProgramEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly problem: string;
+}
+
+/** The program has ended and everything it wrote was read; or it was never started, with the code a shell has for that. */
+function waitForEnd(child: ChildProcess, program: string): Promise<ProgramEnd> {
   return new Promise((resolve) => {
-    child.once("close", (code, signal) => resolve({ code, signal }));
-    child.once("error", () => resolve({ code: 127, signal: null }));
+    child.once("close", (code, signal) => resolve({ code, signal, problem: "" }));
+    child.once("error", ({ code }: NodeJS.ErrnoException) => {
+      if (child.pid !== undefined) return;
+      if (code === "ENOENT") resolve({ code: 127, signal: null, problem: `${program} was not found` });
+      else resolve({ code: 126, signal: null, problem: `${program} could not be started (${code})` });
+    });
   });
 }
 

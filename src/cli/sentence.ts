@@ -1,0 +1,72 @@
+// Whatever ended a command → a sentence for people, a hint in the words of the command line, and a code for scripts.
+
+import { dirname } from "node:path";
+import { ApiError } from "./client.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+/** The server's hints speak of routes; who typed a command wants to know what to type. */
+const hints: Readonly<Record<string, string>> = {
+  run_not_found: "List runs with: tributary runs   Any id a run was ever known by works.",
+  launch_not_found: "List runs with: tributary runs   A retry of a launch is another attempt.",
+  key_missing: "Give one with --key or TRIBUTARY_KEY. On the server's machine, tributary keys create makes one.",
+  key_wrong: "Give another with --key or TRIBUTARY_KEY. On the server's machine, tributary keys lists those there are.",
+  sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
+};
+
+export function toExit(error: unknown): Exit {
+  if (error instanceof Exit) return error;
+  if (error instanceof ApiError) {
+    const { code, message, hint, at } = error.answer;
+    const place = at?.offset === undefined ? "" : ` (at character ${at.offset + 1})`;
+    return new Exit(error.status >= 500 ? exitCodes.outage : exitCodes.negative, message + place, hints[code] ?? hint);
+  }
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === "listen") return toListenExit(error as ListenError);
+  if (syscall !== undefined && path !== undefined) return toFileExit(error as NodeJS.ErrnoException, path);
+  // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
+  const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
+  if (kind === "folder_taken") {
+    return new Exit(exitCodes.outage, String(message), "If a server runs there, name it with --server URL.");
+  }
+  return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
+}
+
+type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
+
+function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
+  const why = code === "EADDRINUSE" ? "something else listens there" : whyNot(code);
+  if (address.startsWith("/")) {
+    // The socket is made under a name of its own first.
+    const path = address.replace(/\.[0-9a-f]{6}$/, "");
+    return new Exit(exitCodes.outage, `Cannot listen on ${path}: ${why}.`, "Choose another path with --unix.");
+  }
+  const hint = "Choose another address with --http or --xtrack; tributary doctor says which ports are free.";
+  return new Exit(exitCodes.outage, `Cannot listen on ${address}${port < 0 ? "" : `:${port}`}: ${why}.`, hint);
+}
+
+function toFileExit({ code, syscall }: NodeJS.ErrnoException, path: string): Exit {
+  const isFolder = syscall === "mkdir" || syscall === "scandir";
+  const what = isFolder && code === "EACCES" ? dirname(path) : path;
+  return new Exit(exitCodes.outage, `Cannot use ${what}: ${whyNot(code)}.`);
+}
+
+export function whyNot(code: string | undefined): string {
+  switch (code) {
+    case "EACCES":
+    case "EPERM":
+      return "this user may not";
+    case "EROFS":
+      return "it is on a read-only disk";
+    case "ENOSPC":
+      return "the disk is full";
+    case "ENOENT":
+      return "there is no such file or folder";
+    case "EEXIST":
+    case "ENOTDIR":
+      return "a file is in the way of a folder";
+    case "EISDIR":
+      return "it is a folder";
+    default:
+      return code ?? "for an unknown reason";
+  }
+}
