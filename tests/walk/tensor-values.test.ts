@@ -79,6 +79,8 @@ test("a file may be named by a snapshot's id, as the document has it, and asked 
     expect(Buffer.from(await response.arrayBuffer()).equals(file)).toBe(true);
   }
   expect((await fetch(blob("t1", "other.safetensors"))).status).toBe(404);
+  const refused = await fetch(blob("t1", "no-extension"), { method: "PUT", body: file });
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("a snapshot's id")]);
   const query = "SELECT blobUri FROM TraceSnapshot ORDER BY spanId, id";
   const { rows } = (await walk.post("/api/v1/sql", JSON.stringify({ query }))).body as { rows: string[][] };
   const weights = "traces/default/t1/t1/weights.safetensors";

@@ -278,6 +278,7 @@ function fromRow(row: Record<string, string>): WaitingBlob {
 }
 
 function refuseKey(key: string): BlobRefused {
-  const message = `A blob's key is snapshots/<span id>/<weights|gradients>.safetensors, not ${JSON.stringify(key)}.`;
+  const form = "snapshots/<span id>/<name>.<extension>, its name weights, gradients or a snapshot's id";
+  const message = `A blob's key is ${form}; ${JSON.stringify(key)} is none.`;
   return { refused: true, message };
 }
