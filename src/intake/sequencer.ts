@@ -127,7 +127,7 @@ export class Sequencer {
       preparing.catch(ignore);
       this.hold({ ...entry, preparing });
     } else this.hold(entry);
-    if (this.catchingUp === null) this.startCatchUp();
+    if (this.catchingUp === null) void this.startCatchUp();
   }
 
   private startCatchUp(): Promise<void> {

@@ -47,7 +47,7 @@ export class Committer {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.queue.push({ parts, bytes, resolve, reject });
     this.waitingBytes += bytes;
-    this.wake();
+    void this.wake();
     return promise;
   }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createTraceWriter, fingerprint, float, type PipelinePlan } from "../../src/emit/semantiva.ts";
 import { bundledSchemas } from "../../src/wire/semantiva/bundled.ts";

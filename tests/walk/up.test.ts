@@ -49,7 +49,7 @@ function up(...flags: string[]): Up {
       const found = /Open +(http:\S+)\n/.exec(out)?.[1];
       if (found) resolve(found);
     });
-    ended.then(() => reject(new Error(err)));
+    void ended.then(() => reject(new Error(err)));
   });
   url.catch(() => undefined);
   return { child, url, ended };

@@ -163,7 +163,7 @@ function parseJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
     else
-      parse(request, body as string, (error, value) => {
+      void parse(request, body as string, (error, value) => {
         const isExact = error !== null || !longInteger.test(body as string);
         done(error, isExact ? value : parseExactly(body as string));
       });
@@ -235,6 +235,7 @@ const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?: *; *[\w!#$%&'*+.
 async function addRoutes(app: FastifyInstance, options: HttpServerOptions, access: Access, draining: AbortSignal) {
   const { config, keys, loginSecret, intake, blobs, metrics, readiness, handlers, webDir } = options;
   // Ingest bodies are read by their routes, within limits; nothing may parse them first.
+  // biome-ignore lint/nursery/noMisusedPromises: the framework waits for what its plugins do.
   await app.register(async (ingest) => {
     ingest.removeAllContentTypeParsers();
     ingest.addContentTypeParser("*", (_request, _payload, done) => done(null));

@@ -41,6 +41,7 @@ export async function addWebApp(app: FastifyInstance, folder: string): Promise<v
   };
 
   if (built) {
+    // biome-ignore lint/nursery/noMisusedPromises: the framework waits for what its plugins do.
     await app.register(async (files) => {
       // The library declares its own routes; like all others they need a scope to be answered.
       files.addHook("onRoute", (route) => {

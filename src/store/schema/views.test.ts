@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { assert, property, string } from "fast-check";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
@@ -255,8 +255,8 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
 
   it("cuts a text to 256 bytes and never inside a character [CT-35]", async () => {
     const texts: string[] = [];
-    assert(
-      property(string({ unit: "grapheme-composite", minLength: 60, maxLength: 300 }), (text) => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme-composite", minLength: 60, maxLength: 300 }), (text) => {
         texts.push(text);
       }),
       { numRuns: 300 },

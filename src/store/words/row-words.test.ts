@@ -1,4 +1,4 @@
-import { array, assert, constantFrom, integer, oneof, property, string, tuple } from "fast-check";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type RowShape, RowWords } from "./row-words.ts";
 import { toShape } from "./type-shape.ts";
@@ -6,8 +6,8 @@ import { toShape } from "./type-shape.ts";
 /** What the engine writes for a column type and what it must become. */
 type Cell = readonly [engine: string, words: string];
 
-const floatCell = oneof(
-  constantFrom<Cell>(
+const floatCell = fc.oneof(
+  fc.constantFrom<Cell>(
     ["1.5", "1.5"],
     ['"nan"', '"NaN"'],
     ['"-nan"', '"NaN"'],
@@ -18,26 +18,27 @@ const floatCell = oneof(
     ["1e-7", "1e-7"],
   ),
 );
-const textCell = oneof(
-  string(),
-  constantFrom("nan", "inf", "-inf", '"nan"', "a,b", "]", "[", "\\", 'x\\"', "\n", "{}", "é"),
-).map((text): Cell => {
-  const json = JSON.stringify(text);
-  return [json, json];
-});
+const textCell = fc
+  .oneof(fc.string(), fc.constantFrom("nan", "inf", "-inf", '"nan"', "a,b", "]", "[", "\\", 'x\\"', "\n", "{}", "é"))
+  .map((text): Cell => {
+    const json = JSON.stringify(text);
+    return [json, json];
+  });
 const list = (cell: typeof floatCell) =>
-  array(cell, { maxLength: 3 }).map(
-    (cells): Cell => [`[${cells.map(([e]) => e).join(",")}]`, `[${cells.map(([, w]) => w).join(",")}]`],
+  fc
+    .array(cell, { maxLength: 3 })
+    .map((cells): Cell => [`[${cells.map(([e]) => e).join(",")}]`, `[${cells.map(([, w]) => w).join(",")}]`]);
+const mapCell = fc
+  .array(fc.tuple(textCell, floatCell), { maxLength: 3 })
+  .map(
+    (pairs): Cell => [
+      `{${pairs.map(([[k], [e]]) => `${k}:${e}`).join(",")}}`,
+      `{${pairs.map(([[k], [, w]]) => `${k}:${w}`).join(",")}}`,
+    ],
   );
-const mapCell = array(tuple(textCell, floatCell), { maxLength: 3 }).map(
-  (pairs): Cell => [
-    `{${pairs.map(([[k], [e]]) => `${k}:${e}`).join(",")}}`,
-    `{${pairs.map(([[k], [, w]]) => `${k}:${w}`).join(",")}}`,
-  ],
-);
-const pairCell = tuple(floatCell, textCell).map(
-  ([[fe, fw], [te, tw]]): Cell => [`{"a":${fe},"b":${te}}`, `{"a":${fw},"b":${tw}}`],
-);
+const pairCell = fc
+  .tuple(floatCell, textCell)
+  .map(([[fe, fw], [te, tw]]): Cell => [`{"a":${fe},"b":${te}}`, `{"a":${fw},"b":${tw}}`]);
 
 const columns: readonly { readonly type: string; readonly cell: typeof floatCell }[] = [
   { type: "Float64", cell: floatCell },
@@ -51,7 +52,7 @@ const columns: readonly { readonly type: string; readonly cell: typeof floatCell
   { type: "Array(Array(Nullable(Float64)))", cell: list(list(floatCell)) },
 ];
 
-const rowCells = array(tuple(...columns.map(({ cell }) => cell)), { maxLength: 6 });
+const rowCells = fc.array(fc.tuple(...columns.map(({ cell }) => cell)), { maxLength: 6 });
 
 /** The bytes in pieces of these sizes, over and over. */
 function pass(shape: RowShape, bytes: Buffer, sizes: readonly number[]): string {
@@ -71,22 +72,26 @@ const header = `${JSON.stringify(names)}\n${JSON.stringify(columns.map(({ type }
 
 describe("RowWords", () => {
   it("gives floats their words and leaves texts alone, however the answer is cut", () => {
-    assert(
-      property(rowCells, array(integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }), (rows, sizes) => {
-        const input = header + rows.map((cells) => `[${cells.map(([e]) => e).join(", ")}]\n`).join("");
-        const expected = rows.map((cells) => JSON.parse(`[${cells.map(([, w]) => w).join(",")}]`) as unknown[]);
-        const parse = (text: string): unknown[] =>
-          text
-            .split("\n")
-            .slice(0, -1)
-            .map((line) => JSON.parse(line) as unknown);
-        const asRows = pass("rows", Buffer.from(input), sizes);
-        expect(parse(asRows)).toEqual(expected);
-        const asObjects = pass("objects", Buffer.from(input), sizes);
-        expect(parse(asObjects)).toEqual(
-          expected.map((row) => Object.fromEntries(row.map((value, i) => [names[i], value]))),
-        );
-      }),
+    fc.assert(
+      fc.property(
+        rowCells,
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
+        (rows, sizes) => {
+          const input = header + rows.map((cells) => `[${cells.map(([e]) => e).join(", ")}]\n`).join("");
+          const expected = rows.map((cells) => JSON.parse(`[${cells.map(([, w]) => w).join(",")}]`) as unknown[]);
+          const parse = (text: string): unknown[] =>
+            text
+              .split("\n")
+              .slice(0, -1)
+              .map((line) => JSON.parse(line) as unknown);
+          const asRows = pass("rows", Buffer.from(input), sizes);
+          expect(parse(asRows)).toEqual(expected);
+          const asObjects = pass("objects", Buffer.from(input), sizes);
+          expect(parse(asObjects)).toEqual(
+            expected.map((row) => Object.fromEntries(row.map((value, i) => [names[i], value]))),
+          );
+        },
+      ),
       { numRuns: 300 },
     );
   });
