@@ -2,6 +2,7 @@
 
 import type uPlot from "uplot";
 import type { Axis } from "#api/contract/series.ts";
+import { largestOf } from "#base/extremes.ts";
 import type { Inks } from "../app/theme.ts";
 import { formatSi } from "../text/format-number.ts";
 import { formatClock, formatElapsed } from "../text/format-time.ts";
@@ -97,7 +98,7 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
     {
       ...quiet,
       gap: 4,
-      size: (_plot, texts) => Math.max(52, 12 + 6.4 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
+      size: (_plot, texts) => Math.max(52, 12 + 6.4 * Math.max(0, largestOf((texts ?? []).map((text) => text.length)))),
       // The library's own steps end at 32 powers of ten, and without one it draws no axis at all.
       incrs: (_plot, _axis, min, max) => [(max - min) / 2],
       splits: (plot, _axis, min, max) => {

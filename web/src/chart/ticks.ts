@@ -1,5 +1,6 @@
 // Where the marks of a value axis stand, and what is written beside them: never two alike, never a wall of lines.
 
+import { largestOf, smallestOf } from "#base/extremes.ts";
 import { formatNumber } from "../text/format-number.ts";
 import { niceTicks, type Range, type YScale } from "./scale.ts";
 
@@ -61,8 +62,8 @@ const digitsMax = 7;
  * the others as what is added to it.
  */
 export function tickTexts(ticks: readonly number[]): string[] {
-  const step = Math.min(...ticks.slice(1).map((tick, i) => Math.abs(tick - (ticks[i] ?? 0))));
-  const size = Math.max(...ticks.map(Math.abs));
+  const step = smallestOf(ticks.slice(1).map((tick, i) => Math.abs(tick - (ticks[i] ?? 0))));
+  const size = largestOf(ticks.map(Math.abs));
   if (!(step > 0) || !(size > 0)) return ticks.map((tick) => formatNumber(tick));
   const digits = (tick: number) => Math.max(1, Math.floor(Math.log10(Math.abs(tick) / step) + 1e-9) + 2);
   if (digits(size) <= digitsMax) return ticks.map((tick) => formatNumber(tick, tick === 0 ? 1 : digits(tick)));

@@ -1,6 +1,7 @@
 // Several runs as one line: their mean, with a band from the least to the greatest. Runs sent their points at positions
 // of their own, so each is read between its points; outside of its first and last point it has no say.
 
+import { largestOf, smallestOf } from "#base/extremes.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 
 /** Null when none of the runs has points. `name` takes the place of the run. */
@@ -25,8 +26,8 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
     tLast: t,
     line,
     last: line,
-    min: rows.map((row) => (row.length === 0 ? null : Math.min(...row))),
-    max: rows.map((row) => (row.length === 0 ? null : Math.max(...row))),
+    min: rows.map((row) => (row.length === 0 ? null : smallestOf(row))),
+    max: rows.map((row) => (row.length === 0 ? null : largestOf(row))),
     count: rows.map((row) => row.length),
     nan: sumAt(members, x, (series) => series.nan),
     posInf: sumAt(members, x, (series) => series.posInf),
