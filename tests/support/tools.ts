@@ -1,4 +1,4 @@
-// Programs that some tests drive but npm cannot install: a real browser and a real NATS server.
+// Programs that some tests drive but npm cannot install: a real browser, a real NATS server and a real proxy.
 // A test asks `findTool` and skips itself when there is none; `npm test` says so in one loud line.
 
 import { accessSync, constants } from "node:fs";
@@ -14,6 +14,7 @@ export interface Tool {
 
 export const tools = {
   chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium", usedBy: "browser tests" },
+  nginx: { names: ["nginx"], debian: "nginx", usedBy: "tests of the proxy file" },
   nats: { names: ["nats-server"], debian: "nats-server", usedBy: "tests of several collectors" },
 } as const satisfies Record<string, Tool>;
 
