@@ -79,7 +79,11 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     addUnfinishedGauge(metrics, () => unfinished.bytes);
     const keyWatch = new KeyWatch(keys);
     closers.unshift(async () => keyWatch.close());
-    const degraded = (): string[] => [...(neighbours?.degraded() ?? []), ...refused.sentences()];
+    const degraded = (): string[] => [
+      ...(neighbours?.degraded() ?? []),
+      ...refused.sentences(),
+      ...collector.setAside.sentences(),
+    ];
     const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => pulse.close());
     const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>

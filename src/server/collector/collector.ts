@@ -33,6 +33,7 @@ import { carryOut, removeHidden } from "./deletion.ts";
 import { removeDoubles } from "./fold-foreign.ts";
 import { LentRows } from "./lent-rows.ts";
 import { loadIdentities, restoreIntake } from "./restore.ts";
+import { SetAside } from "./set-aside.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -74,6 +75,8 @@ export interface Collector {
   readonly sequencer: Sequencer;
   readonly applier: ProtocolApplier;
   readonly hub: LiveHub;
+  /** Accepted records that could not be applied. */
+  readonly setAside: SetAside;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
@@ -151,7 +154,11 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
-  const sequencer = new Sequencer(journal, writer, applier, start, { onApplied, onFatal: options.onFatal });
+  const setAside = new SetAside(dataDir, nodeFiles, options.onTrouble);
+  const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, {
+    onApplied,
+    onFatal: options.onFatal,
+  });
   const onClose = (): void => {
     closing = true;
   };
@@ -167,8 +174,9 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     hub,
     listeners,
     storedListeners,
+    setAside,
   });
-  await sequencer.recover();
+  await recover(sequencer, setAside);
   if (changes.length > 0) await collector.change(changes, "default", "");
   const removing = removeDoubles(collector, doubles).catch((cause) =>
     options.onTrouble("Copies of rows stay in the store.", cause),
@@ -176,6 +184,17 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   // Of a store of its own a collector keeps answers, and is told only of what it writes: nothing else may change there.
   if (store.kind === "embedded") await removing;
   return collector;
+}
+
+async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
+  setAside.beginReplay();
+  await sequencer.recover();
+  setAside.endReplay();
+  await setAside.retry(async (input) => {
+    const again = sequencer.submit(input);
+    if (typeof again === "string") throw new Error(`There is no room for a record: ${again}.`);
+    await again.durable;
+  });
 }
 
 function createApplier(options: CollectorOptions, store: Store, id: string): ProtocolApplier {
@@ -231,6 +250,7 @@ interface Parts {
   readonly hub: LiveHub;
   readonly listeners: ((applied: AppliedInput) => void)[];
   readonly storedListeners: StoredListener[];
+  readonly setAside: SetAside;
   onClose(): void;
 }
 

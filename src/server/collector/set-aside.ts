@@ -1,0 +1,181 @@
+// Records whose application fails. Everything accepted is in the journal and is applied again at every start, so one
+// record that throws, or that takes the process with it, would stop the server for good. It is tried a few times, each in
+// a process or at least a state of its own, then set aside with its bytes: `set-aside/<position>.record` in the data
+// folder, as a durable file, with the reason beside it. Renamed to `<position>.retry` it is submitted again at the next start.
+//
+// A process that dies cannot say why. So while the journal is replayed, `applying` holds the position that is in hand;
+// a position that is found there again and again is the one that kills.
+
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { decodeInput, type Input } from "#intake/input.ts";
+import type { Applier, InputLog } from "#intake/sequencer.ts";
+import { readDurable, writeDurably } from "#journal/durable-file.ts";
+import type { Files } from "#journal/files.ts";
+
+/** How often a record may fail before it is set aside. */
+const triesMax = 2;
+const noteBytes = 96;
+
+interface Suspect {
+  readonly position: number;
+  readonly tries: number;
+  readonly reason: string;
+}
+
+const nobody: Suspect = { position: -1, tries: 0, reason: "" };
+
+export class SetAside {
+  private readonly folder: string;
+  private readonly notePath: string;
+  private readonly files: Files;
+  private readonly onTrouble: (message: string, cause: unknown) => void;
+  private suspect: Suspect;
+  /** Open while the journal is replayed at the start. */
+  private note: number | null = null;
+  /** What is being read back from the journal. */
+  private replaying = -1;
+
+  constructor(dataDir: string, files: Files, onTrouble: (message: string, cause: unknown) => void) {
+    this.folder = join(dataDir, "set-aside");
+    this.notePath = join(dataDir, "applying");
+    this.files = files;
+    this.onTrouble = onTrouble;
+    this.suspect = readSuspect(this.notePath);
+  }
+
+  /** Journal positions of what is set aside. */
+  list(): number[] {
+    return this.positions("record");
+  }
+
+  sentences(): string[] {
+    const found = this.list();
+    if (found.length === 0) return [];
+    const which = found.slice(0, 5).join(", ");
+    return [
+      `${found.length} accepted records could not be applied and were set aside (journal positions ${which}); ` +
+        `they are in ${this.folder} with the reason, and are tried again when they are renamed to <position>.retry.`,
+    ];
+  }
+
+  /** The journal without what is set aside. */
+  log(log: InputLog): InputLog {
+    const read = (from: number): AsyncIterable<{ position: number; payload: Uint8Array }> => this.replay(log, from);
+    return { append: (parts) => log.append(parts), replay: read };
+  }
+
+  applier(applier: Applier): Applier {
+    return {
+      decode: (input) => this.watch(this.replaying, () => applier.decode(input)),
+      prepare: (input, decoded) => applier.prepare(input, decoded),
+      apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
+    };
+  }
+
+  beginReplay(): void {
+    this.note = openSync(this.notePath, "w", 0o600);
+    this.writeNote(this.suspect);
+  }
+
+  endReplay(): void {
+    this.suspect = nobody;
+    this.replaying = -1;
+    if (this.note === null) return;
+    closeSync(this.note);
+    this.note = null;
+    rmSync(this.notePath, { force: true });
+  }
+
+  /** Hands over every record that is to be tried again; one that was taken is gone from here. */
+  async retry(take: (input: Input) => Promise<void>): Promise<void> {
+    for (const position of this.positions("retry")) {
+      const path = this.pathOf(position, "retry");
+      const record = await readDurable(this.files, path);
+      const input = record === undefined ? null : decodeInput(record);
+      if (input !== null) await take(input);
+      rmSync(path);
+      rmSync(this.pathOf(position, "json"), { force: true });
+    }
+  }
+
+  private async *replay(log: InputLog, from: number): AsyncGenerator<{ position: number; payload: Uint8Array }> {
+    for await (const record of log.replay(from)) {
+      const { position, payload } = record;
+      this.replaying = position;
+      if (this.suspect.position === position && this.suspect.tries >= triesMax) await this.put(position, payload);
+      if (!this.isAside(position)) yield record;
+    }
+    this.replaying = -1;
+  }
+
+  private isAside(position: number): boolean {
+    return existsSync(this.pathOf(position, "record")) || existsSync(this.pathOf(position, "retry"));
+  }
+
+  private async put(position: number, payload: Uint8Array): Promise<void> {
+    const { reason, tries } = this.suspect;
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const about = JSON.stringify({ position, tries, reason, bytes: payload.length, at: new Date().toISOString() });
+    writeFileSync(this.pathOf(position, "json"), about, { mode: 0o600 });
+    await writeDurably(this.files, this.pathOf(position, "record"), [payload]);
+    this.suspect = nobody;
+    this.onTrouble(`Record ${position} of the journal could not be applied and is set aside.`, reason);
+  }
+
+  private watch<T>(position: number, work: () => T): T {
+    const isReplay = this.note !== null;
+    const before = this.suspect.position === position ? this.suspect.tries : 0;
+    const suspect = { position, tries: before + 1, reason: "the process ended while it was applied" };
+    if (isReplay && position >= 0) this.writeNote(suspect);
+    try {
+      const done = work();
+      if (isReplay && position >= 0) this.writeNote(this.suspect);
+      return done;
+    } catch (cause) {
+      this.suspect = { ...suspect, reason: String(cause) };
+      // What was not journalled yet is its sender's trouble.
+      if (position >= 0) writeFileSync(this.notePath, format(this.suspect), { mode: 0o600 });
+      throw cause;
+    }
+  }
+
+  /** In place and without a sync: a dying process loses nothing of it, and a machine that loses power tries once more. */
+  private writeNote(suspect: Suspect): void {
+    if (this.note !== null) writeSync(this.note, format({ ...suspect, reason: "" }).padEnd(noteBytes), 0);
+  }
+
+  private pathOf(position: number, kind: "record" | "retry" | "json"): string {
+    return join(this.folder, `${position}.${kind}`);
+  }
+
+  private positions(kind: "record" | "retry"): number[] {
+    if (!existsSync(this.folder)) return [];
+    return readdirSync(this.folder)
+      .flatMap((name) => (name.endsWith(`.${kind}`) ? [Number.parseInt(name, 10)] : []))
+      .sort((a, b) => a - b);
+  }
+}
+
+function format(suspect: Suspect): string {
+  return JSON.stringify(suspect);
+}
+
+function readSuspect(path: string): Suspect {
+  try {
+    const { position, tries, reason } = JSON.parse(readFileSync(path, "utf8")) as Suspect;
+    return { position, tries, reason: reason === "" ? "the process ended while it was applied" : reason };
+  } catch {
+    return nobody;
+  }
+}
