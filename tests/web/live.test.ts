@@ -62,6 +62,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
       id: "live-job",
       name: "live job",
       workerId: "w0",
+      params: { lr: 0.1 },
       transport: { kind: "tcp", host: "127.0.0.1", port },
       source: false,
       env: false,
@@ -138,11 +139,13 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.getByRole("button", { name: "Stop…" }).click();
     await page.getByText("The job ends in good order.").waitFor();
     await page.getByRole("button", { name: "cancel" }).click();
-    await page.getByText("One worker accepts commands").waitFor();
+    await page.getByText(/accepts commands/).waitFor();
     await page.getByRole("button", { name: "Learning rate" }).click();
-    await page.getByLabel("payload (JSON object)").fill("{ no json");
-    await page.getByText("This is no JSON object.").waitFor();
-    await page.getByLabel("payload (JSON object)").fill('{"lr": 0.0005}');
+    const field = page.getByLabel("learning rate");
+    await soon(() => field.inputValue()).toBe("0.1");
+    await field.fill("");
+    expect(await page.getByRole("button", { name: "send “learning rate”" }).isDisabled()).toBe(true);
+    await field.fill("0.0005");
     await page.getByRole("button", { name: "send “learning rate”" }).click();
     await page.getByRole("cell", { name: "confirmed" }).waitFor();
     await soon(() => rate).toBe(0.0005);

@@ -45,6 +45,75 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     expect(problems).toEqual([]);
     await close();
   });
+
+  test("an unfinished filter keeps the last rows, and a finished one is read from its top", async () => {
+    const { page, close } = await browser.visit(`${server.app.url}/runs?sort=name`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    await page.locator(".grid-scroll").evaluate((element) => {
+      element.scrollTop = 4000;
+    });
+    const filter = page.getByLabel("Filter runs");
+    await filter.fill("status:completed AND");
+    await filter.press("Escape");
+    await page.getByRole("alert").waitFor();
+    expect(await page.locator(".grid-row .run-name").count()).toBeGreaterThan(10);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    await filter.fill("params.lr<0.0015");
+    await filter.press("Enter");
+    await page.getByText("200 of 1000").waitFor();
+    await expect.poll(() => page.locator(".grid-row .run-name").first().textContent()).toBe("run 0");
+    await close();
+  });
+
+  test("ticking all ticks all that match, not only what was loaded", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs?filter=params.lr%3C0.0015`);
+    await page.getByText("200 of 1000").waitFor();
+    await page.getByRole("checkbox", { name: "Select all runs" }).click();
+    await page.getByText("1000 selected", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Compare", exact: true }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "delete 1000 runs" }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("the last view comes back from a run, a named one from the menu, and the keyboard goes through the rows", async () => {
+    const asked = "/runs?filter=params.lr%3C0.0015&sort=name";
+    const { page, problems, close } = await browser.visit(server.app.url + asked);
+    await page.getByText("200 of 1000").waitFor();
+    await page.getByRole("button", { name: "views" }).click();
+    await page.getByLabel("Name of this view").fill("slow ones");
+    await page.getByRole("button", { name: "save" }).click();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/runs\/run-0/);
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Runs" }).click();
+    await page.waitForURL(/filter=params\.lr%3C0\.0015/);
+    await page.getByRole("link", { name: "Health" }).click();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.waitForURL(/sort=name/);
+    await page.goto(`${server.app.url}/runs`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    await page.getByRole("button", { name: "views" }).click();
+    await page.getByRole("button", { name: "slow ones", exact: true }).click();
+    await page.getByText("200 of 1000").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("the first stop of the Tab key leads past the bars to the content", async () => {
+    const { page, close } = await browser.visit(`${server.app.url}/runs?sort=name`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate<string>("document.activeElement.id")).toBe("main");
+    await close();
+  });
 });
 
 /** Run n has lr n mod 10 thousandths and a loss of 10,000 − n. */

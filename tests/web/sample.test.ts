@@ -303,7 +303,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     }
     await walk("/runs?filter=experiment%3Atemp&sort=name", async (page) => {
       await page.getByText("3 of 3").waitFor();
-      await page.getByRole("checkbox", { name: "Select all loaded runs" }).click();
+      await page.getByRole("checkbox", { name: "Select all runs" }).click();
       await page.getByRole("button", { name: "Tag" }).click();
       await page.getByLabel("Tag", { exact: true }).fill("doomed");
       await page.getByRole("button", { name: "add the tag" }).click();

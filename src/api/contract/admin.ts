@@ -38,6 +38,8 @@ export const SessionAnswer = Type.Object({
   /** What to put into copy-ready lines: where clients reach this server. */
   http: Type.String(),
   xtrack: nullable(Type.Object({ host: Type.String(), port: Count })),
+  /** How the command line of the server's installation is typed on its machine. */
+  command: Type.String(),
 });
 export type SessionAnswer = Static<typeof SessionAnswer>;
 

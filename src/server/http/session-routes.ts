@@ -9,6 +9,7 @@ import { type Access, mayUse } from "./access.ts";
 import { addRoute } from "./add-route.ts";
 import { createKeySecret, findKey } from "./keys.ts";
 import { formatCookie, formatLogin } from "./login.ts";
+import { readOwnCommand } from "./own-command.ts";
 import type { KeyStore, StoredKey } from "./ports.ts";
 
 export interface SessionOptions {
@@ -95,6 +96,13 @@ function toInfo({ id, name, workspace, scopes, createdNs, lastUsedNs }: StoredKe
   };
 }
 
+/** A server that listens everywhere is reached where this request reached it. */
+function reachable(host: string, asked: string): string {
+  return host === "0.0.0.0" || host === "::" ? asked : host;
+}
+
+const ownCommand = readOwnCommand();
+
 function toSession(request: FastifyRequest, caller: Caller, { access, xtrack }: SessionOptions) {
   const known = mayUse(caller, "read") || caller.scopes.size > 0;
   return {
@@ -103,6 +111,7 @@ function toSession(request: FastifyRequest, caller: Caller, { access, xtrack }: 
     key_needed: access.needsKey(request.sender),
     version,
     http: `${request.protocol}://${request.host}`,
-    xtrack: known ? xtrack : null,
+    xtrack: known && xtrack !== null ? { ...xtrack, host: reachable(xtrack.host, request.hostname) } : null,
+    command: known ? ownCommand : "tributary",
   };
 }

@@ -3,6 +3,7 @@
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useApi } from "../data/use-api.ts";
+import { useLastRunsView } from "../view/runs/remembered-view.ts";
 
 const titles: Record<string, string> = {
   runs: "Runs",
@@ -19,10 +20,17 @@ export function Crumbs() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
   const title = titles[view] ?? "Tributary";
+  const lastRuns = useLastRunsView();
   if (id === undefined) return <Heading text={title} />;
   return (
     <nav className="crumbs" aria-label="Breadcrumb">
-      <Link to={view === "launches" ? "/launches" : "/runs"}>{title}</Link>
+      {view === "launches" ? (
+        <Link to="/launches">{title}</Link>
+      ) : (
+        <Link to="/runs" search={lastRuns}>
+          {title}
+        </Link>
+      )}
       <span className="muted">/</span>
       {view === "runs" ? <RunHeading id={id} /> : <Heading text={id} />}
     </nav>

@@ -4,6 +4,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
 import { Icon, type IconName, Logo } from "../part/icon.tsx";
+import { useLastRunsView } from "../view/runs/remembered-view.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
 import { lazyView } from "./lazy-view.tsx";
@@ -51,10 +52,13 @@ export function Frame() {
   }, []);
   return (
     <div className="frame">
+      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
+        to the content
+      </button>
       <SideBar />
       <div className="frame-main">
         <TopBar onPalette={() => setPalette(true)} onHelp={() => setHelp(true)} />
-        <main className="view">
+        <main className="view" id="main" tabIndex={-1}>
           <LoginGate>
             <Outlet />
           </LoginGate>
@@ -69,13 +73,20 @@ export function Frame() {
 
 function SideBar() {
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const lastRuns = useLastRunsView();
   return (
     <nav className="side" aria-label="Views">
-      <Link to="/runs" className="side-logo" aria-label="Tributary, all runs">
+      <Link to="/runs" search={lastRuns} className="side-logo" aria-label="Tributary, all runs">
         <Logo />
       </Link>
       {places.map(([to, word, icon]) => (
-        <Link key={to} to={to} className={`side-link ${path.startsWith(to) ? "current" : ""}`} aria-label={word}>
+        <Link
+          key={to}
+          to={to}
+          search={to === "/runs" ? lastRuns : {}}
+          className={`side-link ${path.startsWith(to) ? "current" : ""}`}
+          aria-label={word}
+        >
           <Icon name={icon} />
           <span>{word}</span>
         </Link>

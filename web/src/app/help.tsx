@@ -6,6 +6,8 @@ const keys: readonly (readonly [string, string])[] = [
   ["Esc", "clear the shared window"],
   ["drag", "charts: the window of all panels; double-click clears it"],
   ["Shift drag, Ctrl wheel", "charts: move and zoom the window"],
+  ["j k, ↓ ↑", "runs table: next, previous run; Enter opens it"],
+  ["x", "runs table: tick the run"],
   ["Alt ← →", "runs table: move the column of the focused heading"],
   ["W S", "timeline: zoom in, out"],
   ["A D", "timeline: move left, right"],

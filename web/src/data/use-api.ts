@@ -53,7 +53,9 @@ export function useChange<N extends RouteName>(name: N, stale: readonly RouteNam
   const client = useQueryClient();
   return useMutation<AnswerOf<N>, Error, InputOf<N>>({
     mutationFn: (input) => call(name, input),
-    onSuccess: () =>
-      Promise.all(stale.map((route) => client.invalidateQueries({ queryKey: [route] }))).then(() => undefined),
+    // The change is done when the server says so; what it made stale is asked for meanwhile.
+    onSuccess: () => {
+      for (const route of stale) void client.invalidateQueries({ queryKey: [route] });
+    },
   });
 }

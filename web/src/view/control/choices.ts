@@ -27,7 +27,7 @@ export const commandChoices: readonly CommandChoice[] = [
     word: "Learning rate",
     icon: "compare",
     asks: "The job takes this learning rate from its next step.",
-    payload: '{"lr": 0.0001}',
+    payload: "",
   },
   { type: "update_params", word: "Params", icon: "settings", asks: "The job takes these values.", payload: "{}" },
   {

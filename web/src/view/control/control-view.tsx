@@ -12,12 +12,14 @@ import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
 import { type CommandChoice, commandChoices } from "./choices.ts";
+import { RateField } from "./rate-field.tsx";
 
 export function ControlView() {
   const { run } = useRunClock();
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
   const search = useSearch({ strict: false }) as { ask?: string };
   const navigate = useNavigate();
+  const isPaused = run.status_raw === "paused";
   const asking = commandChoices.find((choice) => choice.type === search.ask) ?? null;
   const setAsking = (choice: CommandChoice | null) =>
     void navigate({
@@ -34,10 +36,7 @@ export function ControlView() {
             return (
               <>
                 {open ? (
-                  <p>
-                    {data.accepting.length === 1 ? "One worker accepts" : `${data.accepting.length} workers accept`}{" "}
-                    commands: {data.accepting.map((worker) => (worker === "" ? "no worker id" : worker)).join(", ")}.
-                  </p>
+                  <p>{acceptText(data.accepting)}</p>
                 ) : (
                   <p className="notice warn">
                     <Icon name="question" />
@@ -50,7 +49,7 @@ export function ControlView() {
                       key={choice.type}
                       type="button"
                       className={`button ${choice.type === "stop" ? "danger" : ""}`}
-                      disabled={!open}
+                      disabled={!open || (choice.type === (isPaused ? "pause" : "resume") && run.status_raw !== "")}
                       onClick={() => setAsking(choice)}
                     >
                       <Icon name={choice.icon} size={14} /> {choice.word}
@@ -70,6 +69,14 @@ export function ControlView() {
       </div>
     </div>
   );
+}
+
+function acceptText(workers: readonly string[]): string {
+  if (workers.length === 1 && workers[0] === "") return "This job accepts commands.";
+  const named = workers.map((worker) => (worker === "" ? "one without an id" : worker)).join(", ");
+  return workers.length === 1
+    ? `One worker accepts commands: ${named}.`
+    : `${workers.length} workers accept commands: ${named}.`;
 }
 
 function Ask({
@@ -101,7 +108,9 @@ function Ask({
       }}
     >
       <p>{choice.asks}</p>
-      {choice.payload === null ? null : (
+      {choice.type === "adjust_lr" ? (
+        <RateField onChange={setPayload} />
+      ) : choice.payload === null ? null : (
         <label className="stack" style={{ gap: 4 }}>
           payload (JSON object)
           <textarea

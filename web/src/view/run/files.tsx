@@ -1,6 +1,7 @@
 // Checkpoints, the best one marked, and every file the run named.
 
-import type { CheckpointRow } from "#api/contract/record.ts";
+import { useState } from "react";
+import type { ArtifactRow, CheckpointRow } from "#api/contract/record.ts";
 import type { Run } from "#api/contract/run.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { urlOf } from "../../data/client.ts";
@@ -10,6 +11,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { formatBytes, formatFloat } from "../../text/format-number.ts";
+import { FilePreview, kindOfFile } from "./file-preview.tsx";
 
 export function Files() {
   const { run } = useRunClock();
@@ -116,30 +118,7 @@ function Artifacts() {
               </thead>
               <tbody>
                 {data.artifacts.map((each) => (
-                  <tr key={`${each.ts_ns} ${each.name} ${each.path}`}>
-                    <td>
-                      {each.stored ? (
-                        <a href={urlOf("artifact", { params: { id: run.id, name: each.name } })} download>
-                          <Icon name="download" size={14} /> {each.name}
-                        </a>
-                      ) : (
-                        each.name
-                      )}
-                    </td>
-                    <td className="muted">{each.type}</td>
-                    <td>
-                      <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
-                    </td>
-                    <td className="num">{each.size_bytes === null ? "–" : formatBytes(Number(each.size_bytes))}</td>
-                    <td>
-                      <code className="muted" title={each.checksum}>
-                        {each.checksum.slice(0, 20)}
-                      </code>
-                    </td>
-                    <td>
-                      <When ns={each.ts_ns} />
-                    </td>
-                  </tr>
+                  <Artifact key={`${each.ts_ns} ${each.name} ${each.path}`} run={run.id} file={each} />
                 ))}
               </tbody>
             </table>
@@ -147,6 +126,59 @@ function Artifacts() {
         )}
       </Answer>
     </section>
+  );
+}
+
+function Artifact({ run, file }: { readonly run: string; readonly file: ArtifactRow }) {
+  const [open, setOpen] = useState(false);
+  const kind = file.stored ? kindOfFile(file.name, file.size_bytes === null ? null : Number(file.size_bytes)) : null;
+  return (
+    <>
+      <tr>
+        <td>
+          <span className="row">
+            {file.stored ? (
+              <a href={urlOf("artifact", { params: { id: run, name: file.name } })} download>
+                <Icon name="download" size={14} /> {file.name}
+              </a>
+            ) : (
+              file.name
+            )}
+            {kind === null ? null : (
+              <button
+                type="button"
+                className="button quiet small"
+                aria-expanded={open}
+                aria-label={`${open ? "Close" : "Show"} ${file.name}`}
+                onClick={() => setOpen(!open)}
+              >
+                {open ? "close" : "show"}
+              </button>
+            )}
+          </span>
+        </td>
+        <td className="muted">{file.type}</td>
+        <td>
+          <code style={{ overflowWrap: "anywhere" }}>{file.path}</code>
+        </td>
+        <td className="num">{file.size_bytes === null ? "–" : formatBytes(Number(file.size_bytes))}</td>
+        <td>
+          <code className="muted" title={file.checksum}>
+            {file.checksum.slice(0, 20)}
+          </code>
+        </td>
+        <td>
+          <When ns={file.ts_ns} />
+        </td>
+      </tr>
+      {open ? (
+        <tr>
+          <td colSpan={6}>
+            <FilePreview run={run} name={file.name} />
+          </td>
+        </tr>
+      ) : null}
+    </>
   );
 }
 

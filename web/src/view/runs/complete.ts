@@ -35,8 +35,14 @@ export function completeFilter(text: string, caret: number, fields: readonly Fie
     .filter((field) => field.field.toLowerCase().includes(asked))
     .sort((a, b) => rank(a.field, asked) - rank(b.field, asked) || b.runs - a.runs)
     .slice(0, max)
-    .map((field) => ({ text: quoteField(field.field), note: `${field.type}, ${field.runs} runs` }));
+    .map((field) => ({ text: quoteField(field.field), note: noteOf(field) }));
   return { from, to: caret, suggestions: found };
+}
+
+/** Of a run's own fields nobody counts how many runs have them. */
+function noteOf(field: FieldInfo): string {
+  if (field.kind === "run") return field.type;
+  return `${field.type}, ${field.runs} ${field.runs === 1 ? "run" : "runs"}`;
 }
 
 function completeValue(found: RegExpExecArray, caret: number, fields: readonly FieldInfo[], max: number): Completion {
@@ -59,7 +65,7 @@ function rank(field: string, asked: string): number {
 /** A name with odd characters stands in double quotes after its kind. */
 export function quoteField(field: string): string {
   const found = /^(params|metrics)\.(.+)$/.exec(field);
-  if (found?.[2] === undefined || /^[\w./@-]+$/.test(found[2])) return field;
+  if (found?.[2] === undefined || found[2].startsWith('"') || /^[\w./@-]+$/.test(found[2])) return field;
   if (found[1] === "params") return `params."${found[2]}"`;
   const at = found[2].lastIndexOf(".");
   return `metrics."${found[2].slice(0, at)}"${found[2].slice(at)}`;

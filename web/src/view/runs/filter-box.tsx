@@ -105,7 +105,7 @@ export function FilterBox({
           ))}
         </div>
       )}
-      {error instanceof Refusal ? (
+      {error instanceof Refusal && completion === null ? (
         <div className="filter-error" role="alert">
           {at?.offset === undefined ? null : (
             <code className="clip">

@@ -137,12 +137,7 @@ function HeadCell(props: HeadCellProps) {
       }}
     >
       {field === "select" ? (
-        <input
-          type="checkbox"
-          aria-label="Select all loaded runs"
-          checked={props.allTicked}
-          onChange={props.onTickAll}
-        />
+        <input type="checkbox" aria-label="Select all runs" checked={props.allTicked} onChange={props.onTickAll} />
       ) : (
         <>
           <button

@@ -156,6 +156,12 @@ export function GroupCell({
   return (
     <span className="muted" title={text}>
       ⌀ {formatNumber(aggregate.mean, digits)}
+      {aggregate.min === aggregate.max ? null : (
+        <small>
+          {" "}
+          {formatNumber(aggregate.min, 2)}…{formatNumber(aggregate.max, 2)}
+        </small>
+      )}
     </span>
   );
 }

@@ -8,17 +8,20 @@ import { type ColumnChoice, type GridColumn, layoutColumns } from "./grid-column
 import { GridHead } from "./grid-head.tsx";
 import { type ColumnFormat, formatsOfColumns, type GridRow, plainFormat, toGridRows } from "./grid-model.ts";
 import { GroupCell, RunCell } from "./run-cells.tsx";
+import { useRowKeys } from "./use-row-keys.ts";
 
 const rowPx = 28;
 
 export interface RunGridProps {
+  /** Another question is read from its top. */
+  readonly question: string;
   readonly runs: readonly RunSummary[];
   readonly groups: readonly RunGroup[] | undefined;
   readonly closed: ReadonlySet<string>;
   readonly choice: ColumnChoice;
   readonly spark: string | undefined;
   readonly sort: readonly string[] | undefined;
-  readonly selected: ReadonlySet<string>;
+  readonly selected: ReadonlyMap<string, RunSummary>;
   readonly more: boolean;
   readonly onChoice: (choice: ColumnChoice) => void;
   readonly onSort: (sort: string[] | undefined) => void;
@@ -53,6 +56,11 @@ export function RunGrid(props: RunGridProps) {
     estimateSize: () => rowPx,
     overscan: 12,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another question moves the table.
+  useEffect(() => {
+    if (scroller.current !== null) scroller.current.scrollTop = 0;
+  }, [props.question]);
+  useRowKeys(scroller, rows, (index) => virtual.scrollToIndex(index), props.onToggle);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const { more, onEnd } = props;
@@ -127,6 +135,7 @@ function GridLine(
     // biome-ignore lint/a11y/useFocusableInteractive: links and boxes inside are.
     <div
       role="row"
+      data-row={props.index}
       aria-rowindex={props.index + 2}
       aria-selected={picked}
       className={`grid-row ${row.kind === "group" ? "grid-group" : ""} ${picked ? "picked" : ""}`}

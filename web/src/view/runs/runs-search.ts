@@ -45,6 +45,16 @@ export function chooseColumns(fields: readonly FieldInfo[]): string[] {
   return [...params, ...metrics].map((field) => field.field);
 }
 
+/** What runs can be grouped by: their own words, and every parameter that more than one of them has. */
+export function groupFields(fields: readonly FieldInfo[], chosen: string | undefined): string[] {
+  const own = ["experiment", "status", "protocol", "launch", "tags", "host", "user", "branch", "commit"];
+  const params = fields
+    .filter((field) => field.kind === "param" && field.runs > 1)
+    .sort((a, b) => b.runs - a.runs || a.field.localeCompare(b.field))
+    .map((field) => field.field);
+  return [...new Set([...own, ...params, ...(chosen === undefined ? [] : [chosen])])];
+}
+
 /** The series worth a sparkline: the commonest loss, else the commonest metric. */
 export function chooseSpark(fields: readonly FieldInfo[]): string | undefined {
   const best = fields

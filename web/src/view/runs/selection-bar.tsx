@@ -11,17 +11,22 @@ import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
+import { formatCount } from "../../text/format-number.ts";
 import { toRunsCsv } from "./runs-csv.ts";
 
+const comparedMax = 100;
 /** What a filter may be long; of more runs the page exports the table only, the command line everything. */
 const filterMax = 4096;
 
 export function SelectionBar({
   runs,
+  gathering,
   columns,
   onClear,
 }: {
   readonly runs: readonly RunSummary[];
+  /** The rest of all runs is still being asked for. */
+  readonly gathering: boolean;
   readonly columns: readonly string[];
   readonly onClear: () => void;
 }) {
@@ -34,11 +39,14 @@ export function SelectionBar({
     window.location.assign(urlOf("exportRuns", { query: { ...query, filter } }));
   return (
     <section className="selection" aria-label="Selected runs">
-      <strong>{runs.length} selected</strong>
+      <strong>
+        {formatCount(runs.length)} selected{gathering ? " …" : ""}
+      </strong>
       <button
         type="button"
         className="button primary"
-        disabled={runs.length < 2}
+        disabled={runs.length < 2 || runs.length > comparedMax}
+        title={runs.length > comparedMax ? `at most ${comparedMax} runs can be compared` : undefined}
         onClick={() => void navigate({ to: "/compare", search: { run: ids } })}
       >
         Compare
@@ -85,6 +93,10 @@ export function SelectionBar({
   );
 }
 
+function runsText(count: number): string {
+  return count === 1 ? "1 run" : `${formatCount(count)} runs`;
+}
+
 interface AskProps {
   readonly runs: readonly RunSummary[];
   readonly open: boolean;
@@ -109,7 +121,7 @@ function TagDialog({ runs, open, onClose }: AskProps) {
   };
   return (
     <Dialog
-      title={`Tag ${runs.length} runs`}
+      title={`Tag ${runsText(runs.length)}`}
       open={open}
       onClose={onClose}
       foot={
@@ -134,7 +146,7 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
   const remove = useChange("deleteRuns", ["runs"]);
   return (
     <Dialog
-      title={`Delete ${runs.length} runs`}
+      title={`Delete ${runsText(runs.length)}`}
       open={open}
       onClose={onClose}
       foot={
@@ -150,7 +162,7 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
               remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
             }
           >
-            delete {runs.length} runs
+            delete {runsText(runs.length)}
           </button>
         </>
       }

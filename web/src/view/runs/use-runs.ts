@@ -1,7 +1,7 @@
 // The pages of the runs table, kept fresh in place: cells change, rows do not jump, new runs wait to be asked for.
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { RunSummary, RunsAnswer, RunsQuery } from "#api/contract/run.ts";
 import { call, Refusal } from "../../data/client.ts";
 import { createRefresher } from "../../data/refresh.ts";
@@ -28,12 +28,16 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     placeholderData: (previous) => previous,
     retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
+  // A filter that is still being typed is refused; what was shown last stays until it is understood.
+  const good = useRef(pages.data);
+  if (pages.data !== undefined) good.current = pages.data;
+  const data = pages.error instanceof Refusal ? good.current : pages.data;
   // Every page that was scrolled to is asked for again, so the more there are the longer changes are gathered.
-  const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((pages.data?.pages.length ?? 1) / 3));
+  const gatherMs = Math.min(settleMsMax, settleMs * Math.ceil((data?.pages.length ?? 1) / 3));
   useRefetchOnLive(gatherMs);
-  const fresh = useMemo(() => pages.data?.pages.flatMap((page) => page.runs) ?? [], [pages.data]);
+  const fresh = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
   const [shown, setShown] = useState<{ key: string; ids: string[]; pages: number }>({ key: "", ids: [], pages: 0 });
-  const pageCount = pages.data?.pages.length ?? 0;
+  const pageCount = data?.pages.length ?? 0;
   // Another question, or another page, starts a new order; anything else keeps the one on screen.
   const restart =
     !pages.isPlaceholderData && (shown.key !== key || shown.pages !== pageCount || shown.ids.length === 0);
@@ -58,8 +62,8 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     () => setShown({ key, ids: fresh.map((run) => run.id), pages: pageCount }),
     [key, fresh, pageCount],
   );
-  const first = pages.data?.pages[0];
-  return { pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
+  const first = data?.pages[0];
+  return { key: shown.key, pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
 }
 
 function useRefetchOnLive(gatherMs: number): void {

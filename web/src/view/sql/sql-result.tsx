@@ -1,5 +1,6 @@
 // The rows of an answer, and a quick chart of them.
 
+import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import type { SqlAnswer } from "#api/contract/sql.ts";
@@ -47,7 +48,7 @@ export function SqlTable({ answer }: { readonly answer: SqlAnswer }) {
             <tr key={item.key}>
               {answer.columns.map((column, i) => (
                 <td key={column.name} className={`${isNumber(column.type) ? "num" : ""} sql-cell`}>
-                  <Value value={answer.rows[item.index]?.[i]} />
+                  <Value value={answer.rows[item.index]?.[i]} isRun={runColumns.has(column.name)} />
                 </td>
               ))}
             </tr>
@@ -63,8 +64,18 @@ export function SqlTable({ answer }: { readonly answer: SqlAnswer }) {
   );
 }
 
-function Value({ value }: { readonly value: unknown }) {
+/** Columns whose values are ids of runs, in the tables of every protocol. */
+const runColumns: ReadonlySet<string> = new Set(["run_id", "runId", "run"]);
+
+function Value({ value, isRun }: { readonly value: unknown; readonly isRun: boolean }) {
   if (value === null || value === undefined) return <span className="muted">null</span>;
+  if (isRun && typeof value === "string" && value !== "") {
+    return (
+      <Link to="/runs/$id" params={{ id: value }} className="clip">
+        {value}
+      </Link>
+    );
+  }
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return (
     <span className="clip" title={text}>

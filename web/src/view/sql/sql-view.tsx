@@ -3,14 +3,16 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { SqlAnswer } from "#api/contract/sql.ts";
-import { Refusal } from "../../data/client.ts";
+import { Refusal, urlOf } from "../../data/client.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Problem } from "../../part/notice.tsx";
+import { saveFile } from "../../part/save-file.ts";
 import { formatCount, formatNumber } from "../../text/format-number.ts";
 import "./sql.css";
 import { SqlEditor } from "./sql-editor.tsx";
+import { QueryList, useSqlHistory } from "./sql-history.tsx";
 import { SqlChart, SqlTable } from "./sql-result.tsx";
 
 const route = getRouteApi("/sql");
@@ -35,6 +37,7 @@ export function SqlView() {
   const navigate = useNavigate({ from: "/sql" });
   const schema = useApi("sqlSchema", {}, { staleMs: 300_000 });
   const run = useChange("sql", []);
+  const [history, remember] = useSqlHistory();
   const [text, setText] = useState(search.q ?? examples[0]?.[1] ?? "");
   const [mode, setMode] = useState<"table" | "chart">("table");
   useEffect(() => {
@@ -42,6 +45,7 @@ export function SqlView() {
   }, [search.q]);
   const ask = () => {
     void navigate({ search: { q: text }, replace: true });
+    remember(text);
     run.mutate({ body: { query: text, limit: rowsMax } });
   };
   const at = run.error instanceof Refusal ? run.error.answer.at : null;
@@ -61,16 +65,12 @@ export function SqlView() {
             </ul>
           </details>
         ))}
-        <h3>examples</h3>
-        <ul>
-          {examples.map(([name, query]) => (
-            <li key={name}>
-              <button type="button" className="menu-item" onClick={() => setText(query)}>
-                {name}
-              </button>
-            </li>
-          ))}
-        </ul>
+        <QueryList title="examples" queries={examples} onPick={setText} />
+        <QueryList
+          title="asked before"
+          queries={history.map((query) => [query.replace(/\s+/g, " "), query] as const)}
+          onPick={setText}
+        />
       </aside>
       <div className="sql-main">
         <div className="sql-ask">
@@ -89,6 +89,7 @@ export function SqlView() {
             {run.data === undefined ? null : (
               <>
                 <CopyButton text={() => toTsv(run.data)} label="copy as tab-separated text" />
+                <SaveAs query={run.variables?.body.query ?? text} />
                 <Choice label="Show as" options={["table", "chart"]} value={mode} onChange={setMode} />
               </>
             )}
@@ -116,11 +117,40 @@ export function SqlView() {
   );
 }
 
+/** The whole answer as a file: no row is cut off that the server allows. */
+function SaveAs({ query }: { readonly query: string }) {
+  const [error, setError] = useState<Error | null>(null);
+  const save = async (format: "csv" | "parquet") => {
+    const response = await fetch(urlOf("sql", { body: { query } }), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, format }),
+    });
+    if (!response.ok) throw new Error(`The server answered ${response.status} ${response.statusText}.`);
+    saveFile(await response.blob(), `query.${format}`);
+  };
+  return (
+    <>
+      {error === null ? null : <span className="status-failed">{error.message}</span>}
+      {(["csv", "parquet"] as const).map((format) => (
+        <button
+          key={format}
+          type="button"
+          className="button small"
+          onClick={() => save(format).then(() => setError(null), setError)}
+        >
+          {format}
+        </button>
+      ))}
+    </>
+  );
+}
+
 function ResultLine({ answer }: { readonly answer: SqlAnswer }) {
   return (
     <span className="muted" role="status">
-      {formatCount(answer.rows.length)} rows in {formatNumber(answer.elapsed_ms, 3)} ms, {formatCount(answer.rows_read)}{" "}
-      read
+      {formatCount(answer.rows.length)} {answer.rows.length === 1 ? "row" : "rows"} in{" "}
+      {formatNumber(answer.elapsed_ms, 3)} ms, {formatCount(answer.rows_read)} read
       {answer.truncated ? <span className="status-warn">, cut off at the limit</span> : null}
     </span>
   );

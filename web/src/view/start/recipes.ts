@@ -12,12 +12,13 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
   const http = session?.http ?? origin;
   const host = session?.xtrack?.host ?? "127.0.0.1";
   const port = session?.xtrack?.port ?? 9999;
+  const own = (words: string) => toOwnCommand(session, origin, words);
   return [
     {
       name: "any program",
       about:
         "Runs it under capture: its output as logs, its exit code as status, and whatever of the three formats it emits.",
-      steps: [{ says: "run it through tributary", line: "tributary run -- python train.py" }],
+      steps: [{ says: "run it through tributary", line: own("run -- python train.py") }],
     },
     {
       name: "XTrack",
@@ -27,7 +28,7 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
           says: "point the emitter here",
           line: `XTRACK_TRANSPORT=tcp XTRACK_HOST=${host} XTRACK_PORT=${port} python train.py`,
         },
-        { says: "or send a recorded file", line: "tributary import xtrack_events.bin" },
+        { says: "or send a recorded file", line: own("import xtrack_events.bin") },
       ],
     },
     {
@@ -35,14 +36,14 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
       about: "Spans with GPU time, marks, tensor snapshots.",
       steps: [
         { says: "send while it runs", line: `CIRRON_API_ENDPOINT=${http} CIRRON_API_KEY=any python train.py` },
-        { says: "and take in the spool, which holds what the SDK never posts", line: "tributary import .cirron" },
+        { says: "and take in the spool, which holds what the SDK never posts", line: own("import .cirron") },
       ],
     },
     {
       name: "Semantiva",
       about: "Pipelines and run spaces: nodes, checks, context, sweeps.",
       steps: [
-        { says: "follow a trace folder", line: "tributary import --follow ./traces" },
+        { says: "follow a trace folder", line: own("import --follow ./traces") },
         { says: "or post a file", line: `curl --data-binary @trace.ser.jsonl ${http}/v1/trace-stream` },
       ],
     },
@@ -55,4 +56,15 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
       ],
     },
   ];
+}
+
+/** Where the command line looks without being told. */
+const usualServer = "http://127.0.0.1:7077";
+
+/** The command line as it is typed for this server: by this installation, with this server's address. `words` begin with the command: `import ./traces`. */
+export function toOwnCommand(session: SessionAnswer | undefined, origin: string, words: string): string {
+  const [command = "", ...rest] = words.split(" ");
+  const http = session?.http ?? origin;
+  const server = http === usualServer ? [] : ["--server", http];
+  return [session?.command ?? "tributary", command, ...server, ...rest].join(" ");
 }

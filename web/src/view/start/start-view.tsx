@@ -54,7 +54,7 @@ export function StartView() {
         </p>
         <h2>Or look around first</h2>
         <p>The bundled sample: fourteen trainings on an H200, their spans and tensors, and one run that is live.</p>
-        <CommandLine text="tributary demo" />
+        <CommandLine text={`${session.data?.command ?? "tributary"} demo --http 127.0.0.1:0 --xtrack 127.0.0.1:0`} />
       </div>
     </div>
   );

@@ -1,0 +1,92 @@
+// Small things of every day: a query and where its rows lead, a file of a run looked at in place.
+
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { drained, sendXtrack, toFrames } from "./sample.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let server: TestApp;
+let browser: TestBrowser;
+/** One white pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=",
+  "base64",
+);
+const longParam = "a.very.realistic.parameter.name.for.hydra.config.optimizer.lr";
+const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm";
+
+describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    const id = "daily";
+    await sendXtrack(
+      server,
+      toFrames(
+        [
+          ["run_start", { run_id: { id, exp_id: "days" }, name: "a day" }],
+          ["param", { run_id: id, key: longParam, value: 0.000123 }],
+          ["param", { run_id: id, key: "x".repeat(200), value: 7 }],
+          ["metric", { run_id: id, key: longMetric, value: 1.25, step: 1 }],
+          ["metric", { run_id: id, key: longMetric, value: 0.75, step: 2 }],
+          ["artifact", { run_id: id, path: "/tmp/plot.png", type: "image", name: "plot.png" }],
+          ["log", { run_id: id, level: "info", msg: "the last line" }],
+          ["run_end", { run_id: id, status: "completed" }],
+        ],
+        Date.now() - 60_000,
+      ),
+    );
+    const put = (name: string, body: string | Uint8Array) =>
+      fetch(`${server.app.url}/v1/runs/${id}/artifacts/${name}`, { method: "PUT", body: body as string });
+    expect((await put("plot.png", png)).status).toBe(201);
+    expect((await put("notes.txt", "<b>not bold</b>\nsecond line")).status).toBe(201);
+    await drained(server);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+  });
+
+  async function walk(path: string, steps: (page: Page) => Promise<void>): Promise<void> {
+    const visit = await browser.visit(server.app.url + path);
+    try {
+      await steps(visit.page);
+      expect(visit.problems).toEqual([]);
+    } finally {
+      await visit.close();
+    }
+  }
+
+  test("a run id in a result leads to the run, the result is saved as a file, and the query is remembered", async () => {
+    const query = "SELECT run_id, count() AS points FROM metrics GROUP BY run_id";
+    await walk("/sql", async (page) => {
+      await page.getByLabel("SQL query").fill(query);
+      await page.getByLabel("SQL query").press("Control+Enter");
+      await page.getByRole("link", { name: "daily" }).waitFor();
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "csv" }).click(),
+      ]);
+      expect(await readFile(await file.path(), "utf8")).toContain("daily");
+      await page.getByRole("link", { name: "daily" }).click();
+      await page.waitForURL(/\/runs\/daily/);
+      await page.goto(`${server.app.url}/sql`);
+      await page.getByRole("region", { name: "asked before" }).getByRole("button", { name: query }).click();
+      await expect.poll(() => page.getByLabel("SQL query").inputValue()).toBe(query);
+    });
+  });
+
+  test("an image and a text of a run are shown, the text as text", async () => {
+    await walk("/runs/daily/files", async (page) => {
+      await page.getByRole("button", { name: "Show plot.png" }).click();
+      const image = page.getByRole("img", { name: "plot.png" });
+      await image.waitFor();
+      await expect.poll(() => page.evaluate<number>("document.querySelector('.file-image').naturalWidth")).toBe(1);
+      await page.getByRole("button", { name: "Show notes.txt" }).click();
+      await page.getByText("<b>not bold</b>").waitFor();
+    });
+  });
+});
