@@ -48,7 +48,7 @@ describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
 
   test("a hundred runs are asked for together, a tab at a time, and drawn", async () => {
     await walk(runs(runsTotal), async (page, asked) => {
-      await panel(page, "loss train").getByRole("img", { name: "of 100 runs" }).locator("canvas").first().waitFor();
+      await panel(page, "loss train").getByRole("slider", { name: "of 100 runs" }).locator("canvas").first().waitFor();
       await soon(() => page.locator(".chart-panel canvas").count()).toBe(3);
       const compared = asked.filter((url) => url.includes("/api/v1/compare"));
       expect(compared.every((url) => url.includes("part="))).toBe(true);
@@ -103,13 +103,13 @@ describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
 
   test("a run is hidden with its eye, runs are grouped by a parameter with their mean, and the address keeps it", async () => {
     await walk(runs(6), async (page) => {
-      await page.getByRole("img", { name: "loss train of 6 runs" }).waitFor();
+      await page.getByRole("slider", { name: "loss train of 6 runs" }).waitFor();
       await page.getByRole("button", { name: /^Hide .*seed2$/ }).click();
-      await page.getByRole("img", { name: "loss train of 5 runs" }).waitFor();
+      await page.getByRole("slider", { name: "loss train of 5 runs" }).waitFor();
       await page.getByLabel("group").selectOption({ label: "optimizer" });
-      await page.getByRole("img", { name: "loss train of 2 groups" }).waitFor();
+      await page.getByRole("slider", { name: "loss train of 2 groups" }).waitFor();
       await page.reload();
-      await page.getByRole("img", { name: "loss train of 2 groups" }).waitFor();
+      await page.getByRole("slider", { name: "loss train of 2 groups" }).waitFor();
       await page.getByRole("button", { name: /^Show .*seed2$/ }).waitFor();
     });
   });

@@ -39,6 +39,25 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
         Date.now() - 60_000,
       ),
     );
+    const wide = Array.from(
+      { length: 60 },
+      (_, i) => `layer_${String(i).padStart(2, "0")}/${i % 2 ? "weight" : "bias"}`,
+    );
+    await sendXtrack(
+      server,
+      toFrames([
+        ["run_start", { run_id: { id: "wide", exp_id: "days" }, name: "many metrics" }],
+        ...[1, 2, 3].map((step): [string, object] => [
+          "metric_batch",
+          {
+            run_id: "wide",
+            step,
+            metrics: { loss: 1 / step, ...Object.fromEntries(wide.map((key, i) => [key, i * step])) },
+          },
+        ]),
+        ["run_end", { run_id: "wide", status: "completed" }],
+      ]),
+    );
     const put = (name: string, body: string | Uint8Array) =>
       fetch(`${server.app.url}/v1/runs/${id}/artifacts/${name}`, { method: "PUT", body: body as string });
     expect((await put("plot.png", png)).status).toBe(201);
@@ -87,6 +106,71 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await expect.poll(() => page.evaluate<number>("document.querySelector('.file-image').naturalWidth")).toBe(1);
       await page.getByRole("button", { name: "Show notes.txt" }).click();
       await page.getByText("<b>not bold</b>").waitFor();
+    });
+  });
+
+  test("the overview says how it went, with curves, parameters and the last lines, and no name pushes a value out", async () => {
+    await walk("/runs/daily", async (page) => {
+      await page
+        .getByRole("region", { name: "Verdict" })
+        .getByText(/^Completed after/)
+        .waitFor();
+      await page
+        .getByRole("link", { name: /grad_norm/ })
+        .first()
+        .waitFor();
+      await page.getByRole("region", { name: "Last lines" }).getByText("the last line").waitFor();
+      const panel = await page.getByRole("region", { name: "parameters" }).boundingBox();
+      const value = await page.getByRole("region", { name: "parameters" }).getByText("0.000123").boundingBox();
+      if (panel === null || value === null) throw new Error("not on the page");
+      expect(value.x + value.width).toBeLessThanOrEqual(panel.x + panel.width);
+      const numbers = page.getByRole("region", { name: "metrics" }).getByRole("cell", { name: "0.75" });
+      const metrics = await page.getByRole("region", { name: "metrics" }).boundingBox();
+      for (const cell of await numbers.all()) {
+        const box = await cell.boundingBox();
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((metrics?.x ?? 0) + (metrics?.width ?? 0));
+      }
+      // The end of a long name, which tells it apart, is on screen.
+      await page.getByRole("region", { name: "metrics" }).locator(".name-end", { hasText: "grad_norm" }).waitFor();
+    });
+    await walk("/runs/daily/params", async (page) => {
+      const panel = await page.getByRole("region", { name: "parameters" }).boundingBox();
+      const value = await page.getByRole("region", { name: "parameters" }).getByText("0.000123").boundingBox();
+      expect((value?.x ?? 9999) + (value?.width ?? 0)).toBeLessThanOrEqual((panel?.x ?? 0) + (panel?.width ?? 0));
+    });
+  });
+
+  test("many metrics are asked for together, found by a pattern, closed, put in front and sized, and a link shows the same", async () => {
+    let link = "";
+    await walk("/health", async (page) => {
+      let asked = 0;
+      page.on("request", (request) => {
+        if (request.url().includes("/api/v1/series")) asked++;
+      });
+      await page.goto(`${server.app.url}/runs/wide/charts`);
+      await expect.poll(() => page.locator(".chart-panel canvas").count(), { timeout: 20_000 }).toBeGreaterThan(8);
+      expect(asked).toBeLessThanOrEqual(4);
+      const widths = await page.evaluate<number[]>(
+        "[...document.querySelectorAll('.chart-panel')].map((each) => Math.round(each.getBoundingClientRect().width))",
+      );
+      expect(Math.max(...widths) - Math.min(...widths)).toBeLessThanOrEqual(1);
+      await page.getByLabel("Find metrics").fill("layer_0[0-3]/");
+      await expect.poll(() => page.locator(".chart-panel").count()).toBe(4);
+      await page.locator("h2 button", { hasText: "layer_00" }).click();
+      await expect.poll(() => page.locator(".chart-panel").count()).toBe(3);
+      await page.getByRole("region", { name: "layer_03/weight" }).hover();
+      await page.getByRole("button", { name: "Put layer_03/weight in front" }).click();
+      await page.getByRole("region", { name: "pinned" }).waitFor();
+      await page.getByRole("button", { name: "log", exact: true }).click();
+      await page.getByRole("button", { name: "large" }).click();
+      await page.waitForURL(/size=large/);
+      link = page.url().slice(server.app.url.length);
+    });
+    // Another browser, which remembers nothing.
+    await walk(link, async (page) => {
+      await page.getByRole("region", { name: "pinned" }).getByRole("region", { name: "layer_03/weight" }).waitFor();
+      expect(await page.locator(".chart-panel").count()).toBe(3);
+      expect(await page.getByRole("button", { name: "log", exact: true }).getAttribute("aria-pressed")).toBe("true");
     });
   });
 });

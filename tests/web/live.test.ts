@@ -141,7 +141,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.getByRole("button", { name: "cancel" }).click();
     await page.getByText(/accepts commands/).waitFor();
     await page.getByRole("button", { name: "Learning rate" }).click();
-    const field = page.getByLabel("learning rate");
+    const field = page.getByRole("spinbutton", { name: "learning rate" });
     await soon(() => field.inputValue()).toBe("0.1");
     await field.fill("");
     expect(await page.getByRole("button", { name: "send “learning rate”" }).isDisabled()).toBe(true);

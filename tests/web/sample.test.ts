@@ -293,7 +293,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await query.press("Control+Enter");
       await page.getByRole("columnheader", { name: /^value/ }).waitFor();
       await page.getByRole("button", { name: "chart", exact: true }).click();
-      await page.getByRole("img", { name: "Chart of the result" }).locator("canvas").waitFor();
+      await page.getByRole("slider", { name: "Chart of the result" }).locator("canvas").waitFor();
     });
   });
 

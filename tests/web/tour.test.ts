@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)("the demo", () => {
     const bar = page.getByRole("complementary", { name: "Tour" });
     const next = () => bar.getByRole("link", { name: "next" }).click();
     await page.getByRole("link", { name: "begin" }).click();
-    await page.getByRole("img", { name: /tokens_per_s/ }).waitFor();
+    await page.getByRole("slider", { name: /tokens_per_s/ }).waitFor();
     await next();
     await page.getByText(/steps 149–153/).waitFor();
     await next();

@@ -56,12 +56,20 @@ export function PanelHead(props: PanelHeadProps) {
   );
 }
 
-function Tools({ name, series, table, expanded, onTable, onSave, onExpand }: PanelHeadProps) {
+function Tools({ name, series, table, expanded, onTable, onSave, onExpand, pinned = false, onPin }: PanelHeadProps) {
   return (
     <span className="chart-tools no-print">
       <CopyButton text={() => toTsv(series)} label="copy the data" />
       <Tool icon="runs" label={`${name} as a table`} pressed={table} onClick={onTable} />
       <Tool icon="image" label={`Save ${name} as an image`} onClick={onSave} />
+      {onPin === undefined ? null : (
+        <Tool
+          icon="pin"
+          label={pinned ? `Put ${name} back` : `Put ${name} in front`}
+          pressed={pinned}
+          onClick={onPin}
+        />
+      )}
       {onExpand === undefined ? null : (
         <Tool
           icon="expand"

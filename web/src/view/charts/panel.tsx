@@ -32,6 +32,9 @@ export interface PanelProps {
   readonly expanded: boolean;
   /** Absent where a panel cannot grow. */
   readonly onExpand?: () => void;
+  readonly pinned?: boolean;
+  /** Absent where a panel cannot be put in front. */
+  readonly onPin?: () => void;
   /** Ask for the series now, not when the panel comes near the screen. */
   readonly eager?: boolean;
 }

@@ -7,38 +7,48 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import { durationParts } from "./durations.ts";
+import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
 
 export function Overview() {
   const { run } = useRunClock();
   return (
     <div className="scroll">
       <div className="page stack">
-        <OverviewPanels run={run} />
+        <VerdictLine run={run} />
+        <KeyCurves run={run} />
+        <OverviewPanels run={run}>
+          <KeyTexts title="parameters" rows={Object.entries(run.params)} to="/runs/$id/params" run={run.id} />
+          <LastLines run={run} />
+          <KeyTexts title="environment" rows={Object.entries(run.env)} to="/runs/$id/params" run={run.id} />
+        </OverviewPanels>
       </div>
     </div>
   );
 }
 
-export function OverviewPanels({ run }: { readonly run: Run }) {
+/** `children` are panels that only the overview has; the report shows the same facts in full. */
+export function OverviewPanels({ run, children }: { readonly run: Run; readonly children?: ReactNode }) {
   return (
     <>
       {run.error_detail === null ? null : <ErrorPanel run={run} />}
       {run.notes_on_data.map((note) => (
         <p key={note} className="notice">
-          <Icon name="question" />
+          <Icon name="info" />
           <span>{note}</span>
         </p>
       ))}
-      <div className="columns">
+      <div className="overview-columns">
+        <Metrics run={run} />
+        {children}
         <Panel title="run">
           <Facts run={run} />
         </Panel>
-        <Metrics run={run} />
         <Panel title="received">
           <Counts run={run} />
         </Panel>
@@ -66,7 +76,7 @@ function Panel({ title, children }: { readonly title: string; readonly children:
   return (
     <section className="panel" aria-label={title}>
       <header className="panel-head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
       </header>
       <div className="panel-body">{children}</div>
     </section>
@@ -163,14 +173,14 @@ function Metrics({ run }: { readonly run: Run }) {
   return (
     <section className="panel" aria-label="metrics">
       <header className="panel-head">
-        <h3>metrics</h3>
+        <h2>metrics</h2>
         <span className="grow" />
         <Link to="/runs/$id/charts" params={{ id: run.id }}>
           charts
         </Link>
       </header>
       <div className="table-scroll" style={{ maxHeight: 420 }}>
-        <table className="table">
+        <table className="table metrics-table">
           <thead>
             <tr>
               <th>metric</th>
@@ -184,7 +194,7 @@ function Metrics({ run }: { readonly run: Run }) {
             {finals.map(([name, value]) => (
               <tr key={`final ${name}`}>
                 <td>
-                  {name} <span className="muted">final</span>
+                  <Name>{name}</Name> <span className="muted">final</span>
                 </td>
                 <td className="num">{formatFloat(value)}</td>
                 <td colSpan={3} />
@@ -193,7 +203,7 @@ function Metrics({ run }: { readonly run: Run }) {
             {metrics.data?.metrics.slice(0, 60).map((metric) => (
               <tr key={`${metric.phase} ${metric.key}`}>
                 <td>
-                  {metric.key} <span className="muted">{metric.phase}</span>
+                  <Name>{metric.key}</Name> <span className="muted">{metric.phase}</span>
                 </td>
                 <td className="num">{formatFloat(metric.last)}</td>
                 <td className="num">{formatFloat(metric.min)}</td>

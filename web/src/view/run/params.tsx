@@ -42,13 +42,15 @@ export function ParamTables({ search }: { readonly search: string }) {
         </header>
         <Answer of={params}>
           {(data) => (
-            <table className="table">
+            <table className="table param-table">
               <tbody>
                 {data.params
                   .filter((param) => found(`${param.name} ${param.value}`))
                   .map((param) => (
                     <tr key={`${param.name} ${param.worker} ${param.origin}`}>
-                      <td className="muted">{param.name}</td>
+                      <td className="muted" title={param.name}>
+                        {param.name}
+                      </td>
                       <td>
                         <code>{param.value}</code>
                         {param.earlier.map((each) => (

@@ -1,0 +1,143 @@
+// The panels of a run in groups: all of one width, closed and opened by group, pinned ones in front.
+
+import { useMemo, useRef } from "react";
+import type { Axis } from "#api/contract/series.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
+import { type MetricGroup, type MetricPanel, panelId } from "../../chart/metric-groups.ts";
+import type { PlotChoices } from "../../chart/plot-model.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Empty } from "../../part/notice.tsx";
+import { useSize } from "../../part/use-size.ts";
+import { Panel } from "./panel.tsx";
+import { useChartEvents } from "./use-chart-events.ts";
+import { useLiveTail } from "./use-panel-series.ts";
+
+export const panelSizes = ["small", "medium", "large"] as const;
+export type PanelSize = (typeof panelSizes)[number];
+
+const sizes: Readonly<Record<PanelSize, { readonly width: number; readonly height: number }>> = {
+  small: { width: 250, height: 120 },
+  medium: { width: 330, height: 180 },
+  large: { width: 560, height: 300 },
+};
+const gapPx = 12;
+const expandedHeight = 460;
+
+export interface PanelGroupsProps {
+  readonly groups: readonly MetricGroup[];
+  readonly axis: Axis;
+  readonly choices: PlotChoices;
+  readonly byWorker: boolean;
+  readonly size: PanelSize;
+  /** The panel shown large, as `panelId` names it. */
+  readonly expanded: string | null;
+  /** Names of groups that show their heading only. */
+  readonly closed: readonly string[];
+  /** Panels that stand in front, in this order. */
+  readonly pinned: readonly string[];
+}
+
+export function PanelGroups(props: PanelGroupsProps) {
+  const { groups, closed, pinned } = props;
+  const setSearch = useSetSearch();
+  const host = useRef<HTMLDivElement>(null);
+  const { width } = useSize(host);
+  const columns = Math.max(1, Math.floor((width - 32 + gapPx) / (sizes[props.size].width + gapPx)));
+  const live = useLiveTail();
+  const events = useChartEvents();
+  const shown = useMemo(() => withPinned(groups, pinned), [groups, pinned]);
+  if (groups.length === 0) return <Empty title="No metric is called that." />;
+  return (
+    <div ref={host} className="chart-groups" style={{ "--columns": columns } as React.CSSProperties}>
+      {shown.map((group) => {
+        const isClosed = closed.includes(group.name);
+        const span = isClosed || props.expanded !== null ? columns : Math.min(columns, group.panels.length);
+        return (
+          <section
+            key={group.name}
+            className="chart-group"
+            aria-label={titleOf(group)}
+            style={{ "--span": span } as React.CSSProperties}
+          >
+            <h2>
+              <button
+                type="button"
+                className="grid-sort"
+                aria-expanded={!isClosed}
+                onClick={() =>
+                  setSearch({
+                    closed: isClosed ? closed.filter((name) => name !== group.name) : [...closed, group.name],
+                  })
+                }
+              >
+                <Icon name={isClosed ? "right" : "down"} size={12} />
+                {titleOf(group)} <span className="muted">{group.panels.length}</span>
+              </button>
+            </h2>
+            {isClosed ? null : (
+              <div className="chart-grid">
+                {group.panels.map((panel) => (
+                  <PlacedPanel
+                    key={panelId(panel.key, panel.phase)}
+                    {...props}
+                    panel={panel}
+                    live={live}
+                    events={events}
+                  />
+                ))}
+              </div>
+            )}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function PlacedPanel({
+  panel,
+  live,
+  events,
+  ...props
+}: PanelGroupsProps & {
+  readonly panel: MetricPanel;
+  readonly live: ReturnType<typeof useLiveTail>;
+  readonly events: ReturnType<typeof useChartEvents>;
+}) {
+  const setSearch = useSetSearch();
+  const id = panelId(panel.key, panel.phase);
+  const open = props.expanded === id;
+  const isPinned = props.pinned.includes(id);
+  return (
+    <Panel
+      panel={panel}
+      axis={props.axis}
+      choices={props.choices}
+      byWorker={props.byWorker}
+      events={events}
+      tail={live.tail}
+      version={live.version}
+      height={open ? expandedHeight : sizes[props.size].height}
+      expanded={open}
+      onExpand={() => setSearch({ panel: open ? undefined : id })}
+      pinned={isPinned}
+      onPin={() => setSearch({ pinned: isPinned ? props.pinned.filter((each) => each !== id) : [...props.pinned, id] })}
+    />
+  );
+}
+
+const pinnedName = "pinned";
+
+/** Pinned panels move into a group of their own, in the order in which they were pinned. */
+function withPinned(groups: readonly MetricGroup[], pinned: readonly string[]): readonly MetricGroup[] {
+  if (pinned.length === 0) return groups;
+  const isPinned = (panel: MetricPanel) => pinned.includes(panelId(panel.key, panel.phase));
+  const place = (panel: MetricPanel) => pinned.indexOf(panelId(panel.key, panel.phase));
+  const front = groups.flatMap((group) => group.panels.filter(isPinned)).sort((a, b) => place(a) - place(b));
+  const rest = groups.map((group) => ({ ...group, panels: group.panels.filter((panel) => !isPinned(panel)) }));
+  return [{ name: pinnedName, panels: front }, ...rest].filter((group) => group.panels.length > 0);
+}
+
+function titleOf({ name }: MetricGroup): string {
+  return name === "" ? "other" : name;
+}

@@ -1,0 +1,161 @@
+// Panels of the overview that answer at a glance: the verdict, the curves people look at first, parameters, environment
+// and the last lines.
+
+import { Link } from "@tanstack/react-router";
+import type { Run } from "#api/contract/run.ts";
+import { groupMetrics } from "../../chart/metric-groups.ts";
+import { Spark } from "../../chart/spark.tsx";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
+import { Status } from "../../part/status.tsx";
+import { useNow } from "../../part/when.tsx";
+import { formatFloat } from "../../text/format-number.ts";
+import { formatClock, toMs } from "../../text/format-time.ts";
+import { toVerdict } from "./verdict.ts";
+
+const curvesMax = 4;
+const rowsMax = 24;
+const linesMax = 6;
+
+export function VerdictLine({ run }: { readonly run: Run }) {
+  const now = useNow(5_000, run.status === "running");
+  const { text, cautions } = toVerdict(run, now);
+  return (
+    <section className="verdict" aria-label="Verdict">
+      <Status status={run.status} raw={run.status_raw} />
+      <p className="grow">{text}</p>
+      {cautions.length === 0 ? null : (
+        <Link to="/runs/$id/integrity" params={{ id: run.id }} className="status-warn row">
+          <Icon name="warning" size={14} /> {cautions.join(", ")}
+        </Link>
+      )}
+    </section>
+  );
+}
+
+/** Losses and scores first; each leads to its chart, large. */
+export function KeyCurves({ run }: { readonly run: Run }) {
+  const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
+  const panels = groupMetrics(metrics.data?.metrics ?? [], "")
+    .flatMap((group) => (group.name === "system" ? [] : group.panels))
+    .filter((panel) => panel.info.count > 1)
+    .sort((a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)))
+    .slice(0, curvesMax);
+  if (panels.length === 0) return null;
+  return (
+    <section className="key-curves" aria-label="Key curves">
+      {panels.map((panel) => (
+        <KeyCurve key={`${panel.key} ${panel.phase}`} run={run} metric={panel.key} phase={panel.phase} />
+      ))}
+    </section>
+  );
+}
+
+function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: string; readonly phase: string }) {
+  const answer = useApi(
+    "series",
+    { body: { runs: [run.id], keys: [metric], phase, axis: "time", buckets: 160 } },
+    { keep: true, staleMs: 10_000 },
+  );
+  const series = answer.data?.series[0];
+  const name = phase === "" || metric.startsWith(`${phase}/`) ? metric : `${phase} · ${metric}`;
+  return (
+    <Link
+      to="/runs/$id/charts"
+      params={{ id: run.id }}
+      search={{ panel: phase === "" ? metric : `${metric}@${phase}` }}
+      className="panel key-curve"
+    >
+      <span className="row">
+        <Name>{name}</Name>
+        <span className="grow" />
+        <strong className="num">{series === undefined ? "" : formatFloat(series.last.at(-1))}</strong>
+      </span>
+      {series === undefined ? (
+        <span style={{ height: 72 }} />
+      ) : (
+        <Spark
+          last={series.last}
+          min={series.min}
+          max={series.max}
+          width={300}
+          height={72}
+          label={`${name} over time`}
+        />
+      )}
+    </Link>
+  );
+}
+
+export function KeyTexts({
+  title,
+  rows,
+  to,
+  run,
+}: {
+  readonly title: string;
+  readonly rows: readonly (readonly [string, string])[];
+  readonly to: "/runs/$id/params";
+  readonly run: string;
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <section className="panel" aria-label={title}>
+      <header className="panel-head">
+        <h2>{title}</h2>
+        <span className="grow" />
+        <Link to={to} params={{ id: run }}>
+          {rows.length > rowsMax ? `all ${rows.length}` : "all"}
+        </Link>
+      </header>
+      <table className="table key-texts">
+        <tbody>
+          {rows.slice(0, rowsMax).map(([name, value]) => (
+            <tr key={name}>
+              <td className="muted">
+                <Name>{name}</Name>
+              </td>
+              <td>
+                <code className="clip" title={value}>
+                  {value}
+                </code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function LastLines({ run }: { readonly run: Run }) {
+  const logs = useApi(
+    "logs",
+    { params: { id: run.id }, query: { limit: linesMax, order: "desc" } },
+    { enabled: run.counts.logs > 0, keep: true },
+  );
+  const lines = [...(logs.data?.logs ?? [])].reverse();
+  if (lines.length === 0) return null;
+  return (
+    <section className="panel" aria-label="Last lines">
+      <header className="panel-head">
+        <h2>last lines</h2>
+        <span className="grow" />
+        <Link to="/runs/$id/logs" params={{ id: run.id }}>
+          log
+        </Link>
+      </header>
+      <ol className="last-lines">
+        {lines.map((line) => (
+          <li key={line.id} className={`level-${line.level}`}>
+            <time className="muted">{formatClock(toMs(line.ts_ns)).slice(0, 8)}</time>
+            <span className="clip" title={line.msg.slice(0, 2000)}>
+              {line.msg.slice(0, 500)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { toVerdict } from "./verdict.ts";
+
+const sound = { faults: 0, missing: 0, duplicates: 0, nonfinite: 0 };
+const run = {
+  status: "running" as const,
+  status_raw: "training",
+  start_ns: "1000000000000000000",
+  end_ns: null,
+  updated_ns: "1000000100000000000",
+  duration_ns: null,
+  progress: { current: 250, total: 1000, unit: "steps", message: "" },
+  error: "",
+  integrity: sound,
+};
+const nowMs = 1_000_000_100_000;
+
+test("a running run says how far it is and when it will be done", () => {
+  expect(toVerdict(run, nowMs).text).toMatch(/^Running, 25 % of 1000 steps, done in about 5 m 00 s \(\d\d:\d\d\)\.$/);
+  expect(toVerdict({ ...run, progress: null }, nowMs).text).toBe("Running.");
+  expect(toVerdict({ ...run, status_raw: "paused" }, nowMs).text).toBe("Paused, 25 % of 1000 steps.");
+});
+
+test("an ended run says how, after how long, and whether it stopped early", () => {
+  const ended = { ...run, duration_ns: "6980000000", status: "completed" as const };
+  expect(toVerdict(ended, nowMs).text).toBe("Completed after 6.98 s at 25 % of what was planned.");
+  expect(toVerdict({ ...ended, progress: null }, nowMs).text).toBe("Completed after 6.98 s.");
+  expect(toVerdict({ ...ended, status: "failed", error: "out of memory." }, nowMs).text).toBe(
+    "Failed after 6.98 s: out of memory.",
+  );
+  expect(toVerdict({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended was never told.");
+});
+
+test("what is to be minded is said in words", () => {
+  const { cautions } = toVerdict({ ...run, integrity: { ...sound, nonfinite: 60, missing: 1 } }, nowMs);
+  expect(cautions).toEqual(["60 values are not finite", "one record is missing"]);
+  expect(toVerdict(run, nowMs).cautions).toEqual([]);
+});

@@ -1,0 +1,82 @@
+// How a run is going, in one sentence: its state, how far it is, when it will be done, and what a reader should mind.
+
+import type { Run } from "#api/contract/run.ts";
+import { toNumber } from "../../text/format-number.ts";
+import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
+
+export interface Verdict {
+  readonly text: string;
+  /** What is to be minded: values that are not finite, records that are missing, faults. */
+  readonly cautions: readonly string[];
+}
+
+type Judged = Pick<
+  Run,
+  "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error" | "integrity"
+>;
+
+export function toVerdict(run: Judged, nowMs: number): Verdict {
+  return { text: sentence(run, nowMs), cautions: cautionsOf(run) };
+}
+
+function sentence(run: Judged, nowMs: number): string {
+  const took = run.duration_ns === null ? "" : ` after ${formatDuration(Number(run.duration_ns))}`;
+  switch (run.status) {
+    case "running":
+      return run.status_raw === "paused"
+        ? `Paused${progressText(run)}.`
+        : `Running${progressText(run)}${endText(run, nowMs)}.`;
+    case "completed":
+      return `Completed${took}${unfinishedText(run)}.`;
+    case "failed":
+      return `Failed${took}${run.error === "" ? "" : `: ${run.error.replace(/\.$/, "")}`}.`;
+    case "killed":
+      return `Stopped${took}${progressText(run)}.`;
+    case "lost":
+      return `Lost: nothing was heard since ${formatTime(toMs(run.updated_ns)).slice(0, -4)}, and no end was told${progressText(run)}.`;
+    case "unknown":
+      return "How it ended was never told.";
+  }
+}
+
+function progressText({ progress }: Judged): string {
+  const share = shareOf(progress);
+  if (progress === null) return "";
+  const { unit } = progress;
+  if (share === null) return `, at ${unit} ${progress.current}`.replace("  ", " ");
+  return `, ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of ${progress.total} ${unit}`.trimEnd();
+}
+
+/** A run that says it is done but told less progress than it had planned stopped early. */
+function unfinishedText(run: Judged): string {
+  const share = shareOf(run.progress);
+  return share !== null && share < 0.995 ? ` at ${Math.round(share * 100)} % of what was planned` : "";
+}
+
+/** When it will be done if it goes on as it did. */
+function endText(run: Judged, nowMs: number): string {
+  const share = shareOf(run.progress);
+  if (share === null || share < 0.005 || share >= 1 || run.start_ns === null) return "";
+  const heardMs = Math.min(nowMs, toMs(run.updated_ns));
+  const elapsedMs = heardMs - toMs(run.start_ns);
+  const leftMs = elapsedMs / share - (nowMs - toMs(run.start_ns));
+  if (!(leftMs > 0)) return "";
+  return `, done in about ${formatDuration(leftMs * 1e6)} (${formatTime(nowMs + leftMs).slice(11, 16)})`;
+}
+
+function shareOf(progress: Judged["progress"]): number | null {
+  const current = progress === null ? null : toNumber(progress.current);
+  const total = progress === null ? null : toNumber(progress.total);
+  return current === null || total === null || !(total > 0) ? null : current / total;
+}
+
+function cautionsOf({ integrity, start_ns, end_ns }: Judged): string[] {
+  const { nonfinite, missing, faults } = integrity;
+  const count = (n: number, one: string, many: string) => (n === 1 ? `one ${one}` : `${n} ${many}`);
+  return [
+    ...(nonfinite > 0 ? [`${count(nonfinite, "value is", "values are")} not finite`] : []),
+    ...(missing > 0 ? [`${count(missing, "record is", "records are")} missing`] : []),
+    ...(faults > 0 ? [`${count(faults, "fault", "faults")}`] : []),
+    ...(start_ns !== null && end_ns !== null && toOffsetNs(end_ns, start_ns) < 0 ? ["it ends before it starts"] : []),
+  ];
+}
