@@ -150,6 +150,9 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await page.goto(`${server.app.url}/runs/wide/charts`);
       await expect.poll(() => page.locator(".chart-panel canvas").count(), { timeout: 20_000 }).toBeGreaterThan(8);
       expect(asked).toBeLessThanOrEqual(4);
+      // Only what is near the screen is made.
+      expect(await page.locator(".panel-place").count()).toBe(61);
+      expect(await page.locator(".chart-panel").count()).toBeLessThan(61);
       const widths = await page.evaluate<number[]>(
         "[...document.querySelectorAll('.chart-panel')].map((each) => Math.round(each.getBoundingClientRect().width))",
       );

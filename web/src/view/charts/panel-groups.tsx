@@ -7,6 +7,7 @@ import { type MetricGroup, type MetricPanel, panelId } from "../../chart/metric-
 import type { PlotChoices } from "../../chart/plot-model.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
+import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
 import { Panel } from "./panel.tsx";
 import { useChartEvents } from "./use-chart-events.ts";
@@ -22,6 +23,8 @@ const sizes: Readonly<Record<PanelSize, { readonly width: number; readonly heigh
 };
 const gapPx = 12;
 const expandedHeight = 460;
+/** The title row and the border. */
+const headPx = 32;
 
 export interface PanelGroupsProps {
   readonly groups: readonly MetricGroup[];
@@ -43,13 +46,14 @@ export function PanelGroups(props: PanelGroupsProps) {
   const host = useRef<HTMLDivElement>(null);
   const { width } = useSize(host);
   const columns = Math.max(1, Math.floor((width - 32 + gapPx) / (sizes[props.size].width + gapPx)));
+  const isMeasured = width > 0;
   const live = useLiveTail();
   const events = useChartEvents();
   const shown = useMemo(() => withPinned(groups, pinned), [groups, pinned]);
   if (groups.length === 0) return <Empty title="No metric is called that." />;
   return (
     <div ref={host} className="chart-groups" style={{ "--columns": columns } as React.CSSProperties}>
-      {shown.map((group) => {
+      {(isMeasured ? shown : []).map((group) => {
         const isClosed = closed.includes(group.name);
         const span = isClosed || props.expanded !== null ? columns : Math.min(columns, group.panels.length);
         return (
@@ -94,16 +98,29 @@ export function PanelGroups(props: PanelGroupsProps) {
   );
 }
 
-function PlacedPanel({
-  panel,
-  live,
-  events,
-  ...props
-}: PanelGroupsProps & {
+type PlacedPanelProps = PanelGroupsProps & {
   readonly panel: MetricPanel;
   readonly live: ReturnType<typeof useLiveTail>;
   readonly events: ReturnType<typeof useChartEvents>;
-}) {
+};
+
+/** Of hundreds of panels only those that have come near the screen are made; the others keep their place. */
+function PlacedPanel(props: PlacedPanelProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const open = props.expanded === panelId(props.panel.key, props.panel.phase);
+  const seen = useSeen(host) || open;
+  return (
+    <div
+      ref={host}
+      className={`panel-place ${open ? "expanded" : ""}`}
+      style={seen ? undefined : { height: sizes[props.size].height + headPx }}
+    >
+      {seen ? <MadePanel {...props} /> : null}
+    </div>
+  );
+}
+
+function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
   const setSearch = useSetSearch();
   const id = panelId(panel.key, panel.phase);
   const open = props.expanded === id;

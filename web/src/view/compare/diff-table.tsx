@@ -110,7 +110,7 @@ function Divergence({ compare }: { readonly compare: CompareAnswer }) {
   return (
     <section className="panel" aria-label="Point of divergence">
       <header className="panel-head">
-        <h3>where they leave {compare.runs[0]?.name}</h3>
+        <h2>where they leave {compare.runs[0]?.name}</h2>
       </header>
       <table className="table">
         <tbody>

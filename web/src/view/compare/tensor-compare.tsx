@@ -41,7 +41,7 @@ function OneRun({ run, tensor }: { readonly run: RunSummary; readonly tensor: st
   return (
     <section className="panel" aria-label={run.name}>
       <header className="panel-head">
-        <h3 className="clip">{run.name}</h3>
+        <h2 className="clip">{run.name}</h2>
       </header>
       <div className="panel-body">
         <Answer of={answer}>

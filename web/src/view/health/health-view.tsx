@@ -133,7 +133,7 @@ function Panel({ title, children }: { readonly title: string; readonly children:
   return (
     <section className="panel table-scroll" aria-label={title}>
       <header className="panel-head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
       </header>
       {children}
     </section>

@@ -37,7 +37,7 @@ function Sequences() {
   return (
     <section className="panel" aria-label="Sequence numbers">
       <header className="panel-head">
-        <h3>sequence numbers</h3>
+        <h2>sequence numbers</h2>
       </header>
       <Answer of={gaps} rows={3}>
         {(data) =>
@@ -120,7 +120,7 @@ function Completeness() {
   return (
     <section className="panel" aria-label="Completeness">
       <header className="panel-head">
-        <h3>pipeline records</h3>
+        <h2>pipeline records</h2>
         <span className="grow" />
         <Link to="/runs/$id/pipeline" params={{ id: run.id }}>
           pipeline
@@ -180,7 +180,7 @@ function NonFinite() {
   return (
     <section className="panel" aria-label="Values that are not finite">
       <header className="panel-head">
-        <h3>values that are not finite numbers</h3>
+        <h2>values that are not finite numbers</h2>
       </header>
       <table className="table">
         <thead>
@@ -218,7 +218,7 @@ function Faults() {
   return (
     <section className="panel" aria-label="Faults">
       <header className="panel-head">
-        <h3>faults</h3>
+        <h2>faults</h2>
       </header>
       <Answer of={faults} rows={2}>
         {(data) =>

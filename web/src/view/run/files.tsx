@@ -40,7 +40,7 @@ export function Checkpoints() {
   return (
     <section className="panel" aria-label="checkpoints">
       <header className="panel-head">
-        <h3>checkpoints</h3>
+        <h2>checkpoints</h2>
         {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
       </header>
       <Answer of={checkpoints}>
@@ -100,7 +100,7 @@ function Artifacts() {
   return (
     <section className="panel" aria-label="artifacts">
       <header className="panel-head">
-        <h3>artifacts</h3>
+        <h2>artifacts</h2>
       </header>
       <Answer of={artifacts}>
         {(data) => (

@@ -36,7 +36,7 @@ export function ParamTables({ search }: { readonly search: string }) {
     <div className="columns">
       <section className="panel" aria-label="parameters">
         <header className="panel-head">
-          <h3>parameters</h3>
+          <h2>parameters</h2>
           <span className="grow" />
           <CopyButton text={() => toJson(run.params)} label="copy all as JSON" />
         </header>
@@ -93,7 +93,7 @@ function TextTable({
   return (
     <section className="panel" aria-label={title}>
       <header className="panel-head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
       </header>
       <table className="table">
         <tbody>

@@ -44,7 +44,7 @@ export function Report() {
         {run.counts.spans + run.counts.nodes === 0 ? null : (
           <section className="panel" aria-label="Time by span">
             <header className="panel-head">
-              <h3>time by span</h3>
+              <h2>time by span</h2>
             </header>
             <SummaryTable colours={noColours} onName={() => undefined} />
           </section>

@@ -24,7 +24,7 @@ export function SettingsView() {
       <div className="page stack" style={{ maxWidth: 980 }}>
         <section className="panel" aria-label="Appearance">
           <header className="panel-head">
-            <h3>appearance</h3>
+            <h2>appearance</h2>
           </header>
           <div className="panel-body row">
             <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
@@ -35,7 +35,7 @@ export function SettingsView() {
         <Audit />
         <section className="panel" aria-label="Session">
           <header className="panel-head">
-            <h3>session</h3>
+            <h2>session</h2>
           </header>
           <div className="panel-body row wrap">
             <span>
@@ -64,7 +64,7 @@ function Keys() {
   return (
     <section className="panel" aria-label="API keys">
       <header className="panel-head">
-        <h3>API keys</h3>
+        <h2>API keys</h2>
       </header>
       <div className="panel-body stack">
         <Answer of={keys} rows={2}>
@@ -169,7 +169,7 @@ function Retention() {
   return (
     <section className="panel" aria-label="Retention">
       <header className="panel-head">
-        <h3>retention</h3>
+        <h2>retention</h2>
       </header>
       <form
         className="panel-body row wrap"
@@ -209,7 +209,7 @@ function Audit() {
   return (
     <section className="panel" aria-label="Audit">
       <header className="panel-head">
-        <h3>who did what</h3>
+        <h2>who did what</h2>
       </header>
       <Answer of={audit} rows={2}>
         {(data) =>
