@@ -163,11 +163,13 @@ export const addressOrOff: Kind<Address | "off"> = {
 
 /** An http or https URL without its trailing slash; '' means none where the default is ''. */
 export const url: Kind<string> = {
-  allowed: "a URL",
+  allowed: "a URL that begins with http:// or https://",
   unit: "",
   read: (input) => {
     if (input === "") return "";
-    return typeof input === "string" && URL.canParse(input) ? input.replace(/\/+$/, "") : undefined;
+    return typeof input === "string" && /^https?:\/\//i.test(input) && URL.canParse(input)
+      ? input.replace(/\/+$/, "")
+      : undefined;
   },
 };
 

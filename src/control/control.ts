@@ -49,6 +49,13 @@ export interface OutgoingCommand {
   readonly payload: string;
 }
 
+export interface WorkerAck {
+  readonly cmdId: string;
+  readonly worker: string;
+  readonly isOk: boolean;
+  readonly error: string;
+}
+
 export interface CommandOrder {
   readonly workspace: string;
   readonly runId: string;
@@ -77,6 +84,8 @@ export interface Control {
   attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
   fold(steps: readonly CommandStep[]): void;
   observe(news: WorkerNews): void;
+  /** A worker's answer that names the command and no run, as one does after a reconnect. */
+  hearAck(workspace: string, ack: WorkerAck): void;
   /** The journal has been replayed: from now on commands flow. */
   ready(): void;
   /** Another collector wants to hand our command to a worker: true once for each. */
@@ -216,6 +225,11 @@ class ControlRoom implements Control {
     if (this.postponed !== null) return;
     for (const command of touched) this.deliverToAll(command);
     this.setTimer();
+  }
+
+  hearAck(workspace: string, ack: WorkerAck): void {
+    const command = this.book.find(ack.cmdId);
+    if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
 
   observe(news: WorkerNews): void {

@@ -138,3 +138,46 @@ it("closes a connection whose frame finds no room among those that are arriving"
   const { degraded } = (await walk.get("/readyz")).body as { degraded: string[] };
   expect(degraded).toEqual([expect.stringContaining("limits.unfinished")]);
 });
+
+it("confirms a command by the answer of a worker that reconnected and names no run", async () => {
+  const walk = await start();
+  const accepts = { run_id: "steered", accepts: ["ack", "command"] };
+  const first = await open(xtrackPort(walk));
+  first.write(toFrame({ type: "run_start", seq: 1, ts, payload: accepts }));
+  expect(await waitForAck(first, 1)).toMatchObject({ status: "ok" });
+  await walk.get("/readyz?drained=1");
+  const { body } = await walk.post("/api/v1/runs/steered/commands", JSON.stringify({ type: "pause" }));
+  const { id: cmdId } = body as { id: string };
+  expect(cmdId).toMatch(/./);
+  const state = async () => {
+    const { commands } = (await walk.get("/api/v1/runs/steered/commands")).body as { commands: { state: string }[] };
+    return commands[0]?.state;
+  };
+  await expect.poll(state, { timeout: 20_000 }).toBe("delivered");
+  first.destroy();
+  const second = await open(xtrackPort(walk));
+  second.write(toFrame({ type: "ack", seq: 1, ts, payload: { cmd_id: cmdId, status: "ok" } }));
+  await expect.poll(state, { timeout: 20_000 }).toBe("confirmed");
+});
+
+it("finds a blob whose two uploads overlapped, the older one ending last", async () => {
+  const walk = await start();
+  const { port } = new URL(walk.app.url);
+  const path = "/v1/traces/blobs/snapshots/overlap/weights.safetensors";
+  const bytes = Buffer.alloc(200, 1);
+  const slow = await open(Number(port));
+  slow.write([`PUT ${path} HTTP/1.1`, "Host: localhost", `Content-Length: ${bytes.length}`, "", ""].join("\r\n"));
+  slow.write(bytes.subarray(0, 100));
+  // Its time is taken with its head, in milliseconds: the other one's must be a later one.
+  const sentMs = Date.now();
+  await expect.poll(() => Date.now() - sentMs).toBeGreaterThan(20);
+  expect((await fetch(walk.app.url + path, { method: "PUT", body: bytes })).status).toBe(201);
+  slow.write(bytes.subarray(100));
+  const [answer] = (await once(slow, "data")) as [Buffer];
+  expect(answer.toString()).toContain(" 201 ");
+  const span = { id: "overlap", name: "step", parent_id: null, start_ns: 1, end_ns: 9, pid: 1 };
+  const batch = { schema_version: 1, batch_id: "b", created_ns: 1, spans: [span], marks: [], snapshots: [] };
+  expect((await walk.post("/v1/traces?wait=1", JSON.stringify(batch))).status).toBe(202);
+  const found = async () => (await fetch(walk.app.url + path)).status;
+  await expect.poll(found, { timeout: 20_000 }).toBe(200);
+});

@@ -7,7 +7,7 @@ import type { ProtocolApplier } from "#intake/applier.ts";
 import type { BlobInput, RefusedInput } from "#intake/input.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
-import type { BlobStore, Stored } from "#store/blobs/blob-store.ts";
+import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
 import { readBlobKey } from "#store/reader/blobs.ts";
 import { readStateRows } from "#store/reader/restore.ts";
@@ -112,13 +112,15 @@ class Room implements BlobRoom {
     put: BlobPut,
     spanId: string,
     kind: string,
-    objectKey: string,
+    at: string,
     location: string,
   ): Promise<BlobStored | Busy> {
     const { contentType } = put;
     const head: Uint8Array[] = [];
-    const sent = await this.blobs.put(objectKey, keepHead(put.body, head), { bytesMax: this.bytesMax, contentType });
-    const stored = sent.created ? sent : await this.digest(objectKey);
+    const sent = await this.blobs.put(at, keepHead(put.body, head), { bytesMax: this.bytesMax, contentType });
+    const { stored, objectKey } = sent.created
+      ? { stored: sent, objectKey: at }
+      : await this.find(put, spanId, kind, at);
     const input = toInput(put, spanId, kind, objectKey, stored);
     const submitted = this.collector.submit(input);
     if (typeof submitted === "string") return busy;
@@ -159,7 +161,6 @@ class Room implements BlobRoom {
     this.collector.queryable(position).then(forget, forget);
   }
 
-  /** What lies under a key that was taken already. */
   private async digest(objectKey: string): Promise<Omit<Stored, "created">> {
     const hash = createHash("sha256");
     let size = 0;
@@ -170,8 +171,25 @@ class Room implements BlobRoom {
     return { size, sha256: hash.digest("hex") };
   }
 
+  /** Of two uploads that overlap the later one's row counts, whichever of them ended last; the moved one's must too. */
   private wait(blob: WaitingBlob): void {
-    this.waiting.set(nameOf(blob.workspace, blob.spanId, blob.kind), blob);
+    const name = nameOf(blob.workspace, blob.spanId, blob.kind);
+    const known = this.waiting.get(name);
+    const isOlder = known !== undefined && known.input.receivedNs > blob.input.receivedNs;
+    this.waiting.set(name, isOlder ? known : blob);
+  }
+
+  /** What lies under a key that was taken already, or where it was moved meanwhile. */
+  private async find(put: BlobPut, spanId: string, kind: string, at: string) {
+    try {
+      return { stored: await this.digest(at), objectKey: at };
+    } catch (cause) {
+      if (!(cause instanceof BlobOutage) || cause.kind !== "missing") throw cause;
+      await this.moving;
+      const objectKey = await this.keyOf(put.workspace, spanId, kind);
+      if (objectKey === undefined || objectKey === at) throw cause;
+      return { stored: await this.digest(objectKey), objectKey };
+    }
   }
 
   private async move(blob: WaitingBlob, run: string): Promise<void> {

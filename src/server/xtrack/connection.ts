@@ -201,6 +201,7 @@ export class Connection {
           onAsk: (what) => this.hearAsk(what),
           onWorker: (runId, wid) => this.hearWorker(runId, wid),
           onOutcomes: (outcomes) => this.answer(outcomes),
+          onAck: (ack) => ports.desk.hearAck((this.admission as Admission).workspace, ack),
           onRoom: () => this.readOn(),
           onNoRoom: () => this.turnAway(),
         },

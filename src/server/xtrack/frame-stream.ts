@@ -7,7 +7,7 @@ import type { XtrackFramesInput } from "#intake/input.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { type DecodedXtrack, XtrackStream as FrameSource, type StreamChunk } from "#intake/xtrack/stream.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
+import { findAsk, findLooseAcks, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 
@@ -198,6 +198,7 @@ export class FrameStream implements XtrackStream {
     if (askedAcks !== undefined) this.events.onAsk("ack");
     if (findAsk(columns, "command") !== undefined) this.events.onAsk("command");
     for (const { runId, wid } of findSpeakers(columns)) this.hearSpeaker(runId, wid);
+    for (const ack of findLooseAcks(columns)) this.events.onAck(ack);
     if (!this.reports) return undefined;
     return wasReporting ? 0 : (askedAcks ?? 0);
   }

@@ -80,6 +80,7 @@ function open(more: Partial<StreamOrigin> = {}): XtrackStream {
       onOutcomes: (list) => outcomes.push(...list),
       onRoom: () => rooms++,
       onNoRoom: () => undefined,
+      onAck: () => undefined,
     },
   );
   return stream;

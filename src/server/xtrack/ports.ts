@@ -1,6 +1,6 @@
 // The narrow interfaces through which XTrack connections reach the rest of the program.
 
-import type { OutgoingCommand, WorkerChannel } from "#control/control.ts";
+import type { OutgoingCommand, WorkerAck, WorkerChannel } from "#control/control.ts";
 
 export type Transport = "tcp" | "unix" | "ws";
 
@@ -34,6 +34,8 @@ export interface StreamEvents {
   onWorker(runId: string, wid: string): void;
   /** After a commit, and only while `reports` is on: its events, in order. */
   onOutcomes(outcomes: readonly EventOutcome[]): void;
+  /** An answer to a command that names no run, on a connection where none has begun. */
+  onAck(ack: WorkerAck): void;
   /** `pendingBytes` has shrunk. */
   onRoom(): void;
   /** All frames that are arriving take more than there is for them, and this one is among the large ones. */
@@ -76,6 +78,7 @@ export interface Gate {
 /** The part of control that connections use. */
 export interface CommandDesk {
   attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
+  hearAck(workspace: string, ack: WorkerAck): void;
 }
 
 export type { OutgoingCommand, WorkerChannel };

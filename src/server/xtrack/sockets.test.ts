@@ -54,6 +54,7 @@ async function serve(options: ServeOptions = {}) {
       gate: options.gate ?? openGate,
       nowUs: () => Date.now() * 1000,
       desk: {
+        hearAck: () => undefined,
         attach(_, runId, worker, channel) {
           channels.set(`${runId}/${worker}`, channel);
           return () => channels.delete(`${runId}/${worker}`);

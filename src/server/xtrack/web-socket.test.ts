@@ -22,7 +22,11 @@ beforeEach(async () => {
   door = createWebSocketDoor({
     counters: collector.counters,
     rules: { acks: "asked", firstFrameTimeoutMs: 5000, pendingBytesMax: 1024 * 1024, outgoing: outgoingLimitsDefault },
-    ports: { sink: collector.sink, desk: { attach: () => () => undefined }, nowUs: () => Date.now() * 1000 },
+    ports: {
+      sink: collector.sink,
+      desk: { attach: () => () => undefined, hearAck: () => undefined },
+      nowUs: () => Date.now() * 1000,
+    },
   });
   const upgrades = new WebSocketServer({ noServer: true });
   http = createServer();

@@ -38,7 +38,8 @@ async function openFs(): Promise<UnderTest> {
 }
 
 async function openS3(): Promise<UnderTest & { readonly server: S3Server }> {
-  const tmp = makeDataDir();
+  // A folder that nobody has made yet, as with a server store there is none.
+  const tmp = join(makeDataDir(), "tmp");
   const server = await startS3();
   const blobs = await createS3Blobs({
     bucket: "bucket",

@@ -4,7 +4,7 @@
 // A blob is first taken into a local file: its size must be known to send it, and a part that fails is sent again
 // from there. Small ones go in one request, larger ones in parts. `If-None-Match` keeps the first content.
 
-import { open, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type * as S3 from "@aws-sdk/client-s3";
 import { BlobOutage, type BlobStore, type ByteRange, type PutOptions, type Stored } from "./blob-store.ts";
@@ -34,6 +34,8 @@ const partsMax = 9000;
 const copyBytesMax = 5 * 1024 ** 3;
 
 export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
+  // Only the embedded engine makes folders in the data folder, and there may be none.
+  await mkdir(options.tmp, { recursive: true, mode: 0o700 });
   const sdk = await import("@aws-sdk/client-s3");
   const { endpoint, accessKey, secretKey } = options;
   const client = new sdk.S3Client({
