@@ -5,6 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { RunSource, RunWatch } from "#query/runs/run-table.ts";
 import type { MetricCell, MetricCount, ParamCell, PointStat } from "#store/reader/cells.ts";
 import type { EditFact } from "#store/reader/heads.ts";
+import type { NewestRun } from "#store/reader/newest-runs.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 
 export interface ModelPoint {
@@ -55,6 +56,19 @@ export class ModelStore implements RunSource {
     this.log.push({ run: runId });
   }
 
+  newestRuns(_workspace: string, archived: "hide" | "show" | "only", limit: number): Promise<NewestRun[]> {
+    return this.read(() => {
+      const startOf = (run: RunFacts) => Math.min(...run.groups.map(({ firstNs }) => Number(firstNs)));
+      const shown = this.factsNow(null).filter(
+        ({ edit }) => archived === "show" || (edit?.archived ?? false) === (archived === "only"),
+      );
+      return shown
+        .toSorted((a, b) => startOf(b) - startOf(a) || (a.runId < b.runId ? -1 : 1))
+        .slice(0, limit)
+        .map(({ runId, groups }) => ({ runId, groups: groups.map(({ groupKey }) => groupKey), total: shown.length }));
+    });
+  }
+
   watch(workspace: string): RunWatch {
     let from = this.log.length;
     return {
@@ -94,7 +108,11 @@ export class ModelStore implements RunSource {
     }));
   }
 
+  /** What was asked for last; null for all. */
+  groupsRead: readonly string[] | null = null;
+
   runFacts(_workspace: string, groups: readonly string[] | null): Promise<RunFacts[]> {
+    this.groupsRead = groups;
     return this.read(() => this.factsNow(groups));
   }
 

@@ -52,7 +52,7 @@ function toHead(facts: RunFacts, verdict: Verdict): RunHead {
   return {
     status: verdict.status,
     statusRaw: verdict.raw,
-    startNs: smallest([...firsts, ...facts.wrappers.map((wrapper) => wrapper.startNs)]),
+    startNs: smallest(firsts),
     endNs: verdict.status === "running" ? null : lastTime(facts),
     lastReceivedNs: largest(facts.groups.map((group) => group.lastReceivedNs)) ?? 0n,
     name: start?.name || facts.wrappers[0]?.name || "",

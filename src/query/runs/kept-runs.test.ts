@@ -251,10 +251,21 @@ describe("the table of runs that is kept in memory", () => {
     await fc.assert(fc.asyncProperty(fc.array(anyRound, { minLength: 1, maxLength: 6 }), check), { numRuns: 200 });
   });
 
+  test("shows the newest runs before all of them are read, and reads them meanwhile", async () => {
+    const world = new World();
+    for (const run of ["r1", "r2", "r3", "r4"]) world.param(`ws/x/${run}`, run, "lr", "0.1");
+    const asked = question({ columns: [field("params.lr")], limit: 2 });
+    const page = await listRuns({ runs: world.tables }, asked, world.context);
+    expect(page.rows.map(({ row }) => row.runId)).toEqual(["r4", "r3"]);
+    expect([page.total, world.store.groupsRead]).toEqual([4, ["ws/x/r4", "ws/x/r3", "ws/x/r2"]]);
+    expect(await ids(world, { ...asked, after: page.next })).toEqual(["r2", "r1"]);
+    expect(world.store.groupsRead).toBeNull();
+  });
+
   test("reads a run again only when something of it was stored", async () => {
     const world = new World();
     for (const run of ["r1", "r2"]) world.param(`ws/x/${run}`, run, "lr", "0.1");
-    const asked = question({ columns: [field("params.lr")] });
+    const asked = question({ columns: [field("params.lr")], limit: 2000 });
     await ids(world, asked);
     const { reads } = world.store;
     await ids(world, asked);
@@ -266,7 +277,7 @@ describe("the table of runs that is kept in memory", () => {
 
   test("reads again what could not be read", async () => {
     const world = new World();
-    const asked = question({ columns: [field("params.lr")] });
+    const asked = question({ columns: [field("params.lr")], limit: 2000 });
     const change = (value: string) => world.param("ws/x/r1", "r1", "lr", value);
     change("0.1");
     await ids(world, asked);
@@ -293,11 +304,11 @@ describe("the table of runs that is kept in memory", () => {
   test("is not told of other workspaces", async () => {
     const world = new World();
     world.metric("ws/x/r1", "r1", 1);
-    await ids(world);
+    await ids(world, question({ limit: 2000 }));
     const { reads } = world.store;
     world.store.change("other/x/r9", "r9", world.nowNs, () => {});
     world.store.groups.delete("other/x/r9");
-    await ids(world);
+    await ids(world, question({ limit: 2000 }));
     expect(world.store.reads).toBe(reads);
   });
 

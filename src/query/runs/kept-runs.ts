@@ -1,8 +1,9 @@
 // The tables of runs of all workspaces.
 
-import type { Kept, KeptShelf } from "#query/kept.ts";
+import { Kept, type KeptShelf } from "#query/kept.ts";
 import { readMetricCells, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import type { GroupScope } from "#store/reader/group-scope.ts";
+import { type ArchivedRuns, readNewestRuns } from "#store/reader/newest-runs.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 import { StoredParts } from "#store/reader/stored-parts.ts";
 import type { Store } from "#store/store.ts";
@@ -22,6 +23,27 @@ export class KeptRuns {
     this.kept = kept;
     this.groupsMax = groupsMax;
     this.tables = kept.shelf("runs");
+  }
+
+  /**
+   * The newest runs alone, while the table of all runs has not been read yet: after a start nobody waits for 100,000 runs
+   * to see the first 100. The table is read meanwhile. Null when it is there already.
+   */
+  async askNewest<T>(
+    workspace: string,
+    { archived, limit }: { readonly archived: ArchivedRuns; readonly limit: number },
+    fields: readonly FieldRef[],
+    context: HeadContext,
+    work: (view: RunsView) => T,
+  ): Promise<{ readonly answer: T; readonly total: number } | null> {
+    if (this.tables.get(workspace)?.isRead === true) return null;
+    const newest = await this.source.newestRuns(workspace, archived, limit);
+    const groups = newest.flatMap((run) => run.groups);
+    const some = new RunTable(this.source, workspace, new Kept(), this.groupsMax, groups);
+    const answer = await some.ask(fields, context, work);
+    // What fails here fails again for whoever needs it.
+    this.ask(workspace, [], context, () => {}).catch(() => {});
+    return { answer, total: newest[0]?.total ?? 0 };
   }
 
   /** See `RunTable.ask`. A table that is let go while it is being asked answers that question still. */
@@ -47,6 +69,7 @@ export function runSource(store: Store): RunSource {
   const scopeOf = (workspace: string, groups: readonly string[] | null): GroupScope =>
     groups === null ? { workspace } : { workspace, groupKeys: groups };
   return {
+    newestRuns: (workspace, archived, limit) => readNewestRuns(store, workspace, archived, limit),
     watch: (workspace) => new StoredParts(store, workspace),
     runFacts: (workspace, groups) => readRunFacts(store, scopeOf(workspace, groups)),
     paramCells: (workspace, name, groups) => readParamCells(store, scopeOf(workspace, groups), name),

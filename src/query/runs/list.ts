@@ -7,6 +7,7 @@ import type { FieldRef } from "./field.ts";
 import { type Filter, fieldsOf } from "./filter.ts";
 import { type RunsGroup, toGroups } from "./groups.ts";
 import type { HeadContext } from "./head.ts";
+import type { KeptRuns } from "./kept-runs.ts";
 import { toPredicate } from "./match.ts";
 import type { RunRow } from "./row.ts";
 import type { RunsView } from "./run-table.ts";
@@ -43,8 +44,29 @@ export async function listRuns(
     ...question.columns,
     ...(question.group === null ? [] : [question.group]),
   ];
-  const page = await runs.ask(question.workspace, fields, context, (view) => toPage(view, question, context.nowNs));
+  const page =
+    (await firstPage(runs, question, fields, context)) ??
+    (await runs.ask(question.workspace, fields, context, (view) => toPage(view, question, context.nowNs)));
   return { ...page, rows: await countNonfinite(runs.source, question.workspace, page.rows) };
+}
+
+const firstPageMax = 1000;
+
+/** Null when the question is about more than the newest runs, or when all runs are at hand. */
+async function firstPage(
+  runs: KeptRuns,
+  question: RunsQuestion,
+  fields: readonly FieldRef[],
+  context: HeadContext,
+): Promise<UncountedPage | null> {
+  const { workspace, filter, sort, group, archived, after, limit } = question;
+  if (filter !== null || sort.length > 0 || group !== null || after !== null || limit > firstPageMax) return null;
+  // One more than is shown tells whether there is another page.
+  const wanted = { archived, limit: limit + 1 };
+  const found = await runs.askNewest(workspace, wanted, fields, context, (view) =>
+    toPage(view, question, context.nowNs),
+  );
+  return found === null ? null : { ...found.answer, total: found.total };
 }
 
 /** These fields of these runs; those that there are not are left out. */

@@ -3,6 +3,7 @@
 // every question, so an answer is never older than the position it names.
 
 import type { Kept, KeptShelf } from "#query/kept.ts";
+import type { ArchivedRuns, NewestRun } from "#store/reader/newest-runs.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 import type { Changes } from "#store/reader/stored-parts.ts";
 import { type CellSource, readField } from "./cell-source.ts";
@@ -16,6 +17,8 @@ import { runValues, toTagReader } from "./values.ts";
 export interface RunSource extends CellSource {
   /** Of all runs of a workspace, or of those that these groups belong to: then only what these groups say. */
   runFacts(workspace: string, groups: readonly string[] | null): Promise<RunFacts[]>;
+  /** The runs that began last, with their groups. */
+  newestRuns(workspace: string, archived: ArchivedRuns, limit: number): Promise<readonly NewestRun[]>;
   /** Looks after the runs of a workspace from now on. */
   watch(workspace: string): RunWatch;
 }
@@ -47,6 +50,7 @@ export class RunTable {
   private readonly source: RunSource;
   private readonly workspace: string;
   private readonly groupsMax: number;
+  private readonly only: readonly string[] | null;
   private readonly watch: RunWatch;
   private readonly rows: (RunRow | undefined)[] = [];
   private readonly free: number[] = [];
@@ -60,12 +64,25 @@ export class RunTable {
   private changes: { readonly groups: Set<string>; readonly runs: Set<string> } | null = null;
   private turn: Promise<void> = Promise.resolve();
 
-  constructor(source: RunSource, workspace: string, kept: Kept, groupsMax: number) {
+  /** `only` makes it a table of some groups, for one question. */
+  constructor(
+    source: RunSource,
+    workspace: string,
+    kept: Kept,
+    groupsMax: number,
+    only: readonly string[] | null = null,
+  ) {
     this.source = source;
     this.workspace = workspace;
+    this.only = only;
     this.groupsMax = groupsMax;
     this.watch = source.watch(workspace);
     this.shelf = kept.shelf(`columns of table ${++tables}`);
+  }
+
+  /** Whether all runs were read; what has come since is read at the next question. */
+  get isRead(): boolean {
+    return this.changes !== null;
   }
 
   /** Without its columns, which are kept beside it. */
@@ -124,7 +141,7 @@ export class RunTable {
   }
 
   private async readAll(context: HeadContext): Promise<void> {
-    const facts = await this.source.runFacts(this.workspace, null);
+    const facts = await this.source.runFacts(this.workspace, this.only);
     this.rows.length = 0;
     this.free.length = 0;
     this.placeOfRun.clear();
@@ -193,7 +210,7 @@ export class RunTable {
     try {
       const groups = stale === null ? null : this.groupsAt(stale);
       const isAll = groups === null || groups.length > this.groupsMax;
-      const cellOf = await readField(this.source, this.workspace, column.field, isAll ? null : groups);
+      const cellOf = await readField(this.source, this.workspace, column.field, isAll ? this.only : groups);
       if (isAll) column.clear(this.rows.length);
       for (const place of isAll ? this.rows.keys() : (stale as ReadonlySet<number>)) {
         const row = this.rows[place];

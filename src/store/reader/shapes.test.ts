@@ -17,6 +17,7 @@ import * as heads from "./heads.ts";
 import * as launches from "./launches.ts";
 import { readMembers } from "./members.ts";
 import { readMetrics } from "./metrics.ts";
+import { readNewestRuns } from "./newest-runs.ts";
 import * as pipelines from "./pipelines.ts";
 import * as points from "./points.ts";
 import * as recordRows from "./record-rows.ts";
@@ -93,6 +94,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "launch starts": (store) => launches.readLaunchStarts(store, ["w/l/a/1"]),
   attempts: (store) => launches.readAttempts(store, "w", ["a"]),
   members: (store) => readMembers(store, "w/l/a/1"),
+  "newest runs": (store) => readNewestRuns(store, "w", "hide", 10),
   metrics: (store) => readMetrics(store, [{ groupKey: "w/c/d", rank: 0 }]),
   completeness: (store) => pipelines.readCompleteness(store, everything),
   lifecycle: (store) => pipelines.readLifecycle(store, groups),
