@@ -5,11 +5,11 @@ import type { IncomingMessage } from "node:http";
 import type { ServerAddress, StoreAddress } from "./address.ts";
 import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
 import { checkTrailers, createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
+import { JsonRows, type LineKind } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
 import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats, TableStats } from "./store.ts";
-import { type RowShape, RowWords } from "./words/row-words.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
 
@@ -110,17 +110,19 @@ class HttpStore implements Store {
     const isJson = format === "rows" || format === "objects";
     const response = await this.read(query, options, isJson ? typedRows : format);
     const chunks = chunksOf(response, signal, options.asGuest === true);
-    yield* isJson ? toWords(chunks, new RowWords(format)) : chunks;
+    yield* isJson ? toJsonRows(chunks, new JsonRows(format)) : chunks;
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
-    const words = new RowWords("rows" satisfies RowShape);
-    const chunks = toWords(chunksOf(response, options.signal, options.asGuest === true), words)[Symbol.asyncIterator]();
+    const rows = new JsonRows("rows" satisfies LineKind);
+    const chunks = toJsonRows(chunksOf(response, options.signal, options.asGuest === true), rows)[
+      Symbol.asyncIterator
+    ]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
     let first = await chunks.next();
-    while (!first.done && words.header === null) first = await chunks.next();
-    return { header: words.header, chunks: resume(first, chunks) };
+    while (!first.done && rows.header === null) first = await chunks.next();
+    return { header: rows.header, chunks: resume(first, chunks) };
   }
 
   async stats(): Promise<StoreStats> {
@@ -213,11 +215,11 @@ async function* chunksOf(
   }
 }
 
-async function* toWords(chunks: AsyncIterable<Uint8Array>, words: RowWords): AsyncGenerator<Uint8Array> {
+async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    const hadHeader = words.header !== null;
-    const rows = words.push(chunk);
-    if (rows.length > 0 || (!hadHeader && words.header !== null)) yield rows;
+    const hadHeader = rows.header !== null;
+    const ready = rows.push(chunk);
+    if (ready.length > 0 || (!hadHeader && rows.header !== null)) yield ready;
   }
 }
 

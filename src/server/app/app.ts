@@ -40,7 +40,7 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
 import { EventRate } from "./event-rate.ts";
-import { createPulse } from "./pulse.ts";
+import { createHealth } from "./health.ts";
 import { configuredAgeMs, createRetention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
 
@@ -84,8 +84,8 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       ...refused.sentences(),
       ...collector.setAside.sentences(),
     ];
-    const pulse = createPulse({ collector, metrics, times, log, degraded, doors: () => doors });
-    closers.unshift(async () => pulse.close());
+    const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
+    closers.unshift(async () => health.close());
     const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
       log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
     );
@@ -101,10 +101,10 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       intake: createHttpIntake(collector),
       blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
-      readiness: { problems: () => pulse.problems(), degraded, drained: () => collector.drained() },
+      readiness: { problems: () => health.problems(), degraded, drained: () => collector.drained() },
       handlers: {
         ...createHandlers(createContext({ collector, control, config, neighbours, doors: () => doors })),
-        health: () => pulse.health(),
+        health: () => health.answer(),
         backup: () => answerBackup(collector, config.dataDir),
       },
       webDir: webDir(),

@@ -10,7 +10,7 @@ import { RowRewriter } from "./rewrite-row.ts";
 import { type TypeShape, toShape } from "./type-shape.ts";
 
 /** `rows`: one JSON array a line. `objects`: one JSON object a line. */
-export type RowShape = "rows" | "objects";
+export type LineKind = "rows" | "objects";
 
 export interface Header {
   readonly names: readonly string[];
@@ -19,16 +19,16 @@ export interface Header {
 
 const newline = 10;
 
-export class RowWords {
+export class JsonRows {
   header: Header | null = null;
-  private readonly shape: RowShape;
+  private readonly shape: LineKind;
   private carry: Buffer = Buffer.alloc(0);
   private names: readonly string[] | null = null;
   private hasFloats = false;
   private rewriter: RowRewriter | null = null;
   private sink = new ByteSink(0);
 
-  constructor(shape: RowShape) {
+  constructor(shape: LineKind) {
     this.shape = shape;
   }
 

@@ -17,15 +17,15 @@ import { readMissing } from "#store/reader/group-facts.ts";
 import { EventRate } from "./event-rate.ts";
 import type { StoreTimes } from "./store-times.ts";
 
-export interface Pulse {
+export interface Health {
   /** Sentences about what is not well; empty when all is. */
   problems(): readonly string[];
-  health(): Promise<HealthAnswer>;
+  answer(): Promise<HealthAnswer>;
   eventsPerSecond(): number;
   close(): void;
 }
 
-export interface PulseOptions {
+export interface HealthOptions {
   readonly collector: Collector;
   readonly metrics: Metrics;
   readonly times: StoreTimes;
@@ -50,7 +50,7 @@ interface ProtocolCounts {
 /** Looks between two counts of what is missing. */
 const looksPerCount = 12;
 
-export function createPulse(options: PulseOptions): Pulse {
+export function createHealth(options: HealthOptions): Health {
   const { collector, metrics, times } = options;
   const startedNs = nowNs();
   const lag = new LagWatch();
@@ -89,7 +89,7 @@ export function createPulse(options: PulseOptions): Pulse {
     problems,
     eventsPerSecond: () => rate.perSecond(),
     close: () => clearInterval(looking),
-    async health() {
+    async answer() {
       const doors = options.doors();
       missing = await readMissing(collector.store).catch(() => missing);
       const journal = collector.journal.state();
@@ -224,7 +224,7 @@ function toProtocolHealth(protocol: string, one: ProtocolCounts, doors: XtrackDo
   };
 }
 
-function setGauges({ collector, metrics, doors }: PulseOptions, lag: LagWatch): void {
+function setGauges({ collector, metrics, doors }: HealthOptions, lag: LagWatch): void {
   metrics.journalBytes.set(collector.journal.size());
   metrics.journalLagSeconds.set(lag.lagMs(collector.writer.stored) / 1000);
   metrics.waitingBytes.set(collector.writer.pendingBytes);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type RowShape, RowWords } from "./row-words.ts";
+import { JsonRows, type LineKind } from "./json-rows.ts";
 import { toShape } from "./type-shape.ts";
 
 /** What the engine writes for a column type and what it must become. */
@@ -29,7 +29,7 @@ const list = (cell: typeof floatCell) =>
     .array(cell, { maxLength: 3 })
     .map((cells): Cell => [`[${cells.map(([e]) => e).join(",")}]`, `[${cells.map(([, w]) => w).join(",")}]`]);
 const mapCell = fc
-  .array(fc.tuple(textCell, floatCell), { maxLength: 3 })
+  .uniqueArray(fc.tuple(textCell, floatCell), { maxLength: 3, selector: ([[key]]) => key })
   .map(
     (pairs): Cell => [
       `{${pairs.map(([[k], [e]]) => `${k}:${e}`).join(",")}}`,
@@ -55,8 +55,8 @@ const columns: readonly { readonly type: string; readonly cell: typeof floatCell
 const rowCells = fc.array(fc.tuple(...columns.map(({ cell }) => cell)), { maxLength: 6 });
 
 /** The bytes in pieces of these sizes, over and over. */
-function pass(shape: RowShape, bytes: Buffer, sizes: readonly number[]): string {
-  const words = new RowWords(shape);
+function pass(shape: LineKind, bytes: Buffer, sizes: readonly number[]): string {
+  const words = new JsonRows(shape);
   const out: Buffer[] = [];
   let at = 0;
   for (let i = 0; at < bytes.length; i++) {
@@ -70,7 +70,7 @@ function pass(shape: RowShape, bytes: Buffer, sizes: readonly number[]): string 
 const names = columns.map((_, i) => `c"${i}`);
 const header = `${JSON.stringify(names)}\n${JSON.stringify(columns.map(({ type }) => type))}\n`;
 
-describe("RowWords", () => {
+describe("JsonRows", () => {
   it("gives floats their words and leaves texts alone, however the answer is cut", () => {
     fc.assert(
       fc.property(
@@ -97,7 +97,7 @@ describe("RowWords", () => {
   });
 
   it("passes rows without such floats through untouched", () => {
-    const words = new RowWords("rows");
+    const words = new JsonRows("rows");
     words.push(Buffer.from('["a"]\n["Float64"]\n'));
     const rows = Buffer.from("[1.5]\n[ 2 ]\n");
     expect(Buffer.from(words.push(rows)).toString()).toBe("[1.5]\n[ 2 ]\n");
@@ -105,7 +105,7 @@ describe("RowWords", () => {
   });
 
   it("keeps bytes that are no UTF-8", () => {
-    const words = new RowWords("objects");
+    const words = new JsonRows("objects");
     words.push(Buffer.from('["a", "b"]\n["String", "Float64"]\n'));
     const row = Buffer.concat([Buffer.from('["'), Buffer.from([0xff, 0xfe]), Buffer.from('", "nan"]\n')]);
     const expected = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('","b":"NaN"}\n')]);
@@ -113,7 +113,7 @@ describe("RowWords", () => {
   });
 
   it("stays fast when every row has a word", () => {
-    const words = new RowWords("rows");
+    const words = new JsonRows("rows");
     words.push(Buffer.from('["a"]\n["Float64"]\n'));
     const rows = Buffer.from('["inf"]\n'.repeat(200_000));
     const from = performance.now();
