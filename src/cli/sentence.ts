@@ -25,10 +25,21 @@ export function toExit(error: unknown): Exit {
   if (syscall !== undefined && path !== undefined) return toFileExit(error as NodeJS.ErrnoException, path);
   // Outages carry a kind and a sentence; anything else is a bug and keeps its stack.
   const { kind, message, stack } = error as { kind?: string; message?: string; stack?: string };
+  if (kind === "engine_down") return toEngineExit(String(message));
   if (kind === "folder_taken") {
     return new Exit(exitCodes.outage, String(message), "If a server runs there, name it with --server URL.");
   }
   return new Exit(exitCodes.outage, kind === undefined ? (stack ?? String(error)) : (message ?? String(error)));
+}
+
+/** The engine's process ends with a stack of its own, which says nothing to who started it. */
+function toEngineExit(message: string): Exit {
+  if (/no native binding|CHDB_PLATFORM/.test(message)) {
+    const hint = "Install it again without --omit=optional, or name a ClickHouse server with store.url.";
+    return new Exit(exitCodes.outage, "The library of the embedded engine is not installed for this platform.", hint);
+  }
+  const lines = message.split("\n").filter((line) => !/^\s+at /.test(line));
+  return new Exit(exitCodes.outage, lines.join("\n").trim(), "tributary doctor checks this setup.");
 }
 
 type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
