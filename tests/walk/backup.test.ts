@@ -136,6 +136,7 @@ describe("backup and restore", () => {
     writeFileSync(damaged, "not an archive".repeat(100));
     expect((await runInTest(["restore", damaged, "--data", target])).err).toContain("no backup");
     expect(readdirSync(folder).filter((name) => name.startsWith("target"))).toEqual([]);
-    expect((await runInTest(["restore", file, "--data", app.dataDir])).err).toContain("is not empty");
+    const used = await runInTest(["restore", file, "--data", app.dataDir]);
+    expect([used.code, used.err]).toEqual([2, expect.stringContaining("is not empty")]);
   });
 });
