@@ -7,10 +7,9 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
+import { KnownGroups } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import { applyXtrack } from "#intake/xtrack/apply.ts";
-import { XtrackIdentities } from "#intake/xtrack/identities.ts";
 import { XtrackStream } from "#intake/xtrack/stream.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
@@ -104,7 +103,7 @@ function decode(stream: Uint8Array): number {
 
 function decodeAndApply(stream: Uint8Array): number {
   const decoder = new XtrackStream();
-  const state = { identities: new XtrackIdentities(), groups: new PlainGroups(), seenFaults: new IdMap() };
+  const state = { groups: new KnownGroups(), faults: new RecentIds() };
   let found = 0;
   let position = 0;
   for (const bytes of chunksOf(stream)) {

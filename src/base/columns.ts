@@ -102,6 +102,11 @@ export class StringColumn {
     return this.bytes.subarray(row === 0 ? 0 : this.ends[row - 1], this.ends[row]);
   }
 
+  /** What the column holds in memory. */
+  get byteSize(): number {
+    return this.bytes.byteLength + this.ends.byteLength;
+  }
+
   private makeRoom(size: number): void {
     if (this.byteLength + size > this.bytes.length) this.growBytes(this.byteLength + size);
     if (this.length === this.ends.length) this.growEnds(0);
@@ -138,6 +143,9 @@ export class StringColumn {
     this.ends[this.length++] = this.byteLength;
   }
 }
+
+/** Roughly what a key of a dictionary takes, as text and in its map. */
+const dictKeyBytes = 100;
 
 /** Text with few distinct values: a dictionary and one code a row (LowCardinality in the store). */
 export class DictColumn {
@@ -187,6 +195,10 @@ export class DictColumn {
 
   at(row: number): string {
     return this.keys[this.codes[row] as number] as string;
+  }
+
+  get byteSize(): number {
+    return this.codes.byteLength + this.keys.length * dictKeyBytes;
   }
 
   /** Gives the memory back; the column is to be dropped. */
@@ -260,6 +272,10 @@ export class Int64Column {
     if (length * 2 > this.words.length) this.grow(length * 2);
   }
 
+  get byteSize(): number {
+    return this.words.byteLength;
+  }
+
   /** Gives the memory back; the column is empty then. */
   release(): void {
     wordPool.give(this.words);
@@ -278,6 +294,7 @@ export class Int64Column {
 /** A column inside another one. */
 interface Inner {
   length: number;
+  readonly byteSize: number;
   release(): void;
 }
 
@@ -315,6 +332,10 @@ export class NullableColumn<C extends Inner> {
 
   isNull(row: number): boolean {
     return this.nulls.at(row) === 1;
+  }
+
+  get byteSize(): number {
+    return this.nulls.byteSize + this.inner.byteSize;
   }
 
   release(): void {
@@ -355,6 +376,10 @@ export class ArrayColumn<C extends Inner> {
   /** Closes a row after its items were pushed onto `items`. */
   finishRow(): void {
     this.ends.push(this.items.length);
+  }
+
+  get byteSize(): number {
+    return this.ends.byteSize + this.items.byteSize;
   }
 
   release(): void {

@@ -45,6 +45,10 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
     if (length > this.values.length) this.grow(length);
   }
 
+  get byteSize(): number {
+    return this.values.byteLength;
+  }
+
   /** Gives the memory back; the column is empty then. */
   release(): void {
     this.pool.give(this.values);

@@ -3,9 +3,10 @@
 // of the journal.
 
 import { createHash } from "node:crypto";
+import { nowNs } from "#base/clock.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
-import { formatGroupKey, groupKinds } from "#model/group-key.ts";
+import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
@@ -14,27 +15,20 @@ import type { Registry } from "#wire/semantiva/registry.ts";
 import { type Applied, nothingApplied } from "./applied.ts";
 import { decodeChanges } from "./changes.ts";
 import { applyCirronBatch } from "./cirron/apply.ts";
-import { CirronWorkspace } from "./cirron/workspace.ts";
+import type { CirronWorkspace } from "./cirron/workspace.ts";
 import { pushFault, toFaultRows } from "./fault-rows.ts";
-import { PlainGroups } from "./groups.ts";
-import { IdMap, idWords } from "./id-map.ts";
+import { idWords } from "./id-map.ts";
 import type { BlobInput, ChangeInput, Input, LogLinesInput, RefusedInput, WrapperLinesInput } from "./input.ts";
+import { type IntakeLimits, IntakeState } from "./intake-state.ts";
+import type { IntakeStore } from "./intake-store.ts";
+import type { KnownGroups } from "./known-groups.ts";
 import { splitLines, toLogRows } from "./log-rows.ts";
 import { applySemantiva } from "./semantiva/apply.ts";
 import { decodeLines, type LineLimits, type SemantivaChunk } from "./semantiva/decode-lines.ts";
 import type { Applier } from "./sequencer.ts";
 import { decodeWrapperLines, toSampleRows, toWrapperEvents, type WrapperLines } from "./wrapper-lines.ts";
-import { applyXtrack, groupsToLoad, type XtrackState } from "./xtrack/apply.ts";
-import { XtrackIdentities } from "./xtrack/identities.ts";
+import { applyXtrack } from "./xtrack/apply.ts";
 import { type DecodedXtrack, decodeXtrack } from "./xtrack/stream.ts";
-
-/** Identities of XTrack events that the store holds: (worker, seq, time) of every event of a group. */
-export type LoadIdentities = (
-  groupKey: string,
-  take: (worker: string, seq: bigint, tsNs: bigint) => void,
-  /** This collector has written to the group, so that it must not miss one of its own. */
-  isKnown: boolean,
-) => Promise<void>;
 
 export interface ApplierOptions {
   readonly sessionGapNs: bigint;
@@ -42,61 +36,41 @@ export interface ApplierOptions {
   /** The longest line of a trace stream. */
   readonly lineBytesMax?: number;
   readonly registry: Registry;
-  readonly loadIdentities: LoadIdentities;
+  readonly store: IntakeStore;
+  /** The store holds nothing yet. */
+  readonly isFresh: boolean;
+  readonly limits?: IntakeLimits;
   /** This collector's name when others write to the same store. */
   readonly writer?: string;
 }
 
 export class ProtocolApplier implements Applier {
-  groups = new PlainGroups();
-  /** Lines, faults and captured output by their own hashes. */
-  seen = new IdMap();
-  identities = new XtrackIdentities();
-  /** On a shared store, the groups that this collector is known to write to. */
-  written = new Set<string>();
-  private cirron = new Map<string, CirronWorkspace>();
-  /** Set while a deletion is carried out: nothing after it is applied until then. */
+  readonly state: IntakeState;
+  /** On a shared store, the groups that this collector was seen to write to lately. */
+  private written = new Set<string>();
+  /** Set while another collector deletes: nothing is applied until then. */
   private held: PromiseWithResolvers<void> | null = null;
   private readonly options: ApplierOptions;
   private readonly lineLimits: LineLimits;
 
   constructor(options: ApplierOptions) {
     this.options = options;
-    const { lineBytesMax = defaultSplitLimits.lineBytesMax, json } = options;
+    const { lineBytesMax = defaultSplitLimits.lineBytesMax, json, store, sessionGapNs, isFresh, limits } = options;
     this.lineLimits = { lineBytesMax, json };
+    this.state = new IntakeState(store, sessionGapNs, isFresh, limits);
   }
 
-  get writer(): string | undefined {
-    return this.options.writer;
+  get groups(): KnownGroups {
+    return this.state.groups;
   }
 
   cirronOf(workspace: string): CirronWorkspace {
-    let state = this.cirron.get(workspace);
-    if (state === undefined) {
-      state = new CirronWorkspace(workspace, this.options.sessionGapNs);
-      this.cirron.set(workspace, state);
-    }
-    return state;
+    return this.state.cirronOf(workspace);
   }
 
-  cirronStates(): CirronWorkspace[] {
-    return [...this.cirron.values()];
-  }
-
-  /** A line of captured output that the store already holds. */
-  noteCapturedLine(groupKey: string, stream: string, offset: number): void {
-    this.isNew(capturedIdentity(groupKey, stream, offset));
-  }
-
-  /** The run that a group's rows belong to now. */
+  /** The run that a group's rows belong to now, if that is in memory. */
   runOf(groupKey: string): string | undefined {
-    const plain = this.groups.runOf(groupKey);
-    if (plain !== undefined) return plain;
-    for (const state of this.cirron.values()) {
-      const run = state.map.runOf(groupKey);
-      if (run !== undefined) return run;
-    }
-    return undefined;
+    return this.state.runOf(groupKey);
   }
 
   decode(input: Input): unknown {
@@ -117,13 +91,27 @@ export class ProtocolApplier implements Applier {
     }
   }
 
-  /** The identities of an XTrack run that is in the store but not in memory are read before its next events. */
+  /** Reads from the store what the input needs and memory has let go. */
   prepare(input: Input, decoded: unknown): Promise<void> | null {
-    if (this.held !== null) return this.held.promise.then(() => this.prepare(input, decoded) ?? undefined);
-    if (input.kind !== "xtrack_frames") return null;
-    const isShared = this.options.writer !== undefined;
-    const missing = groupsToLoad(this.xtrack, decoded as DecodedXtrack, input.workspace, isShared);
-    return missing.length === 0 ? null : this.load(missing);
+    if (this.held !== null) return this.held.promise;
+    switch (input.kind) {
+      case "cirron_batch": {
+        const result = decoded as DecodeResult;
+        return result.ok ? this.state.prepareBatch(input, result.batch) : null;
+      }
+      case "semantiva_lines":
+        return this.state.prepareSemantiva(input, decoded as SemantivaChunk);
+      case "xtrack_frames":
+        return this.state.prepareXtrack(input, decoded as DecodedXtrack);
+      case "log_lines":
+      case "wrapper_lines":
+        return this.state.prepareGroups([wrapperKey(input)]);
+      case "blob":
+        return isArtifact(input) ? this.state.prepareGroups([artifactKey(input)]) : null;
+      case "refused":
+      case "change":
+        return null;
+    }
   }
 
   apply(position: number, input: Input, decoded: unknown): Applied {
@@ -134,8 +122,16 @@ export class ProtocolApplier implements Applier {
     return changes.length === 0 ? applied : { ...applied, state: [...applied.state, ...changes] };
   }
 
+  /** Lets go of what is stored and beyond the limits. */
+  shrink(storedPosition: number, appliedPosition: number, everything = false): void {
+    this.state.shrink(storedPosition, appliedPosition, nowNs(), everything);
+  }
+
+  /** A group's writers are told again when this was forgotten: that changes nothing. */
   private noteWritten(parts: Applied["parts"], collector: string, version: bigint): StateChange[] {
-    const keys = new Set(parts.flatMap(({ rows }) => rows.group_key.keys.filter((key) => !this.written.has(key))));
+    if (this.written.size > writtenMax) this.written = new Set();
+    const keys = new Set<string>();
+    for (const { rows } of parts) for (const key of rows.group_key.keys) if (!this.written.has(key)) keys.add(key);
     return [...keys].map((group_key) => {
       this.written.add(group_key);
       return { table: "writers", row: { group_key, collector, version } };
@@ -150,41 +146,31 @@ export class ProtocolApplier implements Applier {
         return applyCirronBatch(this.cirronOf(input.workspace), position, input, result.batch);
       }
       case "semantiva_lines":
-        return applySemantiva(this, decoded as SemantivaChunk, { ...input, position });
+        return applySemantiva(this.state, decoded as SemantivaChunk, { ...input, position });
       case "xtrack_frames":
-        return applyXtrack(this.xtrack, input, decoded as DecodedXtrack, { ...input, position });
+        return applyXtrack(this.state, input, decoded as DecodedXtrack, { ...input, position });
       case "log_lines":
         return this.applyLogLines(position, input);
       case "wrapper_lines":
         return this.applyWrapperLines(position, input, decoded as WrapperLines);
       case "blob":
-        return applyBlob(input, this.groups);
+        return applyBlob(input, this.groups, position);
       case "refused":
         return keepRefused(input, position);
       case "change":
-        return this.applyChange(input);
-    }
-  }
-
-  private get xtrack(): XtrackState {
-    return { identities: this.identities, groups: this.groups, seenFaults: this.seen };
-  }
-
-  private async load(groupKeys: readonly string[]): Promise<void> {
-    for (const groupKey of groupKeys) {
-      const take = (worker: string, seq: bigint, tsNs: bigint): void => {
-        this.identities.load(groupKey, worker, seq, tsNs);
-      };
-      await this.options.loadIdentities(groupKey, take, this.groups.runOf(groupKey) !== undefined);
-      this.identities.complete(groupKey, 0);
+        return applyChange(input);
     }
   }
 
   private applyLogLines(position: number, input: LogLinesInput): Applied {
-    const groupKey = formatGroupKey(input.workspace, groupKinds.wrapper, input.wrapperId);
-    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId });
+    const groupKey = wrapperKey(input);
+    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
     const lines = splitLines(input.body, input.offset);
-    const fresh = lines.filter((line) => this.isNew(capturedIdentity(groupKey, input.stream, line.offset)));
+    const known = this.groups.linesOf(groupKey, position);
+    const fresh = lines.filter((line) => {
+      loadCaptured(input.stream, line.offset);
+      return known.getOrSet(0) < 0;
+    });
     const rows = toLogRows(fresh, input, groupKey, position);
     return {
       parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
@@ -205,19 +191,11 @@ export class ProtocolApplier implements Applier {
     await this.held?.promise;
   }
 
-  /** The deletion is done: what waits is applied. */
+  /** The other collector has deleted: what waits is applied, and what it changed is read again. */
   resume(): void {
+    this.state.forgetAll();
     this.held?.resolve();
     this.held = null;
-  }
-
-  /** Everything that was known, before it is read from the store again. */
-  forgetAll(): void {
-    this.groups = new PlainGroups();
-    this.seen = new IdMap();
-    this.identities = new XtrackIdentities();
-    this.written = new Set();
-    this.cirron = new Map();
   }
 
   get isHeld(): boolean {
@@ -226,9 +204,13 @@ export class ProtocolApplier implements Applier {
 
   private applyWrapperLines(position: number, input: WrapperLinesInput, decoded: WrapperLines): Applied {
     const { workspace, wrapperId, transport, receivedNs } = input;
-    const groupKey = formatGroupKey(workspace, groupKinds.wrapper, wrapperId);
-    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId });
-    const fresh = decoded.records.filter(({ n }) => this.isNew(capturedIdentity(groupKey, "wrapper", n)));
+    const groupKey = wrapperKey(input);
+    const state = this.groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId }, position);
+    const known = this.groups.linesOf(groupKey, position);
+    const fresh = decoded.records.filter(({ n }) => {
+      loadCaptured("wrapper", n);
+      return known.getOrSet(0) < 0;
+    });
     const place = { groupKey, receivedNs, position };
     const events = toWrapperEvents(fresh, place);
     const samples = toSampleRows(fresh, place);
@@ -246,22 +228,31 @@ export class ProtocolApplier implements Applier {
       faults,
     };
   }
+}
 
-  private applyChange(input: ChangeInput): Applied {
-    if (input.change === "delete") {
-      this.held ??= Promise.withResolvers<void>();
-      return { ...nothingApplied, state: toDeletionRows(input), accepted: 1 };
-    }
-    return { ...nothingApplied, state: decodeChanges(input.body), accepted: 1 };
-  }
+const writtenMax = 100_000;
 
-  private isNew(identity: string): boolean {
-    const digest = createHash("sha256").update(identity).digest();
-    for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
-    if (this.seen.get() >= 0) return false;
-    this.seen.set(0);
-    return true;
-  }
+function wrapperKey({ workspace, wrapperId }: LogLinesInput | WrapperLinesInput): GroupKey {
+  return formatGroupKey(workspace, groupKinds.wrapper, wrapperId);
+}
+
+function artifactKey({ workspace, spanId }: BlobInput): GroupKey {
+  return formatGroupKey(workspace, groupKinds.artifact, spanId);
+}
+
+function isArtifact({ blobKind }: BlobInput): boolean {
+  return blobKind.startsWith(artifactPrefix);
+}
+
+function applyChange(input: ChangeInput): Applied {
+  const state = input.change === "delete" ? toDeletionRows(input) : decodeChanges(input.body);
+  return { ...nothingApplied, state, accepted: 1 };
+}
+
+/** Puts the identity of a captured line into `idWords`: its stream and its offset, or its number. */
+export function loadCaptured(stream: string, offset: number): void {
+  const digest = createHash("sha256").update(`${stream}\0${offset}`).digest();
+  for (let word = 0; word < 4; word++) idWords[word] = digest.readUInt32BE(word * 4);
 }
 
 /** Groups under a newer version that says when they were deleted, and the audit's line. */
@@ -280,13 +271,9 @@ function toDeletionRows(input: ChangeInput): StateChange[] {
   });
 }
 
-function capturedIdentity(groupKey: string, stream: string, offset: number): string {
-  return `${groupKey}\0${stream}\0${offset}`;
-}
-
 const artifactPrefix = "artifact:";
 
-function applyBlob(input: BlobInput, groups: PlainGroups): Applied {
+function applyBlob(input: BlobInput, groups: KnownGroups, position: number): Applied {
   const row: StateChange = {
     table: "blobs",
     row: {
@@ -302,10 +289,9 @@ function applyBlob(input: BlobInput, groups: PlainGroups): Applied {
       version: input.receivedNs,
     },
   };
-  if (!input.blobKind.startsWith(artifactPrefix)) return { ...nothingApplied, state: [row], accepted: 1 };
+  if (!isArtifact(input)) return { ...nothingApplied, state: [row], accepted: 1 };
   // A file may be all that is known of a run.
-  const groupKey = formatGroupKey(input.workspace, groupKinds.artifact, input.spanId);
-  const noted = groups.note(groupKey, { ...input, protocol: "run", ownId: input.spanId });
+  const noted = groups.note(artifactKey(input), { ...input, protocol: "run", ownId: input.spanId }, position);
   return { ...nothingApplied, state: [row, ...noted], accepted: 1 };
 }
 

@@ -25,6 +25,8 @@ export interface Arrival {
   readonly receivedNs: bigint;
   /** How many faults are kept one by one. A large body makes several records, which share the usual bound. */
   readonly faultsMax?: number;
+  /** The journal record that this one stands for: that could not be applied when its turn came, and was put off. */
+  readonly copyOf?: number;
 }
 
 export interface CirronBatchInput extends Arrival {

@@ -126,15 +126,56 @@ test("applies after a restart what the journal holds beyond the stored position"
   expect(sequencer.position).toEqual({ applied: 4, durable: 4 });
 });
 
-test("waits for what an input needs from the store before it is applied, in order", async () => {
+/** An applier that finds "slow" only when the gate is open. */
+function gated() {
   const { seen, applier } = recorder();
   const gate = Promise.withResolvers<void>();
-  const slow: Applier = { ...applier, prepare: (_, decoded) => (decoded === "slow" ? gate.promise : null) };
+  let isOpen = false;
+  const slow: Applier = { ...applier, prepare: (_, decoded) => (decoded === "slow" && !isOpen ? gate.promise : null) };
+  const open = () => {
+    isOpen = true;
+    gate.resolve();
+  };
+  return { seen, slow, open };
+}
+
+test("waits for what an input needs from the store before it is applied, in order", async () => {
+  const { seen, slow, open } = gated();
   const sequencer = new Sequencer(journal, sink(), slow, { applied: 0, durable: 0 }, hooks);
   const all = ["a", "slow", "b"].map((text) => started(sequencer.submit(input(text))));
   await Promise.all(all.map(({ durable }) => durable));
   expect(seen).toEqual(["a"]);
-  gate.resolve();
+  open();
   await Promise.all(all.map(({ applied }) => applied));
   expect(seen).toEqual(["a", "slow", "b"]);
+});
+
+test("puts off an input that waits long, so that those behind it go on, and answers when it is applied", async () => {
+  const { seen, slow, open } = gated();
+  const target = sink();
+  const sequencer = new Sequencer(journal, target, slow, { applied: 0, durable: 0 }, hooks);
+  const [, late, after] = ["a", "slow", "b"].map((text) => started(sequencer.submit(input(text))));
+  await after?.applied;
+  expect(seen).toEqual(["a", "b"]);
+  open();
+  expect(await late?.applied).toMatchObject({ position: 4, accepted: 1 });
+  expect(seen).toEqual(["a", "b", "slow"]);
+  expect(target.batches.map(({ position }) => position)).toEqual([1, 2, 3, 4]);
+});
+
+test.each([
+  ["the store has not got past it: it is read itself", 0, ["a", "slow", "b"]],
+  ["the store has got past it: its copy is read", 3, ["slow"]],
+])("applies what was put off once after a crash, when %s", async (_, stored, expected) => {
+  const before = gated();
+  const first = new Sequencer(journal, sink(), before.slow, { applied: 0, durable: 0 }, hooks);
+  const [, , after] = ["a", "slow", "b"].map((text) => started(first.submit(input(text))));
+  await after?.applied;
+  const { seen, applier } = recorder();
+  const durable = journal.state().nextPosition - 1;
+  expect(durable).toBe(4);
+  const second = new Sequencer(journal, sink(), applier, { applied: stored, durable }, hooks);
+  await second.recover();
+  expect(seen).toEqual(expected);
+  before.open();
 });

@@ -4,8 +4,13 @@
 //
 // When the writer has no room, inputs are still accepted: they wait in the journal, not in memory, and the
 // sequencer reads them from there once there is room. Starting after a crash is the same thing.
+//
+// An input may need something from the store before it can be applied. If that takes long it is put off: a copy of it is
+// appended to the journal, and those behind it go on. After a crash the copy counts only if the store has got past the
+// record it stands for; else that record is read again itself.
 
 import type { Batch } from "#model/batch.ts";
+import { rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
 import { decodeInput, encodeInput, type Input } from "./input.ts";
 
@@ -43,6 +48,7 @@ export interface AppliedInput {
   readonly position: number;
   readonly input: Input;
   readonly applied: Applied;
+  readonly batch: Batch;
 }
 
 interface Entry {
@@ -50,12 +56,15 @@ interface Entry {
   readonly input: Input;
   readonly decoded: unknown;
   readonly settle: (receipt: Receipt) => void;
-  /** What was begun for it when it came. */
-  readonly preparing?: Promise<void>;
+  /** How often it was put off. */
+  readonly delays: number;
 }
 
 /** While behind, this much input is held in memory; of the rest only the promise of an answer is. */
-const heldBytesMax = 64 * 1024 * 1024;
+const heldBytesMax = 8 * 1024 * 1024;
+/** What an input may wait for while others wait for it; twice as long whenever it was put off. */
+const patienceMs = 200;
+const patienceMsMax = 10_000;
 
 export class Sequencer {
   private readonly log: InputLog;
@@ -66,10 +75,14 @@ export class Sequencer {
   private applied: number;
   /** The last position known to be durable. */
   private durable: number;
+  /** Records up to here were applied before this process. */
+  private readonly startedAt: number;
   private readonly held = new Map<number, Entry>();
   private heldBytes = 0;
   /** Answers to inputs that will be read back from the journal. */
-  private readonly unanswered = new Map<number, Entry["settle"]>();
+  private readonly unanswered = new Map<number, Pick<Entry, "settle" | "delays">>();
+  /** Copies that this process made and has not applied. */
+  private readonly copies = new Set<number>();
   private catchingUp: Promise<void> | null = null;
 
   constructor(
@@ -83,6 +96,7 @@ export class Sequencer {
     this.sink = sink;
     this.applier = applier;
     this.applied = start.applied;
+    this.startedAt = start.applied;
     this.durable = start.durable;
     this.hooks = hooks;
   }
@@ -102,7 +116,7 @@ export class Sequencer {
     if (appended === "memory_full" || appended === "disk_full") return appended;
     const applied = Promise.withResolvers<Receipt>();
     const durable = appended.then((position) => {
-      this.arrive({ position, input, decoded, settle: applied.resolve });
+      this.arrive({ position, input, decoded, settle: applied.resolve, delays: 0 });
       return position;
     });
     durable.catch(applied.reject);
@@ -118,15 +132,12 @@ export class Sequencer {
     this.durable = Math.max(this.durable, entry.position);
     const isNext = entry.position === this.applied + 1;
     if (isNext && this.catchingUp === null && this.sink.hasRoom()) {
-      const preparing = this.applier.prepare(entry.input, entry.decoded);
-      if (preparing === null) {
+      if (this.applier.prepare(entry.input, entry.decoded) === null) {
         this.applyNow(entry);
         return;
       }
-      // Whoever catches up waits for it, and hears of its failure.
-      preparing.catch(ignore);
-      this.hold({ ...entry, preparing });
-    } else this.hold(entry);
+    }
+    this.hold(entry);
     if (this.catchingUp === null) void this.startCatchUp();
   }
 
@@ -141,8 +152,9 @@ export class Sequencer {
 
   private hold(entry: Entry): void {
     const size = entry.input.body.length;
-    if (this.heldBytes + size > heldBytesMax) {
-      this.unanswered.set(entry.position, entry.settle);
+    if (this.heldBytes + size > heldBytesMax && this.held.size > 0) {
+      // Only that: whatever it names would stay in memory until the record's turn comes.
+      this.unanswered.set(entry.position, { settle: entry.settle, delays: entry.delays });
       return;
     }
     this.heldBytes += size;
@@ -159,10 +171,7 @@ export class Sequencer {
       }
       this.held.delete(next.position);
       this.heldBytes -= next.input.body.length;
-      await next.preparing;
-      // What was prepared may be gone again when something else happened while it was waited for.
-      await this.applier.prepare(next.input, next.decoded);
-      this.applyNow(next);
+      await this.applyWhenReady(next);
     }
   }
 
@@ -176,26 +185,61 @@ export class Sequencer {
         return;
       }
       const input = decodeInput(payload);
-      if (input === null) {
+      if (input === null || this.isNeedless(position, input)) {
         this.applied = position;
         continue;
       }
-      const decoded = this.applier.decode(input);
-      await this.applier.prepare(input, decoded);
-      await this.sink.room();
-      const settle = this.unanswered.get(position) ?? ignore;
+      const { settle = ignore, delays = 0 } = this.unanswered.get(position) ?? {};
       this.unanswered.delete(position);
-      this.applyNow({ position, input, decoded, settle });
+      await this.sink.room();
+      await this.applyWhenReady({ position, input, decoded: this.applier.decode(input), settle, delays });
     }
     this.applied = Math.max(this.applied, until);
+  }
+
+  /** A copy that an earlier process made of a record which this one has read itself. */
+  private isNeedless(position: number, { copyOf }: Input): boolean {
+    return copyOf !== undefined && copyOf > this.startedAt && !this.copies.has(position);
+  }
+
+  private async applyWhenReady(entry: Entry): Promise<void> {
+    for (;;) {
+      const waiting = this.applier.prepare(entry.input, entry.decoded);
+      if (waiting === null) {
+        this.applyNow(entry);
+        return;
+      }
+      if (await isDoneWithin(waiting, Math.min(patienceMsMax, patienceMs * 2 ** entry.delays))) continue;
+      if (await this.putOff(entry)) return;
+      await waiting;
+    }
+  }
+
+  /** Appends a copy of an input that has to wait, if others wait for it. */
+  private async putOff(entry: Entry): Promise<boolean> {
+    const { position, input, decoded, settle, delays } = entry;
+    // Those that wait behind it may all have been put off themselves.
+    if (this.durable - position <= this.copies.size) return false;
+    const appended = this.log.append(encodeInput({ ...input, copyOf: position }));
+    if (typeof appended === "string") return false;
+    const copy = await appended;
+    this.durable = Math.max(this.durable, copy);
+    this.copies.delete(position);
+    this.copies.add(copy);
+    this.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
+    this.applied = position;
+    this.sink.add({ position, parts: [], state: [], bytes: 0 });
+    return true;
   }
 
   private applyNow(entry: Entry): void {
     const { position, input } = entry;
     const applied = this.applier.apply(position, input, entry.decoded);
     this.applied = position;
-    this.sink.add({ position, parts: applied.parts, state: applied.state, bytes: input.body.length });
-    this.hooks.onApplied({ position, input, applied });
+    this.copies.delete(position);
+    const batch = toBatch(position, applied);
+    this.sink.add(batch);
+    this.hooks.onApplied({ position, input, applied, batch });
     const { accepted, duplicates, faults } = applied;
     entry.settle({ position, accepted, duplicates, faults });
   }
@@ -212,3 +256,25 @@ export type Submitted =
     };
 
 function ignore(): void {}
+
+function toBatch(position: number, { parts, state }: Applied): Batch {
+  let bytes = state.length * stateBytes;
+  for (const { rows } of parts) bytes += rowsBytes(rows);
+  return { position, parts, state, bytes };
+}
+
+/** Roughly what a change of the small state takes. */
+const stateBytes = 400;
+
+/** Rejects as the promise does within the time; what it does later is for whoever waits for it then. */
+async function isDoneWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), ms);
+  const done = promise.then(() => true);
+  done.catch(ignore);
+  try {
+    return await Promise.race([done, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -57,6 +57,8 @@ export type LiveData =
 export function countRows(entry: LiveEntry): Map<string, Record<string, number>> {
   const counts = new Map<string, Record<string, number>>();
   for (const part of entry.batch.parts) {
+    // Intake writes it for itself.
+    if (part.table === "cirron_ids") continue;
     const { codes, keys, length } = part.rows.group_key;
     const byCode = new Uint32Array(keys.length);
     for (let row = 0; row < length; row++)

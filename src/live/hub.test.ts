@@ -73,7 +73,8 @@ test("a subscriber that does not keep up costs nothing and is told what it misse
 });
 
 test("tells a run that is new, one that changed and one that was deleted", () => {
-  const hub = new LiveHub("c1", 0, ["default/old"]);
+  const hub = new LiveHub("c1", 0);
+  hub.know("default/old");
   const { messages, sink } = watcher();
   hub.subscribe({ workspace: "default", runs: [], after: null }, sink);
   const row = {

@@ -4,6 +4,7 @@
 
 import { formatPosition, parsePositions } from "#model/positions.ts";
 import { countRows, headEvents, type LiveData, type LiveEntry, rowEvents } from "./events.ts";
+import { KnownRuns } from "./known-runs.ts";
 
 export interface LiveMessage {
   readonly id: string;
@@ -40,7 +41,7 @@ interface Subscriber {
   skippedFrom: number | null;
 }
 
-const keptBytesMax = 64 * 1024 * 1024;
+const keptBytesMax = 48 * 1024 * 1024;
 /** The columns of one table take this much even for a single row: 80,000 entries of one event each took a gigabyte. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
@@ -51,13 +52,13 @@ export class LiveHub {
   private keptBytes = 0;
   private readonly subscribers = new Set<Subscriber>();
   private position: number;
-  /** `<workspace>/<run>` of every run there is. */
-  private readonly runs: Set<string>;
+  private readonly runs: KnownRuns;
 
-  constructor(collector: string, position: number, runs: Iterable<string> = []) {
+  /** `isFresh`: there is no run yet. */
+  constructor(collector: string, position: number, isFresh = true) {
     this.collector = collector;
     this.position = position;
-    this.runs = new Set(runs);
+    this.runs = new KnownRuns(isFresh);
   }
 
   get subscriberCount(): number {
@@ -75,23 +76,21 @@ export class LiveHub {
 
   publish(entry: LiveEntry): void {
     this.position = entry.position;
-    const heads = headEvents(entry, (run) => this.noteRun(`${entry.workspace}/${run}`));
-    for (const head of heads) if (head.name === "gone") this.runs.delete(`${entry.workspace}/${head.data.run}`);
+    const heads = headEvents(entry, (run) => this.runs.note(`${entry.workspace}/${run}`));
+    for (const head of heads) if (head.name === "gone") this.runs.forget(`${entry.workspace}/${head.data.run}`);
     const kept = { ...entry, heads };
     this.keep(kept);
     for (const subscriber of this.subscribers) this.deliver(subscriber, kept);
   }
 
-  /** A run that another collector has. */
-  know(workspace: string, run: string): void {
-    this.runs.add(`${workspace}/${run}`);
+  /** `<workspace>/<run>` of a run that is stored. */
+  know(name: string): void {
+    this.runs.know(name);
   }
 
-  /** Whether the run was known; it is from now on. */
-  private noteRun(key: string): boolean {
-    const isKnown = this.runs.has(key);
-    this.runs.add(key);
-    return isKnown;
+  /** Every stored run was told. */
+  warm(): void {
+    this.runs.warm();
   }
 
   /** Something that is no stored row, such as a command's delivery; not kept for later subscribers. */

@@ -56,6 +56,21 @@ export const stateTables = {
     extra: "String",
     version: "Int64",
   },
+  /** What grouping knows of Cirron rows that are tied together for good, so that they need not be read for it.
+   * Key: group_key, the first of the component's keys. */
+  cirron_components: {
+    group_key: "String",
+    workspace: "LowCardinality(String)",
+    /** The component that this one is part of now; '' while it is one of its own. */
+    merged_into: "String",
+    first_ns: "Int64",
+    last_ns: "Int64",
+    /** JSON array of the keys and import folders that batches came from. */
+    sources: "String",
+    /** JSON, see intake/cirron/component-state.ts; '' when merged. */
+    state: "String",
+    version: "Int64",
+  },
   /** Where the blob of a span and kind is. Key: (workspace, span_id, kind). */
   blobs: {
     workspace: "LowCardinality(String)",

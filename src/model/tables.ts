@@ -98,6 +98,15 @@ export const factTables = {
     ...content,
     ...arrival,
   },
+  /** Where the rows of an id are: which group has a Cirron row with this id or names it as a span. Sorted by the id, so
+   * that a few of them are found among any number. Written by intake for itself. */
+  cirron_ids: {
+    group_key: "LowCardinality(String)",
+    /** 63 bits of the id and its kind. */
+    id_key: "Int64",
+    /** The hour, counted from 1970, in which the row begins, or the one that names the id. */
+    hour: "Int32",
+  },
   /** One row per XTrack metric, per entry of a metric_batch, per numeric or bool Cirron mark, per system sample. */
   metrics: {
     group_key: "LowCardinality(String)",
@@ -331,6 +340,13 @@ export function createRows<T extends FactTable>(table: T): Rows<T> {
   const rows: Record<string, AnyColumn> = { ...layouts[table] };
   for (const { name, make } of recipes[table]) rows[name] = make();
   return rows as unknown as Rows<T>;
+}
+
+/** What the columns hold in memory. */
+export function rowsBytes(rows: Rows<FactTable>): number {
+  let sum = 0;
+  for (const column of Object.values(rows) as AnyColumn[]) sum += column.byteSize;
+  return sum;
 }
 
 /** Gives the memory of the columns back; nobody may read them any more. */

@@ -20,6 +20,8 @@ const byGroup = [
   "param_by_key",
   "group_times",
   "cirron_batches",
+  "cirron_components",
+  "cirron_ids",
   "aliases",
   "writers",
   // Last: while its groups are there, an interrupted deletion is found again and finished.

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
+import { KnownGroups } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import { applySemantiva, type SemantivaState } from "#intake/semantiva/apply.ts";
 import { decodeLines } from "#intake/semantiva/decode-lines.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
@@ -58,7 +58,7 @@ export function feed(chunks: readonly string[], options: FeedOptions = {}): Fed 
 }
 
 function createState(): SemantivaState {
-  return { seen: new IdMap(), groups: new PlainGroups() };
+  return { groups: new KnownGroups(), faults: new RecentIds() };
 }
 
 /** The trace files of a sample, by their path in the fixtures. */

@@ -6,7 +6,7 @@ import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Input } from "#intake/input.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
-import { type Collector, openCollector } from "#server/collector/collector.ts";
+import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
 
@@ -21,14 +21,17 @@ export interface TestCollector {
 type Listener = (applied: AppliedInput) => void;
 
 /** `listen` is asked for the collector's first listener each time the folder is opened. */
-export async function createTestCollector(listen: () => Listener = () => () => undefined): Promise<TestCollector> {
+export async function createTestCollector(
+  listen: () => Listener = () => () => undefined,
+  more: Partial<CollectorOptions> = {},
+): Promise<TestCollector> {
   const dataDir = await makeMigratedFolder();
   const test: TestCollector = {
     dataDir,
-    collector: await openTestCollector(dataDir, listen()),
+    collector: await openTestCollector(dataDir, listen(), more),
     async reopen() {
       await test.collector.close(5000);
-      test.collector = await openTestCollector(dataDir, listen());
+      test.collector = await openTestCollector(dataDir, listen(), more);
       return test.collector;
     },
     async remove() {
@@ -39,7 +42,11 @@ export async function createTestCollector(listen: () => Listener = () => () => u
   return test;
 }
 
-export function openTestCollector(dataDir: string, listener: Listener): Promise<Collector> {
+export function openTestCollector(
+  dataDir: string,
+  listener: Listener,
+  more: Partial<CollectorOptions> = {},
+): Promise<Collector> {
   return openCollector({
     dataDir,
     store: { kind: "embedded", dataDir },
@@ -53,6 +60,7 @@ export function openTestCollector(dataDir: string, listener: Listener): Promise<
     onFatal: (cause) => {
       throw cause;
     },
+    ...more,
   });
 }
 

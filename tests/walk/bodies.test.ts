@@ -63,7 +63,7 @@ it("stores at most a million lines of one body and counts the others in one faul
   expect(answer.faults.map(({ code }) => code)).toEqual(["too_many_items"]);
   expect(answer.faults[0]?.message).toContain("500 more lines");
   expect(others).toBeGreaterThan(10);
-});
+}, 120_000);
 
 it("keeps the rows of a batch among which hundreds of thousands are none, and counts those in one fault", async () => {
   const span = '{"id":"s-good","name":"cirron.session","parent_id":null,"start_ns":1,"end_ns":9,"pid":1}';
@@ -89,7 +89,7 @@ it("takes a batch whose process has two hundred thousand pids, and one event wit
   const event = { type: "metric_batch", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: "wide", metrics } };
   const { body } = await test.post("/v1/xtrack?wait=1", toFrame(event));
   expect(body).toMatchObject({ accepted: 1, faults: [] });
-});
+}, 120_000);
 
 it("starts again after all of that", async () => {
   await test.reopen();

@@ -30,9 +30,10 @@ export function applyCirronBatch(
     runOverride: input.runOverride,
     imported: input.imported,
     receivedNs: input.receivedNs,
+    position,
   });
   const faults = outcome.isRepeat ? [] : [...batch.faults, ...toConflicts(outcome.faults, input)];
-  const state = [...outcome.changes, ledgerRow(input, batch, contentHash, outcome.groupKey)];
+  const state = [...outcome.changes, ledgerRow(input, batch, outcome.contentHash, outcome.groupKey)];
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
   if (outcome.isRepeat) return { parts: [], state, ...counts };
   stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
@@ -54,6 +55,7 @@ function toParts(
   }
   if (rows.snapshots.snapshot_id.length > 0)
     parts.push({ table: "snapshots", rows: rows.snapshots, dropped: outcome.dropped.snapshots });
+  if (outcome.ids.id_key.length > 0) parts.push({ table: "cirron_ids", rows: outcome.ids, dropped: null });
   if (faults.length > 0) {
     const { workspace, transport, receivedNs } = input;
     const context = { workspace, groupKey: outcome.groupKey, protocol: "cirron", transport, receivedNs, position };

@@ -1,29 +1,41 @@
-// All components of a workspace: merging (union by number of rows) and finding those that may be one process.
+// The components of a workspace that are in memory: merging, and finding those that may be one process.
+//
+// Rows in memory name their component by a number. When it is merged into another or let go, the number stays for as
+// long as such rows do, and leads to where the component is now.
 
 import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
 import { distanceNs } from "./sessions.ts";
 
+export interface Merge {
+  readonly gone: Component;
+  readonly into: Component;
+}
+
 export class ComponentSet {
-  private readonly items: (Component | null)[] = [];
-  private parents = new Uint32Array(256);
+  private readonly items = new Map<number, Component>();
+  /** Numbers of components that are elsewhere now, and in which generation of rows they went. */
+  private readonly moved = new Map<number, { to: number; readonly generation: number }>();
   private readonly byKey = new Map<string, number>();
   private readonly byProcess = new Map<string, Set<number>>();
   private readonly bySource = new Map<string, Set<number>>();
+  private merges: Merge[] = [];
+  private next = 1;
+  /** The generation of rows that is filled now. */
+  generation = 0;
 
   get size(): number {
-    return this.items.length;
+    return this.items.size;
   }
 
   add(workspace: string, groupKey: string): number {
-    const at = this.items.length;
-    if (at === this.parents.length) {
-      const grown = new Uint32Array(at * 2);
-      grown.set(this.parents);
-      this.parents = grown;
-    }
-    this.parents[at] = at;
-    this.items.push(createComponent(workspace, groupKey));
-    this.byKey.set(groupKey, at);
+    return this.put(createComponent(workspace, groupKey));
+  }
+
+  /** A component, new or from the store. */
+  put(component: Component): number {
+    const at = this.next++;
+    this.items.set(at, component);
+    for (const key of component.groupKeys) this.byKey.set(key, at);
     return at;
   }
 
@@ -33,52 +45,65 @@ export class ComponentSet {
     return at === undefined ? undefined : this.find(at);
   }
 
+  /** The number of the component that this one is now; of one that was deleted, a number without a component. */
   find(index: number): number {
-    const { parents } = this;
     let root = index;
-    while (parents[root] !== root) root = parents[root] as number;
-    let at = index;
-    while (at !== root) {
-      const next = parents[at] as number;
-      parents[at] = root;
-      at = next;
-    }
+    for (let next = this.moved.get(root); next !== undefined; next = this.moved.get(root)) root = next.to;
     return root;
   }
 
-  get(index: number): Component {
-    return this.items[this.find(index)] as Component;
+  has(index: number): boolean {
+    return this.items.has(this.find(index));
   }
 
-  /** Merges the components of two indexes and returns the one that stays: the older, whose rows have its key. */
+  get(index: number): Component {
+    return this.items.get(index) ?? (this.items.get(this.find(index)) as Component);
+  }
+
+  /** Merges the components of two numbers and returns the one that stays: the older, whose rows have its key. */
   union(a: number, b: number): number {
     const left = this.find(a);
     const right = this.find(b);
     if (left === right) return left;
     const stays = Math.min(left, right);
     const goes = Math.max(left, right);
-    const gone = this.items[goes] as Component;
-    absorb(this.items[stays] as Component, gone);
-    this.parents[goes] = stays;
-    this.items[goes] = null;
-    for (const key of processKeys(gone)) this.byProcess.get(key)?.delete(goes);
-    for (const source of gone.sources) this.bySource.get(source)?.delete(goes);
+    const gone = this.items.get(goes) as Component;
+    const into = this.items.get(stays) as Component;
+    this.unindex(goes, gone);
+    absorb(into, gone);
+    for (const key of gone.groupKeys) this.byKey.set(key, stays);
+    this.items.delete(goes);
+    this.moved.set(goes, { to: stays, generation: this.generation });
+    this.merges.push({ gone, into });
     return stays;
+  }
+
+  /** The key was never used for rows. */
+  forgetKey(index: number, groupKey: string): void {
+    this.get(index).groupKeys.delete(groupKey);
+    this.byKey.delete(groupKey);
+  }
+
+  /** What was merged since this was last asked. */
+  takeMerges(): Merge[] {
+    const { merges } = this;
+    if (merges.length > 0) this.merges = [];
+    return merges;
   }
 
   /** Files the component under its sources and processes; to be called after either changed. */
   index(index: number): void {
     const root = this.find(index);
-    const component = this.items[root] as Component;
+    const component = this.items.get(root) as Component;
     for (const key of processKeys(component)) addTo(this.byProcess, key, root);
     for (const source of component.sources) addTo(this.bySource, source, root);
   }
 
-  /** Every component whose session may depend on this one. */
+  /** Every component in memory whose session may depend on this one. */
   neighbourhood(index: number, gapNs: bigint): number[] {
     const seen = new Set([this.find(index)]);
     for (const at of seen) {
-      const component = this.items[at] as Component;
+      const component = this.items.get(at) as Component;
       for (const key of processKeys(component))
         this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n, false);
       const onlyStrays = !isOnlyRootMarks(component);
@@ -88,8 +113,34 @@ export class ComponentSet {
     return [...seen];
   }
 
-  all(): number[] {
-    return this.items.flatMap((item, at) => (item === null ? [] : [at]));
+  /** Whether a component in memory is of one of these processes and near in time. */
+  hasNear(keys: readonly string[], times: Pick<Component, "firstNs" | "lastNs">, gapNs: bigint): boolean {
+    return keys.some((key) =>
+      [...(this.byProcess.get(key) ?? [])].some((at) => distanceNs(this.get(at), times) <= gapNs * 6n),
+    );
+  }
+
+  entries(): MapIterator<[number, Component]> {
+    return this.items.entries();
+  }
+
+  /** Lets go of a component: it is stored, or it was deleted. Rows in memory that name it have no owner then. */
+  drop(index: number): void {
+    const component = this.items.get(index);
+    if (component === undefined) return;
+    this.unindex(index, component);
+    for (const key of component.groupKeys) if (this.byKey.get(key) === index) this.byKey.delete(key);
+    this.items.delete(index);
+  }
+
+  /** No row in memory is of this generation or an older one: what led their components on is not needed. */
+  forgetMoves(generation: number): void {
+    for (const [index, { generation: went }] of this.moved) if (went <= generation) this.moved.delete(index);
+  }
+
+  private unindex(index: number, component: Component): void {
+    for (const key of processKeys(component)) removeFrom(this.byProcess, key, index);
+    for (const source of component.sources) removeFrom(this.bySource, source, index);
   }
 
   private addNear(
@@ -102,14 +153,14 @@ export class ComponentSet {
     if (others === undefined || others.size < 2) return;
     for (const at of others) {
       if (seen.has(at)) continue;
-      const other = this.items[at] as Component;
+      const other = this.items.get(at) as Component;
       if (onlyStrays && !isOnlyRootMarks(other)) continue;
       if (distanceNs(component, other) <= gapNs) seen.add(at);
     }
   }
 }
 
-function processKeys(component: Component): string[] {
+export function processKeys(component: Pick<Component, "sources" | "processes">): string[] {
   return [...component.sources].flatMap((source) => [...component.processes].map((process) => `${source}\n${process}`));
 }
 
@@ -117,4 +168,9 @@ function addTo(map: Map<string, Set<number>>, key: string, value: number): void 
   const set = map.get(key);
   if (set === undefined) map.set(key, new Set([value]));
   else set.add(value);
+}
+
+function removeFrom(map: Map<string, Set<number>>, key: string, value: number): void {
+  const set = map.get(key);
+  if (set?.delete(value) && set.size === 0) map.delete(key);
 }

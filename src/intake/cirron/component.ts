@@ -3,6 +3,8 @@
 // ids and common batches. Components only ever merge. Its facts below are what layer two (sessions.ts)
 // decides on; each is a function of the set of batches, so that any order of arrival ends the same.
 
+import type { Awaited } from "./awaited.ts";
+
 /** An id that spans name as their parent and that has not arrived. */
 export interface UnresolvedParent {
   readonly id: string;
@@ -22,9 +24,17 @@ export interface SessionSpan {
   readonly modelId: string | null;
 }
 
+/** What the `groups` table says of one key of a component. */
+export interface ToldGroup {
+  readonly runId: string;
+  /** Everything that the row says, to tell whether it must be written again. */
+  readonly signature: string;
+}
+
 export interface Component {
   readonly workspace: string;
-  /** The immutable key that rows of this component are stored under; merged components bring theirs along. */
+  /** The immutable keys that rows of this component are stored under. The first is its own name; merged components
+   * bring theirs along. */
   readonly groupKeys: Set<string>;
   readonly sources: Set<string>;
   readonly runOverrides: Set<string>;
@@ -32,15 +42,27 @@ export interface Component {
   readonly processes: Set<string>;
   readonly threads: Set<string>;
   readonly sessions: Map<string, SessionSpan>;
-  /** Forest nodes of parents that have not arrived. */
-  readonly unresolved: Set<number>;
+  /** Parents that have not arrived, by their ids. */
+  readonly unresolved: Map<string, Awaited>;
   firstNs: bigint;
   lastNs: bigint;
   /** The row that came first by its own clock; names the component while nothing better does. */
-  earliest: { ns: bigint; id: string };
+  earliest: { readonly ns: bigint; readonly id: string };
   spans: number;
   /** The same row came in two batches: a fork, or a client that sends rows again. */
   forked: boolean;
+  /** A batch of it came by import, not from a live client. */
+  imported: boolean;
+  /** What was last told of its keys, by key. */
+  readonly told: Map<string, ToldGroup>;
+  /** `<alias>\n<group key>` that were told. */
+  readonly aliases: Set<string>;
+  /** Of its stored rows. A later one is greater, whatever the clocks say. */
+  version: bigint;
+  /** The last journal record that changed it. */
+  position: number;
+  /** The youngest generation of rows in memory that has rows of it. */
+  generation: number;
 }
 
 export function createComponent(workspace: string, groupKey: string): Component {
@@ -52,17 +74,28 @@ export function createComponent(workspace: string, groupKey: string): Component 
     processes: new Set(),
     threads: new Set(),
     sessions: new Map(),
-    unresolved: new Set(),
+    unresolved: new Map(),
     firstNs: noFirstNs,
     lastNs: noLastNs,
     earliest: { ns: noFirstNs, id: "" },
     spans: 0,
     forked: false,
+    imported: false,
+    told: new Map(),
+    aliases: new Set(),
+    version: 0n,
+    position: 0,
+    generation: 0,
   };
 }
 
 const noFirstNs = 2n ** 63n - 1n;
 const noLastNs = -(2n ** 63n);
+
+/** The key that the component is stored under. */
+export function nameOf({ groupKeys }: Component): string {
+  return groupKeys.values().next().value as string;
+}
 
 export function noteRowTime(component: Component, startNs: bigint, endNs: bigint, id: string): void {
   if (startNs < component.firstNs) component.firstNs = startNs;
@@ -84,9 +117,15 @@ export function absorb(into: Component, from: Component): void {
   for (const process of from.processes) into.processes.add(process);
   for (const thread of from.threads) into.threads.add(thread);
   for (const [id, session] of from.sessions) into.sessions.set(id, session);
-  for (const node of from.unresolved) into.unresolved.add(node);
+  for (const [id, parent] of from.unresolved) into.unresolved.set(id, parent);
+  for (const [key, told] of from.told) into.told.set(key, told);
+  for (const alias of from.aliases) into.aliases.add(alias);
   into.spans += from.spans;
   into.forked ||= from.forked;
+  into.imported ||= from.imported;
+  if (from.version > into.version) into.version = from.version;
+  into.position = Math.max(into.position, from.position);
+  into.generation = Math.max(into.generation, from.generation);
   if (from.firstNs < into.firstNs) into.firstNs = from.firstNs;
   if (from.lastNs > into.lastNs) into.lastNs = from.lastNs;
   const { earliest } = from;

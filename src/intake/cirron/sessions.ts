@@ -6,16 +6,8 @@
 
 import { type Component, isOnlyRootMarks, type SessionSpan, type UnresolvedParent } from "./component.ts";
 
-/** A component together with what its forest nodes say today. */
-export interface Candidate {
-  readonly component: Component;
-  /** Smallest group key: a name that does not depend on the order of arrival. */
-  readonly key: string;
-  readonly unresolved: readonly UnresolvedParent[];
-}
-
 export interface Session {
-  readonly candidates: readonly Candidate[];
+  readonly members: readonly Component[];
   /** The trace id: the root scope of the process. */
   readonly rootId: string;
   readonly rootKind: "session" | "unresolved_parent" | "placeholder" | "none";
@@ -23,7 +15,7 @@ export interface Session {
 }
 
 interface Cluster {
-  members: Candidate[];
+  members: Component[];
   sessions: Map<string, SessionSpan>;
   unresolved: UnresolvedParent[];
   threads: Set<string>;
@@ -36,10 +28,10 @@ interface Cluster {
 /** How much longer a gap may be when both sides share a thread id. */
 const sharedThreadFactor = 6n;
 
-export function toSessions(candidates: readonly Candidate[], gapNs: bigint): Session[] {
-  const strays = candidates.filter((candidate) => isOnlyRootMarks(candidate.component));
+export function toSessions(components: readonly Component[], gapNs: bigint): Session[] {
+  const strays = components.filter((component) => isOnlyRootMarks(component));
   const clusters = joinNear(
-    candidates.filter((candidate) => !isOnlyRootMarks(candidate.component)),
+    components.filter((component) => !isOnlyRootMarks(component)),
     gapNs,
   );
   const sessions = clusters.map(toSession);
@@ -48,9 +40,9 @@ export function toSessions(candidates: readonly Candidate[], gapNs: bigint): Ses
 }
 
 /** A batch of only "root" marks belongs to the one session near it, if there is just one. */
-function adopt(stray: Candidate, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
+function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>
-    sharesAny(stray.component.sources, sourcesOf(cluster)) &&
+    sharesAny(stray.sources, sourcesOf(cluster)) &&
     distanceNs(toCluster(stray), cluster) <= gapNs &&
     mayBeOneRun(toCluster(stray), cluster)
       ? [at]
@@ -59,16 +51,16 @@ function adopt(stray: Candidate, clusters: readonly Cluster[], sessions: Session
   const only = near.length === 1 ? (near[0] as number) : -1;
   const session = sessions[only];
   if (session === undefined) {
-    sessions.push({ candidates: [stray], rootId: placeholderId([stray]), rootKind: "none", span: null });
+    sessions.push({ members: [stray], rootId: placeholderId([stray]), rootKind: "none", span: null });
     return;
   }
-  sessions[only] = { ...session, candidates: [...session.candidates, stray] };
+  sessions[only] = { ...session, members: [...session.members, stray] };
 }
 
 /** Joins the nearest pairs first, so that the outcome does not depend on the order of the input. */
-function joinNear(candidates: readonly Candidate[], gapNs: bigint): Cluster[] {
-  const clusterOf = new Map<Candidate, Cluster>(candidates.map((candidate) => [candidate, toCluster(candidate)]));
-  for (const { a, b } of nearPairs(candidates, gapNs)) {
+function joinNear(components: readonly Component[], gapNs: bigint): Cluster[] {
+  const clusterOf = new Map<Component, Cluster>(components.map((component) => [component, toCluster(component)]));
+  for (const { a, b } of nearPairs(components, gapNs)) {
     const left = clusterOf.get(a) as Cluster;
     const right = clusterOf.get(b) as Cluster;
     if (left === right || !mayJoin(left, right, gapNs)) continue;
@@ -78,18 +70,37 @@ function joinNear(candidates: readonly Candidate[], gapNs: bigint): Cluster[] {
   return [...new Set(clusterOf.values())];
 }
 
-function nearPairs(candidates: readonly Candidate[], gapNs: bigint): { a: Candidate; b: Candidate }[] {
-  const sorted = [...candidates].sort((a, b) => (a.key < b.key ? -1 : 1));
-  const pairs: { a: Candidate; b: Candidate; distance: bigint }[] = [];
+interface Pair {
+  readonly a: Component;
+  readonly b: Component;
+  readonly distance: bigint;
+  readonly shareThread: boolean;
+}
+
+function nearPairs(components: readonly Component[], gapNs: bigint): Pair[] {
+  const sorted = [...components].sort(byEarliestRow);
+  const pairs: Pair[] = [];
   for (const [at, a] of sorted.entries()) {
     for (const b of sorted.slice(at + 1)) {
-      if (!sharesAny(a.component.sources, b.component.sources)) continue;
-      if (!sharesAny(a.component.processes, b.component.processes)) continue;
-      const distance = distanceNs(toCluster(a), toCluster(b));
-      if (distance <= gapNs * sharedThreadFactor) pairs.push({ a, b, distance });
+      if (!sharesAny(a.sources, b.sources) || !sharesAny(a.processes, b.processes)) continue;
+      const distance = distanceNs(a, b);
+      if (distance <= gapNs * sharedThreadFactor)
+        pairs.push({ a, b, distance, shareThread: sharesAny(a.threads, b.threads) });
     }
   }
-  return pairs.sort((x, y) => (x.distance < y.distance ? -1 : x.distance > y.distance ? 1 : 0));
+  return pairs.sort(byCloseness);
+}
+
+/** Two containers may use one pid at one time: of processes equally near, the one with the same thread is meant. */
+function byCloseness(x: Pair, y: Pair): number {
+  if (x.distance !== y.distance) return x.distance < y.distance ? -1 : 1;
+  return Number(y.shareThread) - Number(x.shareThread);
+}
+
+/** Rows have ids and times of their own, so this order is the same whatever came first. */
+function byEarliestRow(a: Component, b: Component): number {
+  if (a.earliest.ns !== b.earliest.ns) return a.earliest.ns < b.earliest.ns ? -1 : 1;
+  return a.earliest.id < b.earliest.id ? -1 : 1;
 }
 
 function mayJoin(a: Cluster, b: Cluster, gapNs: bigint): boolean {
@@ -125,10 +136,10 @@ function hangsWithin(side: Cluster, withSession: Cluster): boolean {
 
 function toSession(cluster: Cluster): Session {
   const span = [...cluster.sessions.values()].sort((a, b) => (a.id < b.id ? -1 : 1))[0] ?? null;
-  if (span !== null) return { candidates: cluster.members, rootId: span.id, rootKind: "session", span };
+  if (span !== null) return { members: cluster.members, rootId: span.id, rootKind: "session", span };
   const best = bestRoot(cluster.unresolved);
-  if (best !== null) return { candidates: cluster.members, rootId: best.id, rootKind: "unresolved_parent", span: null };
-  return { candidates: cluster.members, rootId: placeholderId(cluster.members), rootKind: "placeholder", span: null };
+  if (best !== null) return { members: cluster.members, rootId: best.id, rootKind: "unresolved_parent", span: null };
+  return { members: cluster.members, rootId: placeholderId(cluster.members), rootKind: "placeholder", span: null };
 }
 
 export function bestRoot(unresolved: readonly UnresolvedParent[]): UnresolvedParent | null {
@@ -143,21 +154,16 @@ function isBetterRoot(a: UnresolvedParent, b: UnresolvedParent): boolean {
   return a.id < b.id;
 }
 
-function placeholderId(members: readonly Candidate[]): string {
-  let earliest = (members[0] as Candidate).component.earliest;
-  for (const { component } of members) {
-    const { ns, id } = component.earliest;
-    if (ns < earliest.ns || (ns === earliest.ns && id < earliest.id)) earliest = component.earliest;
-  }
-  return `c-${earliest.id}`;
+function placeholderId(members: readonly Component[]): string {
+  const [first] = [...members].sort(byEarliestRow) as [Component];
+  return `c-${first.earliest.id}`;
 }
 
-function toCluster(candidate: Candidate): Cluster {
-  const { component } = candidate;
+function toCluster(component: Component): Cluster {
   return {
-    members: [candidate],
+    members: [component],
     sessions: component.sessions,
-    unresolved: [...candidate.unresolved],
+    unresolved: [...component.unresolved.values()],
     threads: component.threads,
     overrides: component.runOverrides,
     firstNs: component.firstNs,
@@ -178,7 +184,7 @@ function mergeClusters(a: Cluster, b: Cluster): Cluster {
 }
 
 function sourcesOf(cluster: Cluster): Set<string> {
-  return new Set(cluster.members.flatMap((member) => [...member.component.sources]));
+  return new Set(cluster.members.flatMap(({ sources }) => [...sources]));
 }
 
 /** 0 when the two overlap. */

@@ -37,6 +37,7 @@ class Reader {
       runOverride: null,
       imported: false,
       receivedNs: 1n,
+      position: 1,
     });
     this.fold(outcome.changes);
     this.duplicates += outcome.duplicates;
@@ -192,7 +193,7 @@ describe("joining components of one process", () => {
       const reader = new Reader();
       for (const [batchId, runOverride, one] of order) {
         const arrival = { batchId, contentHash: "", rows: toCirronRows(one), source: "folder", imported: false };
-        reader.fold(reader.workspace.apply({ ...arrival, runOverride, receivedNs: 1n }).changes);
+        reader.fold(reader.workspace.apply({ ...arrival, runOverride, receivedNs: 1n, position: 1 }).changes);
       }
       const runs = [...reader.groups.values()].map((row) => [row.group_key, row.run_id]).sort();
       expect(runs.map(([, run]) => run)).toEqual(["x", "y", "z", "x", "y"]);
@@ -250,7 +251,15 @@ describe("joining components of one process", () => {
     const [group] = [...reader.groups.values()];
     expect(group).toMatchObject({ run_id: "run-7", pipeline_id: "p", deployment_id: "d", model_id: null });
     const rows = toCirronRows(batch("b2", [span("a1", "51")]));
-    const named = { batchId: "b2", contentHash: "", rows, source: "folder", imported: false, receivedNs: 2n };
+    const named = {
+      batchId: "b2",
+      contentHash: "",
+      rows,
+      source: "folder",
+      imported: false,
+      receivedNs: 2n,
+      position: 1,
+    };
     reader.fold(reader.workspace.apply({ ...named, runOverride: "named" }).changes);
     expect([...reader.groups.values()].map((row) => row.run_id)).toEqual(["named"]);
     expect(reader.aliases.has("run-7")).toBe(true);

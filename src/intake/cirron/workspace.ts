@@ -1,19 +1,23 @@
-// What intake knows about the Cirron rows of one workspace, and how one more batch changes it.
-// Everything here is derived: it is rebuilt at start from the stored rows and then from the journal.
+// What intake knows about the Cirron rows of one workspace, and how one more batch changes it. Everything here is
+// derived: what memory has let go is read from the store again when a row names it (see recall.ts).
 
-import type { Int64Column, StringColumn } from "#base/columns.ts";
-import { hashRows } from "#intake/content-hash.ts";
+import { toIdWords } from "#intake/id-map.ts";
 import type { Fault } from "#model/fault.ts";
 import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import type { Component } from "./component.ts";
+import { createRows, type Rows } from "#model/tables.ts";
+import { AwaitedParents } from "./awaited.ts";
+import { AwayComponents } from "./away-components.ts";
+import { BatchLedger } from "./batch-ledger.ts";
+import { type Component, nameOf } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
-import { SpanForest } from "./forest.ts";
-import { GroupMap } from "./group-map.ts";
-import { RowIndex } from "./row-index.ts";
-import { noteRowTimes } from "./row-times.ts";
-import { type CirronRows, contentColumns } from "./rows.ts";
-import { noteSessionSpan } from "./session-span.ts";
+import { toMergedChange, toStateChange } from "./component-state.ts";
+import { GroupMap, type MapCause, nextVersion, signatureOf } from "./group-map.ts";
+import { defaultRecentLimits, type RecentLimits, RecentRows } from "./recent-rows.ts";
+import { hourOf } from "./row-ids.ts";
+import { RowTaker } from "./row-taker.ts";
+import type { CirronRows } from "./rows.ts";
+import type { StoredGroupRows } from "./stored-group.ts";
 
 /** A batch as the journal holds it, decoded. */
 export interface CirronArrival {
@@ -26,6 +30,8 @@ export interface CirronArrival {
   readonly runOverride: string | null;
   readonly imported: boolean;
   readonly receivedNs: bigint;
+  /** The journal record it came in. */
+  readonly position: number;
 }
 
 export interface CirronOutcome {
@@ -36,347 +42,270 @@ export interface CirronOutcome {
   readonly faults: Fault[];
   /** The batch was known: same id and same content. */
   readonly isRepeat: boolean;
+  /** Of the first batch with this id. */
+  readonly contentHash: string;
   readonly changes: StateChange[];
+  /** The ids that are known from now on, so that they are found in the store when memory has let them go. */
+  readonly ids: Rows<"cirron_ids">;
 }
+
+export interface CirronLimits extends RecentLimits {
+  readonly componentsMax: number;
+  /** Components that were silent for longer are let go. */
+  readonly quietNs: bigint;
+}
+
+export const defaultCirronLimits: CirronLimits = {
+  ...defaultRecentLimits,
+  componentsMax: 20_000,
+  quietNs: 3n * 3600n * 1_000_000_000n,
+};
 
 const textEncoder = new TextEncoder();
 
-interface KnownBatch {
-  readonly contentHash: string;
-  readonly component: number;
-}
-
 export class CirronWorkspace {
   readonly components = new ComponentSet();
-  private readonly forest = new SpanForest();
-  private readonly marks = new RowIndex();
-  private readonly snapshots = new RowIndex();
-  private spanHashes = new Uint32Array(1024);
-  private readonly batches = new Map<string, KnownBatch>();
-  private readonly groups: GroupMap;
-  private readonly workspace: string;
+  readonly recent: RecentRows;
+  readonly ledger: BatchLedger;
+  readonly awaited = new AwaitedParents();
+  private readonly taker: RowTaker;
+  readonly map: GroupMap;
+  readonly workspace: string;
+  readonly gapNs: bigint;
+  /** Components that are stored and not in memory. */
+  readonly away: AwayComponents;
+  /** Counts what was let go: what was found out before may not hold after. */
+  losses = 0;
+  private readonly limits: CirronLimits;
+  /** Components whose state is to be stored. */
+  private readonly untold = new Set<Component>();
 
-  constructor(workspace: string, sessionGapNs: bigint) {
+  /** `isFresh`: the store holds nothing of this workspace. */
+  constructor(workspace: string, gapNs: bigint, isFresh = true, limits: CirronLimits = defaultCirronLimits) {
     this.workspace = workspace;
-    this.groups = new GroupMap(this.components, this.forest, sessionGapNs);
+    this.gapNs = gapNs;
+    this.limits = limits;
+    this.recent = new RecentRows(isFresh ? new Set() : null, limits);
+    this.away = new AwayComponents(isFresh);
+    this.ledger = new BatchLedger(isFresh);
+    this.map = new GroupMap(this.components, gapNs);
+    this.components.generation = this.recent.generation;
+    this.taker = new RowTaker(this.recent, this.components, this.awaited);
   }
 
-  /** Rows whose ids are held in memory. */
-  get size(): number {
-    return this.forest.size + this.marks.size + this.snapshots.size;
+  /** Nothing of this workspace is stored that memory does not have. */
+  get isWhole(): boolean {
+    return this.recent.isWhole && this.losses === 0;
+  }
+
+  get byteSize(): number {
+    return this.recent.byteSize + this.components.size * componentBytes + this.ledger.byteSize;
   }
 
   apply(arrival: CirronArrival): CirronOutcome {
-    const known = this.batches.get(arrival.batchId);
-    if (known !== undefined && known.contentHash === arrival.contentHash) return this.repeat(arrival, known);
-    const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, arrival.batchId);
+    const { batchId, contentHash, rows, source, runOverride } = arrival;
+    const known = this.ledger.get(batchId);
+    const home = known === undefined ? undefined : this.components.ofKey(known.groupKey);
+    if (known !== undefined && home !== undefined && known.contentHash === contentHash)
+      return this.repeat(arrival, home);
+    const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, batchId);
     // A batch id that comes again with other content goes on where its first copy is, whose key may be this very one.
-    const start = known === undefined ? this.components.add(this.workspace, ownKey) : known.component;
+    const start = home ?? this.components.ofKey(ownKey) ?? this.components.add(this.workspace, ownKey);
     const own = this.components.get(start);
-    own.sources.add(arrival.source);
-    if (arrival.runOverride !== null) own.runOverrides.add(arrival.runOverride);
-    const taken = this.take(arrival.rows, this.components.find(start));
-    const component = this.components.find(taken.component);
+    const isFresh = own.version === 0n;
+    own.sources.add(source);
+    own.imported ||= arrival.imported;
+    if (runOverride !== null) own.runOverrides.add(runOverride);
+    const taken = this.taker.take(rows, start);
+    const at = this.components.find(taken.component);
+    const component = this.components.get(at);
     // Tied to an older component, its rows are stored under that one's key and its own is never used.
-    if (known === undefined && component !== start) this.components.get(component).groupKeys.delete(ownKey);
-    if (taken.duplicates > 0 && known === undefined) this.components.get(component).forked = true;
-    this.components.index(component);
-    if (known === undefined) this.batches.set(arrival.batchId, { contentHash: arrival.contentHash, component });
-    const faults = taken.faults;
-    if (known !== undefined && (taken.accepted > 0 || faults.length > 0)) faults.unshift(reusedBatch(arrival.batchId));
+    if (isFresh && component !== own) this.components.forgetKey(at, ownKey);
+    if (taken.duplicates > 0 && home === undefined) component.forked = true;
+    component.generation = this.recent.generation;
+    this.components.index(at);
+    this.recent.note(arrival.position);
+    if (home === undefined) this.ledger.add(batchId, { contentHash, groupKey: nameOf(component) }, arrival.position);
+    const { faults } = taken;
+    if (home !== undefined && (taken.accepted > 0 || faults.length > 0)) faults.unshift(reusedBatch(batchId));
+    const groupKey = nameOf(component);
+    taken.ids.group_key.padTo(taken.ids.id_key.length, groupKey);
     return {
-      groupKey: firstKey(this.components.get(component)),
+      groupKey,
       dropped: taken.dropped,
       accepted: taken.accepted,
       duplicates: taken.duplicates,
       faults,
       isRepeat: false,
-      changes: this.groups.update(component, arrival),
+      contentHash: known?.contentHash ?? contentHash,
+      changes: this.tell(at, arrival),
+      ids: taken.ids,
     };
   }
 
-  /** Rows that the store already holds, at start: they tie and are known, and change nothing. Tells which are there twice. */
-  restore(groupKey: string, rows: CirronRows, batches: readonly StoredBatch[]): Doubles {
-    const index = this.components.add(this.workspace, groupKey);
-    noteBatches(this.components.get(index), batches);
-    const taken = this.take(rows, index);
-    for (const batch of batches)
-      this.batches.set(batch.batchId, { contentHash: batch.contentHash, component: taken.component });
-    this.components.index(taken.component);
-    return this.doublesOf(rows, taken);
+  /** The run of a span id that has arrived or that other rows name, if that is in memory. */
+  runOfSpan(spanId: string): string | undefined {
+    toIdWords(textEncoder.encode(spanId));
+    const entry = this.recent.find();
+    const owner = entry < 0 ? 0 : this.components.find(this.recent.ownerOf(entry));
+    return this.components.has(owner) ? this.map.runOf(nameOf(this.components.get(owner))) : undefined;
   }
 
   /**
-   * Rows that another collector has stored while this one runs: they tie and are known from now on. Tells which of them
-   * were known already, and so may be stored twice.
+   * Lets go of rows and components beyond the limits, the longest untouched first and only what is stored: it is read
+   * from there again. `everything` leaves nothing that can be read again.
    */
-  fold(groupKey: string, rows: CirronRows, batches: readonly StoredBatch[], receivedNs: bigint): FoldOutcome {
-    const start = this.components.ofKey(groupKey) ?? this.components.add(this.workspace, groupKey);
-    const component = this.components.get(start);
-    component.groupKeys.add(groupKey);
-    noteBatches(component, batches);
-    const taken = this.take(rows, start);
-    for (const { batchId, contentHash } of batches)
-      if (!this.batches.has(batchId)) this.batches.set(batchId, { contentHash, component: taken.component });
-    this.components.index(taken.component);
-    const changes = this.groups.update(taken.component, { receivedNs, imported: false });
-    return { ...this.doublesOf(rows, taken), changes };
+  shrink(storedPosition: number, nowNs: bigint, everything = false): void {
+    this.ledger.shrink(storedPosition, nowNs, everything);
+    if (everything || this.recent.isFull)
+      for (let round = 0; round < (everything ? 2 : 1); round++) this.rotate(storedPosition);
+    if (everything) this.dropComponents(storedPosition, this.components.size);
+    else if (this.components.size > this.limits.componentsMax)
+      this.dropComponents(storedPosition, this.components.size - (this.limits.componentsMax * 7) / 8);
+    else this.dropQuiet(storedPosition, nowNs);
   }
 
-  private doublesOf(rows: CirronRows, { dropped, component }: Taken): Doubles {
-    return {
-      ids: {
-        spans: idsOf(rows.spans.span_id, dropped.spans),
-        marks: idsOf(rows.marks.mark_id, dropped.marks),
-        snapshots: idsOf(rows.snapshots.snapshot_id, dropped.snapshots),
-      },
-      groupKeys: [...this.components.get(component).groupKeys],
-    };
+  /** The groups were deleted: their rows are new when they come again. */
+  forget(groupKeys: ReadonlySet<string>): void {
+    for (const key of groupKeys) {
+      const at = this.components.ofKey(key);
+      if (at !== undefined) this.drop(at);
+    }
+    this.ledger.forget(groupKeys);
   }
 
-  /** Whether a batch is known, and that its rows are stored under this key. */
-  knows(batchId: string, groupKey: string): boolean {
-    const batch = this.batches.get(batchId);
-    return batch !== undefined && this.components.get(batch.component).groupKeys.has(groupKey);
+  /** Everything that is known is stored, and is read from there again: another collector may have changed it. */
+  forgetAll(): void {
+    for (const [at, component] of [...this.components.entries()]) {
+      this.away.add(component);
+      this.drop(at);
+    }
+    this.rotate(Number.MAX_SAFE_INTEGER);
+    this.rotate(Number.MAX_SAFE_INTEGER);
+    this.ledger.forgetAll();
   }
 
-  /** To be called once after every `restore`: what the stored mapping should say now. */
-  finishRestore(receivedNs: bigint): StateChange[] {
-    return this.groups.updateAll(receivedNs);
+  /** A group of an older release, which stored no component: it is made of the group's rows, and told with what comes next. */
+  takeStoredGroup({ groupKey, rows, sources, runOverrides, told, aliases }: StoredGroupRows): void {
+    if (this.components.ofKey(groupKey) !== undefined) return;
+    const at = this.components.add(this.workspace, groupKey);
+    const component = this.components.get(at);
+    component.version = told?.version ?? 1n;
+    for (const source of sources) component.sources.add(source);
+    for (const run of runOverrides) component.runOverrides.add(run);
+    if (told !== null) {
+      const { run_id: runId, imported, forked } = told;
+      component.told.set(groupKey, { runId, signature: signatureOf(told) });
+      component.imported = imported === 1;
+      component.forked = forked === 1;
+    }
+    for (const alias of aliases) component.aliases.add(`${alias}\n${groupKey}`);
+    const taken = this.components.get(this.taker.take(rows, at).component);
+    taken.generation = this.recent.generation;
+    this.components.index(this.components.ofKey(groupKey) as number);
+    this.untold.add(taken);
   }
 
-  /** The run of a span id that has arrived or that other rows name. */
-  runOfSpan(spanId: string): string | undefined {
-    const node = this.forest.find(textEncoder.encode(spanId));
-    return node < 0 ? undefined : this.groups.runOf(firstKey(this.components.get(this.forest.ownerOf(node))));
+  /** As above, and what is to be stored of it now. */
+  adopt(group: StoredGroupRows, cause: MapCause): StateChange[] {
+    this.takeStoredGroup(group);
+    return this.tell(this.components.ofKey(group.groupKey) as number, cause);
   }
 
-  get map(): GroupMap {
-    return this.groups;
+  /** Makes components anew from all their groups, after another collector wrote to some of them. */
+  remake(groups: readonly StoredGroupRows[], cause: MapCause): StateChange[] {
+    for (const { groupKey } of groups) {
+      const at = this.components.ofKey(groupKey);
+      if (at !== undefined) this.drop(at);
+    }
+    for (const group of groups) this.takeStoredGroup(group);
+    const made = new Set(groups.flatMap(({ groupKey }) => this.components.ofKey(groupKey) ?? []));
+    return [...made].flatMap((at) => this.tell(at, cause));
   }
 
-  private repeat(arrival: CirronArrival, known: KnownBatch): CirronOutcome {
-    const component = this.components.get(known.component);
+  private tell(at: number, arrival: MapCause): StateChange[] {
+    const component = this.components.get(at);
+    nextVersion(component, arrival);
+    const told = this.map.update(at, arrival);
+    const merged = this.components.takeMerges().filter(({ gone }) => gone.version > 0n);
+    for (const other of told.components) this.untold.add(other);
+    this.untold.add(component);
+    const states = [...this.untold].filter((one) => this.components.ofKey(nameOf(one)) !== undefined);
+    this.untold.clear();
+    return [
+      ...told.changes,
+      ...merged.map(({ gone, into }) => toMergedChange(gone, into)),
+      ...states.map((one) => toStateChange(one)),
+    ];
+  }
+
+  private repeat(arrival: CirronArrival, at: number): CirronOutcome {
+    const component = this.components.get(at);
     component.sources.add(arrival.source);
+    component.imported ||= arrival.imported;
     if (arrival.runOverride !== null) component.runOverrides.add(arrival.runOverride);
-    this.components.index(known.component);
+    this.components.index(at);
     const { spans, marks, snapshots } = arrival.rows;
     return {
-      groupKey: firstKey(component),
+      groupKey: nameOf(component),
       dropped: { spans: null, marks: null, snapshots: null },
       accepted: 0,
       duplicates: spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length,
       faults: [],
       isRepeat: true,
-      changes: this.groups.update(known.component, arrival),
+      contentHash: arrival.contentHash,
+      changes: this.tell(at, arrival),
+      ids: createRows("cirron_ids"),
     };
   }
 
-  private take(rows: CirronRows, start: number): Taken {
-    const taken: Taken = {
-      component: start,
-      accepted: 0,
-      duplicates: 0,
-      faults: [],
-      dropped: { spans: null, marks: null, snapshots: null },
-    };
-    this.takeSpans(rows, taken);
-    this.takeLeaves(rows, "marks", taken);
-    this.takeLeaves(rows, "snapshots", taken);
-    return taken;
-  }
-
-  private takeSpans(rows: CirronRows, taken: Taken): void {
-    const { spans } = rows;
-    const { span_id: ids, parent_id, name } = spans;
-    const sessionCode = name.keys.indexOf("cirron.session");
-    const epochCode = name.keys.indexOf("epoch");
-    const hashes = contentHashes(rows, "spans", ids.length);
-    for (let row = 0, parent = -1; row < ids.length; row++) {
-      const hash = hashes[row] as number;
-      const node = this.tie(ids, row, -1, taken);
-      const isNew = !this.forest.isArrived(node);
-      if (isNew) {
-        const isAwaited = this.forest.arrive(node);
-        if (isAwaited) this.components.get(taken.component).unresolved.delete(node);
-        this.keepSpanHash(node, hash);
-        taken.accepted++;
-      } else this.refuse(taken, "spans", row, ids.length, hash, this.spanHashes[node] as number, ids.at(row));
-      if (parent_id.nulls.values[row] === 0) {
-        parent = this.tie(parent_id.inner, row, parent, taken);
-        if (isNew && this.forest.link(node, parent, name.codes[row] === epochCode))
-          this.awaitParent(parent, parent_id.inner.at(row), taken);
-      }
-      if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
-        noteSessionSpan(this.components.get(taken.component), spans, row);
-    }
-    noteSpans(this.components.get(taken.component), spans, taken.dropped.spans);
-  }
-
-  private awaitParent(parent: number, id: string, taken: Taken): void {
-    this.forest.await(parent, id);
-    this.components.get(taken.component).unresolved.add(parent);
-  }
-
-  private takeLeaves(rows: CirronRows, table: "marks" | "snapshots", taken: Taken): void {
-    const index = this[table];
-    const ids = table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
-    const { span_id: owners, ts_ns } = rows[table];
-    const hashes = contentHashes(rows, table, ids.length);
-    for (let row = 0, start = 0, span = -1; row < ids.length; row++) {
-      const end = ids.ends[row] as number;
-      const hash = hashes[row] as number;
-      // The literal "root" names no span: it links nothing.
-      if (!isRootWord(owners, row)) span = this.tie(owners, row, span, taken);
-      const entry = index.findOrAdd(ids.bytes, start, end, hash, taken.component);
-      start = end;
-      if (entry < 0) taken.accepted++;
-      else {
-        taken.component = this.components.union(taken.component, index.ownerOf(entry));
-        this.refuse(taken, table, row, ids.length, hash, index.hashOf(entry), ids.at(row));
+  private rotate(storedPosition: number): void {
+    const gone = this.recent.rotate(storedPosition);
+    if (gone < 0) return;
+    this.losses++;
+    this.components.generation = this.recent.generation;
+    this.components.forgetMoves(gone);
+    this.awaited.forgetResolved(gone);
+    // Parents that are still awaited stay known.
+    for (const [at, { unresolved, lastNs }] of this.components.entries()) {
+      for (const awaited of unresolved.values()) {
+        if (awaited.generation > gone) continue;
+        toIdWords(textEncoder.encode(awaited.id));
+        if (this.recent.find() < 0) this.recent.add(at, 0, awaited.number, hourOf(lastNs));
+        awaited.generation = this.recent.generation;
       }
     }
-    const component = this.components.get(taken.component);
-    noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids }, taken.dropped[table]);
   }
 
-  /**
-   * The node of a span id; ties this batch to whatever the id is already tied to. `before` is the node of the row before,
-   * or -1: siblings come together, and comparing their parents' ids takes a fifth of looking one up.
-   */
-  private tie(ids: StringColumn, row: number, before: number, taken: Taken): number {
-    const start = row === 0 ? 0 : (ids.ends[row - 1] as number);
-    const isSame = before >= 0 && isRepeated(ids, row);
-    const node = isSame ? before : this.forest.node(ids.bytes, start, ids.ends[row] as number, taken.component);
-    const owner = this.forest.ownerOf(node);
-    if (owner !== taken.component) taken.component = this.components.union(taken.component, owner);
-    return node;
+  private dropQuiet(storedPosition: number, nowNs: bigint): void {
+    for (const [at, component] of this.components.entries())
+      if (component.version < nowNs - this.limits.quietNs && component.position <= storedPosition) this.release(at);
   }
 
-  private refuse(
-    taken: Taken,
-    table: keyof CirronRows,
-    row: number,
-    count: number,
-    hash: number,
-    knownHash: number,
-    id: string,
-  ): void {
-    const dropped = taken.dropped[table] ?? new Uint8Array(count);
-    dropped[row] = 1;
-    taken.dropped[table] = dropped;
-    if (hash === knownHash || knownHash === 0) taken.duplicates++;
-    else taken.faults.push(conflict(table, id, row));
+  private dropComponents(storedPosition: number, count: number): void {
+    const oldest = [...this.components.entries()]
+      .filter(([, { position }]) => position <= storedPosition)
+      .sort(([, a], [, b]) => a.position - b.position);
+    for (const [at] of oldest.slice(0, Math.ceil(count))) this.release(at);
   }
 
-  private keepSpanHash(node: number, hash: number): void {
-    if (node >= this.spanHashes.length) {
-      const grown = new Uint32Array(Math.max(node + 1, this.spanHashes.length * 2));
-      grown.set(this.spanHashes);
-      this.spanHashes = grown;
-    }
-    this.spanHashes[node] = hash;
+  /** A component whose rows are still in memory stays: they would have no owner. */
+  private release(at: number): void {
+    const component = this.components.get(at);
+    if (component.generation >= this.recent.generation - 1) return;
+    this.away.add(component);
+    this.drop(at);
+  }
+
+  private drop(at: number): void {
+    this.losses++;
+    for (const awaited of this.components.get(at).unresolved.values()) this.awaited.drop(awaited);
+    this.components.drop(at);
   }
 }
 
-export interface StoredBatch {
-  readonly batchId: string;
-  readonly source: string;
-  readonly contentHash: string;
-  readonly runOverride: string;
-}
-
-/** Rows that may be stored twice. */
-export interface Doubles {
-  readonly ids: { readonly [T in keyof CirronRows]: readonly string[] };
-  /** Every key of the component that the rows belong to. */
-  readonly groupKeys: readonly string[];
-}
-
-export interface FoldOutcome extends Doubles {
-  readonly changes: StateChange[];
-}
-
-function noteBatches(component: Component, batches: readonly StoredBatch[]): void {
-  for (const { source, runOverride } of batches) {
-    component.sources.add(source);
-    if (runOverride !== "") component.runOverrides.add(runOverride);
-  }
-}
-
-function idsOf(ids: StringColumn, dropped: Uint8Array | null): string[] {
-  if (dropped === null) return [];
-  return Array.from(dropped.keys()).flatMap((row) => (dropped[row] === 1 ? [ids.at(row)] : []));
-}
-
-interface Taken {
-  component: number;
-  accepted: number;
-  duplicates: number;
-  readonly faults: Fault[];
-  readonly dropped: { -readonly [T in keyof CirronRows]: Uint8Array | null };
-}
-
-/** The hashes of all rows, filled in where they are not known from the store. */
-function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
-  const { content_hash: column } = rows[table];
-  if (column.length < count) for (const hash of hashRows(contentColumns(rows, table), count)) column.push(hash);
-  return column.values;
-}
-
-/** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */
-function noteSpans(component: Component, spans: CirronRows["spans"], dropped: Uint8Array | null): void {
-  const { pid, rank, thread_id: thread, span_id: ids } = spans;
-  let process = -1;
-  let lastThread = -1;
-  for (let row = 0; row < ids.length; row++) {
-    if (dropped !== null && dropped[row] === 1) continue;
-    component.spans++;
-    const isSame = process >= 0 && isEqual(pid.inner, row, process) && rank.at(row) === rank.at(process);
-    if (!isSame && !pid.isNull(row)) {
-      component.processes.add(`${pid.inner.at(row)}/${rank.at(row)}`);
-      process = row;
-    }
-    if (!thread.isNull(row) && (lastThread < 0 || !isEqual(thread.inner, row, lastThread))) {
-      component.threads.add(thread.inner.at(row).toString());
-      lastThread = row;
-    }
-  }
-  noteRowTimes(component, { starts: spans.start_ns, ends: spans.end_ns, ids }, dropped);
-}
-
-function isEqual({ words }: Int64Column, a: number, b: number): boolean {
-  return words[a * 2] === words[b * 2] && words[a * 2 + 1] === words[b * 2 + 1];
-}
-
-/** Whether the text, which is not empty, is that of the row before. */
-function isRepeated({ bytes, ends }: StringColumn, row: number): boolean {
-  if (row === 0) return false;
-  const start = ends[row - 1] as number;
-  const size = (ends[row] as number) - start;
-  if (size === 0 || start - (row === 1 ? 0 : (ends[row - 2] as number)) !== size) return false;
-  for (let at = start; at < start + size; at++) if (bytes[at] !== bytes[at - size]) return false;
-  return true;
-}
-
-function isRootWord({ bytes, ends }: StringColumn, row: number): boolean {
-  const start = row === 0 ? 0 : (ends[row - 1] as number);
-  if ((ends[row] as number) - start !== 4) return false;
-  return bytes[start] === 0x72 && bytes[start + 1] === 0x6f && bytes[start + 2] === 0x6f && bytes[start + 3] === 0x74;
-}
-
-function firstKey(component: Component): string {
-  return component.groupKeys.values().next().value as string;
-}
-
-function conflict(table: keyof CirronRows, id: string, row: number): Fault {
-  return {
-    code: "identity_conflict",
-    detail: `${table}[${row}] has the id ${id}, which is known with other content; the first one is kept.`,
-    place: { pointer: `/${table}/${row}` },
-    raw: new Uint8Array(0),
-  };
-}
+/** Roughly what a component takes with its sets. */
+const componentBytes = 3000;
 
 function reusedBatch(batchId: string): Fault {
   return {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
+import { KnownGroups } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import { type AnyColumn, type FactTable, rowFlags } from "#model/tables.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
@@ -17,7 +17,7 @@ const fixtures = "tests/fixtures/semantiva";
 const launchId = "0682b1b684444aeca5dd938c74a0cfb8";
 
 function createState(): SemantivaState {
-  return { seen: new IdMap(), groups: new PlainGroups() };
+  return { groups: new KnownGroups(), faults: new RecentIds() };
 }
 
 function apply(body: Uint8Array | string, state = createState(), meta: Partial<SemantivaMeta> = {}): Applied {

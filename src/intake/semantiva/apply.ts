@@ -3,10 +3,11 @@
 
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
-import type { PlainGroups } from "#intake/groups.ts";
-import type { IdMap } from "#intake/id-map.ts";
+import type { KnownGroups } from "#intake/known-groups.ts";
+import type { RecentIds } from "#intake/recent-ids.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
+import type { GroupKey } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { FaultyLine, SemantivaChunk, TakenLine } from "./decode-lines.ts";
@@ -14,9 +15,10 @@ import { isLifecycleType, type Keys, toKeys, toRunKey } from "./keys.ts";
 import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
 
 export interface SemantivaState {
-  /** Identities of the lines and faults that were applied; changed here. */
-  readonly seen: IdMap;
-  readonly groups: PlainGroups;
+  /** Runs and launches with the lines that are known of them. */
+  readonly groups: KnownGroups;
+  /** Identities of faults that were applied. */
+  readonly faults: RecentIds;
 }
 
 export interface SemantivaMeta {
@@ -41,6 +43,11 @@ export function applySemantiva(state: SemantivaState, chunk: SemantivaChunk, met
     // The sender is told of a bad line every time it sends it, though its fault is stored once.
     faults: chunk.faulty.map(({ fault }) => fault),
   };
+}
+
+/** The groups that the lines of a chunk belong to. */
+export function groupsOf(chunk: SemantivaChunk, workspace: string): Set<GroupKey> {
+  return new Set(chunk.taken.map(({ message }) => toKeys(message, workspace).groupKey));
 }
 
 function toEventId(digest: Uint8Array): string {
@@ -70,7 +77,9 @@ class SemantivaBatch {
     const keys = toKeys(message, this.meta.workspace);
     // Also for a copy: a live copy of what was imported makes its group live, and a named one names it.
     this.noteGroup(keys);
-    if (!this.isNew(digest)) {
+    loadIdentity(digest, this.meta.workspace);
+    const lines = this.state.groups.linesOf(keys.groupKey, this.meta.position);
+    if (lines.getOrSet(0) >= 0) {
       this.duplicates++;
       return;
     }
@@ -88,7 +97,8 @@ class SemantivaBatch {
 
   keepFault({ fault, runId, at }: FaultyLine): void {
     const id = faultId(fault);
-    if (!this.isNew(Buffer.from(id, "hex"))) return;
+    loadIdentity(Buffer.from(id, "hex"), this.meta.workspace);
+    if (!this.state.faults.add()) return;
     const { workspace, receivedNs, position, transport } = this.meta;
     const groupKey = runId.isWellFormed() && runId !== "" ? toRunKey(workspace, runId) : "";
     pushFault(
@@ -111,13 +121,6 @@ class SemantivaBatch {
     return parts;
   }
 
-  private isNew(digest: Uint8Array): boolean {
-    loadIdentity(digest, this.meta.workspace);
-    if (this.state.seen.get() >= 0) return false;
-    this.state.seen.set(0);
-    return true;
-  }
-
   private noteGroup({ groupKey, runId, launchId }: Keys): void {
     if (this.notedGroups.has(groupKey)) return;
     this.notedGroups.add(groupKey);
@@ -132,6 +135,6 @@ class SemantivaBatch {
       imported,
       receivedNs,
     };
-    for (const change of this.state.groups.note(groupKey, cause)) this.changes.push(change);
+    for (const change of this.state.groups.note(groupKey, cause, this.meta.position)) this.changes.push(change);
   }
 }

@@ -1,19 +1,17 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
+import { KnownGroups, LoadingGroup } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
-import { applyXtrack, groupsToLoad, type XtrackMeta, type XtrackState } from "./apply.ts";
-import { XtrackIdentities } from "./identities.ts";
+import { applyXtrack, type XtrackMeta, type XtrackState } from "./apply.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "./stream.ts";
 
 const newState = (): XtrackState => ({
-  identities: new XtrackIdentities(),
-  groups: new PlainGroups(),
-  seenFaults: new IdMap(),
+  groups: new KnownGroups(),
+  faults: new RecentIds(),
 });
 const meta = (position = 1): XtrackMeta => ({
   workspace: "default",
@@ -230,22 +228,19 @@ describe("applyXtrack", () => {
   });
 });
 
-describe("identities", () => {
-  it("asks for stored identities of a group it has let go, and then knows its events", () => {
-    const state = newState();
-    const body = metric(1);
-    expect(groupsToLoad(state, decodeXtrack(record(body)), "default")).toEqual([]);
-    apply(state, body, 3);
-    expect(state.identities.shrink(0, 2)).toBe(0);
-    expect(state.identities.shrink(0, 3)).toBe(1);
-    expect(groupsToLoad(state, decodeXtrack(record(body)), "default")).toEqual(["default/x/r"]);
-    state.identities.complete("default/x/r", 3);
-    state.identities.load("default/x/r", "", 1n, 10_000n);
-    expect(groupsToLoad(state, decodeXtrack(record(body)), "default")).toEqual([]);
-    expect(apply(state, body, 4)).toMatchObject({ accepted: 0, duplicates: 1 });
-    state.identities.forget("default/x/r");
-    expect(apply(state, body, 5)).toMatchObject({ accepted: 1 });
-  });
+it("knows the events of a group that it let go, when what the store holds of it is loaded", () => {
+  const state = newState();
+  const key = "default/x/r";
+  const body = metric(1);
+  apply(state, body, 3);
+  expect(state.groups.shrink(0, 3)).toBe(1);
+  expect(state.groups.isMissing(key)).toBe(true);
+  const loading = new LoadingGroup();
+  loading.event("", 1n, 10_000n);
+  state.groups.load(key, null, loading);
+  expect(apply(state, body, 4)).toMatchObject({ accepted: 0, duplicates: 1 });
+  state.groups.forget(key);
+  expect(apply(state, body, 5)).toMatchObject({ accepted: 1 });
 });
 
 it("ends in the same rows for any order, repetition and chunking of the same events", () => {

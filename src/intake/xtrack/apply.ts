@@ -7,8 +7,8 @@
 import type { DictColumn, Int64Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
-import type { PlainGroups } from "#intake/groups.ts";
-import type { IdMap } from "#intake/id-map.ts";
+import type { KnownGroups } from "#intake/known-groups.ts";
+import type { RecentIds } from "#intake/recent-ids.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
@@ -17,17 +17,15 @@ import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
-import type { XtrackIdentities } from "./identities.ts";
 import { frameAt } from "./segments.ts";
 import { SeqRange } from "./seq-ranges.ts";
 import type { SeqSet } from "./seq-set.ts";
 import type { DecodedXtrack, XtrackRecord } from "./stream.ts";
 
 export interface XtrackState {
-  readonly identities: XtrackIdentities;
-  readonly groups: PlainGroups;
+  readonly groups: KnownGroups;
   /** Identities of faults that were applied. */
-  readonly seenFaults: IdMap;
+  readonly faults: RecentIds;
 }
 
 export interface XtrackMeta {
@@ -44,19 +42,9 @@ export function toGroupKey(workspace: string, run: string): GroupKey {
   return formatGroupKey(workspace, groupKinds.xtrackRun, run);
 }
 
-/**
- * The groups whose stored identities must be loaded before these events can be applied. On a shared store any group may
- * have been written by another collector.
- */
-export function groupsToLoad(
-  state: XtrackState,
-  decoded: DecodedXtrack,
-  workspace: string,
-  isShared = false,
-): string[] {
-  return decoded.columns.run.keys
-    .map((run) => toGroupKey(workspace, run))
-    .filter((key) => !state.identities.isComplete(key) && (isShared || state.groups.runOf(key) !== undefined));
+/** The groups of these events. */
+export function groupsOf(decoded: DecodedXtrack, workspace: string): GroupKey[] {
+  return decoded.columns.run.keys.filter((run) => run !== "").map((run) => toGroupKey(workspace, run));
 }
 
 /** Changes the state and hands over the columns of `decoded`, which must not be used again. */
@@ -187,7 +175,7 @@ class XtrackBatch {
       const worker = this.columns.worker.at(event);
       const isControl = key % 2 === 1;
       // A worker counts its acks apart from its events, so their identities are apart too.
-      const ids = this.state.identities.setOf(groupKey, isControl ? `${worker}\0control` : worker, this.meta.position);
+      const ids = this.state.groups.eventsOf(groupKey, isControl ? `${worker}\0control` : worker, this.meta.position);
       stream = { groupKey, worker, isControl, ids, range: undefined };
       this.streams.set(key, stream);
     }
@@ -246,7 +234,8 @@ class XtrackBatch {
   private noteGroup(run: string): void {
     const { workspace, runOverride, imported, receivedNs } = this.meta;
     const cause = { workspace, protocol: "xtrack" as const, ownId: run, runOverride, imported, receivedNs };
-    for (const change of this.state.groups.note(toGroupKey(workspace, run), cause)) this.changes.push(change);
+    for (const change of this.state.groups.note(toGroupKey(workspace, run), cause, this.meta.position))
+      this.changes.push(change);
   }
 
   private toFaultRows(): AnyTablePart | undefined {
@@ -254,7 +243,7 @@ class XtrackBatch {
     const rows = createRows("faults");
     for (const { fault, groupKey } of this.faults) {
       const id = faultId(fault);
-      if (!isNewFault(this.state.seenFaults, workspace, id)) continue;
+      if (!isNewFault(this.state.faults, workspace, id)) continue;
       const context = { workspace, groupKey, protocol: "xtrack", transport, receivedNs, position };
       pushFault(rows, fault, id, context, rows.code.length);
     }
@@ -272,11 +261,9 @@ interface WorkerStream {
   range: SeqRange | undefined;
 }
 
-function isNewFault(seen: IdMap, workspace: string, id: string): boolean {
+function isNewFault(faults: RecentIds, workspace: string, id: string): boolean {
   loadIdentity(Buffer.from(id, "hex"), workspace);
-  if (seen.get() >= 0) return false;
-  seen.set(0);
-  return true;
+  return faults.add();
 }
 
 /** Fills the empty column with texts[codes[events[row]]], with one look into the dictionary per text. */

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
+import { KnownGroups } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import type { Rows } from "#model/tables.ts";
 import { applyXtrack } from "./apply.ts";
-import { XtrackIdentities } from "./identities.ts";
 import { decodeXtrack, XtrackStream } from "./stream.ts";
 
 interface Message {
@@ -74,7 +73,7 @@ function rowPoints(rows: Rows<"metrics">): unknown[][] {
 
 /** The points that intake stores when the file comes in chunks of this size, read back from the journal or not. */
 function storedPoints(bytes: Uint8Array, chunkBytes: number, fromJournal: boolean) {
-  const state = { identities: new XtrackIdentities(), groups: new PlainGroups(), seenFaults: new IdMap() };
+  const state = { groups: new KnownGroups(), faults: new RecentIds() };
   const stream = new XtrackStream();
   const points: unknown[][] = [];
   const counts: Record<string, number> = {};

@@ -10,6 +10,7 @@ import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { encodeChanges } from "#intake/changes.ts";
 import type { Input } from "#intake/input.ts";
+import type { IntakeLimits } from "#intake/intake-state.ts";
 import { type AppliedInput, type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { readDurable, writeDurably } from "#journal/durable-file.ts";
 import { nodeFiles } from "#journal/files.ts";
@@ -22,18 +23,19 @@ import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
-import { readStateRows } from "#store/reader/restore.ts";
-import { migrate } from "#store/schema/migrate.ts";
+import { hasGroups, readRunNames } from "#store/reader/restore.ts";
+import { isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockMaker } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
-import { carryOut, removeHidden } from "./deletion.ts";
-import { removeDoubles } from "./fold-foreign.ts";
+import { carryOut, groupsOfOrder, removeHidden } from "./deletion.ts";
+import { createIntakeStore } from "./intake-store.ts";
 import { LentRows } from "./lent-rows.ts";
-import { loadIdentities, restoreIntake } from "./restore.ts";
+import { readOutline } from "./outline.ts";
 import { SetAside } from "./set-aside.ts";
+import { upgradeStore } from "./upgrade.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -48,6 +50,8 @@ export interface CollectorOptions {
   readonly journalBudgetBytes: number;
   readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
+  /** What intake may remember, for someone who tests that forgetting shows nowhere. */
+  readonly intakeLimits?: IntakeLimits;
   /** Called for every input after it was applied, in order, those of the recovery included. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
@@ -61,9 +65,6 @@ export interface CollectorOptions {
  */
 const lingerMs = 200;
 const planBytesMax = 32 * 1024 * 1024;
-/** What the identities of XTrack events may take; those of runs that were longest silent are let go beyond it. */
-const identityBytesMax = 512 * 1024 * 1024;
-
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
 export interface Collector {
@@ -122,35 +123,36 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     ...(options.journalSegmentBytes === undefined ? {} : { segmentBytesMax: options.journalSegmentBytes }),
     positionMin: storedTo + 1,
   });
-  const applier = createApplier(options, store, id);
+  const isFresh = !(await hasGroups(store));
+  const applier = createApplier(options, store, id, isFresh);
   // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
-  const { changes, doubles } = await restoreIntake(store, applier, nowNs());
   const storedListeners: StoredListener[] = [];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
     lent.stored(to);
+    applier.shrink(to, sequencer.position.applied);
   };
   const lent = new LentRows(storedTo);
   const writer = new StoreWriter(
     outbox,
     sender,
     blockMaker,
-    writerOptions(options, id, journal, applier, { onTrouble, onStored }),
+    writerOptions(options, id, journal, { onTrouble, onStored }),
     storedTo,
   );
-  const hub = new LiveHub(id, storedTo, await readRunNames(store));
+  const hub = new LiveHub(id, storedTo, isFresh);
   const listeners = [...(options.listeners ?? [])];
   let closing = false;
   const onApplied = (entry: AppliedInput): void => {
-    const { position, input, applied } = entry;
-    const batch = { position, parts: applied.parts, state: applied.state, bytes: input.body.length };
+    const { position, input, batch } = entry;
     lent.lend(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
     for (const listener of listeners) listener(entry);
     lent.forgotten(hub.keptFrom - 1);
-    if (input.kind === "change" && input.change === "delete") carryOut(collector, () => closing).catch(options.onFatal);
+    if (input.kind === "change" && input.change === "delete")
+      carryOut(collector, groupsOfOrder(input), position, () => closing).catch(options.onFatal);
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
@@ -177,12 +179,10 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     setAside,
   });
   await recover(sequencer, setAside);
-  if (changes.length > 0) await collector.change(changes, "default", "");
-  const removing = removeDoubles(collector, doubles).catch((cause) =>
-    options.onTrouble("Copies of rows stay in the store.", cause),
-  );
-  // Of a store of its own a collector keeps answers, and is told only of what it writes: nothing else may change there.
-  if (store.kind === "embedded") await removing;
+  if (!isFresh)
+    warmUp(collector, () => closing).catch((cause) => {
+      if (!closing) options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+    });
   return collector;
 }
 
@@ -197,7 +197,16 @@ async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> 
   });
 }
 
-function createApplier(options: CollectorOptions, store: Store, id: string): ProtocolApplier {
+/** Goes on while the collector works. */
+async function warmUp(collector: Collector, isClosing: () => boolean): Promise<void> {
+  const { store, applier, hub } = collector;
+  if (await isFilled(store)) applier.state.warm(await readOutline(store));
+  for await (const { name } of readRunNames(store)) hub.know(name);
+  hub.warm();
+  await upgradeStore(collector, isClosing);
+}
+
+function createApplier(options: CollectorOptions, store: Store, id: string, isFresh: boolean): ProtocolApplier {
   return new ProtocolApplier({
     sessionGapNs: options.sessionGapNs,
     json: options.json,
@@ -205,21 +214,16 @@ function createApplier(options: CollectorOptions, store: Store, id: string): Pro
     registry: createRegistry(bundledSchemas),
     // The embedded engine belongs to one collector, a server may serve several.
     ...(store.kind === "server" ? { writer: id } : {}),
-    loadIdentities: (groupKey, take, isKnown) => loadIdentities(store, groupKey, take, isKnown),
+    store: createIntakeStore(store),
+    isFresh,
+    ...(options.intakeLimits === undefined ? {} : { limits: options.intakeLimits }),
   });
-}
-
-/** `<workspace>/<run>` of every stored run. */
-async function readRunNames(store: Store): Promise<string[]> {
-  const rows = await readStateRows<{ workspace: string; run_id: string }>(store, "groups");
-  return rows.map(({ workspace, run_id }) => `${workspace}/${run_id}`);
 }
 
 function writerOptions(
   options: CollectorOptions,
   collector: string,
   journal: Journal,
-  applier: ProtocolApplier,
   hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: StoredListener },
 ) {
   return {
@@ -230,7 +234,6 @@ function writerOptions(
     onTrouble: hooks.onTrouble,
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
-      applier.identities.shrink(identityBytesMax, to);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
     },
     onStopped(cause: unknown) {

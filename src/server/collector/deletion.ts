@@ -1,6 +1,6 @@
-// Deleting runs. The order is a journal record: it covers what was accepted before it, hides the run when it is
-// applied, and holds everything after it back (in the journal, not from the client) until the rows are gone and
-// intake has forgotten their identities. So importing again restores the run, and a live job starts it anew.
+// Deleting runs. The order is a journal record: it covers what was accepted before it and hides the run when it is
+// applied. What comes after it for those groups waits until their rows are gone and intake has forgotten them; everything
+// else goes on. So importing again restores the run, and a live job starts it anew.
 
 import { dirname } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,6 @@ import { deleteBlobRows, deleteGroups, readHiddenGroups, readObjectKeys } from "
 import { isRetryable } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
-import { restoreIntake } from "./restore.ts";
 
 interface Parts {
   readonly store: Store;
@@ -49,31 +48,41 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
   return submitted.applied;
 }
 
-/** Reads everything anew after rows were removed, and lets intake go on. */
-export async function startAnew({ applier, store }: Pick<Parts, "applier" | "store">): Promise<void> {
-  applier.forgetAll();
-  await restoreIntake(store, applier, nowNs());
-  applier.resume();
+/**
+ * Removes what an order has hidden, once everything before it is stored. The engine may go away in the middle: then it is
+ * done again, or finished at the next start when the collector closes meanwhile.
+ */
+export function carryOut(
+  collector: Parts,
+  groupKeys: readonly string[],
+  position: number,
+  isClosing: () => boolean,
+): Promise<void> {
+  const removal = remove(collector, position, isClosing).then((isDone) => {
+    if (isDone) collector.applier.state.forget(groupKeys);
+  });
+  collector.applier.state.leave(groupKeys, removal);
+  return removal;
 }
 
-/**
- * Removes what an order has hidden, and lets intake go on. The engine may go away in the middle: then it is done again,
- * or finished at the next start when the collector closes meanwhile.
- */
-export async function carryOut(collector: Parts, isClosing: () => boolean): Promise<void> {
-  const { writer, sequencer } = collector;
+async function remove(collector: Parts, position: number, isClosing: () => boolean): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await writer.storedUpTo(sequencer.position.applied);
+      await collector.writer.storedUpTo(position);
       await removeHidden(collector);
-      await startAnew(collector);
-      return;
+      return true;
     } catch (error) {
-      if (isClosing()) return;
+      if (isClosing()) return false;
       if (!isRetryable(error)) throw error;
       await sleep(Math.min(2000, 50 * 2 ** attempt));
     }
   }
+}
+
+/** The groups that an order names. */
+export function groupsOfOrder({ body }: Input): string[] {
+  const { runs } = JSON.parse(new TextDecoder().decode(body)) as Pick<DeletionOrder, "runs">;
+  return runs.flatMap(({ groupKeys }) => groupKeys);
 }
 
 /** Also at start, for a deletion that was interrupted. Blobs go first: without its groups a run is not found again. */

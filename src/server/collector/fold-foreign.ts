@@ -1,69 +1,97 @@
-// What other collectors have stored of Cirron, taken over into this one's state: so that a batch that comes here again
-// is known, rows of one session find each other, and rows that both took are left once.
+// What other collectors have stored of Cirron, as far as it concerns this one: batches that may come here again, and
+// groups that belong to components in this one's memory. Of everything else only the batch's name is noted.
 
 import { nowNs } from "#base/clock.ts";
-import type { Doubles } from "#intake/cirron/workspace.ts";
+import type { Component } from "#intake/cirron/component.ts";
+import { processKeys } from "#intake/cirron/component-set.ts";
+import { spanKey } from "#intake/cirron/stored-group.ts";
+import type { CirronWorkspace } from "#intake/cirron/workspace.ts";
 import { parseGroupKey } from "#model/group-key.ts";
-import type { StateChange, StateRow } from "#model/state-tables.ts";
-import { type Arrivals, readGroupRows, readRecentBatches } from "#store/reader/restore.ts";
+import { readComponentRows, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
+import { readRecentBatches } from "#store/reader/restore.ts";
 import { removeCopies } from "#store/remove-copies.ts";
 import type { Collector } from "./collector.ts";
-import { hasDoubles, readCirron, toGroupRow } from "./restore.ts";
+import { readStoredGroup } from "./stored-groups.ts";
 
-/** Where a batch's rows lie: all of them have its key and its time of arrival. */
-export interface BatchPlace {
+export interface ForeignBatch {
+  readonly batchId: string;
+  /** The key that its rows are stored under. */
   readonly groupKey: string;
-  readonly receivedNs: bigint;
 }
 
-/** As many batches as are read at once. */
-const placesAtOnce = 500;
-
-export async function foldForeign(collector: Collector, places: readonly BatchPlace[]): Promise<void> {
-  for (let at = 0; at < places.length; at += placesAtOnce) {
-    const some = places.slice(at, at + placesAtOnce);
-    const receivedNs = some.map((place) => place.receivedNs);
-    await fold(collector, { groupKeys: [...new Set(some.map(({ groupKey }) => groupKey))], receivedNs });
+export async function foldForeign(collector: Collector, batches: readonly ForeignBatch[]): Promise<void> {
+  const { applier } = collector;
+  for (const [workspace, some] of Map.groupBy(batches, ({ groupKey }) => parseGroupKey(groupKey).workspace)) {
+    const state = applier.cirronOf(workspace);
+    const isCopied = some.filter(({ batchId, groupKey }) => isKnownElsewhere(state, batchId, groupKey));
+    state.ledger.note(some.map(({ batchId }) => batchId));
+    const keys = new Set(some.map(({ groupKey }) => groupKey));
+    const related = await findRelated(collector, state, keys);
+    for (const { groupKey } of isCopied) related.add(groupKey);
+    if (related.size === 0 || applier.isHeld) continue;
+    await foldGroups(collector, state, related, isCopied);
   }
 }
 
-/** Batches that the store has and this collector does not know, of those that came since. */
-export async function findForeign({ store, applier }: Collector, sinceNs: bigint): Promise<BatchPlace[]> {
+/** Batches that the store has since a time, wherever they were taken. */
+export async function findForeign({ store }: Collector, sinceNs: bigint): Promise<ForeignBatch[]> {
   const rows = await readRecentBatches(store, sinceNs);
-  return rows
-    .filter(
-      ({ batch_id, group_key }) => !applier.cirronOf(parseGroupKey(group_key).workspace).knows(batch_id, group_key),
-    )
-    .map(({ group_key, received_ns }) => ({ groupKey: group_key, receivedNs: BigInt(received_ns) }));
+  return rows.map(({ batch_id, group_key }) => ({ batchId: batch_id, groupKey: group_key }));
 }
 
-async function fold(collector: Collector, arrivals: Arrivals): Promise<void> {
-  const { store, applier } = collector;
-  const groups = await readCirron(store, arrivals);
-  const told = await readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", arrivals.groupKeys);
-  const aliases = await readGroupRows<StateRow<"aliases">>(store, "aliases", arrivals.groupKeys);
-  // Whoever deletes reads everything anew when it is done.
-  if (applier.isHeld) return;
-  for (const row of told) applier.cirronOf(row.workspace).map.restore(toGroupRow(row));
-  for (const { workspace, alias, group_key } of aliases) applier.cirronOf(workspace).map.restoreAlias(alias, group_key);
-  const outcomes = [...groups].map(([key, { rows, batches }]) =>
-    applier.cirronOf(parseGroupKey(key).workspace).fold(key, rows, batches, nowNs()),
-  );
-  await tellChanges(
-    collector,
-    outcomes.flatMap(({ changes }) => changes),
-  );
-  await removeDoubles(collector, outcomes);
+/** This collector has taken the batch too, and stored it under another key. */
+function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: string): boolean {
+  const known = state.ledger.get(batchId);
+  if (known === undefined) return false;
+  const at = state.components.ofKey(known.groupKey);
+  return at !== undefined && !state.components.get(at).groupKeys.has(groupKey);
 }
 
-async function tellChanges(collector: Collector, changes: readonly StateChange[]): Promise<void> {
-  if (changes.length > 0) await collector.change(changes, "default", "");
+/** Of these groups, and of those that hold what components here wait for, the ones that belong to components here. */
+async function findRelated(
+  { store }: Collector,
+  state: CirronWorkspace,
+  groupKeys: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const related = new Set([...groupKeys].filter((key) => state.components.ofKey(key) !== undefined));
+  const awaited = [...state.components.entries()].flatMap(([, { unresolved }]) => [...unresolved.keys()]);
+  for (const { groupKey } of await readGroupsOfIds(store, awaited.map(spanKey)))
+    if (parseGroupKey(groupKey).workspace === state.workspace && state.components.ofKey(groupKey) === undefined)
+      related.add(groupKey);
+  const others = [...groupKeys].filter((key) => !related.has(key));
+  const rows = others.length === 0 ? [] : await readComponentRows(store, others);
+  for (const row of rows) {
+    if (row.merged_into !== "") continue;
+    const { processes } = JSON.parse(row.state) as { processes: string[] };
+    const facts = { sources: new Set(JSON.parse(row.sources) as string[]), processes: new Set(processes) };
+    const isNear = { firstNs: row.first_ns, lastNs: row.last_ns };
+    if (state.components.hasNear(processKeys(facts), isNear, state.gapNs)) related.add(row.group_key);
+  }
+  return related;
 }
 
-/** This collector's own copies may still be on their way, so it waits until they are there. */
-export async function removeDoubles(collector: Collector, outcomes: readonly Doubles[]): Promise<void> {
-  const doubled = outcomes.filter(hasDoubles);
-  if (doubled.length === 0) return;
-  await collector.queryable(collector.sequencer.position.applied);
-  for (const copies of doubled) await removeCopies(collector.store, copies);
+async function foldGroups(
+  collector: Collector,
+  state: CirronWorkspace,
+  groupKeys: ReadonlySet<string>,
+  copied: readonly ForeignBatch[],
+): Promise<void> {
+  const { store, sequencer, writer } = collector;
+  // What is in memory of these components must be stored: they are made anew from what the store has.
+  await collector.queryable(sequencer.position.applied);
+  const keys = new Set(groupKeys);
+  for (const key of [...groupKeys, ...copied.map(({ batchId }) => state.ledger.get(batchId)?.groupKey ?? "")]) {
+    const at = state.components.ofKey(key);
+    if (at !== undefined) for (const own of state.components.get(at).groupKeys) keys.add(own);
+  }
+  const groups = await Promise.all([...keys].map((key) => readStoredGroup(store, key)));
+  if (collector.applier.isHeld) return;
+  const isStale = (component: Component): boolean => component.position > writer.stored;
+  const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
+  // Something came meanwhile: whoever stores it is told of it again.
+  if ([...resident].some((at) => isStale(state.components.get(at))))
+    return foldGroups(collector, state, groupKeys, copied);
+  const changes = state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
+  if (changes.length > 0) await collector.change(changes, state.workspace, "");
+  if (keys.size > 1) await removeCopies(store, [...keys]);
 }

@@ -9,7 +9,7 @@ import type { Bus } from "#bus/bus.ts";
 import type { Peers } from "#bus/peers.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { type DeletionOrder, orderDeletion, removeHidden, startAnew } from "#server/collector/deletion.ts";
+import { type DeletionOrder, orderDeletion, removeHidden } from "#server/collector/deletion.ts";
 
 const holdMs = 10_000;
 /** A collector that deletes and is not heard of for so long has failed; whoever waits for it finishes its work. */
@@ -43,7 +43,7 @@ export class SharedDeletions {
   /** Resolves when the runs are hidden; one order after the other. */
   order(order: DeletionOrder): Promise<Receipt> {
     const mine = this.turn.then(() => this.carry(order));
-    this.turn = mine.catch(() => undefined).then(() => this.collector.applier.free());
+    this.turn = mine.catch(() => undefined).then(() => this.collector.applier.state.gone());
     return mine;
   }
 
@@ -63,7 +63,7 @@ export class SharedDeletions {
       this.release();
       throw cause;
     });
-    void this.collector.applier.free().then(() => this.release());
+    void this.collector.applier.state.gone().then(() => this.release());
     return receipt;
   }
 
@@ -103,7 +103,7 @@ export class SharedDeletions {
     while (!this.closing) {
       try {
         if (isOrphan) await removeHidden(this.collector);
-        await startAnew(this.collector);
+        this.collector.applier.resume();
         return;
       } catch (cause) {
         this.onTrouble("Intake waits for the store after another collector's deletion.", cause);

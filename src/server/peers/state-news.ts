@@ -11,8 +11,8 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
-import { type BatchPlace, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
-import { toGroupRow } from "#server/collector/restore.ts";
+import { type ForeignBatch, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
+import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
 import type { NeighbourParts } from "./neighbours.ts";
 
@@ -21,8 +21,8 @@ interface Changed {
   readonly keys: boolean;
   /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
   readonly groups: readonly string[];
-  /** Cirron batches: the key and the time of arrival of their rows. */
-  readonly batches: readonly { readonly group: string; readonly at: string }[];
+  /** Cirron batches. */
+  readonly batches: readonly ForeignBatch[];
 }
 
 interface Waiting extends Changed {
@@ -87,7 +87,7 @@ export class StateNews {
     await this.reading;
   }
 
-  private tell({ position, input, applied }: AppliedInput): void {
+  private tell({ position, applied }: AppliedInput): void {
     const steps = applied.state.filter(({ table }) => table === "commands");
     for (let at = 0; at < steps.length; at += stepsAtOnce) {
       const part = encodeChanges(steps.slice(at, at + stepsAtOnce));
@@ -97,9 +97,8 @@ export class StateNews {
     const groups = applied.state.flatMap((change) =>
       change.table === "groups" && !hasTrait(change.row.protocol, "sessions") ? [change.row.group_key] : [],
     );
-    const at = input.receivedNs.toString();
     const batches = applied.state.flatMap((change) =>
-      change.table === "cirron_batches" ? [{ group: change.row.group_key, at }] : [],
+      change.table === "cirron_batches" ? [{ batchId: change.row.batch_id, groupKey: change.row.group_key }] : [],
     );
     if (keys || groups.length + batches.length > 0) this.waiting.push({ position, keys, groups, batches });
   }
@@ -126,9 +125,8 @@ export class StateNews {
     if (groups.length > 0)
       this.read("groups", async () => this.mergeGroups(await readGroupRows(collector.store, "groups", groups)));
     if (batches.length === 0) return;
-    const places: BatchPlace[] = batches.map(({ group, at }) => ({ groupKey: group, receivedNs: BigInt(at) }));
     this.read("batches", async () => {
-      await foldForeign(collector, places);
+      await foldForeign(collector, batches);
       parts.onFolded();
     });
   }
@@ -137,7 +135,7 @@ export class StateNews {
     const { applier, hub } = this.collector;
     if (applier.isHeld) return;
     const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
-    for (const row of living) hub.know(row.workspace, row.run_id);
+    for (const row of living) hub.know(`${row.workspace}/${row.run_id}`);
     const changes = living
       .filter(({ protocol }) => !hasTrait(protocol, "sessions"))
       .flatMap((row) => applier.groups.merge(row, nowNs()));

@@ -5,12 +5,11 @@ import { type CommandStep, fromCommandRow, toStateChange } from "#control/comman
 import { type Control, createControl } from "#control/control.ts";
 import { type Applied, nothingApplied } from "#intake/applied.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
-import { PlainGroups } from "#intake/groups.ts";
-import { IdMap } from "#intake/id-map.ts";
 import { decodeInput, type Input, type XtrackFramesInput } from "#intake/input.ts";
+import { KnownGroups } from "#intake/known-groups.ts";
+import { RecentIds } from "#intake/recent-ids.ts";
 import { type Applier, Sequencer } from "#intake/sequencer.ts";
 import { applyXtrack, toGroupKey } from "#intake/xtrack/apply.ts";
-import { XtrackIdentities } from "#intake/xtrack/identities.ts";
 import { type DecodedXtrack, decodeXtrack } from "#intake/xtrack/stream.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { StateRow } from "#model/state-tables.ts";
@@ -53,7 +52,7 @@ export interface SmallCollectorOptions {
 }
 
 function createApplier() {
-  const state = { identities: new XtrackIdentities(), groups: new PlainGroups(), seenFaults: new IdMap() };
+  const state = { groups: new KnownGroups(), faults: new RecentIds() };
   const applier: Applier = {
     decode: (input) => (input.kind === "xtrack_frames" ? decodeXtrack(input) : null),
     prepare: () => null,

@@ -31,7 +31,3 @@ export function scopeParams(scope: GroupScope): Record<string, string | readonly
 export function ownIdSql(key: string): string {
   return `substring(${key}, position(${key}, '/') + 3)`;
 }
-
-export function workspaceSql(key: string): string {
-  return `substring(${key}, 1, position(${key}, '/') - 1)`;
-}

@@ -1,134 +1,120 @@
-// What intake must know again when it starts: which rows, lines and batches are stored, and under which keys.
+// What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
+import { streamBlocks } from "#store/native/block-stream.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { workspaceSql } from "./group-scope.ts";
 import { readNativeBlocks } from "./native-rows.ts";
-
-export interface StoredBatchRow {
-  readonly workspace: string;
-  readonly batch_id: string;
-  readonly source: string;
-  readonly content_hash: string;
-  readonly group_key: string;
-  readonly run_override: string;
-}
-
-/** Which of the stored rows: those of these groups that came at these times. */
-export interface Arrivals {
-  readonly groupKeys: readonly string[];
-  readonly receivedNs: readonly bigint[];
-}
-
-const arrived = "WHERE group_key IN {groups:Array(String)} AND received_ns IN {times:Array(Int64)}";
 
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
 
-/** Stored spans, all or some, as blocks: a store may hold millions. Only the names that grouping looks at are told. */
-export function readStoredSpans(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
+/** The spans of a group as blocks. Only the names that grouping looks at are told. */
+export function readStoredSpans(store: Store, groupKey: string): Promise<DecodedBlock[]> {
   return readBlocks(
     store,
-    `SELECT group_key, span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
+    groupKey,
+    `SELECT span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
         toLowCardinality(if(s.name IN ('epoch', 'cirron.session'), toString(s.name), '')) AS name, start_ns, end_ns,
         ifNull(s.pid, toInt64(${absentNumber})) AS pid, ifNull(s.thread_id, toInt64(${absentNumber})) AS thread_id, rank,
         if(s.name = 'cirron.session', s.attrs, '') AS attrs, content_hash
       FROM ${store.database}.spans AS s`,
-    only,
   );
 }
 
-export function readStoredMarks(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
-  const columns = "group_key, mark_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.marks`, only);
+export function readStoredMarks(store: Store, groupKey: string): Promise<DecodedBlock[]> {
+  const columns = "mark_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, groupKey, `SELECT ${columns} FROM ${store.database}.marks`);
 }
 
-export function readStoredSnapshots(store: Store, only: Arrivals | null): Promise<DecodedBlock[]> {
-  const columns = "group_key, snapshot_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, `SELECT ${columns} FROM ${store.database}.snapshots`, only);
+export function readStoredSnapshots(store: Store, groupKey: string): Promise<DecodedBlock[]> {
+  const columns = "snapshot_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, groupKey, `SELECT ${columns} FROM ${store.database}.snapshots`);
 }
 
-function readBlocks(store: Store, select: string, only: Arrivals | null): Promise<DecodedBlock[]> {
-  const sql = only === null ? select : `${select} ${arrived}`;
-  return readNativeBlocks(store, { sql, params: arrivalParams(only) });
-}
-
-function arrivalParams(only: Arrivals | null): NonNullable<Query["params"]> {
-  return only === null ? {} : { groups: only.groupKeys, times: only.receivedNs };
-}
-
-/** Of a batch that two collectors took, all rows while they are apart: `FINAL` would show the later one alone. */
-export function readStoredBatches(store: Store, only: Arrivals | null): Promise<StoredBatchRow[]> {
-  return store.query({
-    sql: `SELECT workspace, batch_id, source, content_hash, group_key, run_override
-      FROM ${store.database}.cirron_batches ${only === null ? "FINAL" : arrived}`,
-    params: arrivalParams(only),
-  });
+function readBlocks(store: Store, group: string, select: string): Promise<DecodedBlock[]> {
+  return readNativeBlocks(store, { sql: `${select} WHERE group_key = {group:String}`, params: { group } });
 }
 
 /** The batches that came since, wherever they were taken. */
 export function readRecentBatches(
   store: Store,
   sinceNs: bigint,
-): Promise<{ readonly batch_id: string; readonly group_key: string; readonly received_ns: string }[]> {
+): Promise<{ readonly workspace: string; readonly batch_id: string; readonly group_key: string }[]> {
   return store.query({
-    sql: `SELECT batch_id, group_key, received_ns FROM ${store.database}.cirron_batches
+    sql: `SELECT workspace, batch_id, group_key FROM ${store.database}.cirron_batches
       WHERE received_ns > {since:Int64}`,
     params: { since: sinceNs },
   });
 }
 
-/** Identities of Semantiva lines and of faults: 32 hex each, with the workspace they belong to. */
-export function readStoredLines(store: Store): AsyncIterable<{ readonly workspace: string; readonly id: string }> {
+/** Identities of the Semantiva lines of a run or a launch: 32 hex each. */
+export function readLineIds(store: Store, groupKey: string): AsyncIterable<{ readonly id: string }> {
   const { database } = store;
-  return readObjects(store, {
-    sql: `SELECT workspace, id FROM (
-        SELECT ${workspaceSql("toString(group_key)")} AS workspace, event_id AS id FROM ${database}.events
-          WHERE protocol = 'semantiva'
-        UNION ALL SELECT ${workspaceSql("toString(group_key)")}, event_id FROM ${database}.nodes
-        UNION ALL SELECT toString(workspace), fault_id FROM ${database}.faults)`,
-  });
+  const from = (table: string): string =>
+    `SELECT event_id AS id FROM ${database}.${table} WHERE group_key = {group:String}`;
+  return readObjects(store, { sql: `${from("events")} UNION ALL ${from("nodes")}`, params: { group: groupKey } });
 }
 
-/** What tells one XTrack event of a group from another. */
-export function readEventIdentities(
+/** Of these faults, those that are stored. Each is looked up by what the table is sorted by. */
+export async function readFaultIds(
   store: Store,
-  groupKey: string,
-  options: ReadOptions = {},
-): AsyncIterable<{ readonly worker: string; readonly seq: string; readonly ts_ns: string }> {
+  workspace: string,
+  faults: { readonly groups: readonly string[]; readonly codes: readonly string[]; readonly ids: readonly string[] },
+): Promise<string[]> {
+  const rows = await store.query<{ fault_id: string }>({
+    sql: `SELECT DISTINCT fault_id FROM ${store.database}.faults WHERE group_key IN {groups:Array(String)}
+      AND code IN {codes:Array(String)} AND fault_id IN {ids:Array(String)} AND workspace = {workspace:String}`,
+    params: { ...faults, workspace },
+  });
+  return rows.map(({ fault_id }) => fault_id);
+}
+
+/** What tells one XTrack event of a group from another, as blocks: a run may have millions. */
+export function readEventIdentities(store: Store, groupKey: string): AsyncIterable<DecodedBlock> {
   const from = (table: string, more = "") =>
     `SELECT worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
   const control = "type IN ('ack', 'command')";
-  return readObjects(
-    store,
-    {
-      sql: `SELECT DISTINCT worker, seq, ts_ns FROM (${from("metrics")} UNION ALL ${from("params")}
+  return readBlocksInTurn(store, {
+    sql: `SELECT DISTINCT toLowCardinality(toString(worker)) AS worker, seq, ts_ns FROM (${from("metrics")}
+      UNION ALL ${from("params")}
       UNION ALL ${from("logs", "AND stream = ''")} UNION ALL ${from("events", `AND NOT ${control}`)}
       UNION ALL SELECT concat(worker, '\\0control'), seq, ts_ns FROM ${store.database}.events
         WHERE group_key = {group:String} AND ${control})`,
-      params: { group: groupKey },
-    },
-    options,
-  );
+    params: { group: groupKey },
+  });
 }
 
-/** Captured output: what tells one line from another. */
+/** Captured output and the wrapper's own records: what tells one line of a group from another. */
 export function readCapturedLines(
   store: Store,
-): AsyncIterable<{ readonly group_key: string; readonly stream: string; readonly offset: string }> {
+  groupKey: string,
+): AsyncIterable<{ readonly stream: string; readonly offset: string }> {
+  const { database } = store;
+  const own = "WHERE group_key = {group:String}";
   return readObjects(store, {
-    sql: `SELECT group_key, stream, offset FROM ${store.database}.logs WHERE stream != ''`,
+    sql: `SELECT toString(stream) AS stream, offset FROM ${database}.logs ${own} AND stream != ''
+      UNION ALL SELECT 'wrapper', seq FROM ${database}.events ${own}
+      UNION ALL SELECT DISTINCT 'wrapper', seq FROM ${database}.metrics ${own} AND source = 'system'`,
+    params: { group: groupKey },
   });
 }
 
-/** The groups that a collector has written to; none for one that has its store alone. */
-export async function readWritten(store: Store, collector: string | undefined): Promise<string[]> {
-  if (collector === undefined) return [];
-  const rows = await store.query<{ group_key: string }>({
-    sql: `SELECT DISTINCT group_key FROM ${store.database}.writers WHERE collector = {collector:String}`,
-    params: { collector },
-  });
-  return rows.map((row) => row.group_key);
+/** Whether the store holds any group: a fresh one need not be asked for anything. */
+export async function hasGroups(store: Store): Promise<boolean> {
+  const sql = `SELECT 1 AS one FROM ${store.database}.groups LIMIT 1`;
+  return (await store.query({ sql })).length > 0;
+}
+
+/** The keys of all groups but Cirron's, of which rows are told apart by their ids. */
+export function readGroupKeys(store: Store): AsyncIterable<{ readonly group_key: string }> {
+  const sql = `SELECT DISTINCT group_key FROM ${store.database}.groups WHERE protocol != 'cirron'`;
+  return readObjects(store, { sql });
+}
+
+/** `<workspace>/<run>` of all runs. */
+export function readRunNames(store: Store): AsyncIterable<{ readonly name: string }> {
+  const sql = `SELECT DISTINCT concat(workspace, '/', run_id) AS name FROM ${store.database}.groups`;
+  return readObjects(store, { sql });
 }
 
 /** The newest rows of these groups in one of the small tables that have a group for their key. */
@@ -148,6 +134,10 @@ export function readStateRows<T>(
   const all = `SELECT * FROM ${store.database}.${table} FINAL`;
   if (only === undefined) return store.query<T>({ sql: all });
   return store.query<T>({ sql: `${all} WHERE ${only.column} > {since:Int64}`, params: { since: only.sinceNs } });
+}
+
+async function* readBlocksInTurn(store: Store, query: Query): AsyncGenerator<DecodedBlock> {
+  for await (const block of streamBlocks(store.stream(query, { format: "Native" }))) if (block.rows > 0) yield block;
 }
 
 async function* readObjects<T>(store: Store, query: Query, options: ReadOptions = {}): AsyncGenerator<T> {

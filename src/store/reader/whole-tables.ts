@@ -1,15 +1,19 @@
 // Tables as wholes, as a backup takes them along and brings them back.
 
+import { type FactTable, factTables } from "#model/tables.ts";
 import type { Store } from "#store/store.ts";
 import { count, readRow, readRows, text } from "./native-rows.ts";
 
 /** All rows of a table, or those that came up to a journal record, in the engine's own format. */
 export function streamTable(store: Store, table: string, lastJpos: number | null): AsyncIterable<Uint8Array> {
-  return store.stream({ sql: `SELECT * FROM ${store.database}.${table} ${upTo(lastJpos)}` }, { format: "Native" });
+  return store.stream(
+    { sql: `SELECT * FROM ${store.database}.${table} ${upTo(table, lastJpos)}` },
+    { format: "Native" },
+  );
 }
 
 export function countTable(store: Store, table: string, lastJpos: number | null = null): Promise<number> {
-  return countOf(store, `${table} ${upTo(lastJpos)}`);
+  return countOf(store, `${table} ${upTo(table, lastJpos)}`);
 }
 
 /** What `streamTable` gave, out of a file on this machine. */
@@ -27,8 +31,10 @@ export async function readBlobKeys(store: Store): Promise<string[]> {
   return (await readRows(store, { object_key: text }, { sql })).map((row) => row.object_key);
 }
 
-function upTo(lastJpos: number | null): string {
-  return lastJpos === null ? "" : `WHERE jpos <= ${lastJpos}`;
+/** A table that only helps to find rows is taken whole: what it says of rows that are not there is harmless. */
+function upTo(table: string, lastJpos: number | null): string {
+  const columns: object = factTables[table as FactTable] ?? {};
+  return lastJpos === null || !("jpos" in columns) ? "" : `WHERE jpos <= ${lastJpos}`;
 }
 
 async function countOf(store: Store, what: string): Promise<number> {

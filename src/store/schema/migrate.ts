@@ -6,6 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { largestOf } from "#base/extremes.ts";
+import { idSalts } from "#model/id-salts.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import {
@@ -24,6 +25,8 @@ import { guestViews } from "./views.ts";
 
 interface Step {
   readonly id: number;
+  /** What an older database holds is brought along while the server runs: see `fillInBackground`. */
+  readonly isBackground?: boolean;
   readonly name: string;
   statements(dialect: Dialect): string[];
   /** Brings along what an older database holds; a fresh one has nothing. */
@@ -100,6 +103,15 @@ const steps: readonly Step[] = [
     statements: () => [],
     fill: fillNonfinite,
   },
+  {
+    id: 9,
+    name: "cirron components",
+    statements: (dialect) =>
+      tableLayouts
+        .filter(({ name }) => name === "cirron_components" || name === "cirron_ids")
+        .flatMap((layout) => createTable(layout, dialect)),
+  },
+  { id: 10, name: "cirron ids", isBackground: true, statements: () => [], fill: fillCirronIds },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */
@@ -114,6 +126,29 @@ SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 3
 function fillParamsByKey({ database }: Dialect): string[] {
   const names = Object.keys(paramsByKey.target.columns).join(", ");
   return [`INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`];
+}
+
+/** As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
+function fillCirronIds({ database }: Dialect): string[] {
+  const key = (id: string, salt: number): string => {
+    const hex = `if(match(${id}, '^[0-9a-f]{32}$'), ${id}, lower(hex(SHA256(concat('id', char(0), ${id})))))`;
+    const half = (at: number): string => `reinterpretAsUInt64(reverse(unhex(substring(${hex}, ${at}, 16))))`;
+    const folded = `bitAnd(bitXor(${half(1)}, ${half(17)}), toUInt64(9223372036854775807))`;
+    return `toInt64(bitXor(${folded}, toUInt64(${salt})))`;
+  };
+  const from = (table: string, id: string, time: string, salt: number, where: string): string =>
+    `INSERT INTO ${database}.cirron_ids (group_key, id_key, hour)
+SELECT DISTINCT group_key, ${key(id, salt)}, toInt32(floor(toFloat64(${time}) / 3600000000000)) FROM ${database}.${table}
+WHERE ${where} SETTINGS max_threads = 1`;
+  const isSpan = "span_id != 'root'";
+  return [
+    from("spans", "span_id", "start_ns", idSalts.span, "1"),
+    from("spans", "assumeNotNull(parent_id)", "start_ns", idSalts.span, "parent_id IS NOT NULL"),
+    from("marks", "mark_id", "ts_ns", idSalts.mark, "1"),
+    from("marks", "span_id", "ts_ns", idSalts.span, isSpan),
+    from("snapshots", "snapshot_id", "ts_ns", idSalts.snapshot, "1"),
+    from("snapshots", "span_id", "ts_ns", idSalts.span, isSpan),
+  ];
 }
 
 /** The views' row in `migrations`; steps count up from 1. */
@@ -149,7 +184,8 @@ export async function migrate(store: Store): Promise<void> {
   for (const step of steps.filter(({ id }) => !done.has(id))) {
     const statements = step.statements(dialect);
     for (const sql of statements) await store.ddl(sql);
-    if (newest > 0) for (const sql of step.fill?.(dialect) ?? []) await store.ddl(sql);
+    if (newest > 0 && step.isBackground === true) continue;
+    if (newest > 0) await fill(store, step, dialect);
     await record(store, step.id, step.name, checksumOf(statements));
   }
   await addMissingColumns(store, dialect);
@@ -157,6 +193,25 @@ export async function migrate(store: Store): Promise<void> {
   if (done.get(viewsId) !== checksumOf(views)) {
     for (const sql of views) await store.ddl(sql);
     await record(store, viewsId, "views", checksumOf(views));
+  }
+}
+
+async function fill(store: Store, step: Step, dialect: Dialect): Promise<void> {
+  for (const sql of step.fill?.(dialect) ?? []) await store.ddl(sql);
+}
+
+/** Whether `fillInBackground` has nothing to do. */
+export async function isFilled(store: Store): Promise<boolean> {
+  const done = await readDone(store);
+  return steps.every(({ id }) => done.has(id));
+}
+
+/** Brings along what an older database holds and what may take minutes. What is there twice is merged. */
+export async function fillInBackground(store: Store): Promise<void> {
+  const done = await readDone(store);
+  for (const step of steps.filter(({ id, isBackground }) => isBackground === true && !done.has(id))) {
+    await fill(store, step, dialectOf(store));
+    await record(store, step.id, step.name, "");
   }
 }
 

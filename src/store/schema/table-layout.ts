@@ -25,6 +25,7 @@ const factOrder: Readonly<Record<FactTable, readonly string[]>> = {
   spans: ["group_key", "start_ns", "span_id"],
   marks: ["group_key", "ts_ns", "mark_id"],
   snapshots: ["group_key", "tensor_name", "ts_ns", "snapshot_id"],
+  cirron_ids: ["id_key", "group_key"],
   metrics: ["group_key", "key", "worker", "ts_ns", "seq", "entry", "mark_id"],
   params: ["group_key", "name", "worker", "ts_ns", "seq"],
   logs: ["group_key", "ts_ns", "worker", "seq", "stream", "offset"],
@@ -54,11 +55,15 @@ const factIndexes: Partial<Readonly<Record<FactTable, readonly string[]>>> = {
 const compactTables: ReadonlySet<string> = new Set(["spans", "marks", "snapshots"]);
 const wideBytesMin = 64 * 1024 * 1024;
 
+/** Ids are looked up one by one: the engine reads a whole granule for each. */
+const idGranularity = 512;
+
 const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   groups: ["group_key"],
   writers: ["group_key", "collector"],
   aliases: ["workspace", "alias", "group_key"],
   cirron_batches: ["workspace", "batch_id", "source"],
+  cirron_components: ["group_key"],
   blobs: ["workspace", "span_id", "kind"],
   run_edits: ["workspace", "run_id"],
   keys: ["key_id"],
@@ -91,6 +96,7 @@ function factLayout(name: FactTable): TableLayout {
     engine: { name: "ReplacingMergeTree" },
     orderBy: factOrder[name],
     ...(compactTables.has(name) ? { wideBytesMin } : {}),
+    ...(name === "cirron_ids" ? { granularity: idGranularity } : {}),
     shardBy: "sipHash64(group_key)",
   };
 }

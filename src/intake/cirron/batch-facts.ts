@@ -1,0 +1,38 @@
+// What rows say of their component: when they were, and in which processes and threads.
+
+import type { Int64Column } from "#base/columns.ts";
+import type { Component } from "./component.ts";
+import { noteRowTimes } from "./row-times.ts";
+import type { CirronRows } from "./rows.ts";
+
+/** All rows of a batch. */
+export function noteFacts(component: Component, { spans, marks, snapshots }: CirronRows): void {
+  noteSpans(component, spans, null);
+  noteRowTimes(component, { starts: marks.ts_ns, ends: marks.ts_ns, ids: marks.mark_id }, null);
+  noteRowTimes(component, { starts: snapshots.ts_ns, ends: snapshots.ts_ns, ids: snapshots.snapshot_id }, null);
+}
+
+/** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */
+export function noteSpans(component: Component, spans: CirronRows["spans"], dropped: Uint8Array | null): void {
+  const { pid, rank, thread_id: thread, span_id: ids } = spans;
+  let process = -1;
+  let lastThread = -1;
+  for (let row = 0; row < ids.length; row++) {
+    if (dropped !== null && dropped[row] === 1) continue;
+    component.spans++;
+    const isSame = process >= 0 && isEqual(pid.inner, row, process) && rank.at(row) === rank.at(process);
+    if (!isSame && !pid.isNull(row)) {
+      component.processes.add(`${pid.inner.at(row)}/${rank.at(row)}`);
+      process = row;
+    }
+    if (!thread.isNull(row) && (lastThread < 0 || !isEqual(thread.inner, row, lastThread))) {
+      component.threads.add(thread.inner.at(row).toString());
+      lastThread = row;
+    }
+  }
+  noteRowTimes(component, { starts: spans.start_ns, ends: spans.end_ns, ids }, dropped);
+}
+
+function isEqual({ words }: Int64Column, a: number, b: number): boolean {
+  return words[a * 2] === words[b * 2] && words[a * 2 + 1] === words[b * 2 + 1];
+}

@@ -1,0 +1,88 @@
+// Which batches were taken: a batch that comes again with its id and content is known at once. The latest are kept with
+// what they held; of those before, for the documented day, only a filter that says whether the store must be asked.
+
+import { BloomChain } from "#base/bloom-chain.ts";
+
+export interface KnownBatch {
+  readonly contentHash: string;
+  /** A key of the component that its rows are in. */
+  readonly groupKey: string;
+}
+
+interface KeptBatch extends KnownBatch {
+  readonly position: number;
+}
+
+const keptMax = 50_000;
+/** Roughly what a kept batch takes. */
+const keptBytes = 400;
+const filterNs = 24n * 3600n * 1_000_000_000n;
+
+export class BatchLedger {
+  private readonly kept = new Map<string, KeptBatch>();
+  private filter = new BloomChain();
+  private before = new BloomChain();
+  private filterSinceNs: bigint | null = null;
+  /** The batches of the last day are all in the filters. */
+  private isWarm: boolean;
+
+  constructor(isWarm: boolean) {
+    this.isWarm = isWarm;
+  }
+
+  get byteSize(): number {
+    return this.kept.size * keptBytes + this.filter.byteSize + this.before.byteSize;
+  }
+
+  get(batchId: string): KnownBatch | undefined {
+    return this.kept.get(batchId);
+  }
+
+  /** Whether the store may know a batch that is not kept. */
+  mayBeStored(batchId: string): boolean {
+    return !this.isWarm || this.filter.has(batchId) || this.before.has(batchId);
+  }
+
+  add(batchId: string, batch: KnownBatch, position: number): void {
+    this.kept.set(batchId, { ...batch, position });
+    this.filter.add(batchId);
+  }
+
+  /** What the store says of a batch. */
+  recall(batchId: string, batch: KnownBatch): void {
+    if (!this.kept.has(batchId)) this.kept.set(batchId, { ...batch, position: 0 });
+  }
+
+  /** Batches that are stored, of the last day: read at start, or told by another collector. */
+  note(batchIds: Iterable<string>): void {
+    for (const id of batchIds) this.filter.add(id);
+  }
+
+  warm(): void {
+    this.isWarm = true;
+  }
+
+  forgetAll(): void {
+    this.kept.clear();
+  }
+
+  forget(groupKeys: ReadonlySet<string>): void {
+    for (const [id, { groupKey }] of this.kept) if (groupKeys.has(groupKey)) this.kept.delete(id);
+  }
+
+  shrink(storedPosition: number, nowNs: bigint, everything: boolean): void {
+    this.filterSinceNs ??= nowNs;
+    if (nowNs - this.filterSinceNs > filterNs) {
+      this.before = this.filter;
+      this.filter = new BloomChain();
+      this.filterSinceNs = nowNs;
+    }
+    const max = everything ? 0 : keptMax;
+    if (this.kept.size <= max) return;
+    // In the order they came.
+    for (const [id, { position }] of this.kept) {
+      if (this.kept.size <= (max * 7) / 8 || position > storedPosition) break;
+      this.kept.delete(id);
+    }
+  }
+}

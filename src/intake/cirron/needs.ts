@@ -1,0 +1,168 @@
+// What must be asked of the store before a batch can be applied: ids that memory does not have and that may be stored,
+// and components of its process that are near in time. For most batches that is nothing, so this is found out without
+// making an object for a row.
+
+import type { Bloom } from "#base/bloom.ts";
+import type { Int64Column, StringColumn } from "#base/columns.ts";
+import type { NearQuestion } from "./away-components.ts";
+import { noteFacts } from "./batch-facts.ts";
+import { type Component, createComponent } from "./component.ts";
+import { type RowKind, saltId } from "./recent-rows.ts";
+import { hourAt, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey } from "./row-ids.ts";
+import type { CirronRows } from "./rows.ts";
+import type { CirronWorkspace } from "./workspace.ts";
+
+export interface AskedId {
+  readonly kind: RowKind;
+  readonly id: string;
+  readonly key: bigint;
+  readonly hour: number;
+}
+
+export interface Needs {
+  readonly ids: readonly AskedId[];
+  readonly batchId: string | null;
+  readonly near: NearQuestion | null;
+  /** Whose neighbours are asked for. */
+  readonly facts: Component;
+}
+
+/** What was found out for one batch: ids that the store does not have. It holds while nothing is let go. */
+export interface Cleared {
+  readonly losses: number;
+  readonly names: Set<string>;
+  batch: boolean;
+}
+
+export function clearedName({ kind, key }: Pick<AskedId, "kind" | "key">): string {
+  return `${kind}${key}`;
+}
+
+export interface BatchFacts {
+  readonly batchId: string;
+  readonly rows: CirronRows;
+  readonly source: string;
+  readonly runOverride: string | null;
+}
+
+/** Null when memory has all that applying this batch needs. */
+export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cleared | null): Needs | null {
+  const isKept = state.ledger.get(batch.batchId) !== undefined;
+  const ids = state.isWhole ? [] : new IdScan(state, cleared).scan(batch.rows);
+  const isEmpty = isEmptyBatch(batch.rows);
+  const asksBatch =
+    !isKept &&
+    cleared?.batch !== true &&
+    (ids.length > 0 || state.ledger.mayBeStored(batch.batchId) || (isEmpty && !state.isWhole));
+  const facts = state.away.isEmpty ? createComponent("", "") : factsOf(state, batch);
+  const near = state.away.isEmpty ? null : state.away.questionFor(facts, state.gapNs);
+  if (ids.length === 0 && !asksBatch && near === null) return null;
+  return { ids, batchId: asksBatch ? batch.batchId : null, near, facts };
+}
+
+function isEmptyBatch({ spans, marks, snapshots }: CirronRows): boolean {
+  return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length === 0;
+}
+
+class IdScan {
+  private readonly state: CirronWorkspace;
+  private readonly cleared: Cleared | null;
+  private readonly found = new Map<string, AskedId>();
+
+  constructor(state: CirronWorkspace, cleared: Cleared | null) {
+    this.state = state;
+    this.cleared = cleared;
+  }
+
+  scan({ spans, marks, snapshots }: CirronRows): AskedId[] {
+    this.own("span", spans.span_id, spans.start_ns);
+    this.named(spans.parent_id.inner, spans.start_ns, spans.parent_id.nulls.values);
+    this.own("mark", marks.mark_id, marks.ts_ns);
+    this.named(marks.span_id, marks.ts_ns, null);
+    this.own("snapshot", snapshots.snapshot_id, snapshots.ts_ns);
+    this.named(snapshots.span_id, snapshots.ts_ns, null);
+    return [...this.found.values()];
+  }
+
+  /** The ids of rows: a copy begins in the same hour. */
+  private own(kind: RowKind, ids: StringColumn, times: Int64Column): void {
+    const { recent } = this.state;
+    const hours = new Set<number>();
+    for (let row = 0; row < ids.length; row++) hours.add(hourAt(times, row));
+    const filters = recent.filtersOf(hours);
+    const stored = [...hours].some((hour) => recent.isStoredHour(hour));
+    if (filters.length === 0 && !stored) return;
+    for (let row = 0; row < ids.length; row++) {
+      const hour = hourAt(times, row);
+      loadId(ids, row);
+      saltId(kind);
+      if ((stored && recent.isStoredHour(hour)) || mayKnow(filters)) this.ask(kind, ids, row, hour);
+    }
+  }
+
+  /** The ids that rows name as their spans: those may begin at any time. */
+  private named(ids: StringColumn, times: Int64Column, nulls: Uint8Array | null): void {
+    const { recent } = this.state;
+    const filters = recent.filters();
+    for (let row = 0; row < ids.length; row++) {
+      if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
+      const hour = hourAt(times, row);
+      loadId(ids, row);
+      if (recent.isStoredHour(hour) || mayKnow(filters)) this.ask("span", ids, row, hour);
+    }
+  }
+
+  /** The id in `idWords` may be stored: it is asked for unless memory has it. */
+  private ask(kind: RowKind, ids: StringColumn, row: number, hour: number): void {
+    const { recent, components } = this.state;
+    const entry = recent.find();
+    if (entry >= 0 && components.has(recent.ownerOf(entry))) return;
+    const key = storedKey();
+    const name = clearedName({ kind, key });
+    if (this.cleared?.names.has(name) === true) return;
+    this.found.set(name, { kind, id: ids.at(row), key, hour });
+  }
+}
+
+function mayKnow(filters: readonly Bloom[]): boolean {
+  const low = keyLow();
+  const high = keyHigh();
+  for (const filter of filters) if (filter.has(low, high)) return true;
+  return false;
+}
+
+/** What the component will be that the batch belongs to, as far as finding its neighbours needs it. */
+function factsOf(state: CirronWorkspace, { rows, source, runOverride }: BatchFacts): Component {
+  const facts = createComponent("", "");
+  facts.sources.add(source);
+  if (runOverride !== null) facts.runOverrides.add(runOverride);
+  noteFacts(facts, rows);
+  for (const component of tiedTo(state, rows)) {
+    for (const other of component.sources) facts.sources.add(other);
+    for (const process of component.processes) facts.processes.add(process);
+    for (const [id, awaited] of component.unresolved) facts.unresolved.set(id, awaited);
+    facts.spans += component.spans;
+    if (component.firstNs < facts.firstNs) facts.firstNs = component.firstNs;
+    if (component.lastNs > facts.lastNs) facts.lastNs = component.lastNs;
+  }
+  return facts;
+}
+
+/** The components in memory that rows of a batch name. */
+export function tiedTo(state: CirronWorkspace, { spans, marks, snapshots }: CirronRows): Set<Component> {
+  const tied = new Set<Component>();
+  const { recent, components } = state;
+  const look = (ids: StringColumn, nulls: Uint8Array | null): void => {
+    for (let row = 0; row < ids.length; row++) {
+      if (nulls?.[row] === 1 || isRepeated(ids, row)) continue;
+      loadId(ids, row);
+      const entry = recent.find();
+      if (entry >= 0 && components.has(recent.ownerOf(entry))) tied.add(components.get(recent.ownerOf(entry)));
+    }
+  };
+  look(spans.parent_id.inner, spans.parent_id.nulls.values);
+  look(spans.span_id, null);
+  look(marks.span_id, null);
+  look(snapshots.span_id, null);
+  return tied;
+}

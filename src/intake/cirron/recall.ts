@@ -1,0 +1,244 @@
+// Brings back from the store what memory has let go and a batch needs: rows by their ids, the components that they
+// belong to, and components of the same process near in time. What was asked for and is not stored is remembered for
+// the batch, so that its rows are new.
+
+import { toIdWords } from "#intake/id-map.ts";
+import { parseGroupKey } from "#model/group-key.ts";
+import type { NearQuestion } from "./away-components.ts";
+import type { Component } from "./component.ts";
+import type { ComponentRow } from "./component-state.ts";
+import { fromStateRow } from "./component-state.ts";
+import { type AskedId, type Cleared, clearedName, type Needs } from "./needs.ts";
+import { type RowKind, saltId } from "./recent-rows.ts";
+import { hourOf } from "./row-ids.ts";
+import { unknownHash } from "./row-taker.ts";
+import { namedOutside, type StoredGroupRows } from "./stored-group.ts";
+import type { CirronWorkspace } from "./workspace.ts";
+
+export interface StoredId {
+  readonly key: bigint;
+  readonly groupKey: string;
+}
+
+export interface StoredRow {
+  readonly kind: RowKind;
+  readonly id: string;
+  readonly groupKey: string;
+  readonly hash: number;
+  /** Of a span; null when it has none. */
+  readonly parentId: string | null;
+}
+
+export interface StoredBatch {
+  readonly batchId: string;
+  readonly contentHash: string;
+  readonly groupKey: string;
+}
+
+/** What the store can tell of Cirron rows. Every answer waits for a store that is away. */
+export interface CirronStore {
+  findGroups(keys: readonly bigint[]): Promise<readonly StoredId[]>;
+  findRows(
+    groupKeys: readonly string[],
+    ids: Readonly<Record<RowKind, readonly string[]>>,
+  ): Promise<readonly StoredRow[]>;
+  readComponents(groupKeys: readonly string[]): Promise<readonly ComponentRow[]>;
+  findNear(workspace: string, near: NearQuestion): Promise<readonly ComponentRow[]>;
+  findBatches(workspace: string, batchId: string): Promise<readonly StoredBatch[]>;
+  /** All rows of a group that has no stored component: an older release wrote it. */
+  readGroup(groupKey: string): Promise<StoredGroupRows>;
+}
+
+/** Nothing real is nested deeper; rows of a circle would be asked for for ever. */
+const ancestorsMax = 256;
+
+export async function recall(
+  state: CirronWorkspace,
+  store: CirronStore,
+  needs: Needs,
+  cleared: Cleared,
+  leaving: ReadonlyMap<string, Promise<void>>,
+): Promise<void> {
+  const { workspace } = state;
+  const [found, batches, near] = await Promise.all([
+    needs.ids.length === 0 ? [] : store.findGroups(needs.ids.map(({ key }) => key)),
+    needs.batchId === null ? [] : store.findBatches(workspace, needs.batchId),
+    needs.near === null ? [] : store.findNear(workspace, needs.near),
+  ]);
+  const groupsOf = Map.groupBy(
+    found.filter(({ groupKey }) => parseGroupKey(groupKey).workspace === workspace),
+    ({ key }) => key,
+  );
+  const isFound = (asked: AskedId): boolean => groupsOf.has(asked.key);
+  const groupKeys = new Set([...groupsOf.values()].flat().map(({ groupKey }) => groupKey));
+  for (const key of groupKeys) {
+    const gone = leaving.get(key);
+    // Its rows are being removed: what is asked again then is new.
+    if (gone !== undefined) return gone;
+  }
+  const components = await readComponents(state, store, [...groupKeys, ...batches.map(({ groupKey }) => groupKey)]);
+  const rows = await readRows(state, store, components, groupKeys, needs.ids.filter(isFound));
+  for (const component of components) takeComponent(state, component);
+  takeRows(state, needs.ids, groupsOf, rows);
+  if (needs.near !== null) state.away.cover(needs.facts, needs.near);
+  for (const { batchId, contentHash, groupKey } of batches) state.ledger.recall(batchId, { contentHash, groupKey });
+  // What another id's key led to and is not there is as new as what nothing led to.
+  for (const asked of needs.ids) if (!isKnown(state, asked)) cleared.names.add(clearedName(asked));
+  cleared.batch = true;
+  await takeNear(state, store, near);
+}
+
+/** Neighbours have neighbours: sessions are told of all of them together. */
+async function takeNear(state: CirronWorkspace, store: CirronStore, rows: readonly ComponentRow[]): Promise<void> {
+  const queue = [...rows];
+  for (let row = queue.pop(); row !== undefined; row = queue.pop()) {
+    if (state.components.ofKey(row.group_key) !== undefined) continue;
+    takeComponent(state, row);
+    const component = state.components.get(state.components.ofKey(row.group_key) as number);
+    const question = state.away.questionFor(component, state.gapNs);
+    if (question === null) continue;
+    const found = await store.findNear(state.workspace, question);
+    state.away.cover(component, question);
+    for (const other of found) queue.push(other);
+  }
+}
+
+type LoadedComponent = ComponentRow | StoredGroupRows;
+
+/** The components of these keys that are not in memory, each followed to what it was merged into. */
+async function readComponents(
+  state: CirronWorkspace,
+  store: CirronStore,
+  groupKeys: readonly string[],
+): Promise<LoadedComponent[]> {
+  const loaded = new Map<string, LoadedComponent>();
+  let wanted = new Set(groupKeys.filter((key) => state.components.ofKey(key) === undefined));
+  while (wanted.size > 0) {
+    const rows = await store.readComponents([...wanted]);
+    const known = new Set(rows.map((row) => row.group_key));
+    const next = new Set<string>();
+    for (const row of rows) {
+      if (row.merged_into === "") loaded.set(row.group_key, row);
+      else if (!loaded.has(row.merged_into) && state.components.ofKey(row.merged_into) === undefined)
+        next.add(row.merged_into);
+    }
+    for (const key of wanted) {
+      if (known.has(key)) continue;
+      const group = await store.readGroup(key);
+      loaded.set(key, group);
+      // Its rows may name spans of other groups of that release: those are one component with it.
+      for (const { groupKey } of await store.findGroups(namedOutside(group)))
+        if (!loaded.has(groupKey) && !wanted.has(groupKey) && state.components.ofKey(groupKey) === undefined)
+          next.add(groupKey);
+    }
+    wanted = next;
+  }
+  return [...loaded.values()];
+}
+
+/** The rows that were asked for, and the spans above those that are spans, up to what is known or awaited. */
+async function readRows(
+  state: CirronWorkspace,
+  store: CirronStore,
+  components: readonly LoadedComponent[],
+  groupKeys: ReadonlySet<string>,
+  asked: readonly AskedId[],
+): Promise<Map<string, StoredRow>> {
+  const rows = new Map<string, StoredRow>();
+  if (asked.length === 0) return rows;
+  const idsOf = (kind: RowKind): string[] => asked.filter((one) => one.kind === kind).map(({ id }) => id);
+  const keys = new Set(groupKeys);
+  for (const component of components) if ("state" in component) for (const key of stateKeys(component)) keys.add(key);
+  let wanted: Record<RowKind, string[]> = { span: idsOf("span"), mark: idsOf("mark"), snapshot: idsOf("snapshot") };
+  for (let round = 0; round < ancestorsMax; round++) {
+    for (const row of await store.findRows([...keys], wanted)) rows.set(`${row.kind}${row.id}`, row);
+    const above = new Set<string>();
+    for (const { kind, parentId } of rows.values())
+      if (kind === "span" && parentId !== null && !rows.has(`span${parentId}`) && !isInMemory(state, parentId))
+        above.add(parentId);
+    const fresh = [...above].filter((id) => !wanted.span.includes(id));
+    if (fresh.length === 0) break;
+    wanted = { span: fresh, mark: [], snapshot: [] };
+  }
+  return rows;
+}
+
+function stateKeys({ state }: ComponentRow): string[] {
+  return (JSON.parse(state) as { keys: string[] }).keys;
+}
+
+function isInMemory({ recent, components }: CirronWorkspace, spanId: string): boolean {
+  loadText(spanId, "span");
+  const entry = recent.find();
+  return entry >= 0 && recent.isArrived(entry) && components.has(recent.ownerOf(entry));
+}
+
+function isKnown({ recent, components }: CirronWorkspace, { id, kind }: AskedId): boolean {
+  loadText(id, kind);
+  const entry = recent.find();
+  return entry >= 0 && components.has(recent.ownerOf(entry));
+}
+
+function takeComponent(state: CirronWorkspace, loaded: LoadedComponent): void {
+  if (!("state" in loaded)) {
+    state.takeStoredGroup(loaded);
+    return;
+  }
+  if (state.components.ofKey(loaded.group_key) !== undefined) return;
+  const hour = hourOf(loaded.last_ns);
+  const parents: string[] = [];
+  const component: Component = fromStateRow(loaded, (parent) => {
+    parents.push(parent.id);
+    return state.awaited.add(state.recent.generation, parent);
+  });
+  const at = state.components.put(component);
+  component.generation = state.recent.generation;
+  for (const id of parents) {
+    const awaited = component.unresolved.get(id);
+    if (awaited === undefined) continue;
+    loadText(id, "span");
+    state.recent.know(at, 0, awaited.number, hour);
+  }
+  state.components.index(at);
+}
+
+function takeRows(
+  state: CirronWorkspace,
+  asked: readonly AskedId[],
+  groupsOf: ReadonlyMap<bigint, readonly StoredId[]>,
+  rows: ReadonlyMap<string, StoredRow>,
+): void {
+  const leadOf = (row: StoredRow, depth = 0): number => {
+    const { parentId } = row;
+    if (row.kind !== "span" || parentId === null || depth > ancestorsMax) return 0;
+    const above = rows.get(`span${parentId}`);
+    if (above !== undefined) return leadOf(above, depth + 1);
+    loadText(parentId, "span");
+    const entry = state.recent.find();
+    return entry < 0 ? 0 : state.recent.leadOf(entry);
+  };
+  for (const { kind, id, key, hour } of asked) {
+    const row = rows.get(`${kind}${id}`);
+    const groupKey = row?.groupKey ?? groupsOf.get(key)?.[0]?.groupKey;
+    let owner = groupKey === undefined ? undefined : state.components.ofKey(groupKey);
+    // One id in two components makes them one.
+    for (const other of groupsOf.get(key) ?? []) {
+      const also = state.components.ofKey(other.groupKey);
+      if (owner !== undefined && also !== undefined) owner = state.components.union(owner, also);
+    }
+    // Without a row it is an id that rows name and that never arrived; of a mark that would be a chance equality.
+    if (owner === undefined || (row === undefined && kind !== "span")) continue;
+    const lead = row === undefined ? 0 : leadOf(row);
+    loadText(id, kind);
+    if (row !== undefined) state.recent.know(owner, row.hash === 0 ? unknownHash : row.hash, lead, hour);
+    else if (state.recent.find() < 0) state.recent.know(owner, 0, 0, hour);
+    state.components.get(owner).generation = state.recent.generation;
+  }
+}
+
+const textEncoder = new TextEncoder();
+
+function loadText(id: string, kind: RowKind): void {
+  toIdWords(textEncoder.encode(id));
+  saltId(kind);
+}

@@ -1,0 +1,205 @@
+// How the rows of a batch become known: each is tied to what its ids are tied to already, new ones are taken, and one
+// that is known is refused, as a duplicate or as a conflict.
+
+import type { StringColumn } from "#base/columns.ts";
+import { hashRows } from "#intake/content-hash.ts";
+import type { Fault } from "#model/fault.ts";
+import { createRows, type Rows } from "#model/tables.ts";
+import type { Awaited, AwaitedParents } from "./awaited.ts";
+import { noteSpans } from "./batch-facts.ts";
+import type { ComponentSet } from "./component-set.ts";
+import { type RecentRows, saltId } from "./recent-rows.ts";
+import { hourAt, isRepeated, isRootWord, loadId, pushStoredKey } from "./row-ids.ts";
+import { noteRowTimes } from "./row-times.ts";
+import { type CirronRows, contentColumns } from "./rows.ts";
+import { noteSessionSpan } from "./session-span.ts";
+
+/** A row that is known without its content. */
+export const unknownHash = 1;
+
+export interface Taken {
+  component: number;
+  accepted: number;
+  duplicates: number;
+  readonly faults: Fault[];
+  readonly dropped: { -readonly [T in keyof CirronRows]: Uint8Array | null };
+  readonly ids: Rows<"cirron_ids">;
+}
+
+export class RowTaker {
+  private readonly recent: RecentRows;
+  private readonly components: ComponentSet;
+  private readonly awaited: AwaitedParents;
+
+  constructor(recent: RecentRows, components: ComponentSet, awaited: AwaitedParents) {
+    this.recent = recent;
+    this.components = components;
+    this.awaited = awaited;
+  }
+
+  /** Takes the rows of a batch into a component, and into whatever they tie it to. */
+  take(rows: CirronRows, start: number): Taken {
+    const taken: Taken = {
+      component: start,
+      accepted: 0,
+      duplicates: 0,
+      faults: [],
+      dropped: { spans: null, marks: null, snapshots: null },
+      ids: createRows("cirron_ids"),
+    };
+    this.takeSpans(rows, taken);
+    this.takeLeaves(rows, "marks", taken);
+    this.takeLeaves(rows, "snapshots", taken);
+    return taken;
+  }
+
+  private takeSpans(rows: CirronRows, taken: Taken): void {
+    const { spans } = rows;
+    const { recent } = this;
+    const { span_id: ids, parent_id, name, start_ns } = spans;
+    const sessionCode = name.keys.indexOf("cirron.session");
+    const epochCode = name.keys.indexOf("epoch");
+    const hashes = contentHashes(rows, "spans", ids.length);
+    for (let row = 0, parent = -1; row < ids.length; row++) {
+      const hash = hashes[row] as number;
+      const hour = hourAt(start_ns, row);
+      const entry = this.tie(ids, row, -1, hour, taken);
+      const isNew = !recent.isArrived(entry);
+      const before = isNew ? this.awaited.rootOf(recent.leadOf(entry)) : undefined;
+      if (isNew) taken.accepted++;
+      else this.refuse(taken, "spans", row, ids.length, hash, recent.hashOf(entry), ids.at(row));
+      let lead: Awaited | undefined;
+      if (parent_id.nulls.values[row] === 0) {
+        parent = this.tie(parent_id.inner, row, parent, hour, taken);
+        if (isNew) lead = this.link(parent, parent_id.inner, row, name.codes[row] === epochCode, entry, taken);
+      }
+      if (isNew) this.arrive(entry, hash, before, lead, taken);
+      if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
+        noteSessionSpan(this.components.get(taken.component), spans, row);
+    }
+    noteSpans(this.components.get(taken.component), spans, taken.dropped.spans);
+  }
+
+  /** What a span leads to through its parent, which is awaited from now on unless it has arrived. */
+  private link(
+    parent: number,
+    ids: StringColumn,
+    row: number,
+    childIsEpoch: boolean,
+    child: number,
+    taken: Taken,
+  ): Awaited | undefined {
+    const { recent } = this;
+    if (parent === child) return undefined;
+    let lead = this.awaited.rootOf(recent.leadOf(parent));
+    if (!recent.isArrived(parent) && lead === undefined) {
+      const id = ids.at(row);
+      lead = this.awaited.add(recent.generation, { id, hasEpochChild: false, leads: 0 });
+      recent.setLead(parent, lead.number);
+      this.components.get(taken.component).unresolved.set(id, lead);
+    }
+    if (childIsEpoch && lead !== undefined && !recent.isArrived(parent)) lead.hasEpochChild = true;
+    return lead;
+  }
+
+  private arrive(
+    entry: number,
+    hash: number,
+    before: Awaited | undefined,
+    lead: Awaited | undefined,
+    taken: Taken,
+  ): void {
+    this.recent.arrive(entry, hash, lead?.number ?? 0);
+    if (before !== undefined) {
+      this.components.get(taken.component).unresolved.delete(before.id);
+      before.leads++;
+      this.awaited.resolve(before, lead, this.recent.generation);
+    } else if (lead !== undefined) lead.leads++;
+  }
+
+  private takeLeaves(rows: CirronRows, table: "marks" | "snapshots", taken: Taken): void {
+    const { recent } = this;
+    const ids = table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
+    const kind = table === "marks" ? "mark" : "snapshot";
+    const { span_id: owners, ts_ns } = rows[table];
+    const hashes = contentHashes(rows, table, ids.length);
+    for (let row = 0, span = -1; row < ids.length; row++) {
+      const hash = hashes[row] as number;
+      const hour = hourAt(ts_ns, row);
+      if (!isRootWord(owners, row)) span = this.tie(owners, row, span, hour, taken);
+      loadId(ids, row);
+      saltId(kind);
+      const entry = this.findOwned(hour, taken);
+      if (entry < 0) {
+        recent.add(taken.component, hash, 0, hour);
+        pushStoredKey(taken.ids, hour);
+      } else if (!recent.isArrived(entry)) recent.arrive(entry, hash, 0);
+      else {
+        taken.component = this.components.union(taken.component, recent.ownerOf(entry));
+        this.refuse(taken, table, row, ids.length, hash, recent.hashOf(entry), ids.at(row));
+        continue;
+      }
+      taken.accepted++;
+    }
+    const component = this.components.get(taken.component);
+    noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids }, taken.dropped[table]);
+  }
+
+  /**
+   * The entry of a span id; ties this batch to whatever the id is already tied to. `before` is the entry of the row before,
+   * or -1: siblings come together, and comparing their parents' ids takes a fifth of looking one up.
+   */
+  private tie(ids: StringColumn, row: number, before: number, hour: number, taken: Taken): number {
+    if (before >= 0 && isRepeated(ids, row)) return before;
+    loadId(ids, row);
+    const entry = this.findOwned(hour, taken);
+    if (entry < 0) {
+      pushStoredKey(taken.ids, hour);
+      return this.recent.add(taken.component, 0, 0, hour);
+    }
+    const owner = this.recent.ownerOf(entry);
+    if (owner !== taken.component) taken.component = this.components.union(taken.component, owner);
+    return entry;
+  }
+
+  /** The entry of the id in `idWords`. One whose component was deleted is this batch's, as if it had never been. */
+  private findOwned(hour: number, taken: Taken): number {
+    const entry = this.recent.find();
+    if (entry < 0 || this.components.has(this.recent.ownerOf(entry))) return entry;
+    this.recent.disown(entry, taken.component);
+    pushStoredKey(taken.ids, hour);
+    return entry;
+  }
+
+  private refuse(
+    taken: Taken,
+    table: keyof CirronRows,
+    row: number,
+    count: number,
+    hash: number,
+    knownHash: number,
+    id: string,
+  ): void {
+    const dropped = taken.dropped[table] ?? new Uint8Array(count);
+    dropped[row] = 1;
+    taken.dropped[table] = dropped;
+    if (hash === knownHash || knownHash === unknownHash) taken.duplicates++;
+    else taken.faults.push(conflict(table, id, row));
+  }
+}
+
+/** The hashes of all rows, filled in where they are not known from the store. */
+function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
+  const { content_hash: column } = rows[table];
+  if (column.length < count) for (const hash of hashRows(contentColumns(rows, table), count)) column.push(hash);
+  return column.values;
+}
+
+function conflict(table: keyof CirronRows, id: string, row: number): Fault {
+  return {
+    code: "identity_conflict",
+    detail: `${table}[${row}] has the id ${id}, which is known with other content; the first one is kept.`,
+    place: { pointer: `/${table}/${row}` },
+    raw: new Uint8Array(0),
+  };
+}

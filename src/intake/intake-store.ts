@@ -1,0 +1,21 @@
+// What intake asks of the store. Every answer waits for a store that is away: what cannot be looked up yet is not
+// applied, and stays in the journal.
+
+import type { StateRow } from "#model/state-tables.ts";
+import type { CirronStore } from "./cirron/recall.ts";
+import type { LoadingGroup } from "./known-groups.ts";
+
+export interface FaultName {
+  readonly groupKey: string;
+  readonly code: string;
+  readonly id: string;
+}
+
+export interface IntakeStore extends CirronStore {
+  /** The records of a group and its row. */
+  readKnownGroup(
+    groupKey: string,
+  ): Promise<{ readonly row: StateRow<"groups"> | null; readonly loading: LoadingGroup }>;
+  /** Of these faults, the ids of those that are stored. */
+  findFaults(workspace: string, faults: readonly FaultName[]): Promise<readonly string[]>;
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { formatGroupKey, groupKinds } from "#model/group-key.ts";
+import type { StateRow } from "#model/state-tables.ts";
+import { type GroupCause, KnownGroups, LoadingGroup } from "./known-groups.ts";
+
+const key = formatGroupKey("default", groupKinds.xtrackRun, "own");
+const cause = (more: Partial<GroupCause> = {}): GroupCause => ({
+  workspace: "default",
+  protocol: "xtrack",
+  ownId: "own",
+  runOverride: null,
+  imported: false,
+  receivedNs: 1n,
+  ...more,
+});
+
+/** Two collectors that note arrivals of one group and read each other's row until nothing changes. */
+function settle(a: GroupCause, b: GroupCause): string[] {
+  const both = [new KnownGroups(), new KnownGroups()] as const;
+  let stored: StateRow<"groups"> | undefined;
+  const write = (changes: ReturnType<KnownGroups["note"]>) => {
+    for (const change of changes) if (change.table === "groups") stored = change.row;
+  };
+  write(both[0].note(key, a, 1));
+  write(both[1].note(key, b, 1));
+  for (let round = 0; round < 3; round++)
+    for (const groups of both) write(groups.merge(stored as StateRow<"groups">, 9n));
+  return [both[0].runOf(key) ?? "", both[1].runOf(key) ?? "", stored?.run_id ?? "", String(stored?.imported)];
+}
+
+test("collectors agree on a named run, whichever of them heard the name", () => {
+  expect(settle(cause({ runOverride: "named" }), cause())).toEqual(["named", "named", "named", "0"]);
+  expect(settle(cause(), cause({ runOverride: "named" }))).toEqual(["named", "named", "named", "0"]);
+});
+
+test("collectors agree on the smaller of two names, and on a live arrival", () => {
+  const [early, late] = [cause({ runOverride: "a", imported: true }), cause({ runOverride: "b" })];
+  expect(settle(early, late)).toEqual(["a", "a", "a", "0"]);
+  expect(settle(late, early)).toEqual(["a", "a", "a", "0"]);
+});
+
+test("asks for a group that another collector has stored, and knows it then", () => {
+  const [first, second] = [new KnownGroups(), new KnownGroups()];
+  expect(second.isMissing(key)).toBe(false);
+  const [change] = first.note(key, cause({ runOverride: "named" }), 1);
+  const row = change?.row as StateRow<"groups">;
+  expect(second.merge(row, 9n)).toEqual([]);
+  expect(second.isMissing(key)).toBe(true);
+  second.load(key, row, new LoadingGroup());
+  expect(second.runOf(key)).toBe("named");
+  expect(second.note(key, cause(), 2)).toEqual([]);
+});
+
+test("a row that is written later has the greater version, also when the clock goes back", () => {
+  const groups = new KnownGroups();
+  const versionOf = (more: Partial<GroupCause>) =>
+    groups.note(key, cause(more), 1).find(({ table }) => table === "groups")?.row.version;
+  expect(versionOf({ receivedNs: 100n, imported: true })).toBe(100n);
+  expect(versionOf({ receivedNs: 50n, runOverride: "named" })).toBe(101n);
+});
+
+test("lets go only of groups whose records are stored, and asks for them again", () => {
+  const groups = new KnownGroups();
+  groups.note(key, cause(), 3);
+  groups.eventsOf(key, "w", 3);
+  expect(groups.shrink(0, 2)).toBe(0);
+  expect(groups.shrink(0, 3)).toBe(1);
+  expect(groups.isMissing(key)).toBe(true);
+  expect(groups.isMissing(formatGroupKey("default", groupKinds.xtrackRun, "other"))).toBe(false);
+});

@@ -1,0 +1,250 @@
+// The groups of XTrack, Semantiva and captured output: which run each belongs to, and which of its records are known.
+//
+// A group is in memory whole or not at all. Those that were longest silent are let go when memory is short, and come back
+// whole from the store before the next of their records is applied. A filter over all keys tells a group that the store
+// may have from one that is new, so that a new run costs no question.
+
+import { BloomChain } from "#base/bloom-chain.ts";
+import type { GroupKey } from "#model/group-key.ts";
+import { parseGroupKey } from "#model/group-key.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+import { IdMap } from "./id-map.ts";
+import { SeqSet, unknownContent } from "./xtrack/seq-set.ts";
+
+export interface GroupCause {
+  readonly workspace: string;
+  readonly protocol: "xtrack" | "semantiva" | "launch" | "run";
+  /** The id the records carry. */
+  readonly ownId: string;
+  /** The run that a path, a wrapper or `--run-id` named. */
+  readonly runOverride: string | null;
+  readonly imported: boolean;
+  readonly receivedNs: bigint;
+}
+
+interface KnownGroup {
+  /** What the `groups` table says; null before anything was noted. */
+  row: { readonly runId: string; readonly imported: boolean; readonly version: bigint } | null;
+  /** Events by worker. */
+  readonly workers: Map<string, SeqSet>;
+  /** Lines by their digests. */
+  lines: IdMap | null;
+  /** The last journal record that touched the group. */
+  position: number;
+}
+
+/** A group while what the store holds of it is read; nobody sees it before it is whole. */
+export class LoadingGroup {
+  readonly group: KnownGroup = { row: null, workers: new Map(), lines: null, position: 0 };
+
+  event(worker: string, seq: bigint, tsNs: bigint): void {
+    const [seqLow, seqHigh] = toWords(seq);
+    const [tsLow, tsHigh] = toWords(tsNs);
+    setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
+  }
+
+  /** The line in `idWords`. */
+  line(): void {
+    linesOf(this.group).set(0);
+  }
+}
+
+/** Roughly what a group takes beside its identities. */
+const groupBytes = 600;
+
+export class KnownGroups {
+  private known = new Map<string, KnownGroup>();
+  private readonly filter = new BloomChain();
+  /** Every stored key is in the filter. */
+  private isWarm: boolean;
+
+  /** `isFresh`: the store holds no group. */
+  constructor(isFresh = true) {
+    this.isWarm = isFresh;
+  }
+
+  /** Whether the group must be loaded before its records can be applied. */
+  isMissing(groupKey: string): boolean {
+    return !this.known.has(groupKey) && (!this.isWarm || this.filter.has(groupKey));
+  }
+
+  /** Keys of stored groups: read at start, or told by another collector. */
+  noteStored(groupKeys: Iterable<string>): void {
+    for (const key of groupKeys) this.filter.add(key);
+  }
+
+  warm(): void {
+    this.isWarm = true;
+  }
+
+  /** Makes the group known with what the store holds of it; a row that a deletion has hidden says nothing. */
+  load(groupKey: string, row: StateRow<"groups"> | null, { group }: LoadingGroup): void {
+    if (this.known.has(groupKey)) return;
+    if (row !== null && row.deleted_ns === 0n)
+      group.row = { runId: row.run_id, imported: row.imported === 1, version: row.version };
+    this.known.set(groupKey, group);
+    this.filter.add(groupKey);
+  }
+
+  runOf(groupKey: string): string | undefined {
+    return this.known.get(groupKey)?.row?.runId;
+  }
+
+  /** The events of a group's worker, to be kept for the length of one journal record. */
+  eventsOf(groupKey: string, worker: string, position: number): SeqSet {
+    return setOf(this.touch(groupKey, position), worker);
+  }
+
+  /** The lines of a group, likewise. */
+  linesOf(groupKey: string, position: number): IdMap {
+    return linesOf(this.touch(groupKey, position));
+  }
+
+  /** The changes that this arrival makes: none for a group that is known with the same run. */
+  note(groupKey: GroupKey, cause: GroupCause, position: number): StateChange[] {
+    const group = this.touch(groupKey, position);
+    const before = group.row;
+    // A named run wins over the records' own id and, of two names, the smaller: no order of arrival matters.
+    const runId = pickRun(before?.runId, cause);
+    if (before !== null && before.runId === runId && before.imported === (before.imported && cause.imported)) return [];
+    // One live arrival makes the group live: only what came by import alone counts as imported.
+    const imported = (before?.imported ?? true) && cause.imported;
+    const version = laterVersion(before?.version, cause.receivedNs);
+    group.row = { runId, imported, version };
+    const { workspace } = cause;
+    const names = [...new Set([runId, cause.ownId])].filter((name) => name !== "");
+    return [
+      { table: "groups", row: toRow(groupKey, runId, imported, version, cause) },
+      ...names.map(
+        (alias): StateChange => ({ table: "aliases", row: { workspace, alias, group_key: groupKey, version } }),
+      ),
+    ];
+  }
+
+  /**
+   * What the store says of a group after another collector wrote it. Both collectors choose as if all arrivals had come
+   * to one of them; returned is the row that should stand there instead, if any.
+   */
+  merge(row: StateRow<"groups">, nowNs: bigint): StateChange[] {
+    this.filter.add(row.group_key);
+    const group = this.known.get(row.group_key);
+    const before = group?.row ?? null;
+    if (group === undefined || before === null) return [];
+    const { ownId } = parseGroupKey(row.group_key);
+    const runId = pickRun(before.runId, { ownId, runOverride: row.run_id === ownId ? null : row.run_id });
+    const imported = before.imported && row.imported === 1;
+    const version = laterVersion(row.version > before.version ? row.version : before.version, nowNs);
+    const isSame = runId === row.run_id && imported === (row.imported === 1);
+    group.row = { runId, imported, version: isSame ? row.version : version };
+    return isSame ? [] : [{ table: "groups", row: { ...row, run_id: runId, imported: imported ? 1 : 0, version } }];
+  }
+
+  /** The group was deleted: its records are new when they come again. */
+  forget(groupKey: string): void {
+    this.known.delete(groupKey);
+  }
+
+  /** Everything that is known is stored, and is read from there again. */
+  forgetAll(): void {
+    this.known.clear();
+  }
+
+  /** Roughly. */
+  get byteSize(): number {
+    let sum = this.filter.byteSize;
+    for (const group of this.known.values()) sum += sizeOf(group);
+    return sum;
+  }
+
+  /**
+   * Lets go of the groups that were longest untouched until the rest fits. Only groups whose every record is in the store
+   * go: `storedPosition` is the last journal record that is.
+   */
+  shrink(bytesMax: number, storedPosition: number): number {
+    let size = this.byteSize;
+    let dropped = 0;
+    if (size <= bytesMax) return 0;
+    const oldest = [...this.known].sort(([, a], [, b]) => a.position - b.position);
+    for (const [groupKey, group] of oldest) {
+      if (size <= bytesMax || group.position > storedPosition) break;
+      size -= sizeOf(group);
+      this.known.delete(groupKey);
+      dropped++;
+    }
+    return dropped;
+  }
+
+  private touch(groupKey: string, position: number): KnownGroup {
+    const group = this.known.get(groupKey) ?? this.make(groupKey, position);
+    group.position = Math.max(group.position, position);
+    return group;
+  }
+
+  private make(groupKey: string, position: number): KnownGroup {
+    const group: KnownGroup = { row: null, workers: new Map(), lines: null, position };
+    this.known.set(groupKey, group);
+    this.filter.add(groupKey);
+    return group;
+  }
+}
+
+function setOf({ workers }: KnownGroup, worker: string): SeqSet {
+  let set = workers.get(worker);
+  if (set === undefined) {
+    set = new SeqSet();
+    workers.set(worker, set);
+  }
+  return set;
+}
+
+function linesOf(group: KnownGroup): IdMap {
+  group.lines ??= new IdMap();
+  return group.lines;
+}
+
+function sizeOf({ workers, lines }: KnownGroup): number {
+  let sum = groupBytes + (lines?.byteSize ?? 0);
+  for (const set of workers.values()) sum += set.byteSize;
+  return sum;
+}
+
+/** A row that is written later wins, whatever the clocks say. */
+function laterVersion(before: bigint | undefined, nowNs: bigint): bigint {
+  return before !== undefined && before >= nowNs ? before + 1n : nowNs;
+}
+
+function pickRun(before: string | undefined, cause: Pick<GroupCause, "ownId" | "runOverride">): string {
+  const named = cause.runOverride;
+  if (before === undefined) return named ?? cause.ownId;
+  if (named === null) return before;
+  return before === cause.ownId || named < before ? named : before;
+}
+
+function toRow(
+  groupKey: GroupKey,
+  runId: string,
+  imported: boolean,
+  version: bigint,
+  cause: GroupCause,
+): StateRow<"groups"> {
+  return {
+    group_key: groupKey,
+    workspace: cause.workspace,
+    protocol: cause.protocol,
+    run_id: runId,
+    session_id: "",
+    root_kind: "",
+    rank: 0,
+    pipeline_id: null,
+    deployment_id: null,
+    model_id: null,
+    forked: 0,
+    imported: imported ? 1 : 0,
+    deleted_ns: 0n,
+    version,
+  };
+}
+
+function toWords(value: bigint): [number, number] {
+  return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
+}

@@ -1,0 +1,112 @@
+// The store as intake asks it. A store that is away is waited for: what needs it stays in the journal meanwhile.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadCaptured } from "#intake/applier.ts";
+import type { IntakeStore } from "#intake/intake-store.ts";
+import { LoadingGroup } from "#intake/known-groups.ts";
+import { loadIdentity } from "#intake/record-identity.ts";
+import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import type { StateRow } from "#model/state-tables.ts";
+import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
+import { isRetryable } from "#store/outage.ts";
+import {
+  readBatches,
+  readComponentRows,
+  readGroupsOfIds,
+  readNearComponents,
+  readRowsOfIds,
+} from "#store/reader/cirron-identity.ts";
+import {
+  readCapturedLines,
+  readEventIdentities,
+  readFaultIds,
+  readGroupRows,
+  readLineIds,
+} from "#store/reader/restore.ts";
+import type { Store } from "#store/store.ts";
+import { readStoredGroup, toGroupRow } from "./stored-groups.ts";
+
+export function createIntakeStore(store: Store): IntakeStore {
+  return {
+    findGroups: (keys) => untilDone(() => readGroupsOfIds(store, keys)),
+    findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
+    // Where several collectors write, each stores what it knows of a component; its rows tell what all know.
+    readComponents: (groupKeys) =>
+      store.kind === "server" ? Promise.resolve([]) : untilDone(() => readComponentRows(store, groupKeys)),
+    findNear: (workspace, near) => untilDone(() => readNearComponents(store, workspace, near)),
+    findBatches: (workspace, batchId) =>
+      untilDone(async () => {
+        const rows = await readBatches(store, workspace, [batchId]);
+        return rows.map((row) => ({ batchId, contentHash: row.content_hash, groupKey: row.group_key }));
+      }),
+    readGroup: (groupKey) => untilDone(() => readStoredGroup(store, groupKey)),
+    readKnownGroup: (groupKey) => untilDone(() => readKnownGroup(store, groupKey)),
+    findFaults: (workspace, faults) =>
+      untilDone(() =>
+        readFaultIds(store, workspace, {
+          groups: [...new Set(faults.map(({ groupKey }) => groupKey))],
+          codes: [...new Set(faults.map(({ code }) => code))],
+          ids: faults.map(({ id }) => id),
+        }),
+      ),
+  };
+}
+
+async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      await sleep(Math.min(2000, 50 * 2 ** attempt), undefined, { ref: false });
+    }
+  }
+}
+
+interface ReadGroup {
+  readonly row: StateRow<"groups"> | null;
+  readonly loading: LoadingGroup;
+}
+
+async function readKnownGroup(store: Store, groupKey: string): Promise<ReadGroup> {
+  const loading = new LoadingGroup();
+  const [rows] = await Promise.all([
+    readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", [groupKey]),
+    readIdentities(store, groupKey, loading),
+  ]);
+  return { row: rows.map(toGroupRow)[0] ?? null, loading };
+}
+
+async function readIdentities(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
+  const { workspace, kind } = parseGroupKey(groupKey);
+  switch (kind) {
+    case groupKinds.xtrackRun:
+      for await (const block of readEventIdentities(store, groupKey)) takeEvents(block, loading);
+      break;
+    case groupKinds.semantivaRun:
+    case groupKinds.semantivaLaunch:
+      for await (const { id } of readLineIds(store, groupKey)) {
+        loadIdentity(Buffer.from(id, "hex"), workspace);
+        loading.line();
+      }
+      break;
+    case groupKinds.wrapper:
+      for await (const { stream, offset } of readCapturedLines(store, groupKey)) {
+        loadCaptured(stream, Number(offset));
+        loading.line();
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+function takeEvents(block: DecodedBlock, loading: LoadingGroup): void {
+  const workers = columnOf(block, "worker", "dict");
+  const seqs = columnOf(block, "seq", "int64").values;
+  const times = columnOf(block, "ts_ns", "int64").values;
+  for (let row = 0; row < block.rows; row++) {
+    const worker = workers.keys[workers.codes[row] as number] as string;
+    loading.event(worker, seqs[row] as bigint, times[row] as bigint);
+  }
+}

@@ -1,0 +1,69 @@
+// What the store says of itself after a start, so that records that are new cost no question: which groups there are, in
+// which hours rows begin, and which rows and batches came lately. It is read while the server already works; until it
+// is there, everything that memory does not have is asked for.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Bloom } from "#base/bloom.ts";
+import { nowNs } from "#base/clock.ts";
+import { hourOf } from "#intake/cirron/row-ids.ts";
+import type { StoredOutline } from "#intake/intake-state.ts";
+import { columnOf } from "#store/native/decode-block.ts";
+import { isRetryable } from "#store/outage.ts";
+import { readBatchIdsSince, readComponentHours, readKeysSince, readRowHours } from "#store/reader/cirron-identity.ts";
+import { readGroupKeys } from "#store/reader/restore.ts";
+import type { Store } from "#store/store.ts";
+
+/** Live jobs send rows that began within these hours. */
+const recentHours = 3;
+const recentKeysMax = 8_000_000;
+const componentHoursMax = 24 * 365;
+const ledgerNs = 24n * 3600n * 1_000_000_000n;
+
+export async function readOutline(store: Store): Promise<StoredOutline> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readOnce(store);
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      await sleep(Math.min(5000, 50 * 2 ** attempt), undefined, { ref: false });
+    }
+  }
+}
+
+async function readOnce(store: Store): Promise<StoredOutline> {
+  const groupKeys: string[] = [];
+  for await (const { group_key } of readGroupKeys(store)) groupKeys.push(group_key);
+  const rowHours = new Set(await readRowHours(store));
+  const now = nowNs();
+  const recentRows = await readRecent(store, rowHours, hourOf(now));
+  const hours = await readComponentHours(store, componentHoursMax);
+  const batches = await readBatchIdsSince(store, now - ledgerNs);
+  const batchIds = new Map(
+    [...Map.groupBy(batches, ({ workspace }) => workspace)].map(([workspace, rows]) => [
+      workspace,
+      rows.map(({ batch_id }) => batch_id),
+    ]),
+  );
+  return { groupKeys, rowHours, recentRows, componentHours: hours === null ? null : new Set(hours), batchIds };
+}
+
+async function readRecent(
+  store: Store,
+  rowHours: ReadonlySet<number>,
+  nowHour: number,
+): Promise<StoredOutline["recentRows"]> {
+  const [from, to] = [nowHour - recentHours, nowHour + 1];
+  const hours = new Set([...rowHours].filter((hour) => hour >= from && hour <= to));
+  if (hours.size === 0) return null;
+  const blocks = await readKeysSince(store, from, to, recentKeysMax);
+  const count = blocks.reduce((sum, { rows }) => sum + rows, 0);
+  // More than a filter holds: then only the store can tell.
+  if (count >= recentKeysMax) return null;
+  const bloom = new Bloom(count);
+  for (const block of blocks) {
+    const { values } = columnOf(block, "id_key", "int64");
+    const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+    for (let row = 0; row < block.rows; row++) bloom.add(words[row * 2] as number, words[row * 2 + 1] as number);
+  }
+  return { bloom, hours };
+}
