@@ -22,6 +22,7 @@ export const refusalKinds = {
   },
   command_bad_payload: { status: 400, means: "The command's payload lacks a field or has one of the wrong kind." },
   command_not_open: { status: 409, means: "The command is already settled and cannot be cancelled." },
+  command_run_ended: { status: 409, means: "The run has ended and no worker of it is connected." },
   command_too_large: { status: 413, means: "The command's payload is larger than a command may be." },
   command_too_many_open: { status: 429, means: "Too many commands of the run wait for its workers." },
   command_unknown_command: { status: 404, means: "The run has no command with this id." },

@@ -181,3 +181,12 @@ it("finds a blob whose two uploads overlapped, the older one ending last", async
   const found = async () => (await fetch(walk.app.url + path)).status;
   await expect.poll(found, { timeout: 20_000 }).toBe(200);
 });
+
+it("takes no command for a run that has ended, which the next one of its id would get", async () => {
+  const walk = await start();
+  const end = toFrame({ type: "run_end", seq: 2, ts: ts + 1, payload: { run_id: "over", status: "completed" } });
+  await walk.post("/v1/xtrack?wait=1", Buffer.concat([startOf("over"), end]));
+  const { status, body } = await walk.post("/api/v1/runs/over/commands", JSON.stringify({ type: "stop" }));
+  expect([status, (body as { code: string }).code]).toEqual([409, "command_run_ended"]);
+  expect((await walk.get("/api/v1/runs/over/commands")).body).toMatchObject({ commands: [] });
+});

@@ -2,12 +2,15 @@
 
 import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Command } from "#api/contract/command.ts";
+import type { RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
 import type { OrderRefusal } from "#control/control.ts";
+import type { FoundRun } from "#query/runs/find-run.ts";
+import { readRun } from "./run.ts";
 
 const howToAccept =
   'No worker of this run takes commands. A worker asks for them with "accepts": ["command"] in its run_start ' +
@@ -31,7 +34,9 @@ export function commandsRoute(context: ApiContext): Handler<"commands"> {
 export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
   return async (request) => {
     const { body, caller } = request;
-    const { runId } = await resolveRun(context, request);
+    const found = await resolveRun(context, request);
+    const { runId } = found;
+    await refuseEnded(context, caller.workspace, found);
     const posted = await context.control.post({
       workspace: caller.workspace,
       runId,
@@ -53,6 +58,19 @@ export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"
     if ("refused" in cancelled) throw toRefusal(cancelled);
     return toCommand(cancelled);
   };
+}
+
+const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
+
+/** A command that waited for nobody would reach the next run that begins under this id. */
+async function refuseEnded(context: ApiContext, workspace: string, found: FoundRun): Promise<void> {
+  if (context.control.accepting(workspace, found.runId).length > 0) return;
+  const { status } = await readRun(context, workspace, found, context.asOf());
+  if (!ended.has(status)) return;
+  throw new Refusal("command_run_ended", `The run has ended (${status}), so nobody is there to take a command.`, {
+    hint: "Send it again when the run goes on.",
+    at: { part: "path", name: "id" },
+  });
 }
 
 function toRefusal({ refused, message }: OrderRefusal): Refusal {
