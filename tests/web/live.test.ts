@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     const field = page.getByRole("spinbutton", { name: "learning rate" });
     await soon(() => field.inputValue()).toBe("0.1");
     await field.fill("");
-    expect(await page.getByRole("button", { name: "send “learning rate”" }).isDisabled()).toBe(true);
+    await soon(() => page.getByRole("button", { name: "send “learning rate”" }).isDisabled()).toBe(true);
     await field.fill("0.0005");
     await page.getByRole("button", { name: "send “learning rate”" }).click();
     await page.getByRole("cell", { name: "confirmed" }).waitFor();

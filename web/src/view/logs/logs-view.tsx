@@ -7,6 +7,7 @@ import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
+import { useOwnCommand } from "../start/own-command.ts";
 import { LogBar } from "./log-bar.tsx";
 import { LogLine } from "./log-line.tsx";
 import "./logs.css";
@@ -90,11 +91,12 @@ function PinnedFrom() {
 }
 
 function NoLogs({ any }: { readonly any: boolean }) {
+  const runLine = useOwnCommand("run -- python train.py");
   if (any) return <Empty title="No line matches in this window." />;
   return (
     <Empty title="No logs yet.">
       <p>XTrack logs come by themselves. To keep what a program prints as well:</p>
-      <CommandLine text="tributary run -- python train.py" />
+      <CommandLine text={runLine} />
     </Empty>
   );
 }
