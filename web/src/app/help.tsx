@@ -3,7 +3,8 @@ import { Dialog } from "../part/dialog.tsx";
 const keys: readonly (readonly [string, string])[] = [
   ["⌘K / Ctrl K", "go to a run, metric, view or action"],
   ["/", "search or filter in this view"],
-  ["Esc", "clear the shared window"],
+  ["Esc", "free the pinned moment; then clear the shared window"],
+  ["click, Enter", "charts: pin the moment; ← → read point by point"],
   ["drag", "charts: the window of all panels; double-click clears it"],
   ["Shift drag, Ctrl wheel", "charts: move and zoom the window"],
   ["j k, ↓ ↑", "runs table: next, previous run; Enter opens it"],
@@ -14,6 +15,8 @@ const keys: readonly (readonly [string, string])[] = [
   ["F", "timeline: fit the selected span, or all"],
   ["M", "timeline: mark the selected span as the window"],
   ["n N", "timeline: next, previous match"],
+  ["Shift drag", "timeline: add up an area"],
+  ["Ctrl wheel", "timeline: zoom where the wheel scrolls lanes"],
   ["?", "this list"],
 ];
 

@@ -1,7 +1,6 @@
 // The run on one page: what it is, its curves, parameters, time and files. Made to be printed or sent.
 
 import { useEffect, useMemo } from "react";
-import { assignColours } from "../../chart/colour.ts";
 import { createLiveTail } from "../../chart/live-tail.ts";
 import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
@@ -18,8 +17,6 @@ import { ParamTables } from "./params.tsx";
 
 const panelsMax = 24;
 const choices: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
-const noColours = assignColours([], "light");
-
 export function Report() {
   const { run } = useRunClock();
   useEffect(() => {
@@ -46,7 +43,7 @@ export function Report() {
             <header className="panel-head">
               <h2>time by span</h2>
             </header>
-            <SummaryTable colours={noColours} onName={() => undefined} />
+            <SummaryTable onName={() => undefined} />
           </section>
         )}
         {run.counts.checkpoints === 0 ? null : <Checkpoints />}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SpansAnswer } from "#api/contract/span.ts";
-import { boxAt, nextMatch, toBoxes, visibleBoxes } from "./boxes.ts";
+import { boxAt, mergedText, toBoxes, visibleBoxes } from "./boxes.ts";
 
 function answer(): SpansAnswer {
   // lane 0: one epoch over four steps; lane 1: one step.
@@ -46,9 +46,7 @@ test("hits the box under the pointer, or one within the slack", () => {
   expect(boxAt(boxes, boxes.rows[1]!, 537, 3)).toBe(2);
 });
 
-test("walks matches forwards and backwards in time", () => {
-  const steps = new Set([1]);
-  expect(nextMatch(boxes, steps, 500, 1)).toBe(5);
-  expect(nextMatch(boxes, steps, 520, -1)).toBe(5);
-  expect(nextMatch(boxes, steps, 560, 1)).toBe(-1);
+test("a merged box is called by its name only when it holds no other", () => {
+  expect(mergedText("step", 1200, 1)).toBe("1200 × step");
+  expect(mergedText("all_reduce", 153_840, 8)).toBe("153\u202f840 spans, 8 names");
 });

@@ -3,6 +3,7 @@
 
 import type { SpansAnswer } from "#api/contract/span.ts";
 import { lowerBound } from "../../chart/scale.ts";
+import { formatCount } from "../../text/format-number.ts";
 
 export interface BoxRow {
   readonly lane: number;
@@ -84,15 +85,7 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
   return best;
 }
 
-/** The next box, in time, after `t` (before it when `way` is −1) whose name is wanted. */
-export function nextMatch(boxes: Boxes, wanted: ReadonlySet<number>, t: number, way: 1 | -1): number {
-  let best = -1;
-  for (let i = 0; i < boxes.start.length; i++) {
-    if (!wanted.has(boxes.answer.spans.name[i] ?? -1)) continue;
-    const start = boxes.start[i] ?? 0;
-    if (way === 1 ? start <= t : start >= t) continue;
-    const bestStart = boxes.start[best];
-    if (bestStart === undefined || (way === 1 ? start < bestStart : start > bestStart)) best = i;
-  }
-  return best;
+/** "120 × step", or "153 840 spans, 8 names" where the box holds more than one. */
+export function mergedText(name: string, spans: number, names: number): string {
+  return names > 1 ? `${formatCount(spans)} spans, ${names} names` : `${formatCount(spans)} × ${name}`;
 }

@@ -6,7 +6,8 @@ import { inkOn } from "../../chart/colour.ts";
 import { timeTicks } from "../../chart/scale.ts";
 import type { TimeWindow } from "../../clock/window.ts";
 import { formatElapsed } from "../../text/format-time.ts";
-import { type Boxes, visibleBoxes } from "./boxes.ts";
+import type { Area } from "./area-panel.tsx";
+import { type Boxes, mergedText, visibleBoxes } from "./boxes.ts";
 import { type PlacedLane, rowPx } from "./lanes.ts";
 
 export const rulerPx = 22;
@@ -30,6 +31,10 @@ export interface Scene {
   readonly selectedId: string;
   readonly hovered: { readonly boxes: Boxes; readonly box: number } | null;
   readonly cursor: number | null;
+  /** The times that the step or bucket under the cursor stands for. */
+  readonly moment: TimeWindow | null;
+  /** What was cut out by hand. */
+  readonly area: Area | null;
   readonly events: readonly { readonly t: number; readonly kind: string }[];
 }
 
@@ -49,8 +54,27 @@ export function drawTimeline(ctx: CanvasRenderingContext2D, scene: Scene): void 
     if (top > height || top + placed.height < rulerPx) continue;
     drawLane(ctx, scene, placed, top);
   }
+  drawArea(ctx, scene);
   ctx.restore();
   drawCursor(ctx, scene);
+}
+
+/** A veil over the lanes and times that were selected. */
+function drawArea(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  const { area } = scene;
+  if (area === null) return;
+  const left = Math.max(gutterPx, xOf(scene, area.from));
+  const width = xOf(scene, area.to) - left;
+  if (width <= 0) return;
+  const touched = scene.placed.filter(({ lane }) => area.lanes.includes(lane.id));
+  for (const { top, height } of touched) {
+    ctx.globalAlpha = 0.16;
+    ctx.fillStyle = scene.inks.accent;
+    ctx.fillRect(left, rulerPx + top - scene.scrollTop, width, height);
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = scene.inks.accent;
+    ctx.strokeRect(left + 0.5, rulerPx + top - scene.scrollTop + 0.5, width - 1, height - 1);
+  }
 }
 
 export function xOf(scene: Pick<Scene, "view" | "width">, t: number): number {
@@ -181,7 +205,8 @@ function label(
   const { spans } = boxes.answer;
   const merged = spans.merged[i] ?? 1;
   const index = spans.index[i];
-  const text = merged > 1 ? `${merged} × ${name}` : index === null || index === undefined ? name : `${name} ${index}`;
+  const single = index === null || index === undefined ? name : `${name} ${index}`;
+  const text = merged > 1 ? mergedText(name, merged, spans.names[i] ?? 1) : single;
   const fits = Math.floor((w - 8) / charPx);
   if (fits < 3) return;
   ctx.fillStyle = ink;
@@ -230,6 +255,14 @@ function drawMarks(ctx: CanvasRenderingContext2D, scene: Scene, boxes: Boxes, la
 
 function drawCursor(ctx: CanvasRenderingContext2D, scene: Scene): void {
   if (scene.cursor === null) return;
+  if (scene.moment !== null) {
+    const from = Math.max(gutterPx, xOf(scene, scene.moment.from));
+    const width = xOf(scene, scene.moment.to) - from;
+    ctx.fillStyle = scene.inks.accent;
+    ctx.globalAlpha = 0.14;
+    if (width > 0) ctx.fillRect(from, 0, width, scene.height);
+    ctx.globalAlpha = 1;
+  }
   const x = Math.round(xOf(scene, scene.cursor));
   if (x < gutterPx) return;
   ctx.fillStyle = scene.inks.muted;

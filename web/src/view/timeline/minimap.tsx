@@ -3,7 +3,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import { largestOf } from "#base/extremes.ts";
 import { inks, useTheme } from "../../app/theme.ts";
-import { colourOf } from "../../chart/colour.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { extentOf } from "../../chart/scale.ts";
 import { useSteps } from "../../clock/use-steps.ts";
@@ -15,11 +14,13 @@ const heightPx = 44;
 
 export function Minimap({
   base,
+  colours,
   extent,
   view,
   onMove,
 }: {
   readonly base: Boxes | null;
+  readonly colours: ReadonlyMap<string, string>;
   readonly extent: TimeWindow;
   readonly view: TimeWindow;
   readonly onMove: (view: TimeWindow) => void;
@@ -47,7 +48,7 @@ export function Minimap({
     const x = (t: number) => gutterPx + ((t - extent.from) / (extent.to - extent.from)) * (width - gutterPx);
     ctx.fillStyle = inks[theme].panel;
     ctx.fillRect(0, 0, width, heightPx);
-    if (base !== null) drawSpans(ctx, base, x, theme);
+    if (base !== null) drawSpans(ctx, base, x, colours);
     if (loss !== null) drawLoss(ctx, loss, x, inks[theme].ink);
     ctx.fillStyle = inks[theme].panel;
     ctx.fillRect(0, 0, gutterPx, heightPx);
@@ -60,7 +61,7 @@ export function Minimap({
     ctx.font = "11px system-ui, sans-serif";
     ctx.fillText("whole run", 10, 18);
     if (loss !== null) ctx.fillText(`— ${loss.key}`, 10, 34, gutterPx - 16);
-  }, [base, loss, extent, view, width, theme]);
+  }, [base, colours, loss, extent, view, width, theme]);
   const timeAt = (clientX: number) => {
     const box = canvas.current?.getBoundingClientRect();
     const x = box === undefined ? 0 : clientX - box.left - gutterPx;
@@ -102,7 +103,7 @@ function drawSpans(
   ctx: CanvasRenderingContext2D,
   base: Boxes,
   x: (t: number) => number,
-  theme: "light" | "dark",
+  colours: ReadonlyMap<string, string>,
 ): void {
   const { spans, names } = base.answer;
   const deepest = Math.min(5, largestOf([1, ...base.rows.map((row) => row.depth + 1)]));
@@ -112,7 +113,7 @@ function drawSpans(
     for (let i = row.from; i < row.to; i++) {
       const left = x(base.start[i] ?? 0);
       ctx.globalAlpha = (spans.flags[i] ?? 0) & 1 ? 0.15 : 0.55;
-      ctx.fillStyle = colourOf(names[spans.name[i] ?? 0] ?? "", theme);
+      ctx.fillStyle = colours.get(names[spans.name[i] ?? 0] ?? "") ?? "#888888";
       ctx.fillRect(left, 2 + row.depth * rowPx, Math.max(0.7, x(base.end[i] ?? 0) - left), rowPx - 1);
     }
   }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { SpanSummaryRow } from "#api/contract/span.ts";
 import { largestOf } from "#base/extremes.ts";
 import { useTheme } from "../../app/theme.ts";
-import { colourOf } from "../../chart/colour.ts";
+import { spanColour } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Answer } from "../../part/notice.tsx";
@@ -24,13 +24,7 @@ const columns: readonly (readonly [Column, string])[] = [
   ["share", "share of window"],
 ];
 
-export function SummaryTable({
-  colours,
-  onName,
-}: {
-  readonly colours: ReadonlyMap<string, string>;
-  readonly onName: (name: string) => void;
-}) {
+export function SummaryTable({ onName }: { readonly onName: (name: string) => void }) {
   const { run, query } = useRunClock();
   const summary = useApi("spanSummary", { params: { id: run.id }, query }, { keep: true });
   const [sort, setSort] = useState<Column>("wall_ns");
@@ -65,10 +59,7 @@ export function SummaryTable({
                 <tr key={`${row.name} ${row.rank}`}>
                   <td>
                     <button type="button" className="grid-sort" onClick={() => onName(row.name)} title="highlight">
-                      <i
-                        className="swatch"
-                        style={{ background: colours.get(row.name) ?? colourOf(row.name, theme) }}
-                      />
+                      <i className="swatch" style={{ background: spanColour(run.id, row.name, theme) }} />
                       {row.name}
                     </button>
                   </td>
@@ -85,7 +76,7 @@ export function SummaryTable({
                         <i
                           style={{
                             width: `${(row.share / widest) * 100}%`,
-                            background: colours.get(row.name) ?? colourOf(row.name, theme),
+                            background: spanColour(run.id, row.name, theme),
                           }}
                         />
                       </span>
