@@ -169,6 +169,36 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
+  test("every value axis has labels, no two alike, whatever the numbers and the scale", async () => {
+    await walk("/runs/awkward/charts", async (page) => {
+      for (const panel of ["outlier", "close", "huge", "below_zero"]) await boxOf(page, panel);
+      await page.evaluate(`(() => {
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+          const panel = this.canvas.closest("section")?.getAttribute("aria-label") ?? "";
+          // What stands left of the drawing area belongs to the value axis.
+          if (this.textAlign === "right") ((globalThis.axisTexts ??= {})[panel] ??= []).push(text);
+          return fillText.call(this, text, ...rest);
+        };
+      })()`);
+      for (const scale of ["symlog", "log", "linear"]) {
+        await page.evaluate("globalThis.axisTexts = {}");
+        await page.getByRole("button", { name: scale, exact: true }).click();
+        for (const panel of ["outlier", "close", "huge"]) {
+          const texts = () => page.evaluate<string[]>(`globalThis.axisTexts[${JSON.stringify(panel)}] ?? []`);
+          await soon(async () => (await texts()).length).toBeGreaterThanOrEqual(2);
+          const drawn = await texts();
+          // Drawn more than once, the labels are the same again.
+          const once = drawn.slice(
+            0,
+            drawn.indexOf(drawn[0] ?? "", 1) > 0 ? drawn.indexOf(drawn[0] ?? "", 1) : undefined,
+          );
+          expect(new Set(once).size).toBe(once.length);
+        }
+      }
+    });
+  });
+
   test("relative time counts from the start of the run, in the picture as in the readout", async () => {
     const { body } = await server.get(`/api/v1/runs/${profiledRun}`);
     const { start_ns } = body as { start_ns: string };

@@ -99,8 +99,9 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
       ...quiet,
       gap: 4,
       size: (_plot, texts) => Math.max(52, 12 + 6.4 * Math.max(0, largestOf((texts ?? []).map((text) => text.length)))),
-      // The library's own steps end at 32 powers of ten, and without one it draws no axis at all.
-      incrs: (_plot, _axis, min, max) => [(max - min) / 2],
+      // The library draws no axis where none of its steps fits, and knows none below 5 that is not its own; ours are
+      // chosen below.
+      incrs: (_plot, _axis, min, max) => [Math.max(5, (max - min) / 2)],
       splits: (plot, _axis, min, max) => {
         // The drawing area is not known yet when the axes are first measured.
         const count = Math.max(2, Math.floor((plot.height - 30) / 34));

@@ -22,7 +22,9 @@ export interface TimelineBarProps {
 
 export function TimelineBar(props: TimelineBarProps) {
   const { find, show, change, hovered, matches, finest } = props;
-  const hint = props.overflows ? "wheel scrolls lanes, Ctrl wheel zooms" : "wheel zooms";
+  const wheel = props.overflows ? "wheel scrolls lanes, Ctrl wheel zooms" : "wheel zooms";
+  const moves = `${wheel}, drag moves, Shift drag adds up an area, double-click fits; W A S D, F, M, n`;
+  const hint = show === "flame" ? "a click shows a part alone; drag above to choose the window" : moves;
   return (
     <div className="bar timeline-bar no-print">
       <input
@@ -54,13 +56,7 @@ export function TimelineBar(props: TimelineBarProps) {
         onChange={(next: TimelineShow) => change({ show: next === "lanes" ? undefined : next })}
       />
       <span className="grow clip" aria-live="off">
-        {hovered === null ? (
-          <span className="muted">
-            {hint}, drag moves, Shift drag adds up an area, double-click fits; W A S D, F, M, n
-          </span>
-        ) : (
-          <HoverLine picked={hovered} />
-        )}
+        {hovered === null ? <span className="muted">{hint}</span> : <HoverLine picked={hovered} />}
       </span>
       <span className="muted">
         {finest === undefined
