@@ -137,8 +137,13 @@ describe.skipIf(chromiumPath === undefined)("a timeline of several ranks", () =>
       await page.waitForTimeout(300);
       const small = await canvasOf(page);
       expect(small.width).toBeLessThan(box.width);
-      await page.mouse.move(small.x + 132 + 40, small.y + 22 + 20 + 18 + 6);
-      await soon(() => page.locator(".timeline-bar").textContent()).toMatch(/\d+ spans, 2 names over/);
+      // What is under the pointer is looked up when it moves, and boxes for the new width come a little later.
+      let moves = 0;
+      const hovered = async () => {
+        await page.mouse.move(small.x + 132 + 40 + (moves++ % 5), small.y + 22 + 20 + 18 + 6);
+        return page.locator(".timeline-bar").textContent();
+      };
+      await soon(hovered).toMatch(/\d+ spans, 2 names over/);
     });
   });
 
