@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { assignColours, colourOf, distinctColour, hashText, heatColour, inkOn } from "./colour.ts";
+import { assignColours, distinctColour, hashText, heatColour, inkOn } from "./colour.ts";
 
 test("gives a name the same colour for ever", () => {
   expect(hashText("forward")).toBe(hashText("forward"));
-  expect(colourOf("forward", "light")).toBe(colourOf("forward", "light"));
   expect(hashText("a")).toBe(0xe40de134);
 });
 

@@ -50,10 +50,6 @@ export function hashText(text: string): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-export function colourOf(name: string, theme: Theme): string {
-  return paletteColour(hashText(name), theme);
-}
-
 export function paletteColour(index: number, theme: Theme): string {
   const palette = theme === "dark" ? dark : light;
   return palette[index % palette.length] ?? palette[0] ?? "#888888";
