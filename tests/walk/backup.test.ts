@@ -12,9 +12,23 @@ import { toFrame } from "../support/frames.ts";
 const fixtures = new URL("../fixtures/", import.meta.url).pathname;
 let app: TestApp;
 let folder: string;
+/** A key of the server that is backed up; a restored one lets in who has it, and nobody without. */
+let key: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tributary-backup-"));
   app = await createTestApp();
+  const made = await runInTest([
+    "keys",
+    "create",
+    "--name",
+    "kept",
+    "--scope",
+    "admin",
+    "--server",
+    app.app.url,
+    "--json",
+  ]);
+  key = (JSON.parse(made.out) as { key: string }).key;
 });
 afterAll(async () => {
   await app.remove();
@@ -22,9 +36,10 @@ afterAll(async () => {
 });
 
 async function ask(url: string, path: string): Promise<unknown> {
-  const body = (await (await fetch(url + path)).json()) as Record<string, unknown>;
-  // An answer says up to where it knows; that a restored folder may say differently.
-  return { ...body, as_of: null };
+  const headers = { authorization: `Bearer ${key}` };
+  const text = await (await fetch(url + path, { headers })).text();
+  // An answer says up to where it knows, and a key when it was used; those a restored folder may say differently.
+  return JSON.parse(text, (name, value) => (name === "as_of" || name === "last_used_ns" ? null : value));
 }
 
 /** The keys of every blob; folders that only wait for one do not count. */
@@ -39,7 +54,6 @@ describe("backup and restore", () => {
     const server = ["--server", app.app.url];
     const imported = await runInTest(["import", ...paths.map((path) => join(fixtures, path)), ...server]);
     expect([imported.code, imported.err]).toEqual([0, ""]);
-    await runInTest(["keys", "create", "--name", "kept", ...server]);
     const file = join(folder, "all.tar");
     expect(await runInTest(["backup", file, ...server])).toMatchObject({ code: 0, err: "" });
     expect((await runInTest(["backup", file, ...server])).code).toBe(2);
@@ -54,6 +68,7 @@ describe("backup and restore", () => {
     const flags = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
     const again = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
     try {
+      expect((await fetch(`${again.url}/api/v1/keys`)).status).toBe(401);
       const { runs } = (await ask(app.app.url, "/api/v1/runs?sort=id")) as { runs: { id: string }[] };
       expect(runs.length).toBeGreaterThan(5);
       for (const path of [
@@ -71,6 +86,8 @@ describe("backup and restore", () => {
         join(fixtures, "xtrack/file_full/events.bin"),
         "--server",
         again.url,
+        "--key",
+        key,
       ]);
       expect(repeated.out).toMatch(/already known/);
       expect(repeated.out).not.toMatch(/: \d+ records,/);
@@ -110,7 +127,7 @@ describe("backup and restore", () => {
       const before = await counts();
       expect(before.points).toBeGreaterThan(0);
       expect(before.received).toBe(before.points);
-      const headers = { "content-type": "application/octet-stream" };
+      const headers = { "content-type": "application/octet-stream", authorization: `Bearer ${key}` };
       const body = Buffer.concat(sent);
       const answer = await fetch(`${again.url}/v1/xtrack?wait=1`, { method: "POST", body, headers });
       const all = sent.length * 20;

@@ -51,7 +51,7 @@ async function readAllRuns(query: RunsQuery): Promise<RunSummary[]> {
     const page: { runs: RunSummary[]; next: string | null } = await call("runs", {
       query: { ...rest, limit: pageRows, ...(cursor === "" ? {} : { cursor }) },
     });
-    all.push(...page.runs);
+    for (const run of page.runs) all.push(run);
     cursor = page.next;
   }
   return all;
