@@ -5,9 +5,10 @@
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { connect } from "node:net";
 import { createCirronLoad } from "./support/cirron-load.ts";
+import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, quantile, startServer, type Usage, whole } from "./support/server.ts";
 import { createXtrackLoad, type XtrackLoad } from "./support/xtrack-load.ts";
 
@@ -64,30 +65,13 @@ function parseMs(texts: readonly Uint8Array[]): number {
   return best;
 }
 
-function post(url: string, agent: Agent, body: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      "content-type": "application/json",
-      "content-encoding": "gzip",
-      "content-length": body.length,
-      authorization: "Bearer bench",
-    };
-    const call = request(`${url}/v1/traces`, { method: "POST", agent, headers }, (response) => {
-      response.resume();
-      response.once("end", () => resolve(response.statusCode ?? 0));
-    });
-    call.once("error", reject);
-    call.end(body);
-  });
-}
-
 async function measureCirron(): Promise<string[]> {
   // Enough for the runtime to have compiled what runs often: a server runs for days.
   const warm = createCirronLoad(warmSpans);
   const load = createCirronLoad(spansMin);
   const server = await startServer({ nodeFlags });
   const agent = new Agent({ keepAlive: true, maxSockets: posters });
-  for (const body of warm.bodies) await post(server.url, agent, body);
+  for (const body of warm.bodies) await postTraces(server.url, agent, body);
   await server.drained();
   const latencyMs: number[] = [];
   const refused: number[] = [];
@@ -98,7 +82,7 @@ async function measureCirron(): Promise<string[]> {
     while (next < load.bodies.length && performance.now() < until) {
       const body = load.bodies[next++] as Buffer;
       const began = performance.now();
-      const status = await post(server.url, agent, body);
+      const status = await postTraces(server.url, agent, body);
       latencyMs.push(performance.now() - began);
       if (status !== 202) refused.push(status);
     }

@@ -5,7 +5,19 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const all = ["json", "journal", "xtrack-decode", "store", "ingest", "query", "emit", "several", "jobs", "web"];
+const all = [
+  "json",
+  "journal",
+  "xtrack-decode",
+  "store",
+  "ingest",
+  "growth",
+  "query",
+  "emit",
+  "several",
+  "jobs",
+  "web",
+];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(", ")}; there are ${all.join(", ")}.`);

@@ -1,0 +1,232 @@
+// What a collector costs by what its store holds: folders of growing size, each filled by SQL straight into the engine
+// (runs of 10,000 spans a year back, points and trace lines beside them), then a real server on each. Start, memory,
+// ingest, a late row and a deletion are measured on every folder in one run, so that their ratios mean something.
+//
+// Usage: node bench/growth.ts [--sizes 1000000,10000000,50000000] [--points 100000000] [--lines 2000000] [--save]
+
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { createStore } from "#store/client.ts";
+import { fillInBackground, migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
+import { createCirronLoad } from "./support/cirron-load.ts";
+import { postTraces } from "./support/post.ts";
+import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+
+const words = process.argv.slice(2);
+const option = (name: string, fallback: string): string =>
+  words.includes(name) ? (words[words.indexOf(name) + 1] as string) : fallback;
+const sizes = option("--sizes", "1000000,10000000,50000000").split(",").map(Number);
+const pointsMax = Number(option("--points", "100000000"));
+const linesMax = Number(option("--lines", "2000000"));
+const ingestSpans = Number(option("--ingest", "100000"));
+
+const spansPerRun = 10_000;
+const yearNs = 365n * 24n * 3600n * 1_000_000_000n;
+const startNs = BigInt(Date.now()) * 1_000_000n - yearNs;
+
+interface Row {
+  readonly rows: number;
+  readonly readyMs: number;
+  readonly startMiB: number;
+  readonly spansPerS: number;
+  readonly p99Ms: number;
+  readonly lateMs: number;
+  readonly deleteMs: number;
+  readonly pauseMs: number;
+  readonly runMs: number;
+}
+
+const id = (text: string): string => `lower(hex(MD5(${text})))`;
+
+async function fill(dataDir: string, spans: number, points: number, lines: number): Promise<void> {
+  const store = await createStore({ kind: "embedded", dataDir });
+  try {
+    await migrate(store);
+    const db = store.database;
+    const run = `intDiv(number, ${spansPerRun})`;
+    const key = `concat('default/c/', ${id(`concat('b', toString(${run}))`)})`;
+    const at = `toInt64(${startNs}) + toInt64(${run}) * 60000000000 + (number % ${spansPerRun}) * 1000000`;
+    await store.ddl(`INSERT INTO ${db}.spans (group_key, span_id, parent_id, name, start_ns, end_ns, pid, rank, attrs,
+        mark_ids, content_hash, received_ns, jpos, jrow)
+      SELECT ${key}, ${id("concat('s', toString(number))")}, ${id(`concat('r', toString(${run}))`)}, 'step', ${at},
+        ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0 FROM numbers(${spans})`);
+    await store.ddl(`ALTER TABLE ${db}.migrations DELETE WHERE id = 10 SETTINGS mutations_sync = 2`);
+    await fillInBackground(store);
+    await fillState(store, Math.ceil(spans / spansPerRun));
+    if (points > 0) await fillPoints(store, points);
+    if (lines > 0) await fillLines(store, lines);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What intake would have written of these runs: their groups, names and components. */
+async function fillState(store: Store, runs: number): Promise<void> {
+  const db = store.database;
+  const key = `concat('default/c/', ${id("concat('b', toString(number))")})`;
+  const root = id("concat('r', toString(number))");
+  const from = `toInt64(${startNs}) + toInt64(number) * 60000000000`;
+  await store.ddl(`INSERT INTO ${db}.groups (group_key, workspace, protocol, run_id, session_id, root_kind, rank, forked,
+      imported, deleted_ns, version)
+    SELECT ${key}, 'default', 'cirron', ${root}, ${root}, 'unresolved_parent', 0, 0, 0, 0, ${from} FROM numbers(${runs})`);
+  await store.ddl(`INSERT INTO ${db}.aliases (workspace, alias, group_key, version)
+    SELECT 'default', ${root}, ${key}, ${from} FROM numbers(${runs})`);
+  const state = `concat('{"keys":["', ${key}, '"],"overrides":[],"processes":["', toString(number),
+    '/0"],"threads":[],"sessions":[],"unresolved":[{"id":"', ${root}, '","hasEpochChild":false,"leads":${spansPerRun}}],
+    "earliest":{"ns":"', toString(${from}), '","id":""},"spans":${spansPerRun},"forked":false,"imported":false,
+    "told":[],"aliases":[]}')`;
+  await store.ddl(`INSERT INTO ${db}.cirron_components (group_key, workspace, merged_into, first_ns, last_ns, sources,
+      state, version)
+    SELECT ${key}, 'default', '', ${from}, ${from} + 10000000000, '["bench"]', ${state}, ${from} FROM numbers(${runs})`);
+}
+
+async function fillPoints(store: Store, points: number): Promise<void> {
+  await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry,
+      received_ns, jpos, jrow)
+    SELECT concat('default/x/points-', toString(intDiv(number, 1000000))), concat('m', toString(number % 20)), 'w0',
+      toInt64(intDiv(number, 20)), toInt64(${startNs}) + toInt64(number) * 1000, 1 / (number % 1000 + 1), 'xtrack',
+      toInt64(number % 1000000), -1, toInt64(${startNs}), 0, 0 FROM numbers(${points})`);
+  await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
+    SELECT concat('default/x/points-', toString(number)), 'default', 'xtrack', concat('points-', toString(number)), 1
+    FROM numbers(${Math.ceil(points / 1_000_000)})`);
+}
+
+async function fillLines(store: Store, lines: number): Promise<void> {
+  await store.ddl(`INSERT INTO ${store.database}.events (group_key, protocol, type, ts_ns, seq, event_id, payload,
+      received_ns, jpos, jrow)
+    SELECT concat('default/s/lines-', toString(intDiv(number, 1000))), 'semantiva', 'note',
+      toInt64(${startNs}) + toInt64(number), 0, substring(${id("concat('l', toString(number))")}, 1, 32), '{}',
+      toInt64(${startNs}), 0, 0 FROM numbers(${lines})`);
+  await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
+    SELECT concat('default/s/lines-', toString(number)), 'default', 'semantiva', concat('lines-', toString(number)), 1
+    FROM numbers(${Math.ceil(lines / 1000)})`);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+async function measure(dataDir: string, rows: number): Promise<Row> {
+  let server = await startServer({ dataDir });
+  // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
+  await server.close();
+  const began = performance.now();
+  server = await startServer({ dataDir });
+  await (await fetch(`${server.url}/readyz`)).text();
+  const readyMs = performance.now() - began;
+  const startMiB = (await server.usage()).server.peakMiB;
+  const ingest = await measureIngest(server);
+  const isFilled = rows > 0;
+  const lateMs = isFilled ? await timed(() => sendLate(server)) : 0;
+  const runMs = isFilled ? await timed(async () => (await fetch(`${server.url}/api/v1/runs/${rootOf(1)}`)).text()) : 0;
+  const deletion = isFilled ? await measureDeletion(server) : { deleteMs: 0, pauseMs: 0 };
+  await server.close();
+  return { rows, readyMs, startMiB, ...ingest, lateMs, runMs, ...deletion };
+}
+
+async function measureIngest(server: BenchServer): Promise<{ spansPerS: number; p99Ms: number }> {
+  const warm = createCirronLoad(20_000);
+  const load = createCirronLoad(ingestSpans);
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  for (const body of warm.bodies) await postTraces(server.url, agent, body);
+  await server.drained();
+  const latencyMs: number[] = [];
+  let next = warm.bodies.length;
+  const spans = load.spans * (1 - warm.bodies.length / load.bodies.length);
+  const ms = await timed(async () => {
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let at = next++; at < load.bodies.length; at = next++)
+          latencyMs.push(await timed(() => postTraces(server.url, agent, load.bodies[at] as Buffer)));
+      }),
+    );
+    await server.drained();
+  });
+  agent.destroy();
+  return { spansPerS: (spans * 1000) / ms, p99Ms: quantile(latencyMs, 0.99) };
+}
+
+function rootOf(run: number): string {
+  return createHash("md5").update(`r${run}`).digest("hex");
+}
+
+/** A span that names the session of a run of a year ago, until it is shown in that run. */
+async function sendLate(server: BenchServer): Promise<void> {
+  const root = rootOf(0);
+  const span = `{"id":"${"f".repeat(31)}1","parent_id":"${root}","name":"late","start_ns":${startNs},"end_ns":${startNs + 5n},"pid":0,"attrs":{}}`;
+  const batch = `{"schema_version":1,"sdk_version":"0.3.0","batch_id":"late","created_ns":1,"spans":[${span}],"marks":[],"snapshots":[]}`;
+  const agent = new Agent();
+  const status = await postTraces(server.url, agent, gzipSync(batch), "?wait=1");
+  agent.destroy();
+  const { counts } = (await (await fetch(`${server.url}/api/v1/runs/${root}`)).json()) as {
+    counts?: { spans: number };
+  };
+  if (status !== 202 || counts?.spans !== spansPerRun + 1)
+    throw new Error(`the late row is not in its run: ${status}, ${counts?.spans} spans`);
+}
+
+/** Deletes a run while others are sent to, and tells the longest that one of those waited. */
+async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number; pauseMs: number }> {
+  const root = rootOf(1);
+  const load = createCirronLoad(40_000);
+  const agent = new Agent({ keepAlive: true });
+  let isDone = false;
+  let pauseMs = 0;
+  const sending = (async () => {
+    for (const body of load.bodies) {
+      if (isDone) return;
+      pauseMs = Math.max(pauseMs, await timed(() => postTraces(server.url, agent, body)));
+    }
+  })();
+  const deleteMs = await timed(async () => {
+    await fetch(`${server.url}/api/v1/runs/${root}`, { method: "DELETE" });
+    while ((await fetch(`${server.url}/api/v1/runs/${root}`)).status !== 404)
+      await new Promise((go) => setTimeout(go, 20));
+  });
+  isDone = true;
+  await sending;
+  agent.destroy();
+  return { deleteMs, pauseMs };
+}
+
+const rows: Row[] = [];
+for (const [at, size] of [0, ...sizes].entries()) {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-growth-"));
+  try {
+    const isLargest = at === sizes.length;
+    if (size > 0) await fill(dataDir, size, isLargest ? pointsMax : 0, isLargest ? linesMax : 0);
+    rows.push(await measure(dataDir, size));
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+const cells = (row: Row): string =>
+  [
+    whole(row.rows),
+    whole(row.readyMs),
+    row.startMiB,
+    whole(row.spansPerS),
+    row.p99Ms.toFixed(0),
+    whole(row.lateMs),
+    whole(row.runMs),
+    whole(row.deleteMs),
+    whole(row.pauseMs),
+  ].join(" | ");
+const text = `# Growth
+
+\`node bench/growth.ts ${words.filter((word) => word !== "--save").join(" ")}\` on ${describeMachine()}.
+Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable.
+
+| Cirron spans stored | start until ready, ms | server MiB after it | spans/s | accept p99, ms | late row until shown, ms | head of a run, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
+| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+${rows.map((row) => `| ${cells(row)} |`).join("\n")}
+`;
+console.log(text);
+if (words.includes("--save")) await writeFile(new URL("results/growth.md", import.meta.url), text);

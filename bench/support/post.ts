@@ -1,0 +1,21 @@
+// One gzipped Cirron batch, posted as the SDK does.
+
+import { type Agent, request } from "node:http";
+
+/** Resolves with the status. */
+export function postTraces(url: string, agent: Agent, body: Buffer, query = ""): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+      "content-length": body.length,
+      authorization: "Bearer bench",
+    };
+    const call = request(`${url}/v1/traces${query}`, { method: "POST", agent, headers }, (response) => {
+      response.resume();
+      response.once("end", () => resolve(response.statusCode ?? 0));
+    });
+    call.once("error", reject);
+    call.end(body);
+  });
+}
