@@ -11,6 +11,7 @@ import { ProtocolApplier } from "#intake/applier.ts";
 import { encodeChanges } from "#intake/changes.ts";
 import type { Input } from "#intake/input.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
+import type { IntakeStore } from "#intake/intake-store.ts";
 import { type AppliedInput, type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { readDurable, writeDurably } from "#journal/durable-file.ts";
 import { nodeFiles } from "#journal/files.ts";
@@ -24,18 +25,18 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import { hasGroups, readRunNames } from "#store/reader/restore.ts";
-import { isFilled, migrate } from "#store/schema/migrate.ts";
+import { fillInBackground, isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockMaker } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { carryOut, groupsOfOrder, removeHidden } from "./deletion.ts";
-import { createIntakeStore } from "./intake-store.ts";
+import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { LentRows } from "./lent-rows.ts";
 import { readOutline } from "./outline.ts";
 import { SetAside } from "./set-aside.ts";
-import { upgradeStore } from "./upgrade.ts";
+import { upgradeGroups } from "./upgrade.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -124,7 +125,10 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     positionMin: storedTo + 1,
   });
   const isFresh = !(await hasGroups(store));
-  const applier = createApplier(options, store, id, isFresh);
+  const isUpgrade = !(await isFilled(store));
+  const idsFilled = isUpgrade ? untilDone(() => fillInBackground(store)) : Promise.resolve();
+  idsFilled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
+  const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
   // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
@@ -180,7 +184,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   });
   await recover(sequencer, setAside);
   if (!isFresh)
-    warmUp(collector, () => closing).catch((cause) => {
+    warmUp(collector, idsFilled, isUpgrade, () => closing).catch((cause) => {
       if (!closing) options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
     });
   return collector;
@@ -198,23 +202,35 @@ async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> 
 }
 
 /** Goes on while the collector works. */
-async function warmUp(collector: Collector, isClosing: () => boolean): Promise<void> {
+async function warmUp(
+  collector: Collector,
+  idsFilled: Promise<void>,
+  isUpgrade: boolean,
+  isClosing: () => boolean,
+): Promise<void> {
   const { store, applier, hub } = collector;
-  if (await isFilled(store)) applier.state.warm(await readOutline(store));
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
-  await upgradeStore(collector, isClosing);
+  await idsFilled;
+  applier.state.warm(await readOutline(store));
+  if (isUpgrade) await upgradeGroups(collector, isClosing);
 }
 
-function createApplier(options: CollectorOptions, store: Store, id: string, isFresh: boolean): ProtocolApplier {
+function createApplier(
+  options: CollectorOptions,
+  intakeStore: IntakeStore,
+  kind: Store["kind"],
+  id: string,
+  isFresh: boolean,
+): ProtocolApplier {
   return new ProtocolApplier({
     sessionGapNs: options.sessionGapNs,
     json: options.json,
     ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
     registry: createRegistry(bundledSchemas),
     // The embedded engine belongs to one collector, a server may serve several.
-    ...(store.kind === "server" ? { writer: id } : {}),
-    store: createIntakeStore(store),
+    ...(kind === "server" ? { writer: id } : {}),
+    store: intakeStore,
     isFresh,
     ...(options.intakeLimits === undefined ? {} : { limits: options.intakeLimits }),
   });

@@ -26,9 +26,13 @@ import {
 import type { Store } from "#store/store.ts";
 import { readStoredGroup, toGroupRow } from "./stored-groups.ts";
 
-export function createIntakeStore(store: Store): IntakeStore {
+/** `idsFilled`: ids of an older release's rows are found from then on; what has to look one up waits for it. */
+export function createIntakeStore(store: Store, idsFilled: Promise<void>): IntakeStore {
   return {
-    findGroups: (keys) => untilDone(() => readGroupsOfIds(store, keys)),
+    async findGroups(keys) {
+      await idsFilled;
+      return untilDone(() => readGroupsOfIds(store, keys));
+    },
     findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
     // Where several collectors write, each stores what it knows of a component; its rows tell what all know.
     readComponents: (groupKeys) =>
@@ -52,7 +56,8 @@ export function createIntakeStore(store: Store): IntakeStore {
   };
 }
 
-async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
+/** A store that is away is asked again until it answers. */
+export async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
