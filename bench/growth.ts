@@ -25,6 +25,8 @@ const pointsMax = Number(option("--points", "100000000"));
 const linesMax = Number(option("--lines", "2000000"));
 const ingestSpans = Number(option("--ingest", "100000"));
 
+const fillAtOnce = 1_000_000;
+const smallBlocks = "SETTINGS max_threads = 2, max_block_size = 65536, min_insert_block_size_bytes = 0";
 const spansPerRun = 10_000;
 const yearNs = 365n * 24n * 3600n * 1_000_000_000n;
 const startNs = BigInt(Date.now()) * 1_000_000n - yearNs;
@@ -51,10 +53,11 @@ async function fill(dataDir: string, spans: number, points: number, lines: numbe
     const run = `intDiv(number, ${spansPerRun})`;
     const key = `concat('default/c/', ${id(`concat('b', toString(${run}))`)})`;
     const at = `toInt64(${startNs}) + toInt64(${run}) * 60000000000 + (number % ${spansPerRun}) * 1000000`;
-    await store.ddl(`INSERT INTO ${db}.spans (group_key, span_id, parent_id, name, start_ns, end_ns, pid, rank, attrs,
+    for (let done = 0; done < spans; done += fillAtOnce)
+      await store.ddl(`INSERT INTO ${db}.spans (group_key, span_id, parent_id, name, start_ns, end_ns, pid, rank, attrs,
         mark_ids, content_hash, received_ns, jpos, jrow)
       SELECT ${key}, ${id("concat('s', toString(number))")}, ${id(`concat('r', toString(${run}))`)}, 'step', ${at},
-        ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0 FROM numbers(${spans})`);
+        ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0 FROM numbers(${done}, ${Math.min(fillAtOnce, spans - done)}) ${smallBlocks}`);
     await store.ddl(`ALTER TABLE ${db}.migrations DELETE WHERE id = 10 SETTINGS mutations_sync = 2`);
     await fillInBackground(store);
     await fillState(store, Math.ceil(spans / spansPerRun));
@@ -86,11 +89,12 @@ async function fillState(store: Store, runs: number): Promise<void> {
 }
 
 async function fillPoints(store: Store, points: number): Promise<void> {
-  await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry,
+  for (let done = 0; done < points; done += fillAtOnce)
+    await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry,
       received_ns, jpos, jrow)
     SELECT concat('default/x/points-', toString(intDiv(number, 1000000))), concat('m', toString(number % 20)), 'w0',
       toInt64(intDiv(number, 20)), toInt64(${startNs}) + toInt64(number) * 1000, 1 / (number % 1000 + 1), 'xtrack',
-      toInt64(number % 1000000), -1, toInt64(${startNs}), 0, 0 FROM numbers(${points})`);
+      toInt64(number % 1000000), -1, toInt64(${startNs}), 0, 0 FROM numbers(${done}, ${Math.min(fillAtOnce, points - done)}) ${smallBlocks}`);
   await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
     SELECT concat('default/x/points-', toString(number)), 'default', 'xtrack', concat('points-', toString(number)), 1
     FROM numbers(${Math.ceil(points / 1_000_000)})`);
@@ -101,7 +105,7 @@ async function fillLines(store: Store, lines: number): Promise<void> {
       received_ns, jpos, jrow)
     SELECT concat('default/s/lines-', toString(intDiv(number, 1000))), 'semantiva', 'note',
       toInt64(${startNs}) + toInt64(number), 0, substring(${id("concat('l', toString(number))")}, 1, 32), '{}',
-      toInt64(${startNs}), 0, 0 FROM numbers(${lines})`);
+      toInt64(${startNs}), 0, 0 FROM numbers(${lines}) ${smallBlocks}`);
   await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
     SELECT concat('default/s/lines-', toString(number)), 'default', 'semantiva', concat('lines-', toString(number)), 1
     FROM numbers(${Math.ceil(lines / 1000)})`);

@@ -128,7 +128,11 @@ function fillParamsByKey({ database }: Dialect): string[] {
   return [`INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`];
 }
 
-/** As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
+/** In small blocks on one thread, so that any number of rows moves within the engine's memory. */
+const smallBlocks =
+  "SETTINGS max_threads = 1, max_block_size = 65536, min_insert_block_size_rows = 262144, min_insert_block_size_bytes = 0";
+
+/** What several rows name is there as often, until it is merged. As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
 function fillCirronIds({ database }: Dialect): string[] {
   const key = (id: string, salt: number): string => {
     const hex = `if(match(${id}, '^[0-9a-f]{32}$'), ${id}, lower(hex(SHA256(concat('id', char(0), ${id})))))`;
@@ -138,8 +142,8 @@ function fillCirronIds({ database }: Dialect): string[] {
   };
   const from = (table: string, id: string, time: string, salt: number, where: string): string =>
     `INSERT INTO ${database}.cirron_ids (group_key, id_key, hour)
-SELECT DISTINCT group_key, ${key(id, salt)}, toInt32(floor(toFloat64(${time}) / 3600000000000)) FROM ${database}.${table}
-WHERE ${where} SETTINGS max_threads = 1`;
+SELECT group_key, ${key(id, salt)}, toInt32(floor(toFloat64(${time}) / 3600000000000)) FROM ${database}.${table}
+WHERE ${where} ${smallBlocks}`;
   const isSpan = "span_id != 'root'";
   return [
     from("spans", "span_id", "start_ns", idSalts.span, "1"),
