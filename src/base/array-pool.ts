@@ -33,6 +33,10 @@ export class ArrayPool<A extends PooledArray> {
     return known;
   }
 
+  empty(): void {
+    for (const list of this.free) list.length = 0;
+  }
+
   /** Arrays that did not come from here are left to the runtime. */
   give(array: A): void {
     const { length, byteLength } = array;
@@ -41,6 +45,12 @@ export class ArrayPool<A extends PooledArray> {
     freeBytes += byteLength;
     this.free[31 - Math.clz32(length)]?.push(array);
   }
+}
+
+/** Leaves everything that is held for later to the runtime. */
+export function emptyPools(): void {
+  for (const pool of [bytePool, wordPool, integerPool, doublePool]) pool.empty();
+  freeBytes = 0;
 }
 
 export const bytePool: ArrayPool<Uint8Array> = new ArrayPool((length) => new Uint8Array(length));

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { nowNs } from "#base/clock.ts";
+import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { encodeChanges } from "#intake/changes.ts";
@@ -65,6 +66,8 @@ export interface CollectorOptions {
  * of a plan costs the engine milliseconds before its first row, so that plans of 32 MiB take half of what those of 16 take.
  */
 const lingerMs = 200;
+/** How long nothing must come for the server to count as quiet. */
+const quietMs = 10_000;
 const planBytesMax = 32 * 1024 * 1024;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
@@ -112,11 +115,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const id = await readCollectorId(join(dataDir, "collector"));
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const sender = toSender(store);
-  const onTrouble = (error: unknown, attempt: number) => {
-    // An outage of an hour is a dozen lines, not a thousand.
-    if (Number.isInteger(Math.log2(attempt)))
-      options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
-  };
+  const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
   const storedTo = await finishOpenPlans(outbox, sender, { onTrouble });
   const journal = await createJournal({
     dir: join(dataDir, "journal"),
@@ -125,8 +124,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     positionMin: storedTo + 1,
   });
   const isFresh = !(await hasGroups(store));
-  const isUpgrade = !(await isFilled(store));
-  const idsFilled = isUpgrade ? untilDone(() => fillInBackground(store)) : Promise.resolve();
+  const idsFilled = (await isFilled(store)) ? Promise.resolve() : untilDone(() => fillInBackground(store));
   idsFilled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
   const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
   // A deletion that was interrupted is finished before anything is remembered.
@@ -165,8 +163,10 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     onApplied,
     onFatal: options.onFatal,
   });
+  const quiet = watchForQuiet(() => sequencer.position.applied);
   const onClose = (): void => {
     closing = true;
+    clearInterval(quiet);
   };
   const collector = assemble({
     onClose,
@@ -184,10 +184,16 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   });
   await recover(sequencer, setAside);
   if (!isFresh)
-    warmUp(collector, idsFilled, isUpgrade, () => closing).catch((cause) => {
+    warmUp(collector, idsFilled, () => closing).catch((cause) => {
       if (!closing) options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
     });
   return collector;
+}
+
+/** An outage of an hour is a dozen lines, not a thousand. */
+function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
+  if (Number.isInteger(Math.log2(attempt)))
+    options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
 }
 
 async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
@@ -201,19 +207,30 @@ async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> 
   });
 }
 
+/** Gives memory back once after every stretch of work, when nothing has come for a while. */
+function watchForQuiet(applied: () => number): NodeJS.Timeout {
+  let last = applied();
+  let isGiven = true;
+  return setInterval(() => {
+    const now = applied();
+    if (now !== last) isGiven = false;
+    else if (!isGiven) {
+      isGiven = true;
+      giveBackMemory();
+    }
+    last = now;
+  }, quietMs).unref();
+}
+
 /** Goes on while the collector works. */
-async function warmUp(
-  collector: Collector,
-  idsFilled: Promise<void>,
-  isUpgrade: boolean,
-  isClosing: () => boolean,
-): Promise<void> {
+async function warmUp(collector: Collector, idsFilled: Promise<void>, isClosing: () => boolean): Promise<void> {
   const { store, applier, hub } = collector;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
   await idsFilled;
   applier.state.warm(await readOutline(store));
-  if (isUpgrade) await upgradeGroups(collector, isClosing);
+  // Also when an upgrade was interrupted; where nothing is to be done it is one question.
+  await upgradeGroups(collector, isClosing);
 }
 
 function createApplier(

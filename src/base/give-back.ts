@@ -1,0 +1,18 @@
+// Memory that a burst of work took, given back when it is over. The runtime collects when it is asked for more, so a
+// process that has become quiet keeps what it no longer needs until somebody asks.
+
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { emptyPools } from "./array-pool.ts";
+
+let collect: (() => void) | undefined;
+
+/** Takes some tens of milliseconds: for a moment in which nobody waits. */
+export function giveBackMemory(): void {
+  emptyPools();
+  if (collect === undefined) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
+  collect();
+}
