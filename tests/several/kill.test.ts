@@ -118,7 +118,7 @@ describe.skipIf(natsPath === undefined)("a collector that is killed", () => {
     const taken: string[] = [];
     const start = (port: number): Run => {
       const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
-      const run = startRun({ id: "orphaned", workerId: "w0", transport, source: false, env: false });
+      const run = startRun({ id: "orphaned", workerId: "w0", transport, source: false, env: false, spool: false });
       run.on("checkpoint_now", () => {
         taken.push("checkpoint_now");
       });
