@@ -65,7 +65,7 @@ describe("backup and restore", () => {
       "",
       expect.stringMatching(/^Restored [\d,]+ rows and \d+ blobs/),
     ]);
-    const flags = { dataDir, authLoopback: "open", httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
+    const flags = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
     const again = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
     try {
       expect((await fetch(`${again.url}/api/v1/keys`)).status).toBe(401);
@@ -116,7 +116,7 @@ describe("backup and restore", () => {
     await sending;
     const dataDir = join(folder, "busy");
     expect((await runInTest(["restore", file, "--data", dataDir])).code).toBe(0);
-    const flags = { dataDir, authLoopback: "open", httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
+    const flags = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "off" };
     const again = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
     try {
       const counts = async () => {
