@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { hex, toBatchText } from "../support/cirron-batch.ts";
 
 const root = join(import.meta.dirname, "../..");
 const recorded = join(root, "tests/fixtures/cirron/http_ok/recorded");
@@ -133,4 +134,20 @@ test("a file stored for a run is listed and downloads as an attachment", async (
     ),
   ).toEqual([]);
   expect(existsSync(join(walk.dataDir, "blobs/artifacts/default", run))).toBe(false);
+});
+
+test("a tensor of a span that came before a restart is stored beside its run", async () => {
+  const span = hex("before");
+  await walk.post(
+    "/v1/runs/restarted/traces",
+    toBatchText("before", [{ id: "before", parent: null, name: "step", at: 1 }]),
+  );
+  await walk.app.collector.drained();
+  await walk.reopen();
+  const path = `/v1/traces/blobs/snapshots/${span}/weights.safetensors`;
+  expect((await fetch(walk.app.url + path, { method: "PUT", body: "tensor" })).status).toBe(201);
+  await walk.app.collector.drained();
+  const sql = "SELECT object_key FROM tributary.blobs FINAL WHERE span_id = {span:String}";
+  const rows = await walk.app.collector.store.query<{ object_key: string }>({ sql, params: { span } });
+  expect(rows).toEqual([{ object_key: `traces/default/restarted/${span}/weights.safetensors` }]);
 });

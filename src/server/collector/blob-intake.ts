@@ -3,15 +3,15 @@
 // documented place once its run is known, and never moves again.
 
 import { createHash } from "node:crypto";
-import type { ProtocolApplier } from "#intake/applier.ts";
 import type { BlobInput, RefusedInput } from "#intake/input.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
 import { readBlobKey } from "#store/reader/blobs.ts";
-import { readStateRows } from "#store/reader/restore.ts";
+import { readBlobsUnder } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
+import { findRunOfSpan, liveRunOfSpan } from "./run-of-span.ts";
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
@@ -68,12 +68,11 @@ class Room implements BlobRoom {
 
   async restore(): Promise<void> {
     await this.collector.drained();
-    const rows = await readStateRows<Record<string, string>>(this.collector.store, "blobs");
-    for (const row of rows) {
-      const objectKey = row["object_key"] as string;
-      if (objectKey.startsWith(waitingPrefix)) this.wait(fromRow(row));
+    for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
+    for (const [key, blob] of [...this.waiting]) {
+      const run = await findRunOfSpan(this.collector, blob.workspace, blob.spanId);
+      if (run !== undefined) this.moveLater(key, blob, run);
     }
-    this.look();
   }
 
   settled(): Promise<void> {
@@ -85,7 +84,7 @@ class Room implements BlobRoom {
     if (match === null) return refuseKey(put.key);
     const [, spanId, kind, ext] = match as unknown as [string, string, string, string];
     const known = await this.keyOf(put.workspace, spanId, kind);
-    const run = put.runOverride ?? runOfSpan(this.collector.applier, put.workspace, spanId);
+    const run = put.runOverride ?? (await findRunOfSpan(this.collector, put.workspace, spanId));
     const place = { workspace: put.workspace, span: spanId, snapshot: kind, ext };
     const objectKey = known ?? (run === undefined ? waitingKey(place) : tensorKey({ ...place, run }));
     const location = `/v1/traces/blobs/${put.key.split("/").map(encodeURIComponent).join("/")}`;
@@ -101,11 +100,15 @@ class Room implements BlobRoom {
   /** Blobs whose run has become known are moved, one after the other, while intake goes on. */
   look(): void {
     for (const [key, blob] of this.waiting) {
-      const run = runOfSpan(this.collector.applier, blob.workspace, blob.spanId);
+      const run = liveRunOfSpan(this.collector, blob.workspace, blob.spanId);
       if (run === undefined) continue;
-      this.waiting.delete(key);
-      this.moving = this.moving.then(() => this.move(blob, run)).catch(this.onTrouble);
+      this.moveLater(key, blob, run);
     }
+  }
+
+  private moveLater(key: string, blob: WaitingBlob, run: string): void {
+    this.waiting.delete(key);
+    this.moving = this.moving.then(() => this.move(blob, run)).catch(this.onTrouble);
   }
 
   private async take(
@@ -204,11 +207,6 @@ class Room implements BlobRoom {
 
 function nameOf(workspace: string, spanId: string, kind: string): string {
   return `${workspace}\0${spanId}\0${kind}`;
-}
-
-/** The run of a span that has arrived or that other rows name. */
-function runOfSpan(applier: ProtocolApplier, workspace: string, spanId: string): string | undefined {
-  return applier.cirronOf(workspace).runOfSpan(spanId);
 }
 
 /** Passes a body on and keeps its first bytes, in case it turns out to be another content under a known key. */

@@ -125,6 +125,14 @@ export function readGroupRows<T>(store: Store, table: "groups" | "aliases", keys
   });
 }
 
+/** Blobs whose object keys begin so. */
+export function readBlobsUnder(store: Store, prefix: string): Promise<Record<string, string>[]> {
+  return store.query({
+    sql: `SELECT * FROM ${store.database}.blobs FINAL WHERE startsWith(object_key, {prefix:String})`,
+    params: { prefix },
+  });
+}
+
 /** The newest rows of a small table, all of them or those whose time is later. */
 export function readStateRows<T>(
   store: Store,
