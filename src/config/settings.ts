@@ -146,7 +146,12 @@ export const settings = {
     "How much accepted input may wait on disk while the store lags; beyond it requests get 429.",
   ),
   journalSegmentBytes: setting(bytes, "journal.segment", "64 MiB", "The size at which a new journal file begins."),
-  memoryBudgetBytes: setting(bytes, "memory.budget", "256 MiB", "How many bytes of input may wait in memory."),
+  memoryBudgetBytes: setting(
+    bytes,
+    "memory.budget",
+    "1 GiB",
+    "How much memory the server may hold for what waits, what is known, what is live and what was answered.",
+  ),
 
   storeUrl: setting(url, "store.url", "", "A ClickHouse server; the embedded engine when empty."),
   storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),

@@ -41,7 +41,7 @@ interface Subscriber {
   skippedFrom: number | null;
 }
 
-const keptBytesMax = 48 * 1024 * 1024;
+const keptBytesUsual = 48 * 1024 * 1024;
 /** The columns of one table take this much even for a single row: 80,000 entries of one event each took a gigabyte. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
@@ -53,9 +53,11 @@ export class LiveHub {
   private readonly subscribers = new Set<Subscriber>();
   private position: number;
   private readonly runs: KnownRuns;
+  private readonly keptBytesMax: number;
 
   /** `isFresh`: there is no run yet. */
-  constructor(collector: string, position: number, isFresh = true) {
+  constructor(collector: string, position: number, isFresh = true, keptBytesMax: number = keptBytesUsual) {
+    this.keptBytesMax = keptBytesMax;
     this.collector = collector;
     this.position = position;
     this.runs = new KnownRuns(isFresh);
@@ -130,6 +132,7 @@ export class LiveHub {
   private keep(entry: KeptEntry): void {
     this.kept.push(entry);
     this.keptBytes += sizeOf(entry);
+    const { keptBytesMax } = this;
     if (this.keptBytes <= keptBytesMax) return;
     // An eighth at a time: to move thousands of small entries up by one for each new one took longer than all else here.
     let drop = 0;

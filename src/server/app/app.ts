@@ -12,8 +12,10 @@ import { toCommand } from "#api/routes/commands.ts";
 import { writeBackup } from "#archive/backup.ts";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
+import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
+import { defaultIntakeLimits } from "#intake/intake-state.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
@@ -151,6 +153,7 @@ const sqlRowsSpare = 262_144;
 
 function toCollectorOptions(config: Config, log: Log): CollectorOptions {
   const { dataDir } = config;
+  const shares = shareMemory(config.memoryBudgetBytes);
   return {
     dataDir,
     store:
@@ -183,7 +186,9 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
     lineBytesMax: config.lineBytesMax,
     journalBudgetBytes: config.journalBudgetBytes,
     journalSegmentBytes: config.journalSegmentBytes,
-    pendingBytesMax: config.memoryBudgetBytes,
+    pendingBytesMax: shares.pendingBytes,
+    liveBytesMax: shares.liveBytes,
+    intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
     onTrouble: (message, cause) => log.warn({ err: cause }, message),
     onFatal: (cause) => {
       log.fatal({ err: cause }, "Something that must not happen did; the process ends and loses nothing accepted.");
@@ -245,6 +250,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     store: collector.store,
     blobs: collector.blobs,
     caughtUp: () => collector.queryable(collector.sequencer.position.applied),
+    keptBytesMax: shareMemory(config.memoryBudgetBytes).answersBytes,
   });
   const rate = new EventRate();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));

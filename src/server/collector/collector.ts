@@ -52,7 +52,9 @@ export interface CollectorOptions {
   readonly journalBudgetBytes: number;
   readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
-  /** What intake may remember, for someone who tests that forgetting shows nowhere. */
+  /** What is kept for late subscribers. */
+  readonly liveBytesMax?: number;
+  /** What intake may remember, also for someone who tests that forgetting shows nowhere. */
   readonly intakeLimits?: IntakeLimits;
   /** Called for every input after it was applied, in order, those of the recovery included. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
@@ -63,12 +65,12 @@ export interface CollectorOptions {
 
 /**
  * How long the first row of a plan waits for company: well below the second in which rows must be queryable. Each table
- * of a plan costs the engine milliseconds before its first row, so that plans of 32 MiB take half of what those of 16 take.
+ * of a plan costs the engine milliseconds before its first row, so that large plans take half of what small ones take.
  */
 const lingerMs = 200;
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
-const planBytesMax = 32 * 1024 * 1024;
+const planBytesMax = 96 * 1024 * 1024;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
 export interface Collector {
@@ -144,7 +146,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     writerOptions(options, id, journal, { onTrouble, onStored }),
     storedTo,
   );
-  const hub = new LiveHub(id, storedTo, isFresh);
+  const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
   const listeners = [...(options.listeners ?? [])];
   let closing = false;
   const onApplied = (entry: AppliedInput): void => {

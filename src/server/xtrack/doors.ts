@@ -1,5 +1,6 @@
 // All ways in for XTrack workers that stay connected: TCP, Unix socket, WebSocket.
 
+import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import { xtrackFacts } from "#protocol/xtrack/facts.ts";
 import type { Access } from "#server/http/access.ts";
@@ -63,7 +64,7 @@ const pendingBytesMax = 4 * 1024 * 1024;
 export async function openXtrackDoors(options: XtrackDoorsOptions): Promise<XtrackDoors> {
   const { config, access, intake, desk, unfinished, onRefused, watchSource } = options;
   const { frameBytesMax, memoryBudgetBytes } = config;
-  const half = memoryBudgetBytes / 2;
+  const half = shareMemory(memoryBudgetBytes).framesBytes;
   const sink = createIntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
   const counters = createConnectionCounters();
   const rules: ConnectionRules = {
