@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The only place that joins the rooms.
 
-// As a whole: a Node too old for what we call of it must live to read the sentence below.
+// Imported as a whole: on a Node that is too old for a named import, the program must still get to the sentence below.
 import nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -14,7 +14,7 @@ if (tooOld !== "") {
   process.exit(2);
 }
 
-// Compiled once, not at every start: it halves the time of a short command. Only what is imported after it counts.
+// Compiled once, not at every start, which matters for short commands. Only what is imported after this line counts.
 nodeModule.enableCompileCache();
 
 const stop = new AbortController();

@@ -79,7 +79,7 @@ export function decodeCursor(cursor: string | undefined): (string | number | nul
     const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
     if (Array.isArray(values) && values.every(isCursorValue)) return values;
   } catch {
-    // Falls through: what is no JSON is no cursor.
+    // Falls through: text that is not JSON is not a cursor.
   }
   throw new Refusal("cursor_invalid", "This is not a cursor of an earlier page.", {
     hint: "Pass `next` of the page before, unchanged, with the same filter and sort.",

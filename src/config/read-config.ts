@@ -29,7 +29,7 @@ export interface ConfigSources {
 const byName = Object.entries(settings) as [SettingName, Setting<unknown>][];
 const byKey = new Map(byName.map(([name, setting]) => [setting.key, { name, setting }]));
 
-// Variables that mean something to us but are no settings.
+// Variables that mean something to us but are not settings.
 const otherVariables = new Set(["TRIBUTARY_CONFIG", "TRIBUTARY_RUN_ID"]);
 
 /** Throws a ConfigError that names every wrong setting, not only the first. */

@@ -1,4 +1,4 @@
-// Ids that came lately, in two halves: when the younger is full the elder is let go. What is older is asked of the store.
+// Recent ids, in two halves: when the newer one is full the older one is let go. The store is asked about older ids.
 
 import { IdMap } from "./id-map.ts";
 

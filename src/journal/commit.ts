@@ -4,7 +4,7 @@
 //
 // A failed write or sync is the end of that file, never tried again on it: after a failed fsync the kernel
 // may have dropped the pages and would report success the second time. The un-acknowledged group goes once
-// more into a fresh segment; when that fails too, its appends are rejected and the next group tries anew.
+// more into a fresh segment; when that fails too, its appends are rejected and the next group tries again.
 
 import { randomInt } from "node:crypto";
 import { type OpenFile, writeWhole } from "./files.ts";

@@ -52,7 +52,7 @@ export interface Journal {
   /** Bytes on the disk. */
   size(): number;
   state(): JournalState;
-  /** After an outage: tries the disk, so that the outage ends without a client who dares to send. */
+  /** After an outage: tries the disk, so that the outage can end without waiting for a client to send. */
   probe(): Promise<void>;
   /** Settles what waits, then closes the file. */
   close(): Promise<void>;

@@ -64,7 +64,7 @@ export function encodeSegmentHeader({ first, salt }: SegmentName): Uint8Array {
   return bytes;
 }
 
-/** Another version is told apart from damage, because the one is refused and the other is lived with. */
+/** Another version is distinguished from damage: the former is refused, the latter tolerated. */
 export function judgeSegmentHeader(bytes: Uint8Array, name: SegmentName): "good" | "damaged" | "other_version" {
   const expected = encodeSegmentHeader(name);
   if (Buffer.compare(bytes, expected) === 0) return "good";

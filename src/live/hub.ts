@@ -42,7 +42,7 @@ interface Subscriber {
 }
 
 const keptBytesUsual = 48 * 1024 * 1024;
-/** The columns of one table take this much even for a single row: 80,000 entries of one event each took a gigabyte. */
+/** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
 

@@ -327,7 +327,7 @@ const recipes = Object.fromEntries(
 
 /**
  * Objects to which more than a dozen properties are added one by one become hash tables, and every look at a column
- * then costs ten times as much. JSON.parse makes objects of a fixed layout, and copies keep it.
+ * then costs far more. JSON.parse makes objects of a fixed layout, and copies keep it.
  */
 const layouts = Object.fromEntries(
   Object.entries(factTables).map(([table, columns]) => [

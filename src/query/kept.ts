@@ -1,5 +1,5 @@
-// What is kept of earlier answers, whatever it is, within one budget of bytes: what was longest not asked for goes first.
-// Whether it is still true is for whoever keeps it to ask (see decision 007).
+// What is kept of earlier answers, whatever it is, within one budget of bytes: the least recently used goes first.
+// Its owner has to check that it is still true (see decision 007).
 
 interface Entry {
   readonly value: unknown;

@@ -82,8 +82,7 @@ class HttpStore implements Store {
       query: `INSERT INTO ${this.database}.${table} (${columns}) FORMAT Native`,
       insert_deduplication_token: options.token,
       async_insert: "0",
-      // The writer leaves duplicates out itself. Not looking for them again in each block took the median insert of
-      // 50,000 metric rows from 227 to 145 ms (15 of each in turn, busy machine).
+      // The writer leaves duplicates out itself; looking for them again in each block would make every insert slower.
       optimize_on_insert: "0",
     });
     if (this.cluster !== null) {

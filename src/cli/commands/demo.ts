@@ -29,7 +29,7 @@ const twins = [
 ];
 
 // A small training that can be steered while it runs. Node does not run TypeScript inside node_modules, so a release
-// has it built, beside the rest of the program. An hour of steps; when they are done it begins anew.
+// has it built, beside the rest of the program. An hour of steps; when they are done it starts over.
 const isRelease = !import.meta.url.endsWith(".ts");
 const liveSteps = 72_000;
 const liveProgram = isRelease ? "../dist/examples/steerable-job.js" : "steerable-job/job.ts";

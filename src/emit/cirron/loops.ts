@@ -139,7 +139,7 @@ export function* upTo(count: number): Generator<number> {
   for (let i = 0; i < count; i++) yield i;
 }
 
-/** Epochs are siblings: one that starts inside another hangs beside it. */
+/** Epochs are siblings: one that starts inside another gets the same parent. */
 function outsideEpochs(span: Span | null): Span | null {
   let parent = span;
   for (let at = span; at !== null; at = at.parent) if (at.name === "epoch") parent = at.parent;

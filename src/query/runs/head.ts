@@ -71,7 +71,7 @@ function toHead(facts: RunFacts, verdict: Verdict): RunHead {
   };
 }
 
-/** What is said of a run that nothing has ended hangs on the time and on its connections, and on these facts. */
+/** The status of a run that has not ended depends on the time, on its connections and on these facts. */
 export interface Silence {
   readonly groupKeys: readonly string[];
   /** Of groups that did not come by import; null when all did. */

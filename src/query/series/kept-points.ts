@@ -1,6 +1,6 @@
-// Points of metrics that were asked for lately: a chart is zoomed, shown by another axis, and refreshed while its run
+// Points of metrics that were asked for recently: a chart is zoomed, shown by another axis, and refreshed while its run
 // lives. Points are kept by group and key, with the fingerprint of the rows they were made of. When the stored rows are
-// no longer these, those that came since are added; when others came or went, they are read anew.
+// no longer these, those that came since are added; when others came or went, they are read again.
 
 import { createHash } from "node:crypto";
 import type { Kept, KeptShelf } from "#query/kept.ts";

@@ -1,6 +1,6 @@
-// KeptTimelines of runs that were looked at lately: panning and zooming ask for window after window of the same spans. A
+// Timelines of runs that were looked at recently: panning and zooming ask for window after window of the same spans. A
 // timeline is kept with the fingerprints of the rows it was made of. When the stored rows are no longer these, those
-// that came since are added; when others came or went, it is made anew.
+// that came since are added; when others came or went, it is made again.
 
 import type { Kept, KeptShelf } from "#query/kept.ts";
 import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#store/reader/fingerprint.ts";

@@ -42,7 +42,7 @@ import { upgradeGroups } from "./upgrade.ts";
 export interface CollectorOptions {
   readonly dataDir: string;
   readonly store: StoreAddress;
-  /** The store as it is to be used, for someone who measures it. */
+  /** Wraps the store before it is used, to measure its calls. */
   readonly wrapStore?: (store: Store) => Store;
   openBlobs(): Promise<BlobStore>;
   readonly sessionGapNs: bigint;
@@ -54,18 +54,18 @@ export interface CollectorOptions {
   readonly pendingBytesMax: number;
   /** What is kept for late subscribers. */
   readonly liveBytesMax?: number;
-  /** What intake may remember, also for someone who tests that forgetting shows nowhere. */
+  /** What intake may remember; also set by tests that prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
   /** Called for every input after it was applied, in order, those of the recovery included. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
-  /** Something that must not go on: the process should end and be started again. */
+  /** The process cannot continue: it should exit and be restarted. */
   onFatal(cause: unknown): void;
 }
 
 /**
- * How long the first row of a plan waits for company: well below the second in which rows must be queryable. Each table
- * of a plan costs the engine milliseconds before its first row, so that large plans take half of what small ones take.
+ * How long the first row of a plan waits for others: well below the second within which rows must be queryable. Each
+ * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones.
  */
 const lingerMs = 200;
 /** How long nothing must come for the server to count as quiet. */
@@ -192,7 +192,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   return collector;
 }
 
-/** An outage of an hour is a dozen lines, not a thousand. */
+/** An hour's outage makes a dozen log lines, not a thousand. */
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (Number.isInteger(Math.log2(attempt)))
     options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);

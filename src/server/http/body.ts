@@ -167,7 +167,7 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
   });
 }
 
-/** No network that people train over is slower; whoever is holds our memory and nothing else. */
+/** No network that people train over is slower; a slower sender only occupies our memory. */
 const slowBytesPerS = 1024;
 const slowAfterMs = 30_000;
 

@@ -13,7 +13,7 @@ export function readOwnerSecret(dataDir: string): string {
   return readSecretFile(dataDir, ownerSecretFile, make).toString("utf8").trim();
 }
 
-/** A file that is too short to be a secret was cut off while it was written, and is made anew. */
+/** A file that is too short to be a secret was cut off while it was written, and is replaced. */
 export function readSecretFile(dataDir: string, name: string, make: () => Uint8Array): Buffer {
   const path = join(dataDir, name);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

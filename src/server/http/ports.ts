@@ -12,7 +12,7 @@ export interface Receipt extends IngestReceipt {
   readonly position: number;
 }
 
-/** There is no room: the caller should come again after this time. */
+/** There is no room: the caller should retry after this time. */
 export interface Busy {
   readonly busy: true;
   readonly retryAfterS: number;

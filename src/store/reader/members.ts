@@ -8,7 +8,7 @@ import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { big, count, int, nullable, type RowOf, readNativeBlocks, readRows, text } from "./native-rows.ts";
 import { failedNodesSql, namesSql } from "./semantiva.ts";
 
-/** What the success of a run hangs on. */
+/** What the success of a run depends on. */
 export interface OutcomeFacts {
   readonly has_end: boolean;
   /** `summary.status` of the end line, '' when it says none. */

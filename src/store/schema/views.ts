@@ -181,7 +181,7 @@ export function guestDatabaseOf(database: string): string {
   return `${database}_sql`;
 }
 
-/** A view reads the tables with the rights of its maker: whoever may read the view may read nothing else. */
+/** A view reads the tables with its creator's rights: a user who may read the view needs no other right. */
 export function guestViews(dialect: Dialect): string[] {
   const on = dialect.cluster === null ? "" : ` ON CLUSTER \`${dialect.cluster}\``;
   const guest = guestDatabaseOf(dialect.database);
