@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
       await page.locator(`.tab.current`, { hasText: tab }).waitFor();
     }
     // What was on screen before is on screen again.
-    expect(await panelOf(page, "loss").locator("canvas").count()).toBe(1);
+    await panelOf(page, "loss").locator("canvas").waitFor();
     await page.getByRole("link", { name: "Logs", exact: true }).click();
     await page.getByText("The server does not answer.").waitFor();
     server.app = (await createTestApp({ dataDir: server.dataDir, httpAddress: address.host })).app;
