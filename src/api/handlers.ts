@@ -25,6 +25,7 @@ import { spanFlameRoute } from "./routes/span-flame.ts";
 import { spanSummaryRoute } from "./routes/span-summary.ts";
 import { spansRoute } from "./routes/spans.ts";
 import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
+import { verdictsRoute } from "./routes/verdicts.ts";
 
 export function createHandlers(context: ApiContext): Handlers {
   return {
@@ -35,6 +36,7 @@ export function createHandlers(context: ApiContext): Handlers {
     patchRun: patchRunRoute(context),
     runHistory: runHistoryRoute(context),
     deleteRun: deleteRunRoute(context),
+    verdicts: verdictsRoute(context),
     metrics: metricsRoute(context),
     metric: metricRoute(context),
     series: seriesRoute(context),

@@ -35,6 +35,7 @@ export const paths = {
     "Faults and commands of an exported run, taken in as they were.",
   ),
   deleteRun: route("DELETE", run, "admin", "Delete a run with its rows and blobs."),
+  verdicts: route("GET", `${run}/verdicts`, "read", "What is wrong with the run or bounds it, in words."),
   metrics: route(
     "GET",
     `${run}/metrics`,

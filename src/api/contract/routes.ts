@@ -9,6 +9,7 @@ import * as compare from "./compare.ts";
 import { ExportQuery, RunExportQuery } from "./export.ts";
 import { RunHistory, RunHistoryAnswer } from "./history.ts";
 import * as ingest from "./ingest.ts";
+import * as judge from "./judge.ts";
 import * as launch from "./launch.ts";
 import { LiveQuery } from "./live.ts";
 import type { RouteName } from "./paths.ts";
@@ -55,6 +56,7 @@ export const schemas = {
   patchRun: { params: RunPath, body: run.RunPatch, answer: run.Run },
   runHistory: { params: RunPath, body: RunHistory, answer: RunHistoryAnswer },
   deleteRun: { params: RunPath, answer: Done },
+  verdicts: { params: RunPath, answer: judge.VerdictsAnswer },
   metrics: { params: RunPath, answer: series.MetricsAnswer },
   metric: { params: series.MetricPath, query: series.SeriesQuery, answer: series.SeriesAnswer },
   series: { body: series.SeriesBody, answer: series.SeriesAnswer },

@@ -1,6 +1,7 @@
 // tributary show: one run, with small charts of its metrics.
 
 import type { Command } from "commander";
+import type { Verdict } from "#api/contract/judge.ts";
 import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo, Series } from "#api/contract/series.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
@@ -23,7 +24,9 @@ export function addShow(program: Command, context: Context): void {
   const command = program
     .command("show")
     .summary("show one run")
-    .description("Shows a run: how it went, its parameters, its metrics as small charts, where its time went.")
+    .description(
+      "Shows a run: how it went, what is wrong with it, its parameters, its metrics as small charts, where its time went.",
+    )
     .argument("<run>", "id or alias")
     .option("--metric <key>", "draw this metric large (may be repeated)", collect)
     .addHelpText("after", "\nExample:\n  tributary show my-run --metric loss\n");
@@ -31,9 +34,11 @@ export function addShow(program: Command, context: Context): void {
     withClient(context, options, async (client) => {
       const run = await client.call("run", { params: { id } });
       const { metrics } = await client.call("metrics", { params: { id } });
-      if (options.json) return printJson(context, { run, metrics });
+      const { verdicts } = await client.call("verdicts", { params: { id } });
+      if (options.json) return printJson(context, { run, metrics, verdicts });
       if (options.metric) return drawMetrics(context, client, id, metrics, options.metric);
       printHead(context, run);
+      printVerdicts(context, verdicts);
       await printMetrics(context, client, id, metrics);
       await printSpans(context, client, id, run);
     }),
@@ -81,6 +86,19 @@ function printHead(context: Context, run: Run): void {
   printTitle(context, "Parameters");
   printFields(context, params.slice(0, 40));
   if (params.length > 40) printLine(context, `… ${params.length - 40} more`);
+}
+
+/** What is wrong with it or bounds it, in words. */
+function printVerdicts(context: Context, verdicts: readonly Verdict[]): void {
+  if (verdicts.length === 0) return;
+  printTitle(context, "Verdicts");
+  const styles = { bad: "red", warn: "yellow", info: "reset" } as const;
+  for (const { severity, confidence, text, evidence, next } of verdicts) {
+    const certainty = confidence === "medium" ? " (likely, not certain)" : "";
+    printLine(context, `${paint(context.stdout, context.env, styles[severity], toPlainText(text))}${certainty}`);
+    for (const line of evidence) printLine(context, `  · ${toPlainText(line)}`);
+    printLine(context, `  → ${toPlainText(next)}`);
+  }
 }
 
 async function printMetrics(context: Context, client: Client, id: string, metrics: readonly MetricInfo[]) {

@@ -13,6 +13,7 @@ import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import { durationParts } from "./durations.ts";
+import { Findings } from "./findings.tsx";
 import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
 
 export function Overview() {
@@ -21,6 +22,7 @@ export function Overview() {
     <div className="scroll">
       <div className="page stack">
         <VerdictLine run={run} />
+        <Findings run={run} />
         <KeyCurves run={run} />
         <OverviewPanels run={run}>
           <KeyTexts title="parameters" rows={Object.entries(run.params)} to="/runs/$id/params" run={run.id} />

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { toVerdict } from "./verdict.ts";
 
-const sound = { faults: 0, missing: 0, duplicates: 0, nonfinite: 0 };
 const run = {
   status: "running" as const,
   status_raw: "training",
@@ -11,7 +10,6 @@ const run = {
   duration_ns: null,
   progress: { current: 250, total: 1000, unit: "steps", message: "" },
   error: "",
-  integrity: sound,
 };
 const nowMs = 1_000_000_100_000;
 
@@ -31,8 +29,8 @@ test("an ended run says how, after how long, and whether it stopped early", () =
   expect(toVerdict({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended was never told.");
 });
 
-test("what is to be minded is said in words", () => {
-  const { cautions } = toVerdict({ ...run, integrity: { ...sound, nonfinite: 60, missing: 1 } }, nowMs);
-  expect(cautions).toEqual(["60 values are not finite", "one record is missing"]);
+test("an end before the start is minded", () => {
+  const { cautions } = toVerdict({ ...run, end_ns: "999999999000000000" }, nowMs);
+  expect(cautions).toEqual(["it ends before it starts"]);
   expect(toVerdict(run, nowMs).cautions).toEqual([]);
 });

@@ -6,13 +6,13 @@ import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-
 
 export interface Verdict {
   readonly text: string;
-  /** What is to be minded: values that are not finite, records that are missing, faults. */
+  /** What is to be minded about the run's own times. */
   readonly cautions: readonly string[];
 }
 
 type Judged = Pick<
   Run,
-  "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error" | "integrity"
+  "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error"
 >;
 
 export function toVerdict(run: Judged, nowMs: number): Verdict {
@@ -70,13 +70,7 @@ function shareOf(progress: Judged["progress"]): number | null {
   return current === null || total === null || !(total > 0) ? null : current / total;
 }
 
-function cautionsOf({ integrity, start_ns, end_ns }: Judged): string[] {
-  const { nonfinite, missing, faults } = integrity;
-  const count = (n: number, one: string, many: string) => (n === 1 ? `one ${one}` : `${n} ${many}`);
-  return [
-    ...(nonfinite > 0 ? [`${count(nonfinite, "value is", "values are")} not finite`] : []),
-    ...(missing > 0 ? [`${count(missing, "record is", "records are")} missing`] : []),
-    ...(faults > 0 ? [`${count(faults, "fault", "faults")}`] : []),
-    ...(start_ns !== null && end_ns !== null && toOffsetNs(end_ns, start_ns) < 0 ? ["it ends before it starts"] : []),
-  ];
+/** What the findings and the run's head do not say. */
+function cautionsOf({ start_ns, end_ns }: Judged): string[] {
+  return start_ns !== null && end_ns !== null && toOffsetNs(end_ns, start_ns) < 0 ? ["it ends before it starts"] : [];
 }

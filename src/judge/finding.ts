@@ -1,0 +1,54 @@
+// What a judgement says: one sentence, what it rests on, how sure it is, and the next thing to try.
+
+export const findingCodes = [
+  "nonfinite",
+  "diverging",
+  "rate_too_high",
+  "input_bound",
+  "compute_bound",
+  "gpu_idle",
+  "straggler",
+  "checkpointing",
+  "gaps",
+] as const;
+export type FindingCode = (typeof findingCodes)[number];
+
+export const severities = ["bad", "warn", "info"] as const;
+export type Severity = (typeof severities)[number];
+
+/** There is no low one: what rests on little is not said. */
+export const confidences = ["high", "medium"] as const;
+export type Confidence = (typeof confidences)[number];
+
+/** Where a person sees it for themselves. */
+export const findingViews = ["charts", "timeline", "tensors", "integrity"] as const;
+export type FindingView = (typeof findingViews)[number];
+
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  readonly confidence: Confidence;
+  /** A sentence with the numbers that matter. */
+  readonly text: string;
+  /** The numbers that it rests on, as sentences. */
+  readonly evidence: readonly string[];
+  /** The next thing to try. */
+  readonly next: string;
+  /** Where it begins; null when it is about the whole run. */
+  readonly at: Place | null;
+  /** The metric that it is about; '' for none. */
+  readonly metric: string;
+  readonly view: FindingView;
+}
+
+export interface Place {
+  readonly step: bigint | null;
+  readonly tsNs: bigint;
+}
+
+const order = { bad: 0, warn: 1, info: 2 } as const;
+
+/** The worst first. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => order[a.severity] - order[b.severity]);
+}

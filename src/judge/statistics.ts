@@ -1,0 +1,33 @@
+// Statistics that a few wild values do not move.
+
+/** The middle one; of an even number the mean of the two in the middle. NaN of nothing. */
+export function medianOf(values: Iterable<number>): number {
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) return Number.NaN;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+/** How far values usually are from their median, scaled to a standard deviation where they are normally spread. */
+export function spreadOf(values: readonly number[] | Float64Array, median: number = medianOf(values)): number {
+  return 1.4826 * medianOf(Float64Array.from(values, (value) => Math.abs(value - median)));
+}
+
+/** Means over the last `span` values, each weighing less than the one after it. */
+export class Smoothed {
+  private readonly alpha: number;
+  private weight = 0;
+  private sum = 0;
+
+  constructor(span: number) {
+    this.alpha = 2 / (span + 1);
+  }
+
+  add(value: number): number {
+    this.sum += this.alpha * (value - this.sum);
+    this.weight += this.alpha * (1 - this.weight);
+    return this.sum / this.weight;
+  }
+}

@@ -1,0 +1,80 @@
+// A rank that is slower than the others nearly always. One slow stretch is the weather; a straggler is chronic.
+
+import type { RankWindow, RunEvidence } from "./evidence.ts";
+import type { Finding } from "./finding.ts";
+import { medianOf } from "./statistics.ts";
+import { sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
+
+export interface StragglerLimits {
+  readonly factor: number;
+  readonly share: number;
+  readonly windowsMin: number;
+}
+
+export const stragglerLimits: StragglerLimits = { factor: 1.25, share: 0.8, windowsMin: 5 };
+const stepsInWindowMin = 3;
+
+export interface Straggler {
+  readonly worker: string;
+  readonly windows: number;
+  readonly slowWindows: number;
+  /** Medians over the windows. */
+  readonly meanNs: number;
+  readonly othersNs: number;
+}
+
+/** The slowest that is above `factor` times the median of the others in `share` of the windows. */
+export function findStraggler(
+  windows: readonly RankWindow[],
+  limits: StragglerLimits = stragglerLimits,
+): Straggler | null {
+  const usable = windows.filter(({ steps, meanNs }) => steps >= stepsInWindowMin && meanNs > 0);
+  const workers = new Set(usable.map(({ worker }) => worker));
+  if (workers.size < 2) return null;
+  const byWindow = [...Map.groupBy(usable, ({ window }) => window).values()].filter((each) => each.length >= 2);
+  const found = [...workers].map((worker) => toStraggler(worker, byWindow, limits.factor));
+  return (
+    found
+      .filter((one) => one.windows >= limits.windowsMin && one.slowWindows >= one.windows * limits.share)
+      .sort((a, b) => b.meanNs / b.othersNs - a.meanNs / a.othersNs)[0] ?? null
+  );
+}
+
+function toStraggler(worker: string, byWindow: readonly (readonly RankWindow[])[], factor: number): Straggler {
+  const mine: number[] = [];
+  const theirs: number[] = [];
+  let slowWindows = 0;
+  for (const window of byWindow) {
+    const own = window.find((each) => each.worker === worker);
+    if (own === undefined) continue;
+    const others = medianOf(window.filter((each) => each !== own).map(({ meanNs }) => meanNs));
+    mine.push(own.meanNs);
+    theirs.push(others);
+    if (own.meanNs > factor * others) slowWindows++;
+  }
+  return { worker, windows: mine.length, slowWindows, meanNs: medianOf(mine), othersNs: medianOf(theirs) };
+}
+
+export function judgeStraggler({ windows }: RunEvidence): Finding | null {
+  const found = findStraggler(windows);
+  if (found === null) return null;
+  const { worker, meanNs, othersNs, slowWindows } = found;
+  return {
+    code: "straggler",
+    severity: "warn",
+    confidence: found.windows >= 10 ? "high" : "medium",
+    text: `${capital(sayWorker(worker))} is a straggler: ${sayNumber(meanNs / othersNs)} times as long as the others for a step.`,
+    evidence: [
+      `${sayTime(meanNs)} a step, the median of the others is ${sayTime(othersNs)}`,
+      `slower in ${slowWindows} of ${found.windows} windows (${sayShare(slowWindows / found.windows)})`,
+    ],
+    next: "Look at that rank's host: its GPU clocks and temperature, its data, what else runs there.",
+    at: null,
+    metric: "",
+    view: "timeline",
+  };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

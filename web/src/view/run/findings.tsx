@@ -1,0 +1,82 @@
+// What is wrong with the run or bounds it: each verdict with its evidence and the next thing to try.
+
+import { Link } from "@tanstack/react-router";
+import type { Verdict } from "#api/contract/judge.ts";
+import type { Run } from "#api/contract/run.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Icon } from "../../part/icon.tsx";
+import "./findings.css";
+
+const looks = {
+  bad: { icon: "cross", className: "status-failed" },
+  warn: { icon: "warning", className: "status-warn" },
+  info: { icon: "info", className: "muted" },
+} as const;
+
+/** Nothing at all when there is nothing to say. */
+export function Findings({ run }: { readonly run: Run }) {
+  const answer = useApi(
+    "verdicts",
+    { params: { id: run.id } },
+    { keep: true, staleMs: 10_000, ...(run.status === "running" ? { refetchMs: 15_000 } : {}) },
+  );
+  const verdicts = answer.data?.verdicts ?? [];
+  if (verdicts.length === 0) return null;
+  return (
+    <ul className="findings panel" aria-label="Findings">
+      {verdicts.map((verdict) => (
+        <FindingRow key={verdict.code} run={run} verdict={verdict} />
+      ))}
+    </ul>
+  );
+}
+
+function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Verdict }) {
+  const { icon, className } = looks[verdict.severity];
+  return (
+    <li className="finding" data-code={verdict.code}>
+      <span className={className}>
+        <Icon name={icon} size={14} />
+      </span>
+      <div className="grow">
+        <p>
+          <strong>{verdict.text}</strong>{" "}
+          {verdict.confidence === "medium" ? <span className="muted">likely, not certain</span> : null}
+        </p>
+        <p className="muted">{verdict.evidence.join(" · ")}</p>
+        <p>{verdict.next}</p>
+      </div>
+      <SeeIt run={run} verdict={verdict} />
+    </li>
+  );
+}
+
+function SeeIt({ run, verdict: { view, metric } }: { readonly run: Run; readonly verdict: Verdict }) {
+  const params = { id: run.id };
+  switch (view) {
+    case "charts":
+      return (
+        <Link to="/runs/$id/charts" params={params} search={metric === "" ? {} : { find: metric }}>
+          charts
+        </Link>
+      );
+    case "timeline":
+      return (
+        <Link to="/runs/$id/timeline" params={params}>
+          timeline
+        </Link>
+      );
+    case "tensors":
+      return (
+        <Link to="/runs/$id/tensors" params={params}>
+          tensors
+        </Link>
+      );
+    case "integrity":
+      return (
+        <Link to="/runs/$id/integrity" params={params}>
+          integrity
+        </Link>
+      );
+  }
+}
