@@ -1,10 +1,58 @@
 // Changes of the small state as journal records: keys, edits, commands, audit lines. The record holds the
-// rows themselves, so that folding it again gives the same state.
+// rows themselves, so that folding it again gives the same state; a deletion names the runs and their groups.
 
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import type { JsonValue } from "#base/json/value.ts";
 import { type StateChange, stateTables } from "#model/state-tables.ts";
+import { nothingApplied } from "./applied.ts";
+import type { Input } from "./input.ts";
+import type { InputKind } from "./input-kind.ts";
+
+export interface ChangeInput extends Input {
+  readonly kind: "change";
+  readonly change: "state" | "delete";
+  readonly author: string;
+}
+
+export interface DeletedRun {
+  readonly runId: string;
+  readonly groupKeys: readonly string[];
+}
+
+export const changeInputs: InputKind<ChangeInput> = {
+  kind: "change",
+  decode(input) {
+    const state = input.change === "delete" ? toDeletionRows(input) : decodeChanges(input.body);
+    return { prepare: () => null, apply: () => ({ ...nothingApplied, state, accepted: 1 }) };
+  },
+};
+
+/** The runs that an input deletes; null when it is something else. */
+export function deletedBy(input: Input): readonly DeletedRun[] | null {
+  return input.kind === changeInputs.kind && (input as ChangeInput).change === "delete" ? decodeDeletion(input) : null;
+}
+
+export function encodeDeletion(runs: readonly DeletedRun[]): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ runs }));
+}
+
+function decodeDeletion({ body }: Input): readonly DeletedRun[] {
+  return (JSON.parse(new TextDecoder().decode(body)) as { runs: DeletedRun[] }).runs;
+}
+
+/** Groups under a newer version that says when they were deleted, and the audit's line. */
+function toDeletionRows(input: ChangeInput): StateChange[] {
+  const { workspace, receivedNs, author } = input;
+  const gone = { session_id: "", root_kind: "", rank: 0, pipeline_id: null, deployment_id: null, model_id: null };
+  const flags = { forked: 0, imported: 0, deleted_ns: receivedNs, version: receivedNs };
+  return decodeDeletion(input).flatMap(({ runId, groupKeys }, at): StateChange[] => {
+    const row = { workspace, protocol: "deleted", run_id: runId, ...gone, ...flags };
+    const hidden = groupKeys.map((group_key): StateChange => ({ table: "groups", row: { ...row, group_key } }));
+    const audit = { workspace, at_ns: receivedNs + BigInt(at), author, action: "run_deleted", subject: runId };
+    return [...hidden, { table: "audit", row: { ...audit, detail: "{}", version: receivedNs } }];
+  });
+}
 
 export function encodeChanges(changes: readonly StateChange[]): Uint8Array {
   return new TextEncoder().encode(formatJson(changes as unknown as JsonValue, "lossless"));

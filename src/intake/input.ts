@@ -29,95 +29,17 @@ export interface Arrival {
   readonly copyOf?: number;
 }
 
-export interface CirronBatchInput extends Arrival {
-  readonly kind: "cirron_batch";
+/** What rows are told of the arrival of their journal record. */
+export interface ArrivedAt extends Omit<Arrival, "source"> {
+  readonly position: number;
+}
+
+/** One journal record. What else a kind of input has stands in the record's head, as its protocol declares it. */
+export interface Input extends Arrival {
+  readonly kind: string;
   readonly body: Uint8Array;
   readonly packed?: PackedBody;
 }
-
-export interface SemantivaLinesInput extends Arrival {
-  readonly kind: "semantiva_lines";
-  /** Whole lines. */
-  readonly body: Uint8Array;
-  readonly packed?: PackedBody;
-  /** The file the lines came from, '' for none, and where in it or in the stream the body begins. */
-  readonly file: string;
-  readonly firstLine: number;
-  readonly offset: number;
-}
-
-export interface XtrackFramesInput extends Arrival {
-  readonly kind: "xtrack_frames";
-  /** Whole frames, or bytes between frames that could not be understood. */
-  readonly body: Uint8Array;
-  readonly file: string;
-  readonly offset: number;
-  /** The run of the stream's last `run_start`, for events that name none. */
-  readonly currentRun: string | null;
-}
-
-/** Lines that a program under `tributary run` printed. */
-export interface LogLinesInput extends Arrival {
-  readonly kind: "log_lines";
-  readonly body: Uint8Array;
-  readonly wrapperId: string;
-  readonly stream: "stdout" | "stderr";
-  readonly offset: number;
-  /** When the lines were printed, where that is known; else when they arrived. */
-  readonly printedNs?: string;
-}
-
-/** What `tributary run` tells of the program it runs: whole JSON lines. */
-export interface WrapperLinesInput extends Arrival {
-  readonly kind: "wrapper_lines";
-  readonly body: Uint8Array;
-  readonly wrapperId: string;
-}
-
-/** A blob was stored under an object key; its bytes are in the blob store, not here. */
-export interface BlobInput extends Arrival {
-  readonly kind: "blob";
-  readonly spanId: string;
-  readonly blobKind: string;
-  readonly objectKey: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly contentType: string;
-  readonly body: Uint8Array;
-}
-
-/** Something that was refused: kept as a fault with its bytes. */
-export interface RefusedInput extends Arrival {
-  readonly kind: "refused";
-  readonly protocol: string;
-  readonly code: string;
-  readonly detail: string;
-  /** JSON of the FaultPlace. */
-  readonly place: string;
-  /** Of a fault that was kept elsewhere before: its identity there and the rows it stands with. */
-  readonly faultId?: string;
-  readonly groupKey?: string;
-  readonly body: Uint8Array;
-}
-
-/** A change of the small state: keys, edits, deletions, commands, the wrapper's start and exit. */
-export interface ChangeInput extends Arrival {
-  readonly kind: "change";
-  readonly change: string;
-  readonly author: string;
-  /** JSON, by `change`. */
-  readonly body: Uint8Array;
-}
-
-export type Input =
-  | CirronBatchInput
-  | SemantivaLinesInput
-  | XtrackFramesInput
-  | LogLinesInput
-  | WrapperLinesInput
-  | BlobInput
-  | RefusedInput
-  | ChangeInput;
 
 const [plainVersion, packedVersion] = [1, 2];
 const headStart = 5;
@@ -126,7 +48,7 @@ const textDecoder = new TextDecoder();
 
 /** The parts of the journal record, to be written one after the other; the body is not copied. */
 export function encodeInput(input: Input): Uint8Array[] {
-  const { body, receivedNs, packed, ...rest } = input as Input & { packed?: PackedBody };
+  const { body, receivedNs, packed, ...rest } = input;
   const words = { ...rest, receivedNs: receivedNs.toString() };
   if (packed === undefined) return [...encodeHead(plainVersion, words), body];
   const how = { encoding: packed.encoding, bytes: body.length };

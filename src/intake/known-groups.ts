@@ -1,4 +1,4 @@
-// The groups of XTrack, Semantiva and captured output: which run each belongs to, and which of its records are known.
+// Groups whose records are known within the group: which run each belongs to, and which of its records came.
 //
 // A group is in memory whole or not at all. Those that were longest silent are let go when memory is short, and come back
 // whole from the store before the next of their records is applied. A filter over all keys tells a group that the store
@@ -9,11 +9,12 @@ import type { GroupKey } from "#model/group-key.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { IdMap } from "./id-map.ts";
-import { SeqSet, unknownContent } from "./xtrack/seq-set.ts";
+import { SeqSet, unknownContent } from "./seq-set.ts";
 
 export interface GroupCause {
   readonly workspace: string;
-  readonly protocol: "xtrack" | "semantiva" | "launch" | "run";
+  /** What the group's row is called; a protocol may have several kinds of groups. */
+  readonly protocol: string;
   /** The id the records carry. */
   readonly ownId: string;
   /** The run that a path, a wrapper or `--run-id` named. */

@@ -32,16 +32,18 @@ function input(text: string): Input {
   };
 }
 
+const textOf = ({ body }: Input) => new TextDecoder().decode(body);
+
 /** Remembers what was applied, in order; a text that was seen counts as a duplicate. */
 function recorder() {
   const seen: string[] = [];
   const applier: Applier = {
-    decode: (one) => new TextDecoder().decode(one.body),
+    decode: () => ({ prepare: () => null, apply: () => nothingApplied }),
     prepare: () => null,
-    apply(_, one, decoded) {
+    apply(_, one) {
       expect(one.receivedNs).toBe(1794710396768536383n);
-      const isKnown = seen.includes(decoded as string);
-      seen.push(decoded as string);
+      const isKnown = seen.includes(textOf(one));
+      seen.push(textOf(one));
       return { ...nothingApplied, accepted: isKnown ? 0 : 1, duplicates: isKnown ? 1 : 0 };
     },
   };
@@ -131,7 +133,7 @@ function gated() {
   const { seen, applier } = recorder();
   const gate = Promise.withResolvers<void>();
   let isOpen = false;
-  const slow: Applier = { ...applier, prepare: (_, decoded) => (decoded === "slow" && !isOpen ? gate.promise : null) };
+  const slow: Applier = { ...applier, prepare: (one) => (textOf(one) === "slow" && !isOpen ? gate.promise : null) };
   const open = () => {
     isOpen = true;
     gate.resolve();

@@ -13,6 +13,7 @@ import type { Batch } from "#model/batch.ts";
 import { rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
 import { decodeInput, encodeInput, type Input } from "./input.ts";
+import type { Decoded } from "./input-kind.ts";
 
 /** The part of the journal that intake uses. */
 export interface InputLog {
@@ -31,10 +32,10 @@ export interface BatchSink {
 
 /** Turns inputs into rows. `decode` is pure; `apply` changes the state. */
 export interface Applier {
-  decode(input: Input): unknown;
+  decode(input: Input): Decoded;
   /** May first have to look up identities in the store; null when it need not. */
-  prepare(input: Input, decoded: unknown): Promise<void> | null;
-  apply(position: number, input: Input, decoded: unknown): Applied;
+  prepare(input: Input, decoded: Decoded): Promise<void> | null;
+  apply(position: number, input: Input, decoded: Decoded): Applied;
 }
 
 export interface Receipt {
@@ -54,7 +55,7 @@ export interface AppliedInput {
 interface Entry {
   readonly position: number;
   readonly input: Input;
-  readonly decoded: unknown;
+  readonly decoded: Decoded;
   readonly settle: (receipt: Receipt) => void;
   /** How often it was put off. */
   readonly delays: number;
@@ -111,7 +112,7 @@ export class Sequencer {
   }
 
   /** `decoded` is what the applier made of the input when the caller has looked at it before. */
-  submit(input: Input, decoded: unknown = this.applier.decode(input)): Submitted {
+  submit(input: Input, decoded: Decoded = this.applier.decode(input)): Submitted {
     const appended = this.log.append(encodeInput(input));
     if (appended === "memory_full" || appended === "disk_full") return appended;
     const applied = Promise.withResolvers<Receipt>();

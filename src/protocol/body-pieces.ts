@@ -2,6 +2,7 @@
 // What a body has beyond the items it may have stays together as one fault that is not read.
 
 import type { Arrival } from "#intake/input.ts";
+import type { RefusedInput } from "#intake/refused.ts";
 import type { Submission } from "./protocol.ts";
 
 export const pieceBytesMax: number = 256 * 1024;
@@ -62,9 +63,9 @@ export function toRest(
 ): Submission {
   const detail = `A body may have ${itemsMax} records: ${what}, ${body.length - from} bytes, were not read.`;
   const place = JSON.stringify({ offset: from });
-  return {
-    input: { ...arrival, kind: "refused", protocol, code: "too_many_items", detail, place, body: body.subarray(from) },
-  };
+  const rest = { code: "too_many_items", detail, place, body: body.subarray(from) };
+  const input: RefusedInput = { ...arrival, kind: "refused", protocol, ...rest };
+  return { input };
 }
 
 function countLines(body: Uint8Array, from: number): number {

@@ -3,6 +3,7 @@
 
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival, Input, PackedBody } from "#intake/input.ts";
+import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import type { Fault } from "#model/fault.ts";
 import type { ExportedKind } from "./exported.ts";
 import type { IngestRoute } from "./facts.ts";
@@ -13,8 +14,8 @@ import type { StoredRecords } from "./stored-record.ts";
 export interface Protocol {
   /** What it is called and where its clients post. */
   readonly facts: ProtocolFacts;
-  /** The kinds of journal records that it makes. */
-  readonly inputs: readonly Input["kind"][];
+  /** The kinds of journal records that it makes, each with how it is decoded, prepared and applied. */
+  readonly inputs: readonly InputKind[];
   /** Its HTTP doors; none for one that is only spoken over sockets or read from files. */
   readonly doors: readonly HttpDoor[];
   /** What a file is to this protocol, from its name and first bytes; null when it is none of its files. */
@@ -81,7 +82,7 @@ export interface TakenRequest {
 export interface Submission {
   readonly input: Input;
   /** What the input was decoded to, when that was done already. */
-  readonly decoded?: unknown;
+  readonly decoded?: Decoded;
 }
 
 /** The counts of all submissions together; zeros when the answer did not wait for them. */

@@ -1,6 +1,9 @@
 // The registry: every protocol, once. A new one is a folder beside the others and a line here and in `facts.ts`.
 
+import { changeInputs } from "#intake/changes.ts";
 import type { Input } from "#intake/input.ts";
+import type { InputKind } from "#intake/input-kind.ts";
+import { isRefused, refusedInputs } from "#intake/refused.ts";
 import { cirron } from "./cirron/protocol.ts";
 import type { HttpDoor, Protocol } from "./protocol.ts";
 import { run } from "./run/protocol.ts";
@@ -27,11 +30,18 @@ export function doorsByRoute(of: readonly Protocol[] = protocols): Map<HttpDoor[
   return Map.groupBy(doors, ({ route }) => route);
 }
 
+/** Every kind of input that the journal may hold: those of the protocols, and our own. */
+export const inputKinds: readonly InputKind[] = [
+  ...protocols.flatMap(({ inputs }) => inputs),
+  refusedInputs,
+  changeInputs,
+];
+
 /** Whose records inputs of a kind are, by name; null for changes, which are nobody's. */
-export function protocolOfKind(kind: Input["kind"]): string | null {
-  return protocols.find(({ inputs }) => inputs.includes(kind))?.facts.name ?? null;
+export function protocolOfKind(kind: string): string | null {
+  return protocols.find(({ inputs }) => inputs.some((own) => own.kind === kind))?.facts.name ?? null;
 }
 
 export function protocolOfInput(input: Input): string | null {
-  return input.kind === "refused" ? input.protocol : protocolOfKind(input.kind);
+  return isRefused(input) ? input.protocol : protocolOfKind(input.kind);
 }

@@ -1,20 +1,11 @@
 import { expect, it } from "vitest";
 import { groupKinds } from "#model/group-key.ts";
 import { ingestPaths } from "#protocol/facts.ts";
-import { protocols } from "#protocol/protocols.ts";
+import { inputKinds, protocols } from "#protocol/protocols.ts";
 import { listFiles, readText } from "./files.ts";
 
 // Where a protocol may be called by its name: its own folders and files in a room, the SDK, and the recipes of the page.
 const ownPlace = /^src\/(protocol|wire|emit)\/|(^|[/-])(cirron|semantiva|xtrack)[/.-]|\/recipes\.ts$/;
-// What the journal calls its records, which is stored; and who takes them, until each protocol does it itself.
-const known = new Set([
-  "src/intake/input.ts",
-  "src/intake/applier.ts",
-  "src/intake/groups.ts",
-  "src/intake/known-groups.ts",
-  "src/store/reader/restore.ts",
-]);
-
 /** Settings and tables that are called so. */
 const otherWords = /cirron_(batches|components|ids)|xtrackAddress|xtrackUnixPath/g;
 
@@ -24,7 +15,7 @@ it("calls a protocol by its name only in its own folders", () => {
   const found = listFiles("src")
     .concat(listFiles("web/src"))
     .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\./.test(path))
-    .filter((path) => !ownPlace.test(path) && !known.has(path))
+    .filter((path) => !ownPlace.test(path))
     .flatMap((path) =>
       readText(path)
         .split("\n")
@@ -40,7 +31,7 @@ it("has every protocol once, with names, doors and letters that are nobody else'
   expect(new Set(names).size).toBe(names.length);
   const letters = Object.values(groupKinds);
   expect(new Set(letters).size).toBe(letters.length);
-  const inputs = protocols.flatMap((protocol) => protocol.inputs);
+  const inputs = inputKinds.map(({ kind }) => kind);
   expect(new Set(inputs).size).toBe(inputs.length);
   const exported = protocols.flatMap((protocol) => protocol.exported.map(({ kind }) => kind));
   expect(new Set(exported).size).toBe(exported.length);

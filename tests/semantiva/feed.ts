@@ -3,9 +3,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
-import { applySemantiva, type SemantivaState } from "#intake/semantiva/apply.ts";
+import { applySemantiva } from "#intake/semantiva/apply.ts";
 import { decodeLines } from "#intake/semantiva/decode-lines.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
 import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
@@ -57,7 +58,7 @@ export function feed(chunks: readonly string[], options: FeedOptions = {}): Fed 
   return { lifecycle, nodes, payloads, applied };
 }
 
-function createState(): SemantivaState {
+function createState(): KnownRecords {
   return { groups: new KnownGroups(), faults: new RecentIds() };
 }
 

@@ -57,7 +57,7 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     const body = toBatchText("later", [{ id: "root2", parent: null, name: "cirron.session", at: 0 }]);
     await postBatch(a, "later", body);
     await eventually(
-      async () => b.app.collector.applier.cirronOf("default").ledger.mayBeStored(hex("later")),
+      async () => b.app.collector.applier.state.cirron.of("default").ledger.mayBeStored(hex("later")),
       "b did not hear of it",
     );
     await postBatch(b, "later", body);

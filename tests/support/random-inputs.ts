@@ -2,6 +2,7 @@
 // repeated, forked and contradicted; runs with events sent twice; lines of pipelines; captured output.
 
 import type { Input } from "#intake/input.ts";
+import type { LogLinesInput } from "#intake/run/log-lines.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 
 type Random = () => number;
@@ -183,7 +184,7 @@ function logInputs(random: Random): Partial<Input>[] {
   const lines = Array.from({ length: 3 }, (_, at) => ({ at: at * 10, text: `line ${at}\n` }));
   const sent = [...lines, ...lines.filter(() => random() < 0.5)];
   return sent.map(
-    ({ at, text }): Partial<Input> => ({
+    ({ at, text }): Partial<LogLinesInput> => ({
       kind: "log_lines",
       wrapperId: "wrap",
       stream: "stdout",

@@ -3,7 +3,6 @@
 import { nowNs } from "#base/clock.ts";
 import type { Control } from "#control/control.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
-import { decodeXtrack } from "#intake/xtrack/stream.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { createAccess } from "#server/http/access.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -29,8 +28,7 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
     }),
     intake: {
       submit: (input, decoded) => collector.submit(input, decoded),
-      decode: decodeXtrack,
-      runOf: (workspace, runId) => collector.applier.runOf(toGroupKey(workspace, runId)) ?? runId,
+      runOf: (workspace, runId) => collector.applier.state.runOf(toGroupKey(workspace, runId)) ?? runId,
       nowNs,
     },
     desk,

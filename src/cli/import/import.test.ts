@@ -15,6 +15,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClient } from "#cli/client.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import type { Input } from "#intake/input.ts";
+import { lineInputs, type SemantivaLinesInput } from "#intake/semantiva/lines-input.ts";
+import { frameInputs, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { type OpenServer, openServer } from "#server/http/open-server.testing.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { importPaths } from "./import.ts";
@@ -112,7 +114,7 @@ describe("an XTrack file", () => {
     const parts = [...server.inputs].sort((a, b) => offsetOf(a) - offsetOf(b));
     expect(parts.length).toBeGreaterThan(1);
     expect(bytesOf(parts).equals(readFileSync(file))).toBe(true);
-    expect(parts.map((part) => (part.kind === "xtrack_frames" ? part.currentRun : ""))).toEqual([
+    expect(parts.map((part) => (isFrames(part) ? part.currentRun : ""))).toEqual([
       null,
       ...parts.slice(1).map(() => "r"),
     ]);
@@ -195,7 +197,7 @@ describe("what is too large for a request", () => {
       .matchAll(/"n":(\d+),"pad":"x*"\}\n/g);
     expect(Array.from(whole, ([, n]) => Number(n)).sort()).toEqual([1, 2, 3, 5, 6, 7]);
     const places = server.inputs.map((input) =>
-      input.kind === "semantiva_lines" ? [input.firstLine, input.offset] : [],
+      input.kind === lineInputs.kind ? [(input as SemantivaLinesInput).firstLine, offsetOf(input)] : [],
     );
     expect(places).toContainEqual([3, line(3, 10).length + line(4, 3 << 20).length]);
   });
@@ -214,7 +216,7 @@ describe("what is too large for a request", () => {
     expect(Math.max(...sent.map((body) => body.length))).toBeLessThan(1 << 20);
     for (const frame of [start, metric(2), metric(4)])
       expect(sent.some((body) => body.includes(Buffer.from(frame)))).toBe(true);
-    const places = server.inputs.map((input) => (input.kind === "xtrack_frames" ? input.offset : -1));
+    const places = server.inputs.map((input) => (isFrames(input) ? input.offset : -1));
     expect(places).toContain(start.length + metric(2).length);
   });
 
@@ -320,9 +322,7 @@ describe("the command", () => {
     const { code, out, err } = await runInTest(["import", folder, "--server", server.url]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^1 file /)]);
     expect(err).toContain(`${join(folder, "renamed")} was not read: a data folder of Tributary itself\n`);
-    expect(server.inputs.map((input) => (input.kind === "xtrack_frames" ? input.file : ""))).toEqual([
-      join(folder, "mine.bin"),
-    ]);
+    expect(server.inputs.map((input) => (isFrames(input) ? input.file : ""))).toEqual([join(folder, "mine.bin")]);
   });
 
   it("does not follow links out of the folder that it was given", async () => {
@@ -349,6 +349,10 @@ describe("the command", () => {
   });
 });
 
+function isFrames(input: Input): input is XtrackFramesInput {
+  return input.kind === frameInputs.kind;
+}
+
 function offsetOf(input: Input): number {
-  return input.kind === "xtrack_frames" ? input.offset : 0;
+  return (input as XtrackFramesInput | SemantivaLinesInput).offset;
 }

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Applied } from "#intake/applied.ts";
 import { toFaultRows } from "#intake/fault-rows.ts";
-import type { CirronBatchInput } from "#intake/input.ts";
+import type { Arrival } from "#intake/input.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
@@ -13,10 +13,15 @@ import { toMetricRows } from "./metric-rows.ts";
 import { stampRows } from "./rows.ts";
 import type { CirronOutcome, CirronWorkspace } from "./workspace.ts";
 
+/** A batch as it came. */
+interface ArrivedBody extends Arrival {
+  readonly body: Uint8Array;
+}
+
 export function applyCirronBatch(
   workspace: CirronWorkspace,
   position: number,
-  input: CirronBatchInput,
+  input: ArrivedBody,
   batch: CirronBatch,
 ): Applied {
   const contentHash = createHash("sha256").update(input.body).digest("hex");
@@ -45,7 +50,7 @@ function toParts(
   outcome: CirronOutcome,
   faults: readonly Fault[],
   position: number,
-  input: CirronBatchInput,
+  input: ArrivedBody,
 ): AnyTablePart[] {
   const parts: AnyTablePart[] = [];
   if (rows.spans.span_id.length > 0) parts.push({ table: "spans", rows: rows.spans, dropped: outcome.dropped.spans });
@@ -68,7 +73,7 @@ function toParts(
  * A conflict is found among rows, not bytes; the whole body is kept so that both contents can be seen, once: a batch
  * may conflict in each of its rows.
  */
-function toConflicts(found: readonly Fault[], input: CirronBatchInput): Fault[] {
+function toConflicts(found: readonly Fault[], input: ArrivedBody): Fault[] {
   const faults = new FaultList<Fault>();
   let hasBody = false;
   for (const fault of found)
@@ -80,7 +85,7 @@ function toConflicts(found: readonly Fault[], input: CirronBatchInput): Fault[] 
   return faults.toArray(toRestFault);
 }
 
-function ledgerRow(input: CirronBatchInput, batch: CirronBatch, contentHash: string, groupKey: string): StateChange {
+function ledgerRow(input: ArrivedBody, batch: CirronBatch, contentHash: string, groupKey: string): StateChange {
   return {
     table: "cirron_batches",
     row: {

@@ -3,12 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ArrayColumn, NullableColumn } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
+import type { ArrivedAt } from "#intake/input.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { type AnyColumn, type FactTable, rowFlags } from "#model/tables.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
-import { applySemantiva, type SemantivaMeta, type SemantivaState } from "./apply.ts";
+import { applySemantiva } from "./apply.ts";
 import { decodeLines } from "./decode-lines.ts";
 
 const registry = createRegistry(bundledSchemas);
@@ -16,11 +18,11 @@ const encoder = new TextEncoder();
 const fixtures = "tests/fixtures/semantiva";
 const launchId = "0682b1b684444aeca5dd938c74a0cfb8";
 
-function createState(): SemantivaState {
+function createState(): KnownRecords {
   return { groups: new KnownGroups(), faults: new RecentIds() };
 }
 
-function apply(body: Uint8Array | string, state = createState(), meta: Partial<SemantivaMeta> = {}): Applied {
+function apply(body: Uint8Array | string, state = createState(), meta: Partial<ArrivedAt> = {}): Applied {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const chunk = decodeLines({ body: bytes, file: "t.jsonl", firstLine: 1, offset: 0 }, registry);
   const arrival = {

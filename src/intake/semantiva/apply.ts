@@ -3,35 +3,18 @@
 
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
-import type { KnownGroups } from "#intake/known-groups.ts";
-import type { RecentIds } from "#intake/recent-ids.ts";
+import type { ArrivedAt } from "#intake/input.ts";
+import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { GroupKey } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { FaultyLine, SemantivaChunk, TakenLine } from "./decode-lines.ts";
-import { isLifecycleType, type Keys, toKeys, toRunKey } from "./keys.ts";
+import { isLifecycleType, type Keys, toFaultKey, toKeys } from "./keys.ts";
 import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
 
-export interface SemantivaState {
-  /** Runs and launches with the lines that are known of them. */
-  readonly groups: KnownGroups;
-  /** Identities of faults that were applied. */
-  readonly faults: RecentIds;
-}
-
-export interface SemantivaMeta {
-  readonly workspace: string;
-  readonly receivedNs: bigint;
-  /** The journal record the chunk came from. */
-  readonly position: number;
-  readonly transport: string;
-  readonly runOverride: string | null;
-  readonly imported: boolean;
-}
-
-export function applySemantiva(state: SemantivaState, chunk: SemantivaChunk, meta: SemantivaMeta): Applied {
+export function applySemantiva(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt): Applied {
   const batch = new SemantivaBatch(state, meta);
   for (const line of chunk.taken) batch.take(line);
   for (const line of chunk.faulty) batch.keepFault(line);
@@ -50,6 +33,10 @@ export function groupsOf(chunk: SemantivaChunk, workspace: string): Set<GroupKey
   return new Set(chunk.taken.map(({ message }) => toKeys(message, workspace).groupKey));
 }
 
+export function placeFaults({ faulty }: SemantivaChunk, workspace: string): PlacedFault[] {
+  return faulty.map(({ fault, runId }) => ({ fault, groupKey: toFaultKey(workspace, runId) }));
+}
+
 function toEventId(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, 16).toString("hex");
 }
@@ -58,8 +45,8 @@ class SemantivaBatch {
   readonly changes: StateChange[] = [];
   accepted = 0;
   duplicates = 0;
-  private readonly state: SemantivaState;
-  private readonly meta: SemantivaMeta;
+  private readonly state: KnownRecords;
+  private readonly meta: ArrivedAt;
   private readonly events = createRows("events");
   private readonly nodes = createRows("nodes");
   private readonly lifecycle = createRows("lifecycle");
@@ -67,7 +54,7 @@ class SemantivaBatch {
   private readonly faults = createRows("faults");
   private readonly notedGroups = new Set<string>();
 
-  constructor(state: SemantivaState, meta: SemantivaMeta) {
+  constructor(state: KnownRecords, meta: ArrivedAt) {
     this.state = state;
     this.meta = meta;
   }
@@ -100,7 +87,7 @@ class SemantivaBatch {
     loadIdentity(Buffer.from(id, "hex"), this.meta.workspace);
     if (!this.state.faults.add()) return;
     const { workspace, receivedNs, position, transport } = this.meta;
-    const groupKey = runId.isWellFormed() && runId !== "" ? toRunKey(workspace, runId) : "";
+    const groupKey = toFaultKey(workspace, runId);
     pushFault(
       this.faults,
       fault,
@@ -128,7 +115,7 @@ class SemantivaBatch {
     const ofRun = runId !== "";
     const cause = {
       workspace,
-      protocol: ofRun ? ("semantiva" as const) : ("launch" as const),
+      protocol: ofRun ? "semantiva" : "launch",
       ownId: ofRun ? runId : launchId,
       // A named run is where pipelines report to; a launch stays itself.
       runOverride: ofRun ? this.meta.runOverride : null,

@@ -14,8 +14,13 @@ export interface Keys {
   readonly launchId: string;
 }
 
-export function toRunKey(workspace: string, runId: string): GroupKey {
+function toRunKey(workspace: string, runId: string): GroupKey {
   return formatGroupKey(workspace, groupKinds.semantivaRun, runId);
+}
+
+/** The group that the fault of a line stands with; '' when the line names no run that could be. */
+export function toFaultKey(workspace: string, runId: string): GroupKey | "" {
+  return runId.isWellFormed() && runId !== "" ? toRunKey(workspace, runId) : "";
 }
 
 export function toKeys({ type, known, runId, record }: Message, workspace: string): Keys {

@@ -1,19 +1,21 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ArrivedAt } from "#intake/input.ts";
+import type { KnownRecords } from "#intake/intake-state.ts";
 import { KnownGroups, LoadingGroup } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
-import { applyXtrack, type XtrackMeta, type XtrackState } from "./apply.ts";
+import { applyXtrack } from "./apply.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "./stream.ts";
 
-const newState = (): XtrackState => ({
+const newState = (): KnownRecords => ({
   groups: new KnownGroups(),
   faults: new RecentIds(),
 });
-const meta = (position = 1): XtrackMeta => ({
+const meta = (position = 1): ArrivedAt => ({
   workspace: "default",
   receivedNs: 1_000_000_000n,
   position,
@@ -26,7 +28,7 @@ const metric = (seq: number, ts = seq * 10, value = seq, run = "r", wid = "") =>
 const start = (run: string, ts: number, wid = "") => encodeFrame("run_start", { seq: 1, ts, wid }, { run_id: run });
 const record = (body: Uint8Array): XtrackRecord => ({ body, offset: 0, currentRun: null, file: "" });
 
-const apply = (state: XtrackState, body: Uint8Array, position = 1) =>
+const apply = (state: KnownRecords, body: Uint8Array, position = 1) =>
   applyXtrack(state, record(body), decodeXtrack(record(body)), meta(position));
 
 /** Kept rows as plain objects; every column of every table must have the same length. */

@@ -7,9 +7,10 @@
 import type { DictColumn, Int64Column } from "#base/columns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
-import type { KnownGroups } from "#intake/known-groups.ts";
-import type { RecentIds } from "#intake/recent-ids.ts";
+import type { ArrivedAt } from "#intake/input.ts";
+import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
+import type { SeqSet } from "#intake/seq-set.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
@@ -19,24 +20,7 @@ import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
 import { frameAt } from "./segments.ts";
 import { SeqRange } from "./seq-ranges.ts";
-import type { SeqSet } from "./seq-set.ts";
 import type { DecodedXtrack, XtrackRecord } from "./stream.ts";
-
-export interface XtrackState {
-  readonly groups: KnownGroups;
-  /** Identities of faults that were applied. */
-  readonly faults: RecentIds;
-}
-
-export interface XtrackMeta {
-  readonly workspace: string;
-  readonly receivedNs: bigint;
-  /** The journal record the events came in. */
-  readonly position: number;
-  readonly transport: string;
-  readonly runOverride: string | null;
-  readonly imported: boolean;
-}
 
 export function toGroupKey(workspace: string, run: string): GroupKey {
   return formatGroupKey(workspace, groupKinds.xtrackRun, run);
@@ -47,12 +31,16 @@ export function groupsOf(decoded: DecodedXtrack, workspace: string): GroupKey[] 
   return decoded.columns.run.keys.filter((run) => run !== "").map((run) => toGroupKey(workspace, run));
 }
 
+export function placeFaults({ faults }: DecodedXtrack, workspace: string): PlacedFault[] {
+  return faults.map(({ fault, run }) => ({ fault, groupKey: run === "" ? "" : toGroupKey(workspace, run) }));
+}
+
 /** Changes the state and hands over the columns of `decoded`, which must not be used again. */
 export function applyXtrack(
-  state: XtrackState,
+  state: KnownRecords,
   record: XtrackRecord,
   decoded: DecodedXtrack,
-  meta: XtrackMeta,
+  meta: ArrivedAt,
 ): Applied {
   const batch = new XtrackBatch(state, record, decoded, meta);
   batch.takeEvents();
@@ -66,11 +54,10 @@ class XtrackBatch {
   accepted = 0;
   duplicates = 0;
   readonly changes: StateChange[] = [];
-  /** Each with the group it stands with; '' when it is not known. */
-  private readonly found: FaultList<{ readonly fault: Fault; readonly groupKey: string }>;
-  private readonly state: XtrackState;
+  private readonly found: FaultList<PlacedFault>;
+  private readonly state: KnownRecords;
   private readonly record: XtrackRecord;
-  private readonly meta: XtrackMeta;
+  private readonly meta: ArrivedAt;
   private readonly columns: EventColumns;
   /** One byte an event, 1 where it must not be stored; made with the first such event. */
   private dropped: Uint8Array | null = null;
@@ -78,19 +65,18 @@ class XtrackBatch {
   private readonly ranges: SeqRange[] = [];
   private readonly streams = new Map<number, WorkerStream>();
 
-  constructor(state: XtrackState, record: XtrackRecord, decoded: DecodedXtrack, meta: XtrackMeta) {
+  constructor(state: KnownRecords, record: XtrackRecord, decoded: DecodedXtrack, meta: ArrivedAt) {
     this.state = state;
     this.record = record;
     this.meta = meta;
     this.columns = decoded.columns;
-    this.found = new FaultList(record.faultsMax);
-    for (const { fault, run } of decoded.faults)
-      this.found.add(() => ({ fault, groupKey: run === "" ? "" : toGroupKey(meta.workspace, run) }));
+    this.found = new FaultList(meta.faultsMax);
+    for (const placed of placeFaults(decoded, meta.workspace)) this.found.add(() => placed);
     this.groupKeys = this.columns.run.keys.map((run) => toGroupKey(meta.workspace, run));
     for (const run of this.columns.run.keys) if (run !== "") this.noteGroup(run);
   }
 
-  get faults(): { readonly fault: Fault; readonly groupKey: string }[] {
+  get faults(): PlacedFault[] {
     return this.found.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) }));
   }
 
@@ -213,7 +199,7 @@ class XtrackBatch {
     this.found.add(() => this.toConflict(event));
   }
 
-  private toConflict(event: number): { readonly fault: Fault; readonly groupKey: string } {
+  private toConflict(event: number): PlacedFault {
     const { columns, record } = this;
     const offset = columns.offset.at(event);
     const place = { ...(record.file === "" ? {} : { file: record.file }), offset };
@@ -261,7 +247,7 @@ interface WorkerStream {
   range: SeqRange | undefined;
 }
 
-function isNewFault(faults: RecentIds, workspace: string, id: string): boolean {
+function isNewFault(faults: KnownRecords["faults"], workspace: string, id: string): boolean {
   loadIdentity(Buffer.from(id, "hex"), workspace);
   return faults.add();
 }

@@ -42,8 +42,6 @@ export interface XtrackRecord {
   readonly currentRun: string | null;
   /** The file the stream is read from, '' for none; named by its faults. */
   readonly file: string;
-  /** How many faults are kept one by one; the usual bound when it is left out. */
-  readonly faultsMax?: number;
 }
 
 export interface TextPiece {

@@ -3,6 +3,7 @@
 // Only who reads a spool is told how many were: there a person waits for the answer.
 
 import { inTurns } from "#base/turns.ts";
+import { batchInputs, type CirronBatchInput, toDecodedBatch } from "#intake/cirron/batch-input.ts";
 import type { HttpDoor, IngestRequest, TakenRequest } from "#protocol/protocol.ts";
 import { decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
 
@@ -14,14 +15,15 @@ export const cirronDoors: readonly HttpDoor[] = routes.map((route) => ({ route, 
 const bytesAtOnce = 256 * 1024;
 
 async function take({ arrival, body, packed, limits }: IngestRequest): Promise<TakenRequest> {
-  const decoded =
+  const result =
     body.length > bytesAtOnce ? await inTurns(decodeBatchInSteps(body, limits.json)) : decodeBatch(body, limits.json);
-  const input = { ...arrival, kind: "cirron_batch" as const, body, ...(packed === undefined ? {} : { packed }) };
+  const kind = batchInputs.kind;
+  const input: CirronBatchInput = { ...arrival, kind, body, ...(packed === undefined ? {} : { packed }) };
   const isRead = arrival.transport === "file";
-  const batch_id = decoded.ok ? decoded.batch.batchId : null;
+  const batch_id = result.ok ? result.batch.batchId : null;
   return {
-    submissions: [{ input, decoded }],
-    refused: decoded.ok ? null : decoded.refusal,
+    submissions: [{ input, decoded: toDecodedBatch(body, result) }],
+    refused: result.ok ? null : result.refusal,
     answerWhen: isRead ? "applied" : "durable",
     toReply: ({ accepted, duplicates }) => ({
       status: 202,

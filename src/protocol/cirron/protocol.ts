@@ -1,3 +1,5 @@
+import { blobInputs } from "#intake/blob.ts";
+import { batchInputs } from "#intake/cirron/batch-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { cirronDoors } from "./doors.ts";
 import { exportedBatch } from "./exported.ts";
@@ -7,7 +9,7 @@ import { cirronRecords } from "./stored-records.ts";
 
 export const cirron: Protocol = {
   facts: cirronFacts,
-  inputs: ["cirron_batch", "blob"],
+  inputs: [batchInputs, blobInputs],
   doors: cirronDoors,
   detect: detectCirron,
   exported: [exportedBatch],

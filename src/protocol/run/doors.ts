@@ -1,5 +1,7 @@
 // Captured output and what `tributary run` tells of the program, over HTTP.
 
+import { type LogLinesInput, logLineInputs } from "#intake/run/log-lines.ts";
+import { type WrapperLinesInput, wrapperLineInputs } from "#intake/run/wrapper-lines.ts";
 import { cutLines } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor } from "#protocol/protocol.ts";
@@ -10,10 +12,15 @@ export const runDoors: readonly HttpDoor[] = [
     take({ arrival, body, query: { wrapper: wrapperId = "", stream = "stdout", offset = 0, at_ns } }) {
       const printed = at_ns === undefined ? {} : { printedNs: at_ns };
       return {
-        submissions: cutLines(arrival, "run", body, (piece) => ({
-          ...{ ...arrival, kind: "log_lines" as const, wrapperId, stream, ...printed },
-          ...{ body: piece.body, offset: offset + piece.from },
-        })),
+        submissions: cutLines(
+          arrival,
+          "run",
+          body,
+          (piece): LogLinesInput => ({
+            ...{ ...arrival, kind: logLineInputs.kind, wrapperId, stream, ...printed },
+            ...{ body: piece.body, offset: offset + piece.from },
+          }),
+        ),
         refused: null,
         answerWhen: "applied",
         toReply: (receipt) => toLinesReply(receipt, "offset"),
@@ -23,8 +30,8 @@ export const runDoors: readonly HttpDoor[] = [
   {
     route: "wrapper",
     take: ({ arrival, body, query: { wrapper: wrapperId = "" } }) => ({
-      submissions: cutLines(arrival, "run", body, (piece) => {
-        return { ...arrival, kind: "wrapper_lines", body: piece.body, wrapperId };
+      submissions: cutLines(arrival, "run", body, (piece): WrapperLinesInput => {
+        return { ...arrival, kind: wrapperLineInputs.kind, body: piece.body, wrapperId };
       }),
       refused: null,
       answerWhen: "applied",

@@ -1,3 +1,4 @@
+import { lineInputs } from "#intake/semantiva/lines-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { semantivaDoors } from "./doors.ts";
 import { exportedTraceLine } from "./exported.ts";
@@ -7,7 +8,7 @@ import { semantivaRecords } from "./stored-records.ts";
 
 export const semantiva: Protocol = {
   facts: semantivaFacts,
-  inputs: ["semantiva_lines"],
+  inputs: [lineInputs],
   doors: semantivaDoors,
   detect: detectSemantiva,
   exported: [exportedTraceLine],

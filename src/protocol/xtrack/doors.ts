@@ -1,6 +1,7 @@
 // Frames over HTTP. A body is a stream of its own: it is framed before it is journalled, and what lies between frames
 // becomes faults.
 
+import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { XtrackStream } from "#intake/xtrack/stream.ts";
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
@@ -46,7 +47,8 @@ function* cutFrames(
       if (chunk === null || chunk.isEmpty) continue;
       const { body, offset, currentRun, decoded } = chunk;
       items += decoded.columns.length + decoded.faults.length;
-      yield { input: { ...arrival, kind: "xtrack_frames", body, file, offset, currentRun }, decoded };
+      const input: XtrackFramesInput = { ...arrival, kind: frameInputs.kind, body, file, offset, currentRun };
+      yield { input, decoded: toDecodedFrames(chunk, decoded) };
     }
   }
 }

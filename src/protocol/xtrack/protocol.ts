@@ -1,3 +1,4 @@
+import { frameInputs } from "#intake/xtrack/frames-input.ts";
 import type { Protocol } from "#protocol/protocol.ts";
 import { xtrackDoors } from "./doors.ts";
 import { exportedEvent } from "./exported.ts";
@@ -7,7 +8,7 @@ import { xtrackRecords } from "./stored-records.ts";
 
 export const xtrack: Protocol = {
   facts: xtrackFacts,
-  inputs: ["xtrack_frames"],
+  inputs: [frameInputs],
   doors: xtrackDoors,
   detect: detectXtrack,
   exported: [exportedEvent],

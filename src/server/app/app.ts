@@ -16,9 +16,9 @@ import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
 import { defaultIntakeLimits } from "#intake/intake-state.ts";
+import type { RefusedInput } from "#intake/refused.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
-import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
@@ -211,9 +211,8 @@ function announceCommands(collector: Collector, control: Control, { applied }: A
 function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   return {
     submit: (input, decoded) => collector.submit(input, decoded),
-    decode: (input) => collector.applier.decode(input) as DecodedXtrack,
     nowNs,
-    runOf: (workspace, runId) => collector.applier.groups.runOf(toGroupKey(workspace, runId)) ?? runId,
+    runOf: (workspace, runId) => collector.applier.state.groups.runOf(toGroupKey(workspace, runId)) ?? runId,
   };
 }
 
@@ -231,7 +230,7 @@ function toPresence(
   return (groupKey) => {
     const { workspace, kind, ownId } = parseGroupKey(groupKey);
     if (kind !== groupKinds.xtrackRun) return false;
-    const runId = collector.applier.runOf(groupKey) ?? ownId;
+    const runId = collector.applier.state.runOf(groupKey) ?? ownId;
     const here = doors?.presence.workersOf(workspace, runId).length ?? 0;
     return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
   };
@@ -279,7 +278,8 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     async keepFaults(faults, workspace) {
       const arrival = { workspace, source: "", runOverride: null, imported: true, receivedNs: nowNs() };
       for (const { id: faultId, raw: body, ...fault } of faults) {
-        const submitted = collector.submit({ kind: "refused", ...arrival, ...fault, faultId, body });
+        const input: RefusedInput = { kind: "refused", ...arrival, ...fault, faultId, body };
+        const submitted = collector.submit(input);
         if (typeof submitted === "string") throw new Refusal("busy", "There is no room for more now.");
         await collector.queryable((await submitted.applied).position);
       }

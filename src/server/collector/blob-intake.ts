@@ -3,7 +3,8 @@
 // documented place once its run is known, and never moves again.
 
 import { createHash } from "node:crypto";
-import type { BlobInput, RefusedInput } from "#intake/input.ts";
+import type { BlobInput } from "#intake/blob.ts";
+import type { RefusedInput } from "#intake/refused.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
@@ -199,9 +200,10 @@ class Room implements BlobRoom {
     const { workspace, spanId: span, kind: snapshot, ext, input } = blob;
     const objectKey = tensorKey({ workspace, run, span, snapshot, ext });
     await this.blobs.move(input.objectKey, objectKey);
-    const submitted = this.collector.submit({ ...input, objectKey, receivedNs: input.receivedNs + 1n });
+    const moved: BlobInput = { ...input, objectKey, receivedNs: input.receivedNs + 1n };
+    const submitted = this.collector.submit(moved);
     if (typeof submitted === "string") throw new Error("The journal has no room for a moved blob.");
-    this.remember({ ...input, objectKey }, await submitted.durable);
+    this.remember(moved, await submitted.durable);
   }
 }
 

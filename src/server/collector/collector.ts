@@ -9,8 +9,9 @@ import { nowNs } from "#base/clock.ts";
 import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
-import { encodeChanges } from "#intake/changes.ts";
+import { type ChangeInput, deletedBy, encodeChanges } from "#intake/changes.ts";
 import type { Input } from "#intake/input.ts";
+import type { Decoded } from "#intake/input-kind.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { type AppliedInput, type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
@@ -21,6 +22,7 @@ import { createOutbox } from "#journal/outbox.ts";
 import { LiveHub } from "#live/hub.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
+import { inputKinds } from "#protocol/protocols.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
@@ -30,9 +32,8 @@ import { fillInBackground, isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockMaker } from "#store/writer/blocks.ts";
 import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
-import { bundledSchemas } from "#wire/semantiva/bundled.ts";
-import { createRegistry } from "#wire/semantiva/registry.ts";
-import { carryOut, groupsOfOrder, removeHidden } from "./deletion.ts";
+import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
+import { carryOut, removeHidden } from "./deletion.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { LentRows } from "./lent-rows.ts";
 import { readOutline } from "./outline.ts";
@@ -88,7 +89,7 @@ export interface Collector {
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
   onStored(listener: StoredListener): void;
-  submit(input: Input, decoded?: unknown): Submitted;
+  submit(input: Input, decoded?: Decoded): Submitted;
   /** Makes changes of the small state durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
   /** Resolves when everything up to a journal position can be queried. */
@@ -152,11 +153,11 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     lent.lend(batch);
-    hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.runOf(key) });
+    hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.runOf(key) });
     for (const listener of listeners) listener(entry);
     lent.forgotten(hub.keptFrom - 1);
-    if (input.kind === "change" && input.change === "delete")
-      carryOut(collector, groupsOfOrder(input), position, () => closing).catch(options.onFatal);
+    const deleted = deletedBy(input);
+    if (deleted !== null) carryOut(collector, deleted, position, () => closing).catch(options.onFatal);
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
@@ -243,10 +244,9 @@ function createApplier(
   isFresh: boolean,
 ): ProtocolApplier {
   return new ProtocolApplier({
+    kinds: inputKinds,
     sessionGapNs: options.sessionGapNs,
-    json: options.json,
-    ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
-    registry: createRegistry(bundledSchemas),
+    decodeLimits: { json: options.json, lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax },
     // The embedded engine belongs to one collector, a server may serve several.
     ...(kind === "server" ? { writer: id } : {}),
     store: intakeStore,
@@ -294,7 +294,7 @@ interface Parts {
 
 function assemble(parts: Parts): Collector {
   const { sequencer, writer, journal, store, listeners } = parts;
-  const submit = (input: Input, decoded?: unknown): Submitted => sequencer.submit(input, decoded);
+  const submit = (input: Input, decoded?: Decoded): Submitted => sequencer.submit(input, decoded);
   const drained = async (): Promise<void> => {
     await sequencer.drained();
     await writer.storedUpTo(sequencer.position.applied);
@@ -325,7 +325,7 @@ async function submitChange(
   workspace: string,
   author: string,
 ): Promise<Receipt> {
-  const submitted = sequencer.submit({
+  const input: ChangeInput = {
     kind: "change",
     change: "state",
     author,
@@ -336,7 +336,8 @@ async function submitChange(
     imported: false,
     receivedNs: nowNs(),
     body: encodeChanges(changes),
-  });
+  };
+  const submitted = sequencer.submit(input);
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   return submitted.applied;
 }

@@ -44,7 +44,7 @@ export function createCommandRoom(): CommandRoom {
           early.push(news);
     },
     async open(collector, options) {
-      const runOf = (groupKey: string) => collector.applier.runOf(groupKey);
+      const runOf = (groupKey: string) => collector.applier.state.runOf(groupKey);
       const control = createControl({
         nowNs,
         createId: randomUUID,

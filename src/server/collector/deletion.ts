@@ -6,7 +6,7 @@ import { dirname } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
-import type { Input } from "#intake/input.ts";
+import { type ChangeInput, type DeletedRun, encodeDeletion } from "#intake/changes.ts";
 import type { Receipt, Sequencer } from "#intake/sequencer.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { deleteBlobRows, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
@@ -24,14 +24,14 @@ interface Parts {
 
 export interface DeletionOrder {
   readonly workspace: string;
-  readonly runs: readonly { readonly runId: string; readonly groupKeys: readonly string[] }[];
+  readonly runs: readonly DeletedRun[];
   readonly author: string;
 }
 
 /** Resolves when the runs are hidden. */
 export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: DeletionOrder): Promise<Receipt> {
   const { workspace, runs, author } = order;
-  const input: Input = {
+  const input: ChangeInput = {
     kind: "change",
     change: "delete",
     author,
@@ -41,7 +41,7 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
     runOverride: null,
     imported: false,
     receivedNs: nowNs(),
-    body: new TextEncoder().encode(JSON.stringify({ runs })),
+    body: encodeDeletion(runs),
   };
   const submitted = collector.sequencer.submit(input);
   if (typeof submitted === "string") throw new Error("The journal has no room for this deletion.");
@@ -54,10 +54,11 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
  */
 export function carryOut(
   collector: Parts,
-  groupKeys: readonly string[],
+  runs: readonly DeletedRun[],
   position: number,
   isClosing: () => boolean,
 ): Promise<void> {
+  const groupKeys = runs.flatMap((run) => run.groupKeys);
   const removal = remove(collector, position, isClosing).then((isDone) => {
     if (isDone) collector.applier.state.forget(groupKeys);
   });
@@ -77,12 +78,6 @@ async function remove(collector: Parts, position: number, isClosing: () => boole
       await sleep(Math.min(2000, 50 * 2 ** attempt));
     }
   }
-}
-
-/** The groups that an order names. */
-export function groupsOfOrder({ body }: Input): string[] {
-  const { runs } = JSON.parse(new TextDecoder().decode(body)) as Pick<DeletionOrder, "runs">;
-  return runs.flatMap(({ groupKeys }) => groupKeys);
 }
 
 /** Also at start, for a deletion that was interrupted. Blobs go first: without its groups a run is not found again. */

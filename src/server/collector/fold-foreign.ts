@@ -22,7 +22,7 @@ export interface ForeignBatch {
 export async function foldForeign(collector: Collector, batches: readonly ForeignBatch[]): Promise<void> {
   const { applier } = collector;
   for (const [workspace, some] of Map.groupBy(batches, ({ groupKey }) => parseGroupKey(groupKey).workspace)) {
-    const state = applier.cirronOf(workspace);
+    const state = applier.state.cirron.of(workspace);
     const isCopied = some.filter(({ batchId, groupKey }) => isKnownElsewhere(state, batchId, groupKey));
     state.ledger.note(some.map(({ batchId }) => batchId));
     const keys = new Set(some.map(({ groupKey }) => groupKey));

@@ -1,10 +1,10 @@
 // The store as intake asks it. A store that is away is waited for: what needs it stays in the journal meanwhile.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadCaptured } from "#intake/applier.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { LoadingGroup } from "#intake/known-groups.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
+import { loadCaptured } from "#intake/run/wrapper-group.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";

@@ -11,7 +11,7 @@ import { toGroupRow } from "./stored-groups.ts";
 
 /** The run of a span that has arrived or that other rows name, as far as memory has it. */
 export function liveRunOfSpan({ applier }: Collector, workspace: string, spanId: string): string | undefined {
-  return applier.cirronOf(workspace).runOfSpan(spanId);
+  return applier.state.cirron.of(workspace).runOfSpan(spanId);
 }
 
 /** Without its store nobody can tell: then the span counts as unknown. */

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function inputOf(text: string): Input {
   const arrival = { workspace: "default", transport: "http", source: "", runOverride: null, imported: false };
-  return { ...arrival, kind: "wrapper_lines", wrapperId: "w", receivedNs: 1n, body: Buffer.from(text) };
+  return { ...arrival, kind: "text", receivedNs: 1n, body: Buffer.from(text) };
 }
 
 /** A process: it applies what the journal holds, and takes more. Some texts cannot be applied. */
@@ -31,7 +31,7 @@ async function start(bad: readonly string[]) {
   const aside = new SetAside(folder, nodeFiles, () => undefined);
   const applied: string[] = [];
   const applier = {
-    decode: () => null,
+    decode: () => ({ prepare: () => null, apply: () => nothingApplied }),
     prepare: () => null,
     apply(_: number, input: Input) {
       const text = Buffer.from(input.body).toString();

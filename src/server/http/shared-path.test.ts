@@ -14,7 +14,7 @@ const door: HttpDoor = {
   route: "cirron",
   claims: ({ headers, body }) => headers["content-type"] === "application/x-spans" || body[0] === 0x0a,
   take: ({ arrival, body }) => ({
-    submissions: [{ input: { ...arrival, kind: "semantiva_lines", body, file: "", firstLine: 1, offset: 0 } }],
+    submissions: [{ input: { ...arrival, kind: "spans", body } }],
     refused: body.length > 3 ? { code: "cirron_not_batch", detail: "too many", place: {}, raw: body } : null,
     answerWhen: "applied",
     toReply: ({ faults }) => ({
@@ -78,7 +78,7 @@ it("gives a request on a shared path to the protocol that claims it, and the res
   expect((await post(Uint8Array.of(0x0a), "text/plain")).statusCode).toBe(200);
   const other = await post(Buffer.from(batch), "application/json");
   expect([other.statusCode, other.json()]).toEqual([202, { batch_id: "b" }]);
-  expect(inputs.map(({ kind }) => kind)).toEqual(["semantiva_lines", "semantiva_lines", "cirron_batch"]);
+  expect(inputs.map(({ kind }) => kind)).toEqual(["spans", "spans", "cirron_batch"]);
 });
 
 it("lets a protocol word what it says when there is no room and when it refuses", async () => {

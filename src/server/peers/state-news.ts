@@ -138,7 +138,7 @@ export class StateNews {
     for (const row of living) hub.know(`${row.workspace}/${row.run_id}`);
     const changes = living
       .filter(({ protocol }) => !hasTrait(protocol, "sessions"))
-      .flatMap((row) => applier.groups.merge(row, nowNs()));
+      .flatMap((row) => applier.state.groups.merge(row, nowNs()));
     if (changes.length > 0) await this.collector.change(changes, "default", "");
   }
 

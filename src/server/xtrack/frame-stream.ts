@@ -3,18 +3,22 @@
 // Chunks gather and are decoded in turns with other streams. While a record is on its way to the disk, what gathers goes
 // together, so that a worker that sends many small events makes few records; when much has gathered it does not wait.
 
-import type { XtrackFramesInput } from "#intake/input.ts";
+import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
-import { type DecodedXtrack, XtrackStream as FrameSource, type StreamChunk } from "#intake/xtrack/stream.ts";
+import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
+import {
+  type DecodedXtrack,
+  decodeXtrack,
+  XtrackStream as FrameSource,
+  type StreamChunk,
+} from "#intake/xtrack/stream.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findAsk, findLooseAcks, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 
 export interface IntakeSinkOptions {
-  submit(input: XtrackFramesInput, decoded?: DecodedXtrack): Submitted;
-  /** What the record decodes to. */
-  decode(input: XtrackFramesInput): DecodedXtrack;
+  submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
   nowNs(): bigint;
   /** The run under which a run's records are kept, by the id that its worker uses. */
   runOf(workspace: string, runId: string): string;
@@ -184,7 +188,7 @@ export class FrameStream implements XtrackStream {
     counters.records++;
     counters.events += decoded.columns.length;
     const record = { input, decoded, outcomes };
-    if (this.held.length === 0 && this.submit(record, decoded)) return;
+    if (this.held.length === 0 && this.submit(record, toDecodedFrames(input, decoded))) return;
     if (this.room.hold(this, record)) this.keep(record);
   }
 
@@ -220,7 +224,7 @@ export class FrameStream implements XtrackStream {
   }
 
   /** False when there is no room. */
-  private submit(record: HeldRecord, decoded: DecodedXtrack | undefined): boolean {
+  private submit(record: HeldRecord, decoded: Decoded | undefined): boolean {
     const submitted = this.room.options.submit(record.input, decoded);
     if (typeof submitted === "string") return false;
     const bytes = record.input.body.length;
@@ -245,7 +249,7 @@ export class FrameStream implements XtrackStream {
   }
 
   private holdAgain(record: HeldRecord): void {
-    const decoded = this.room.options.decode(record.input);
+    const decoded = decodeXtrack(record.input);
     if (this.room.hold(this, { ...record, decoded })) this.keep(record);
     this.land(record.input.body.length, []);
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { XtrackFramesInput } from "#intake/input.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
+import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { decodeXtrack } from "#intake/xtrack/stream.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
@@ -51,7 +51,6 @@ beforeEach(() => {
   rooms = 0;
   sink = createIntakeSink({
     submit: (input) => log.submit(input),
-    decode: decodeXtrack,
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),

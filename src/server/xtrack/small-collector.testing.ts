@@ -1,19 +1,21 @@
 // For tests: everything between an XTrack connection and the writer, put together as a collector does it, with the
 // applied rows kept in memory instead of a store.
 
+import { defaultJsonLimits } from "#base/json/value.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import { type Control, createControl } from "#control/control.ts";
-import { type Applied, nothingApplied } from "#intake/applied.ts";
-import { decodeChanges, encodeChanges } from "#intake/changes.ts";
-import { decodeInput, type Input, type XtrackFramesInput } from "#intake/input.ts";
-import { KnownGroups } from "#intake/known-groups.ts";
-import { RecentIds } from "#intake/recent-ids.ts";
-import { type Applier, Sequencer } from "#intake/sequencer.ts";
-import { applyXtrack, toGroupKey } from "#intake/xtrack/apply.ts";
-import { type DecodedXtrack, decodeXtrack } from "#intake/xtrack/stream.ts";
+import type { Applied } from "#intake/applied.ts";
+import { ProtocolApplier } from "#intake/applier.ts";
+import { encodeChanges } from "#intake/changes.ts";
+import { decodeInput, type Input } from "#intake/input.ts";
+import type { IntakeStore } from "#intake/intake-store.ts";
+import { Sequencer } from "#intake/sequencer.ts";
+import { toGroupKey } from "#intake/xtrack/apply.ts";
+import { frameInputs } from "#intake/xtrack/frames-input.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
+import { inputKinds } from "#protocol/protocols.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
 import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
@@ -51,18 +53,15 @@ export interface SmallCollectorOptions {
   readonly heldBytesMax?: number;
 }
 
-function createApplier() {
-  const state = { groups: new KnownGroups(), faults: new RecentIds() };
-  const applier: Applier = {
-    decode: (input) => (input.kind === "xtrack_frames" ? decodeXtrack(input) : null),
-    prepare: () => null,
-    apply(position: number, input: Input, decoded: unknown): Applied {
-      if (input.kind === "xtrack_frames")
-        return applyXtrack(state, input, decoded as DecodedXtrack, { ...input, position });
-      return input.kind === "change" ? { ...nothingApplied, state: decodeChanges(input.body) } : nothingApplied;
-    },
-  };
-  return { applier, runOf: (groupKey: string) => state.groups.runOf(groupKey) };
+/** The store is fresh, and nothing is let go, so it is never asked. */
+function createApplier(): ProtocolApplier {
+  return new ProtocolApplier({
+    kinds: inputKinds,
+    decodeLimits: { json: defaultJsonLimits, lineBytesMax: 1024 * 1024 },
+    store: {} as IntakeStore,
+    sessionGapNs: 0n,
+    isFresh: true,
+  });
 }
 
 const nowNs = () => BigInt(Date.now()) * 1_000_000n;
@@ -70,7 +69,8 @@ const room = { add: () => undefined, hasRoom: () => true, room: () => Promise.re
 
 export async function openSmallCollector(options: SmallCollectorOptions): Promise<SmallCollector> {
   const journal = await createJournal({ dir: options.dir });
-  const { applier, runOf } = createApplier();
+  const applier = createApplier();
+  const runOf = (groupKey: string) => applier.state.runOf(groupKey);
   const applied: Applied[] = [];
   const control = createControl({
     nowNs,
@@ -97,7 +97,6 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
   control.ready();
   const intake = createIntakeSink({
     submit: (input, decoded) => (collector.isFull ? "disk_full" : sequencer.submit(input, decoded)),
-    decode: decodeXtrack,
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),
@@ -152,12 +151,12 @@ async function readFrames(journal: Journal): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const { payload } of journal.replay(1)) {
     const input = decodeInput(payload);
-    if (input?.kind === "xtrack_frames") for (const event of readBody(input)) events.push(event);
+    if (input?.kind === frameInputs.kind) for (const event of readBody(input)) events.push(event);
   }
   return events;
 }
 
-function readBody({ body }: XtrackFramesInput): StoredEvent[] {
+function readBody({ body }: Input): StoredEvent[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const events: StoredEvent[] = [];
   for (let at = 0; at < bytes.length; ) {

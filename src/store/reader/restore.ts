@@ -2,6 +2,7 @@
 
 import { streamBlocks } from "#store/native/block-stream.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
+import { withTrait } from "#store/protocol-sql.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { readNativeBlocks } from "./native-rows.ts";
 
@@ -105,9 +106,9 @@ export async function hasGroups(store: Store): Promise<boolean> {
   return (await store.query({ sql })).length > 0;
 }
 
-/** The keys of all groups but Cirron's, of which rows are told apart by their ids. */
+/** The keys of all groups but those of sessions, whose rows are told apart by their ids. */
 export function readGroupKeys(store: Store): AsyncIterable<{ readonly group_key: string }> {
-  const sql = `SELECT DISTINCT group_key FROM ${store.database}.groups WHERE protocol != 'cirron'`;
+  const sql = `SELECT DISTINCT group_key FROM ${store.database}.groups WHERE NOT ${withTrait("protocol", "sessions")}`;
   return readObjects(store, { sql });
 }
 

@@ -5,26 +5,67 @@
 //   {"n": 7, "type": "sample", "ts_ns": "…", "payload": {"system/cpu_percent": 93.5}}
 //   {"n": 9, "type": "wrapper_exit", "ts_ns": "…", "payload": {"code": 0, "signal": null}}
 
+import { toFaultRows } from "#intake/fault-rows.ts";
+import type { Input } from "#intake/input.ts";
+import type { InputKind } from "#intake/input-kind.ts";
+import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import { splitLines } from "./log-rows.ts";
+import { splitLines } from "./log-lines.ts";
+import { takeFresh, wrapperKey } from "./wrapper-group.ts";
 
-export interface WrapperRecord {
+/** What `tributary run` tells of the program it runs: whole JSON lines. */
+export interface WrapperLinesInput extends Input {
+  readonly kind: "wrapper_lines";
+  readonly wrapperId: string;
+}
+
+export const wrapperLineInputs: InputKind<WrapperLinesInput> = {
+  kind: "wrapper_lines",
+  decode(input) {
+    const groupKey = wrapperKey(input);
+    const { records, faults } = decodeWrapperLines(input.body);
+    return {
+      prepare: (state) => state.prepareGroups([groupKey]),
+      apply({ groups }, _, position) {
+        const { workspace, wrapperId, transport, receivedNs } = input;
+        const state = groups.note(groupKey, { ...input, protocol: "run", ownId: wrapperId }, position);
+        const fresh = takeFresh(groups.linesOf(groupKey, position), records, ({ n }) => ["wrapper", n]);
+        const place = { groupKey, receivedNs, position };
+        const context = { ...place, workspace, protocol: "run", transport };
+        const parts: AnyTablePart[] = [
+          { table: "events", rows: toWrapperEvents(fresh, place), dropped: null },
+          { table: "metrics", rows: toSampleRows(fresh, place), dropped: null },
+          { table: "faults", rows: toFaultRows(faults, context), dropped: null },
+        ];
+        return {
+          parts: parts.filter(({ rows }) => rows.group_key.length > 0),
+          state,
+          accepted: fresh.length,
+          duplicates: records.length - fresh.length,
+          faults,
+        };
+      },
+    };
+  },
+};
+
+interface WrapperRecord {
   readonly n: number;
   readonly type: string;
   readonly tsNs: bigint;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface WrapperLines {
+interface WrapperLines {
   readonly records: readonly WrapperRecord[];
   readonly faults: readonly Fault[];
 }
 
 const textDecoder = new TextDecoder();
 
-export function decodeWrapperLines(body: Uint8Array): WrapperLines {
+function decodeWrapperLines(body: Uint8Array): WrapperLines {
   const records: WrapperRecord[] = [];
   const faults = new FaultList<Fault>();
   for (const [at, { bytes }] of splitLines(body, 0).entries()) {
@@ -56,14 +97,14 @@ function parseRecord(text: string): WrapperRecord | undefined {
   return { n: n as number, type, tsNs: BigInt(tsNs), payload: payload as Record<string, unknown> };
 }
 
-export interface WrapperPlace {
+interface WrapperPlace {
   readonly groupKey: string;
   readonly receivedNs: bigint;
   readonly position: number;
 }
 
 /** Everything but samples, as events. */
-export function toWrapperEvents(records: readonly WrapperRecord[], place: WrapperPlace): Rows<"events"> {
+function toWrapperEvents(records: readonly WrapperRecord[], place: WrapperPlace): Rows<"events"> {
   const rows = createRows("events");
   for (const { n, type, tsNs, payload } of records) {
     if (type === "sample") continue;
@@ -81,7 +122,7 @@ export function toWrapperEvents(records: readonly WrapperRecord[], place: Wrappe
 }
 
 /** Samples, one metric row for each number in them. */
-export function toSampleRows(records: readonly WrapperRecord[], place: WrapperPlace): Rows<"metrics"> {
+function toSampleRows(records: readonly WrapperRecord[], place: WrapperPlace): Rows<"metrics"> {
   const rows = createRows("metrics");
   for (const { n, type, tsNs, payload } of records) {
     if (type !== "sample") continue;

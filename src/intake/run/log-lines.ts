@@ -1,13 +1,48 @@
 // Output captured by `tributary run`: each line becomes a log row. Its identity is (wrapper, stream, offset),
 // so the same capture sent twice is stored once.
 
+import type { Input } from "#intake/input.ts";
+import type { InputKind } from "#intake/input-kind.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import type { LogLinesInput } from "./input.ts";
+import { takeFresh, wrapperKey } from "./wrapper-group.ts";
+
+/** Lines that a program under `tributary run` printed. */
+export interface LogLinesInput extends Input {
+  readonly kind: "log_lines";
+  readonly wrapperId: string;
+  readonly stream: "stdout" | "stderr";
+  readonly offset: number;
+  /** When the lines were printed, where that is known; else when they arrived. */
+  readonly printedNs?: string;
+}
+
+export const logLineInputs: InputKind<LogLinesInput> = {
+  kind: "log_lines",
+  decode(input) {
+    const groupKey = wrapperKey(input);
+    const lines = splitLines(input.body, input.offset);
+    return {
+      prepare: (state) => state.prepareGroups([groupKey]),
+      apply({ groups }, _, position) {
+        const state = groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
+        const fresh = takeFresh(groups.linesOf(groupKey, position), lines, ({ offset }) => [input.stream, offset]);
+        const rows = toLogRows(fresh, input, groupKey, position);
+        return {
+          parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
+          state,
+          accepted: fresh.length,
+          duplicates: lines.length - fresh.length,
+          faults: [],
+        };
+      },
+    };
+  },
+};
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-export interface CapturedLine {
+interface CapturedLine {
   /** Byte offset of the line in its stream. */
   readonly offset: number;
   /** Without the line's end; a view of the body. */
@@ -29,7 +64,7 @@ export function splitLines(body: Uint8Array, offset: number): CapturedLine[] {
 
 const textDecoder = new TextDecoder();
 
-export function toLogRows(
+function toLogRows(
   lines: readonly CapturedLine[],
   input: LogLinesInput,
   groupKey: string,

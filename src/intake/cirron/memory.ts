@@ -1,0 +1,120 @@
+// What intake remembers of Cirron, which tells rows apart by their ids across all groups of a workspace. What memory has
+// let go of that a batch needs is read from the store before the batch is applied.
+
+import type { Bloom } from "#base/bloom.ts";
+import type { Arrival } from "#intake/input.ts";
+import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
+import type { CirronBatch } from "#wire/cirron/decode.ts";
+import { type Cleared, findNeeds, tiedTo } from "./needs.ts";
+import { type CirronStore, recall } from "./recall.ts";
+import { type CirronLimits, CirronWorkspace } from "./workspace.ts";
+
+/** What the store says of itself at start, so that rows that are new cost no question. */
+export interface CirronOutline {
+  /** Hours in which stored rows begin. */
+  readonly rowHours: ReadonlySet<number>;
+  /** A filter over the rows of some of these hours. */
+  readonly recentRows: { readonly bloom: Bloom; readonly hours: ReadonlySet<number> } | null;
+  /** Hours in which components lie; null when any may have one. */
+  readonly componentHours: ReadonlySet<number> | null;
+  /** Batches of the last day, by workspace. */
+  readonly batchIds: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface CirronMemoryOptions {
+  readonly store: CirronStore;
+  /** How long a process may say nothing and still be in the same session. */
+  readonly sessionGapNs: bigint;
+  /** The store holds nothing. */
+  readonly isFresh: boolean;
+  readonly limits: CirronLimits;
+}
+
+export class CirronMemory {
+  private readonly options: CirronMemoryOptions;
+  private readonly workspaces = new Map<string, CirronWorkspace>();
+  private outline: CirronOutline | null = null;
+  /** What was found out for batches that wait to be applied. */
+  private readonly cleared = new WeakMap<CirronBatch, Cleared>();
+
+  constructor(options: CirronMemoryOptions) {
+    this.options = options;
+  }
+
+  get byteSize(): number {
+    let sum = 0;
+    for (const state of this.workspaces.values()) sum += state.byteSize;
+    return sum;
+  }
+
+  of(workspace: string): CirronWorkspace {
+    let state = this.workspaces.get(workspace);
+    if (state === undefined) {
+      const { sessionGapNs, isFresh, limits } = this.options;
+      state = new CirronWorkspace(workspace, sessionGapNs, isFresh, limits);
+      this.workspaces.set(workspace, state);
+      if (this.outline !== null) warmWorkspace(state, this.outline);
+    }
+    return state;
+  }
+
+  /** The run that a group's rows belong to now, if the group is in memory. */
+  runOf(groupKey: string): string | undefined {
+    return this.workspaces.get(parseGroupKey(groupKey).workspace)?.map.runOf(groupKey);
+  }
+
+  /** Until this is told, everything that memory does not have is asked of the store. */
+  warm(outline: CirronOutline): void {
+    this.outline = outline;
+    for (const state of this.workspaces.values()) warmWorkspace(state, outline);
+  }
+
+  /** Reads what a batch needs and memory does not have; null when it needs nothing. */
+  prepare(
+    { workspace, source, runOverride }: Arrival,
+    batch: CirronBatch,
+    leaving: ReadonlyMap<string, Promise<void>>,
+  ): Promise<void> | null {
+    const state = this.of(workspace);
+    const left = leaving.size === 0 ? undefined : findLeaving(state, batch, leaving);
+    if (left !== undefined) return left;
+    const known = this.cleared.get(batch);
+    const cleared = known !== undefined && known.losses === state.losses ? known : null;
+    const needs = findNeeds(state, { batchId: batch.batchId, rows: batch, source, runOverride }, cleared);
+    if (needs === null) return null;
+    const memo = cleared ?? { losses: state.losses, names: new Set<string>(), batch: false };
+    this.cleared.set(batch, memo);
+    return recall(state, this.options.store, needs, memo, leaving);
+  }
+
+  shrink(storedPosition: number, nowNs: bigint, everything: boolean): void {
+    for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, everything);
+  }
+
+  forget(groupKeys: ReadonlySet<string>): void {
+    for (const state of this.workspaces.values()) state.forget(groupKeys);
+  }
+
+  forgetAll(): void {
+    for (const state of this.workspaces.values()) state.forgetAll();
+  }
+}
+
+function findLeaving(
+  state: CirronWorkspace,
+  batch: CirronBatch,
+  leaving: ReadonlyMap<string, Promise<void>>,
+): Promise<void> | undefined {
+  const own = leaving.get(formatGroupKey(state.workspace, groupKinds.cirronBatch, batch.batchId));
+  if (own !== undefined) return own;
+  for (const { groupKeys } of tiedTo(state, batch))
+    for (const key of groupKeys) if (leaving.has(key)) return leaving.get(key);
+  return undefined;
+}
+
+function warmWorkspace(state: CirronWorkspace, outline: CirronOutline): void {
+  state.recent.warm(outline.rowHours, outline.recentRows);
+  if (outline.componentHours !== null) state.away.warm(outline.componentHours);
+  state.ledger.note(outline.batchIds.get(state.workspace) ?? []);
+  state.ledger.warm();
+}

@@ -1,0 +1,28 @@
+// How the inputs of every protocol meet intake: a kind of input is decoded by itself, purely, and what it was decoded to
+// knows how it is applied.
+
+import type { JsonLimits } from "#base/json/value.ts";
+import type { Applied } from "./applied.ts";
+import type { Arrival, Input } from "./input.ts";
+import type { IntakeState } from "./intake-state.ts";
+
+export interface InputKind<I extends Input = Input> {
+  /** What the journal calls it: stored, so it never changes. */
+  readonly kind: I["kind"];
+  /** Pure: the same bytes give the same rows, whichever process decodes them and whenever. */
+  decode(input: I, limits: DecodeLimits): Decoded;
+}
+
+export interface DecodeLimits {
+  readonly json: JsonLimits;
+  /** The longest line of a trace stream. */
+  readonly lineBytesMax: number;
+}
+
+/** What an input says. `arrival` is the input's own, with what was added on the way: the record that it is a copy of. */
+export interface Decoded {
+  /** Reads from the store what is needed and memory has let go; null when that is nothing. May be asked again. */
+  prepare(state: IntakeState, arrival: Arrival): Promise<void> | null;
+  /** Changes the state and hands over the rows: once, and only right after `prepare` gave null. */
+  apply(state: IntakeState, arrival: Arrival, position: number): Applied;
+}
