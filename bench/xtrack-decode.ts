@@ -10,7 +10,7 @@ import { performance } from "node:perf_hooks";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applyXtrack } from "#intake/xtrack/apply.ts";
-import { XtrackStream } from "#intake/xtrack/stream.ts";
+import { XtrackStream } from "#wire/xtrack/stream.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { Framer } from "#wire/xtrack/frame.ts";

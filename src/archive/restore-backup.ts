@@ -5,14 +5,14 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeDurably } from "#base/durable-file.ts";
+import { nodeFiles } from "#base/files.ts";
 import { decodeTarHeader, tarBlockBytes, tarPadding } from "#base/tar.ts";
-import { writeDurably } from "#journal/durable-file.ts";
-import { nodeFiles } from "#journal/files.ts";
-import { createOutbox } from "#journal/outbox.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createStore } from "#store/client.ts";
 import { countTable, fillTable } from "#store/reader/whole-tables.ts";
 import { migrate } from "#store/schema/migrate.ts";
+import { createOutbox } from "#store/writer/outbox.ts";
 import type { BackupManifest } from "./backup.ts";
 
 export class BackupError extends Error {

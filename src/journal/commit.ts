@@ -7,10 +7,10 @@
 // more into a fresh segment; when that fails too, its appends are rejected and the next group tries again.
 
 import { randomInt } from "node:crypto";
-import { type OpenFile, writeWhole } from "./files.ts";
+import { DiskOutage, toOutage } from "#base/disk-outage.ts";
+import { type OpenFile, writeWhole } from "#base/files.ts";
 import { encodeGroup, type Waiting } from "./group.ts";
 import { encodeSegmentHeader, segmentHeaderBytes } from "./layout.ts";
-import { JournalOutage, toOutage } from "./outage.ts";
 import { createSegmentRecord, indexRecord, type Segment } from "./segment.ts";
 import { diskBytesOf, type Shelf } from "./shelf.ts";
 
@@ -43,7 +43,7 @@ export class Committer {
   }
 
   push(parts: readonly Uint8Array[], bytes: number): Promise<number> {
-    if (this.isClosed) return Promise.reject(new JournalOutage("closed", "The journal is closed."));
+    if (this.isClosed) return Promise.reject(new DiskOutage("closed", "The journal is closed."));
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.queue.push({ parts, bytes, resolve, reject });
     this.waitingBytes += bytes;
@@ -120,7 +120,7 @@ export class Committer {
     }
     shelf.counters.rejected += group.length;
     const outage = toOutage("The journal could not be written.", failure);
-    shelf.counters.outage = outage instanceof JournalOutage ? outage.kind : "disk_failed";
+    shelf.counters.outage = outage instanceof DiskOutage ? outage.kind : "disk_failed";
     for (const waiting of group) waiting.reject(outage);
   }
 

@@ -3,11 +3,11 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDurable, writeDurably } from "./durable-file.ts";
-import { createFaultyFiles, faultKinds } from "./faulty-files.testing.ts";
-import type { Files } from "./files.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { createFaultyFiles, faultKinds } from "#base/faulty-files.testing.ts";
+import type { Files } from "#base/files.ts";
+import { createMemoryFiles, type MemoryFiles } from "#base/memory-files.testing.ts";
 import { createJournal, type Journal } from "./journal.ts";
-import { createMemoryFiles, type MemoryFiles } from "./memory-files.testing.ts";
 
 const dir = "/j";
 const options = { dir, segmentBytesMax: 300, budgetBytes: 100_000 };

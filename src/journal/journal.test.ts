@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createMemoryFiles } from "#base/memory-files.testing.ts";
 import { createJournal, type Journal, type JournalOptions } from "./journal.ts";
-import { createMemoryFiles } from "./memory-files.testing.ts";
 
 let dir: string;
 beforeEach(async () => {

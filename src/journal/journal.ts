@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { toOutage } from "#base/disk-outage.ts";
+import { writeDurably } from "#base/durable-file.ts";
+import { type Files, nodeFiles } from "#base/files.ts";
 import { Committer } from "./commit.ts";
-import { writeDurably } from "./durable-file.ts";
-import { type Files, nodeFiles } from "./files.ts";
 import { payloadBytesCeiling, recordHeaderBytes } from "./layout.ts";
-import { toOutage } from "./outage.ts";
 import { type JournalRecord, readRecord, replayRecords } from "./read.ts";
 import { openFolder } from "./segment.ts";
 import { createCounters, diskBytesOf, type JournalCounters, type Shelf } from "./shelf.ts";
@@ -43,7 +43,7 @@ export interface JournalState extends Readonly<JournalCounters> {
 }
 
 export interface Journal {
-  /** The parts are one payload; they are the journal's until the promise settles. Rejects with a JournalOutage. */
+  /** The parts are one payload; they are the journal's until the promise settles. Rejects with a DiskOutage. */
   append(parts: Uint8Array | readonly Uint8Array[]): Promise<number> | JournalFull;
   replay(from: number): AsyncIterable<JournalRecord>;
   read(position: number): Promise<Uint8Array | undefined>;

@@ -1,6 +1,6 @@
 // Reading while others append: every read is bounded by what was durable when it began.
 
-import { toOutage } from "./outage.ts";
+import { toOutage } from "#base/disk-outage.ts";
 import { type ScannedRecord, scanRecords } from "./scan.ts";
 import { indexRecord, offsetBefore, type Segment } from "./segment.ts";
 import type { Shelf } from "./shelf.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { createMemoryFiles } from "#base/memory-files.testing.ts";
 import { encodeGroup, type Waiting } from "./group.ts";
 import { recordHeaderBytes } from "./layout.ts";
-import { createMemoryFiles } from "./memory-files.testing.ts";
 import { scanRecords } from "./scan.ts";
 
 const path = "/segment";

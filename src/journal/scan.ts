@@ -2,7 +2,7 @@
 // mark whose header holds is taken. Skipped bytes are reported, so that the caller can tell a torn tail (nothing
 // valid follows) from a hole (something does).
 
-import { type OpenFile, readWhole } from "./files.ts";
+import { type OpenFile, readWhole } from "#base/files.ts";
 import { decodeRecordHeader, payloadCrcOf, recordHeaderBytes, recordMark, segmentHeaderBytes } from "./layout.ts";
 
 export interface ScannedRecord {

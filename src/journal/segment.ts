@@ -1,7 +1,8 @@
 // A segment as the running journal knows it, and how a folder of segments is opened.
 
 import { join } from "node:path";
-import { type Files, type OpenFile, readWhole } from "./files.ts";
+import { DiskOutage } from "#base/disk-outage.ts";
+import { type Files, type OpenFile, readWhole } from "#base/files.ts";
 import {
   formatSegmentName,
   judgeSegmentHeader,
@@ -10,7 +11,6 @@ import {
   type SegmentName,
   segmentHeaderBytes,
 } from "./layout.ts";
-import { JournalOutage } from "./outage.ts";
 import { type ScannedRecord, scanRecords } from "./scan.ts";
 
 export interface Segment extends SegmentName {
@@ -105,5 +105,5 @@ async function refuseOtherVersion(file: OpenFile, segment: Segment): Promise<voi
   const header = new Uint8Array(segmentHeaderBytes);
   const count = await readWhole(file, header, 0);
   if (judgeSegmentHeader(header.subarray(0, count), segment) !== "other_version") return;
-  throw new JournalOutage("other_version", `${segment.path} was written by another version of Tributary.`);
+  throw new DiskOutage("other_version", `${segment.path} was written by another version of Tributary.`);
 }

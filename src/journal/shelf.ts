@@ -1,7 +1,7 @@
 // What the writing and the reading half of a journal share. Only the committer changes it.
 
-import type { Files } from "./files.ts";
-import type { JournalOutageKind } from "./outage.ts";
+import type { DiskOutageKind } from "#base/disk-outage.ts";
+import type { Files } from "#base/files.ts";
 import type { Segment } from "./segment.ts";
 
 export interface JournalCounters {
@@ -19,7 +19,7 @@ export interface JournalCounters {
   /** Appends that were rejected because the disk failed. */
   rejected: number;
   /** Why the last group could not be written; null when it was. */
-  outage: JournalOutageKind | null;
+  outage: DiskOutageKind | null;
   /** Covered segments that could not be removed; they are tried again. */
   unlinkFailures: number;
 }

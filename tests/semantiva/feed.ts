@@ -7,10 +7,10 @@ import type { KnownRecords } from "#intake/intake-state.ts";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applySemantiva } from "#intake/semantiva/apply.ts";
-import { decodeLines } from "#intake/semantiva/decode-lines.ts";
 import type { AnyColumn, FactTable } from "#model/tables.ts";
 import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
+import { decodeLines } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 
 const registry = createRegistry(bundledSchemas);

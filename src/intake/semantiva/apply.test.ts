@@ -9,9 +9,9 @@ import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { type AnyColumn, type FactTable, rowFlags } from "#model/tables.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
+import { decodeLines } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry } from "#wire/semantiva/registry.ts";
 import { applySemantiva } from "./apply.ts";
-import { decodeLines } from "./decode-lines.ts";
 
 const registry = createRegistry(bundledSchemas);
 const encoder = new TextEncoder();

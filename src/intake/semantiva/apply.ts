@@ -10,7 +10,7 @@ import type { AnyTablePart } from "#model/batch.ts";
 import type { GroupKey } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import type { FaultyLine, SemantivaChunk, TakenLine } from "./decode-lines.ts";
+import type { FaultyLine, SemantivaChunk, TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { isLifecycleType, type Keys, toFaultKey, toKeys } from "./keys.ts";
 import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
 

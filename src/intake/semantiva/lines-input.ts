@@ -3,9 +3,9 @@
 import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
+import { decodeLines, type LinesSource } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry, type Registry } from "#wire/semantiva/registry.ts";
 import { applySemantiva, groupsOf, placeFaults } from "./apply.ts";
-import { decodeLines, type LinesSource } from "./decode-lines.ts";
 
 export interface SemantivaLinesInput extends Input, LinesSource {
   readonly kind: "semantiva_lines";

@@ -8,7 +8,7 @@ import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import { type Rows, rowFlags } from "#model/tables.ts";
-import type { TakenLine } from "./decode-lines.ts";
+import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { intAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";

@@ -18,9 +18,9 @@ import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
-import { frameAt } from "./segments.ts";
+import { frameAt } from "#wire/xtrack/segments.ts";
+import type { DecodedXtrack, XtrackRecord } from "#wire/xtrack/stream.ts";
 import { SeqRange } from "./seq-ranges.ts";
-import type { DecodedXtrack, XtrackRecord } from "./stream.ts";
 
 export function toGroupKey(workspace: string, run: string): GroupKey {
   return formatGroupKey(workspace, groupKinds.xtrackRun, run);

@@ -2,8 +2,8 @@
 
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
+import { type DecodedXtrack, decodeXtrack, type XtrackRecord } from "#wire/xtrack/stream.ts";
 import { applyXtrack, groupsOf, placeFaults } from "./apply.ts";
-import { type DecodedXtrack, decodeXtrack, type XtrackRecord } from "./stream.ts";
 
 export interface XtrackFramesInput extends Input, XtrackRecord {
   readonly kind: "xtrack_frames";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { Rows } from "#model/tables.ts";
+import { decodeXtrack, XtrackStream } from "#wire/xtrack/stream.ts";
 import { applyXtrack } from "./apply.ts";
-import { decodeXtrack, XtrackStream } from "./stream.ts";
 
 interface Message {
   readonly t: string;

@@ -3,10 +3,10 @@
 import { locatePointer } from "#base/json/pointer.ts";
 import { oddity } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
-import { toPlace } from "#intake/semantiva/decode-lines.ts";
 import type { CheckOptions } from "#protocol/file-kind.ts";
 import { type Problem, type Severity, type Tally, toProblem } from "#protocol/finding.ts";
 import { decodeLine, type Message } from "#wire/semantiva/decode.ts";
+import { toPlace } from "#wire/semantiva/decode-lines.ts";
 import { defaultSplitLimits, isBlank, LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
 import { semantivaFacts } from "./facts.ts";
 import { findNonFinite } from "./non-finite.ts";

@@ -2,10 +2,10 @@
 // becomes faults.
 
 import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
-import { XtrackStream } from "#intake/xtrack/stream.ts";
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor, IngestRequest, Submission } from "#protocol/protocol.ts";
+import { XtrackStream } from "#wire/xtrack/stream.ts";
 
 export const xtrackDoors: readonly HttpDoor[] = [
   {

@@ -3,9 +3,9 @@
 
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
+import type { DiskOutageKind } from "#base/disk-outage.ts";
 import { version } from "#base/version.ts";
 import type { AppliedInput } from "#intake/sequencer.ts";
-import type { JournalOutageKind } from "#journal/outage.ts";
 import { hasTrait, protocolsWith } from "#protocol/facts.ts";
 import { protocolOfInput } from "#protocol/protocols.ts";
 import type { Collector } from "#server/collector/collector.ts";
@@ -150,7 +150,7 @@ function findProblems({ journal, writer }: Collector, storeUp: boolean, lagMs: n
 }
 
 /** Said until the next append is durable. */
-const journalProblems: Readonly<Record<JournalOutageKind, string>> = {
+const journalProblems: Readonly<Record<DiskOutageKind, string>> = {
   disk_full: "The disk of the data folder is full; requests get 429 until there is room.",
   disk_failed: "The journal cannot be written, so nothing is accepted; the log names the file and the reason.",
   closed: "The journal is closed.",

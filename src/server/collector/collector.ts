@@ -6,6 +6,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { nowNs } from "#base/clock.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { nodeFiles } from "#base/files.ts";
 import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
@@ -15,10 +17,8 @@ import type { Decoded } from "#intake/input-kind.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { type AppliedInput, type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
-import { readDurable, writeDurably } from "#journal/durable-file.ts";
-import { nodeFiles } from "#journal/files.ts";
+import { SetAside } from "#intake/set-aside.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
-import { createOutbox } from "#journal/outbox.ts";
 import { LiveHub } from "#live/hub.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -26,18 +26,18 @@ import { inputKinds } from "#protocol/protocols.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
-import { isRetryable, StoreOutage } from "#store/outage.ts";
+import { StoreOutage } from "#store/outage.ts";
 import { hasGroups, readRunNames } from "#store/reader/restore.ts";
 import { fillInBackground, isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockMaker } from "#store/writer/blocks.ts";
-import { type BlockSender, finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
+import { createOutbox } from "#store/writer/outbox.ts";
+import { finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { LentRows } from "./lent-rows.ts";
 import { readOutline } from "./outline.ts";
-import { SetAside } from "./set-aside.ts";
 import { upgradeGroups } from "./upgrade.ts";
 
 export interface CollectorOptions {
@@ -117,9 +117,8 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const { dataDir } = options;
   const id = await readCollectorId(join(dataDir, "collector"));
   const outbox = await createOutbox(join(dataDir, "outbox"));
-  const sender = toSender(store);
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
-  const storedTo = await finishOpenPlans(outbox, sender, { onTrouble });
+  const storedTo = await finishOpenPlans(outbox, store, { onTrouble });
   const journal = await createJournal({
     dir: join(dataDir, "journal"),
     budgetBytes: options.journalBudgetBytes,
@@ -142,7 +141,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const lent = new LentRows(storedTo);
   const writer = new StoreWriter(
     outbox,
-    sender,
+    store,
     blockMaker,
     writerOptions(options, id, journal, { onTrouble, onStored }),
     storedTo,
@@ -340,14 +339,6 @@ async function submitChange(
   const submitted = sequencer.submit(input);
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   return submitted.applied;
-}
-
-function toSender(store: Store): BlockSender {
-  return {
-    insert: ({ table, token, ...block }, file) =>
-      store.insert(table, block, file === null ? { token } : { token, file }),
-    isPassing: isRetryable,
-  };
 }
 
 async function readCollectorId(path: string): Promise<string> {

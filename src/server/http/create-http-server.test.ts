@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import { paths, type RouteName } from "#api/contract/paths.ts";
 import { FileBody, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { JournalOutage, toOutage } from "#journal/outage.ts";
+import { DiskOutage, toOutage } from "#base/disk-outage.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { StoreOutage } from "#store/outage.ts";
 import { type OpenServer, openServer } from "./open-server.testing.ts";
@@ -102,7 +102,7 @@ describe("answers", () => {
     const outages: [unknown, number, string, string | null][] = [
       [toOutage("The journal could not be written.", full), 429, "disk_full", "5"],
       [full, 429, "disk_full", "5"],
-      [new JournalOutage("disk_failed", "a secret detail"), 503, "journal_failed", null],
+      [new DiskOutage("disk_failed", "a secret detail"), 503, "journal_failed", null],
       [new BlobOutage("disk_full", "a secret detail"), 429, "disk_full", "5"],
       [new BlobOutage("unavailable", "a secret detail"), 503, "blobs_unavailable", "1"],
       [new StoreOutage("engine_down", "a secret detail"), 503, "store_unavailable", "1"],

@@ -2,7 +2,7 @@
 // neither a 500 nor a stack in the log; what fails is told once by `/readyz` and the log of the part itself.
 
 import { Refusal } from "#api/refusal.ts";
-import { JournalOutage } from "#journal/outage.ts";
+import { DiskOutage } from "#base/disk-outage.ts";
 import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { StoreOutage } from "#store/outage.ts";
 
@@ -17,7 +17,7 @@ export function refuseOutage(error: unknown): Refusal | undefined {
       headers: { "retry-after": String(diskRetryAfterS) },
     });
   }
-  if (error instanceof JournalOutage) {
+  if (error instanceof DiskOutage) {
     return new Refusal("journal_failed", "The journal cannot be written, so nothing can be accepted.", {
       hint: "Send it again later; the server's log names the file and the reason.",
     });
@@ -60,7 +60,7 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
 }
 
 function isDiskFull(error: unknown): boolean {
-  if (error instanceof JournalOutage || error instanceof BlobOutage) return error.kind === "disk_full";
+  if (error instanceof DiskOutage || error instanceof BlobOutage) return error.kind === "disk_full";
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOSPC" || code === "EDQUOT";
 }

@@ -6,13 +6,13 @@
 import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
+import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import {
   type DecodedXtrack,
   decodeXtrack,
   XtrackStream as FrameSource,
   type StreamChunk,
-} from "#intake/xtrack/stream.ts";
-import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+} from "#wire/xtrack/stream.ts";
 import { findAsk, findLooseAcks, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";

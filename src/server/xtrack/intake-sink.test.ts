@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
-import { decodeXtrack } from "#intake/xtrack/stream.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { decodeXtrack } from "#wire/xtrack/stream.ts";
 import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
 import type { EventOutcome, StreamOrigin, XtrackStream } from "./ports.ts";
 

@@ -1,8 +1,8 @@
 // Events that came while there was no room, of peers that cannot wait. They are lost, but not silently: each run gets
 // a fault that says which of its events are missing, as soon as there is room for that.
 
-import { encodeNote } from "#intake/xtrack/segments.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
+import { encodeNote } from "#wire/xtrack/segments.ts";
 
 export interface Loss {
   readonly workspace: string;

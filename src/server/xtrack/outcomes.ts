@@ -2,8 +2,8 @@
 // they are owed.
 
 import type { WorkerAck } from "#control/control.ts";
-import type { DecodedXtrack } from "#intake/xtrack/stream.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
+import type { DecodedXtrack } from "#wire/xtrack/stream.ts";
 import type { EventOutcome } from "./ports.ts";
 
 export interface Speaker {

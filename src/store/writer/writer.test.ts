@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { Batch } from "#model/batch.ts";
-import type { PlannedBlock } from "./plan.ts";
-import { type Outbox, StoreWriter } from "./writer.ts";
+import { StoreOutage } from "#store/outage.ts";
+import type { Outbox } from "./outbox.ts";
+import { StoreWriter } from "./writer.ts";
 
 const batchAt = (position: number): Batch => ({ position, parts: [], state: [], bytes: 100 });
 
@@ -12,7 +13,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
   const troubles: string[] = [];
   const released: string[] = [];
   const failing = (what: "insert" | "save" | "finish") => {
-    if (left[what]-- > 0) throw new Error(what);
+    if (left[what]-- > 0) throw new StoreOutage(failures.isPassing ? "overloaded" : "refused", what);
   };
   const outbox: Outbox = {
     save: async () => failing("save"),
@@ -25,11 +26,10 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
   const writer = new StoreWriter(
     outbox,
     {
-      async insert({ token }: PlannedBlock) {
+      async insert(_table, _block, { token }) {
         failing("insert");
         inserted.push(token);
       },
-      isPassing: () => failures.isPassing,
     },
     {
       encode: async () => [{ table: "marks", columns: [], rows: 1, bytes: new Uint8Array(1) }],

@@ -4,35 +4,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
-import { decodePlan, type EncodedPlan, encodePlan, fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import { isRetryable } from "#store/outage.ts";
+import type { Store } from "#store/store.ts";
+import type { Outbox } from "./outbox.ts";
+import { decodePlan, encodePlan, fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
 
-/** Durable files of plans not yet wholly sent, and how far the store has got. */
-export interface Outbox {
-  save(to: number, plan: EncodedPlan): Promise<void>;
-  /** Where a file of a plan lies. */
-  pathOf(to: number, name: string): string;
-  /** Open plans in order. */
-  open(): Promise<
-    readonly {
-      readonly to: number;
-      readonly bytes: Uint8Array;
-      readFile(name: string): Promise<Uint8Array | undefined>;
-    }[]
-  >;
-  /** Makes `to` the stored position, then removes its plan. */
-  finish(to: number): Promise<void>;
-  /** Removes a plan that cannot be sent. */
-  discard(to: number): Promise<void>;
-  /** Everything up to here is in the store. */
-  position(): Promise<number>;
-}
-
-export interface BlockSender {
-  /** `file` is where the block's bytes lie too, when they have a file of their own. */
-  insert(block: PlannedBlock, file: string | null): Promise<void>;
-  /** True when sending the same block again may succeed. */
-  isPassing(error: unknown): boolean;
-}
+/** The part of the store that is written to. */
+type BlockStore = Pick<Store, "insert">;
 
 /** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
 export interface BlockMaker {
@@ -62,7 +40,7 @@ export class StoreWriter {
   private gatheredBytes = 0;
   private sendingBytes = 0;
   private readonly outbox: Outbox;
-  private readonly sender: BlockSender;
+  private readonly store: BlockStore;
   private readonly maker: BlockMaker;
   private readonly options: WriterOptions;
   private storedTo: number;
@@ -77,9 +55,9 @@ export class StoreWriter {
   private roomWaiters: (() => void)[] = [];
   private storedWaiters: { to: number; resolve: () => void; reject: (cause: unknown) => void }[] = [];
 
-  constructor(outbox: Outbox, sender: BlockSender, maker: BlockMaker, options: WriterOptions, storedTo: number) {
+  constructor(outbox: Outbox, store: BlockStore, maker: BlockMaker, options: WriterOptions, storedTo: number) {
     this.outbox = outbox;
-    this.sender = sender;
+    this.store = store;
     this.maker = maker;
     this.options = options;
     this.storedTo = storedTo;
@@ -185,7 +163,7 @@ export class StoreWriter {
   }
 
   private send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
-    return sendPlan(this.outbox, this.sender, { to, blocks }, this.options, (error) => this.waitAfterRefusal(error));
+    return sendPlan(this.outbox, this.store, { to, blocks }, this.options, (error) => this.waitAfterRefusal(error));
   }
 
   private async alone<T>(task: () => Promise<T>): Promise<T> {
@@ -252,7 +230,7 @@ export class StoreWriter {
   /** A plan that is not sent when we close stays in the outbox, and is the first thing of the next start. */
   private async waitAfterRefusal(error: unknown): Promise<void> {
     if (this.closing) throw error;
-    if (this.sender.isPassing(error)) return;
+    if (isRetryable(error)) return;
     this.refusal = error;
     await sleep(this.options.refusedRetryMs ?? refusedRetryMsDefault, undefined, { ref: false });
   }
@@ -271,11 +249,11 @@ export class StoreWriter {
 /** Sends the plans that a stopped process left open, and returns the position they reach. */
 export async function finishOpenPlans(
   outbox: Outbox,
-  sender: BlockSender,
+  store: BlockStore,
   options: Pick<WriterOptions, "onTrouble">,
 ): Promise<number> {
   const failIfRefused = async (error: unknown) => {
-    if (!sender.isPassing(error)) throw error;
+    if (!isRetryable(error)) throw error;
   };
   let position = await outbox.position();
   for (const { to, bytes, readFile } of await outbox.open()) {
@@ -286,7 +264,7 @@ export async function finishOpenPlans(
         await outbox.discard(to);
         break;
       }
-      await sendPlan(outbox, sender, plan, options, failIfRefused);
+      await sendPlan(outbox, store, plan, options, failIfRefused);
     }
     await outbox.finish(to);
     position = Math.max(position, to);
@@ -297,21 +275,22 @@ export async function finishOpenPlans(
 /** Returns how many times a block had to be sent again. */
 async function sendPlan(
   outbox: Outbox,
-  sender: BlockSender,
+  store: BlockStore,
   { to, blocks }: Pick<Plan, "to" | "blocks">,
-  options: Pick<WriterOptions, "onTrouble">,
+  { onTrouble }: Pick<WriterOptions, "onTrouble">,
   beforeRetry: (error: unknown) => Promise<void>,
 ): Promise<number> {
   let retries = 0;
   for (const block of blocks) {
+    const { table, token, ...native } = block;
     const name = fileNameOf(block);
-    const file = name === null ? null : outbox.pathOf(to, name);
+    const options = name === null ? { token } : { token, file: outbox.pathOf(to, name) };
     for (let attempt = 1; ; attempt++) {
       try {
-        await sender.insert(block, file);
+        await store.insert(table, native, options);
         break;
       } catch (error) {
-        options.onTrouble(error, attempt);
+        onTrouble(error, attempt);
         await beforeRetry(error);
         retries++;
         await sleep(backOffMs(attempt));

@@ -9,7 +9,7 @@
 // of every frame follows from the offset of the record.
 
 import type { FaultCode } from "#model/fault.ts";
-import { prefixBytes, readLength } from "#wire/xtrack/resync.ts";
+import { prefixBytes, readLength } from "./resync.ts";
 
 const noteMark = 0xffffffff;
 

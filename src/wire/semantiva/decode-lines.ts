@@ -5,9 +5,9 @@ import { hash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
-import { decodeLine, type LineFault, type Message } from "#wire/semantiva/decode.ts";
-import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "#wire/semantiva/lines.ts";
-import type { Registry } from "#wire/semantiva/registry.ts";
+import { decodeLine, type LineFault, type Message } from "./decode.ts";
+import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "./lines.ts";
+import type { Registry } from "./registry.ts";
 
 /** The bytes, and where in their file or stream they begin. */
 export interface LinesSource {

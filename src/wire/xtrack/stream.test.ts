@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rebuildAll } from "#wire/xtrack/decode-cases.testing.ts";
-import { encodeFrame } from "#wire/xtrack/encode.ts";
-import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
+import { rebuildAll } from "./decode-cases.testing.ts";
+import { encodeFrame } from "./encode.ts";
 import { decodeXtrack, type StreamChunk, type StreamOptions, XtrackStream } from "./stream.ts";
+import { frameOf, join } from "./stream-cases.testing.ts";
 
 const events = new Uint8Array(
   readFileSync(new URL("../../../tests/fixtures/xtrack/file_full/events.bin", import.meta.url)),

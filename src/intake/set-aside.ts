@@ -18,10 +18,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { decodeInput, type Input } from "#intake/input.ts";
-import type { Applier, InputLog } from "#intake/sequencer.ts";
-import { readDurable, writeDurably } from "#journal/durable-file.ts";
-import type { Files } from "#journal/files.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import type { Files } from "#base/files.ts";
+import { decodeInput, type Input } from "./input.ts";
+import type { Applier, InputLog } from "./sequencer.ts";
 
 /** How often a record may fail before it is set aside. */
 const triesMax = 2;

@@ -6,8 +6,8 @@
 
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { toOutage } from "./disk-outage.ts";
 import { type Files, readWhole, writeWhole } from "./files.ts";
-import { toOutage } from "./outage.ts";
 
 /** Writes the parts beside the file, one after the other, syncs, renames over it, syncs the folder. */
 export async function writeDurably(files: Files, path: string, parts: readonly Uint8Array[]): Promise<void> {

@@ -11,11 +11,11 @@
 //   - A pushed chunk belongs to the stream; `body` may be a view of it.
 
 import type { Fault } from "#model/fault.ts";
-import { EventDecoder } from "#wire/xtrack/decode.ts";
-import type { EventColumns } from "#wire/xtrack/event-columns.ts";
-import { type Ending, Framer, type FramerOptions } from "#wire/xtrack/frame.ts";
-import { readGreeting } from "#wire/xtrack/greeting.ts";
-import { prefixBytes } from "#wire/xtrack/resync.ts";
+import { EventDecoder } from "./decode.ts";
+import type { EventColumns } from "./event-columns.ts";
+import { type Ending, Framer, type FramerOptions } from "./frame.ts";
+import { readGreeting } from "./greeting.ts";
+import { prefixBytes } from "./resync.ts";
 import { encodeNote, type Note, readSegments } from "./segments.ts";
 
 /** What is wrong, and with whose event. */

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { nothingApplied } from "#intake/applied.ts";
-import type { Input } from "#intake/input.ts";
-import { Sequencer } from "#intake/sequencer.ts";
-import { nodeFiles } from "#journal/files.ts";
+import { nodeFiles } from "#base/files.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
+import { nothingApplied } from "./applied.ts";
+import type { Input } from "./input.ts";
+import { Sequencer } from "./sequencer.ts";
 import { SetAside } from "./set-aside.ts";
 
 let folder: string;

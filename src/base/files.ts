@@ -1,6 +1,6 @@
-// The few file operations that durable code is built from, behind one small interface: the journal, its
-// cursor files and the tests' failing and forgetful disks all speak it. Nothing else in the room touches
-// `node:fs`, so a test that fails the n-th call has failed every way a disk can fail us.
+// The few file operations that durable code is built from, behind one small interface: the journal, the
+// outbox and the tests' failing and forgetful disks all speak it. Neither touches `node:fs` itself, so a test that fails
+// the n-th call has failed every way a disk can fail us.
 
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";

@@ -5,17 +5,12 @@
 // The large blocks of a plan lie in files beside it, `<number>.<name>.block`, and are durable before the plan is.
 
 import { join } from "node:path";
-import { readDurable, writeDurably } from "./durable-file.ts";
-import { type Files, nodeFiles, readWhole, writeWhole } from "./files.ts";
-import { toOutage } from "./outage.ts";
+import { toOutage } from "#base/disk-outage.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { type Files, nodeFiles, readWhole, writeWhole } from "#base/files.ts";
+import type { EncodedPlan } from "./plan.ts";
 
-export interface PlanFiles {
-  /** The plan itself, its parts one after the other. */
-  readonly parts: readonly Uint8Array[];
-  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array }[];
-}
-
-export interface OpenPlan {
+interface OpenPlan {
   /** The last journal record in it. */
   readonly to: number;
   readonly bytes: Uint8Array;
@@ -23,8 +18,8 @@ export interface OpenPlan {
   readFile(name: string): Promise<Uint8Array | undefined>;
 }
 
-export interface PlanOutbox {
-  save(to: number, plan: PlanFiles): Promise<void>;
+export interface Outbox {
+  save(to: number, plan: EncodedPlan): Promise<void>;
   /** Where a file of a plan lies. */
   pathOf(to: number, name: string): string;
   /** Plans that were not finished, in order. */
@@ -40,7 +35,7 @@ export interface PlanOutbox {
 const planName = /^(\d{16})\.plan$/;
 const blockName = /^(\d{16})\.(\w+)\.block$/;
 
-export async function createOutbox(dir: string, files: Files = nodeFiles): Promise<PlanOutbox> {
+export async function createOutbox(dir: string, files: Files = nodeFiles): Promise<Outbox> {
   await files.makeFolder(dir);
   const numberOf = (to: number): string => String(to).padStart(16, "0");
   const planPath = (to: number): string => join(dir, `${numberOf(to)}.plan`);
