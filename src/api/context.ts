@@ -55,7 +55,11 @@ export async function resolveRun(
 ): Promise<FoundRun> {
   const found = await findRun(context.sources, request.caller.workspace, request.params.id);
   if (found !== null) return found;
-  throw new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(request.params.id)}.`, {
+  throw refuseRun(request.params.id);
+}
+
+export function refuseRun(id: string): Refusal {
+  return new Refusal("run_not_found", `There is no run with the id ${JSON.stringify(id)}.`, {
     hint: "List runs with GET /api/v1/runs; any id a run was ever known by works.",
     at: { part: "path", name: "id" },
   });

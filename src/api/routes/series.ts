@@ -2,13 +2,12 @@
 
 import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
 import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
+import { encodeSeries } from "#api/encode-series.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import { type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { findGroups, type RunGroup } from "#query/runs/find-run.ts";
-import { encodeSeries } from "#query/series/format.ts";
 import { listMetrics } from "#query/series/metrics.ts";
-import { type RunSeriesRequest, readSeries } from "#query/series/series.ts";
+import { findSeries, type RunSeriesRequest, readSeries, type Series } from "#query/series/series.ts";
 
 const bucketsDefault = 1000;
 
@@ -24,7 +23,8 @@ export function metricRoute(context: ApiContext): Handler<"metric"> {
   return async (request) => {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
-    return answer(context, toRequest(run.groups, [request.params.key], request.query), request.signal, asOf);
+    const asked = toRequest([request.params.key], request.query);
+    return answer(readSeries(context.sources, { ...asked, groups: run.groups }, request.signal), asked, asOf);
   };
 }
 
@@ -32,31 +32,28 @@ export function seriesRoute(context: ApiContext): Handler<"series"> {
   return async ({ body, caller, signal }) => {
     const asOf = context.asOf();
     const ids = [...new Set(body.runs)];
-    const found = await findGroups(context.sources, caller.workspace, ids);
-    const groups = ids.flatMap((id) => {
-      const own = found.get(id) ?? [];
-      if (own.length === 0) throw unknownRun(id);
-      // The series is called as the caller called the run, which may be an alias.
-      return own.map((group): RunGroup => ({ ...group, run: id }));
-    });
-    return answer(context, toRequest(groups, body.keys, body), signal, asOf);
+    const request = toRequest(body.keys, body);
+    const series = await findSeries(context.sources, caller.workspace, ids, request, signal);
+    if ("unknownRun" in series) throw unknownRun(series.unknownRun);
+    return answer(series, request, asOf);
   };
 }
 
-function answer(context: ApiContext, request: RunSeriesRequest, signal: AbortSignal, asOf: string): JsonBody {
-  return new JsonBody(encodeAnswer(context, request, signal, asOf));
+type Asked = Omit<RunSeriesRequest, "groups">;
+
+function answer(series: AsyncIterable<Series>, asked: Asked, asOf: string): JsonBody {
+  return new JsonBody(encodeAnswer(series, asked, asOf));
 }
 
 async function* encodeAnswer(
-  { sources }: ApiContext,
-  request: RunSeriesRequest,
-  signal: AbortSignal,
+  all: AsyncIterable<Series>,
+  { axis, byWorker }: Asked,
   asOf: string,
 ): AsyncGenerator<Uint8Array> {
-  let before = `{"axis":${JSON.stringify(request.axis)},"series":[`;
-  for await (const series of readSeries(sources, request, signal)) {
+  let before = `{"axis":${JSON.stringify(axis)},"series":[`;
+  for await (const series of all) {
     yield Buffer.from(before);
-    yield* encodeSeries(series, request.byWorker);
+    yield* encodeSeries(series, byWorker);
     before = ",";
   }
   yield Buffer.from(`${before === "," ? "" : before}],"as_of":${JSON.stringify(asOf)}}`);
@@ -64,9 +61,8 @@ async function* encodeAnswer(
 
 type Options = Omit<SeriesBody, "runs" | "keys">;
 
-function toRequest(groups: readonly RunGroup[], keys: readonly string[], options: Options): RunSeriesRequest {
+function toRequest(keys: readonly string[], options: Options): Asked {
   return {
-    groups,
     keys,
     axis: options.axis ?? "step",
     buckets: options.buckets ?? bucketsDefault,

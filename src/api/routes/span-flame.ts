@@ -3,18 +3,19 @@
 import type { ApiContext } from "#api/context.ts";
 import type { SpanFlameAnswer } from "#api/contract/span.ts";
 import type { Handler } from "#api/handler.ts";
-import { toFlame } from "#query/timeline/flame.ts";
-import { timelineOf, windowOf } from "./spans.ts";
+import { readFlame } from "#query/timeline/read-timeline.ts";
+import { orRefuse, toQuestion } from "./spans.ts";
 
 export function spanFlameRoute(context: ApiContext): Handler<"spanFlame"> {
   return async (request): Promise<SpanFlameAnswer> => {
     const { lane } = request.query;
     const asOf = context.asOf();
-    const { layout } = await timelineOf(context, request);
+    const question = toQuestion(request);
     const lanes = lane === undefined ? null : new Set(lane);
-    const flame = toFlame(layout, { ...windowOf(layout, request.query), lanes });
+    const found = await readFlame(context.sources, question, lanes, request.signal);
+    const { names, flame } = orRefuse(found, question.id);
     return {
-      names: [...layout.spans.names.texts],
+      names: [...names],
       nodes: { parent: flame.parent, name: flame.name, count: flame.count, wall_ns: flame.wall, gpu_ns: flame.gpu },
       total: flame.count.reduce((sum, count) => sum + count, 0),
       as_of: asOf,

@@ -1,69 +1,56 @@
 // GET /runs/<id>/spans: the timeline of a window.
 
-import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, refuseRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpansAnswer } from "#api/contract/span.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { groupKeysOf } from "#query/runs/find-run.ts";
-import { like } from "#query/runs/match.ts";
-import type { Timeline } from "#query/timeline/kept-timelines.ts";
-import { depthMax, type TimelineLane, type TimelineLayout } from "#query/timeline/layout.ts";
-import { type MarkLayout, toTicks } from "#query/timeline/marks.ts";
+import type { TooManySpans } from "#query/timeline/kept-timelines.ts";
+import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
+import type { MarkTick } from "#query/timeline/marks.ts";
+import { readBoxes, type ShownTimeline, type TimelineQuestion } from "#query/timeline/read-timeline.ts";
 import { noIndex, type TimelineSpans } from "#query/timeline/spans.ts";
-import { type TimelineBoxes, type TimelineWindow, toBoxes } from "#query/timeline/window.ts";
+import type { TimelineBoxes } from "#query/timeline/window.ts";
 
 const widthDefault = 1000;
 
 export function spansRoute(context: ApiContext): Handler<"spans"> {
   return async (request): Promise<SpansAnswer> => {
     const asOf = context.asOf();
-    return answer(await timelineOf(context, request), request.query, asOf);
+    const { width: widthPx = widthDefault, name = null, lane = null } = request.query;
+    const question = { ...toQuestion(request), widthPx, name, lane };
+    const found = await readBoxes(context.sources, question, request.signal);
+    return answer(orRefuse(found, question.id), asOf);
   };
 }
 
-/** The timeline of a run that is not too large for one. */
-export async function timelineOf(
-  context: ApiContext,
-  request: Parameters<typeof resolveRun>[1] & { readonly signal: AbortSignal },
-): Promise<Timeline> {
-  const run = await resolveRun(context, request);
-  const timeline = await context.sources.timelines.get(groupKeysOf(run), request.signal);
-  if ("tooMany" in timeline) throw tooManySpans(timeline);
-  return timeline;
+/** What every route asks of a timeline. */
+export function toQuestion({ params, caller, query }: TimelineRequest): TimelineQuestion {
+  const { workspace } = caller;
+  return { workspace, id: params.id, fromNs: toBigInt(query.from_ns), toNs: toBigInt(query.to_ns) };
 }
 
-/** On the clock of the layout; the whole of it where nothing is asked. */
-export function windowOf(
-  layout: TimelineLayout,
-  query: { readonly from_ns?: string | undefined; readonly to_ns?: string | undefined },
-): { readonly from: number; readonly to: number } {
-  const fromNs = toBigInt(query.from_ns);
-  const toNs = toBigInt(query.to_ns);
-  const { baseNs } = layout.spans;
-  return {
-    from: fromNs === null ? layout.from : Number(fromNs - baseNs),
-    to: toNs === null ? layout.to + 1 : Number(toNs - baseNs),
-  };
+interface TimelineRequest {
+  readonly params: { readonly id: string };
+  readonly caller: { readonly workspace: string };
+  readonly query: { readonly from_ns?: string | undefined; readonly to_ns?: string | undefined };
 }
 
-function tooManySpans({ tooMany, most }: { readonly tooMany: number; readonly most: number }): Refusal {
+/** Of a run that is there and not too large. */
+export function orRefuse<T extends object>(found: T | TooManySpans | null, id: string): T {
+  if (found === null) throw refuseRun(id);
+  if ("tooMany" in found) throw tooManySpans(found);
+  return found;
+}
+
+function tooManySpans({ tooMany, most }: TooManySpans): Refusal {
   return new Refusal("timeline_too_large", `This run has ${tooMany} spans; a timeline is drawn of ${most}.`, {
     hint: "Time by name is in /spans/summary, and SQL over the view `spans` answers anything else.",
   });
 }
 
-type Query = Parameters<Handler<"spans">>[0]["query"];
-
-function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansAnswer {
+function answer({ layout, window, boxes, ticks }: ShownTimeline, asOf: string): SpansAnswer {
   const { spans } = layout;
   const { baseNs } = spans;
-  const window: TimelineWindow = {
-    ...windowOf(layout, query),
-    widthPx: query.width ?? widthDefault,
-    names: query.name === undefined ? null : namesLike(spans, query.name),
-    lane: query.lane ?? null,
-  };
-  const boxes = toBoxes(layout, window);
   // Sorted: the order in which names came says nothing, and the same spans give the same answer.
   const names = spans.names.texts.toSorted();
   const codes = new Map(names.map((name, code) => [name, code]));
@@ -77,15 +64,10 @@ function answer({ layout, marks }: Timeline, query: Query, asOf: string): SpansA
     lanes: layout.lanes.map(toLane),
     names,
     spans: toColumns(spans, boxes, codes),
-    marks: toMarks(marks, window, names, codes),
+    marks: toMarks(ticks, names, codes),
     total: boxes.total,
     as_of: asOf,
   };
-}
-
-function namesLike(spans: TimelineSpans, pattern: string): Set<number> {
-  const isWanted = (name: string): boolean => (pattern.includes("*") ? like(name, pattern) : name === pattern);
-  return new Set(spans.names.texts.flatMap((name, code) => (isWanted(name) ? [code] : [])));
 }
 
 function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane {
@@ -131,14 +113,9 @@ function toColumns(
   };
 }
 
-function toMarks(
-  layout: MarkLayout,
-  window: TimelineWindow,
-  names: string[],
-  codes: Map<string, number>,
-): SpansAnswer["marks"] {
+function toMarks(ticks: readonly MarkTick[], names: string[], codes: Map<string, number>): SpansAnswer["marks"] {
   const marks: SpansAnswer["marks"] = { lane: [], name: [], at: [], merged: [] };
-  for (const tick of toTicks(layout, window)) {
+  for (const tick of ticks) {
     let name = codes.get(tick.name);
     if (name === undefined) {
       name = names.push(tick.name) - 1;

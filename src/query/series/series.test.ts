@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { encodeSeries } from "#api/encode-series.ts";
 import { Kept } from "#query/kept.ts";
 import { type PointBlock, type PointRequest, pointFlags, rankWorker, type StoredPoints } from "#store/reader/points.ts";
 import type { TextCodes } from "#store/reader/timeline.ts";
-import { encodeSeries } from "./format.ts";
 import { KeptPoints, type PointReads } from "./kept-points.ts";
 import type { SeriesRequest } from "./request.ts";
 import { seriesOf } from "./series.ts";

@@ -4,6 +4,7 @@
 
 import { compareText } from "#base/compare-text.ts";
 import { hasTrait } from "#protocol/facts.ts";
+import { findGroups } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import type { PointRequest } from "#store/reader/points.ts";
 import type { RunGroup } from "#store/reader/run-names.ts";
@@ -36,6 +37,22 @@ export function readSeries(
     worker: hasTrait(protocol, "sessions") ? String(rank) : null,
   }));
   return seriesOf(points, { ...rest, groups: sources }, signal);
+}
+
+/** Series of the runs that ids mean, or the first id that means none. */
+export async function findSeries(
+  sources: Sources,
+  workspace: string,
+  ids: readonly string[],
+  request: Omit<RunSeriesRequest, "groups">,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<Series> | { readonly unknownRun: string }> {
+  const found = await findGroups(sources, workspace, ids);
+  const unknownRun = ids.find((id) => (found.get(id) ?? []).length === 0);
+  if (unknownRun !== undefined) return { unknownRun };
+  // A series is called as the caller called its run, which may be an alias.
+  const groups = [...found].flatMap(([id, own]) => own.map((group) => ({ ...group, run: id })));
+  return readSeries(sources, { ...request, groups }, signal);
 }
 
 /** By run, key, phase and worker. */

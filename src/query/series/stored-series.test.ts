@@ -1,10 +1,10 @@
 // The two ways to a series, from points that are held and from points that go by in blocks, over the same stored rows.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { encodeSeries } from "#api/encode-series.ts";
 import { Kept } from "#query/kept.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
-import { encodeSeries } from "./format.ts";
 import { KeptPoints, pointReads } from "./kept-points.ts";
 import { wholeSeries } from "./request.ts";
 import { type RunSeriesRequest, readSeries } from "./series.ts";

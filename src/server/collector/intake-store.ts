@@ -5,7 +5,7 @@ import type { IntakeStore } from "#intake/intake-store.ts";
 import { LoadingGroup } from "#intake/known-groups.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import { loadCaptured } from "#intake/run/wrapper-group.ts";
-import { groupKinds, parseGroupKey } from "#model/group-key.ts";
+import { type GroupKind, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import { isRetryable } from "#store/outage.ts";
@@ -77,36 +77,46 @@ async function readKnownGroup(store: Store, groupKey: string): Promise<ReadGroup
   const loading = new LoadingGroup();
   const [rows] = await Promise.all([
     readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", [groupKey]),
-    readIdentities(store, groupKey, loading),
+    identities[parseGroupKey(groupKey).kind as GroupKind](store, groupKey, loading),
   ]);
   return { row: rows.map(toGroupRow)[0] ?? null, loading };
 }
 
-async function readIdentities(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
-  const { workspace, kind } = parseGroupKey(groupKey);
-  switch (kind) {
-    case groupKinds.xtrackRun:
-      for await (const block of readEventIdentities(store, groupKey)) takeEvents(block, loading);
-      break;
-    case groupKinds.semantivaRun:
-    case groupKinds.semantivaLaunch:
-      for await (const { id } of readLineIds(store, groupKey)) {
-        loadIdentity(Buffer.from(id, "hex"), workspace);
-        loading.line();
-      }
-      break;
-    case groupKinds.wrapper:
-      for await (const { stream, offset } of readCapturedLines(store, groupKey)) {
-        loadCaptured(stream, Number(offset));
-        loading.line();
-      }
-      break;
-    default:
-      break;
+type IdentityReader = (store: Store, groupKey: string, loading: LoadingGroup) => Promise<void>;
+
+async function nothing(): Promise<void> {}
+
+/** From which rows the identities of a group come back, by its letter. */
+const identities: Readonly<Record<GroupKind, IdentityReader>> = {
+  [groupKinds.artifact]: nothing,
+  // Its rows are known by their ids, whatever group they are in.
+  [groupKinds.cirronBatch]: nothing,
+  [groupKinds.semantivaLaunch]: takeLines,
+  [groupKinds.semantivaRun]: takeLines,
+  [groupKinds.wrapper]: takeCaptured,
+  [groupKinds.xtrackRun]: takeEvents,
+};
+
+async function takeLines(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
+  const { workspace } = parseGroupKey(groupKey);
+  for await (const { id } of readLineIds(store, groupKey)) {
+    loadIdentity(Buffer.from(id, "hex"), workspace);
+    loading.line();
   }
 }
 
-function takeEvents(block: DecodedBlock, loading: LoadingGroup): void {
+async function takeCaptured(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
+  for await (const { stream, offset } of readCapturedLines(store, groupKey)) {
+    loadCaptured(stream, Number(offset));
+    loading.line();
+  }
+}
+
+async function takeEvents(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
+  for await (const block of readEventIdentities(store, groupKey)) takeBlock(block, loading);
+}
+
+function takeBlock(block: DecodedBlock, loading: LoadingGroup): void {
   const workers = columnOf(block, "worker", "dict");
   const seqs = columnOf(block, "seq", "int64").values;
   const times = columnOf(block, "ts_ns", "int64").values;

@@ -1,6 +1,6 @@
 // A series as the JSON of the contract. Floats that are no JSON numbers are words.
 
-import type { Series } from "./series.ts";
+import type { Series } from "#query/series/series.ts";
 
 export function encodeSeries({ run, key, phase, worker, buckets }: Series, byWorker: boolean): Uint8Array[] {
   const text = JSON.stringify;
