@@ -10,10 +10,10 @@ import { performance } from "node:perf_hooks";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import { applyXtrack } from "#intake/xtrack/apply.ts";
-import { XtrackStream } from "#wire/xtrack/stream.ts";
 import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { Framer } from "#wire/xtrack/frame.ts";
+import { XtrackStream } from "#wire/xtrack/stream.ts";
 
 const chunkBytes = 64 * 1024;
 // Many short rounds, of which the best is taken: other work on the machine then hardly matters.

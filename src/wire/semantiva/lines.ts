@@ -4,6 +4,8 @@
 // Memory is bounded by `lineBytesMax`: of a longer line only its head is kept, for the fault that reports it, and
 // the rest is counted and passed over until the next LF.
 
+import { joinBytes } from "#base/join-bytes.ts";
+
 /** Where a line stands in its stream. */
 export interface LinePlace {
   /** From 1. */
@@ -77,7 +79,7 @@ export class LineSplitter {
     let bytes = tail;
     if (this.heldLength > 0 || tail.length > this.lineBytesMax) {
       this.hold(tail);
-      bytes = join(this.held);
+      bytes = joinBytes(this.held);
     }
     const lengthBytes = Math.max(this.heldLength, tail.length);
     this.held = [];
@@ -94,20 +96,9 @@ export class LineSplitter {
   private hold(part: Uint8Array): void {
     this.heldLength += part.length;
     if (this.heldLength > this.lineBytesMax) {
-      this.held = [join([...this.held, part.subarray(0, longLineHeadBytes)]).slice(0, longLineHeadBytes)];
+      this.held = [joinBytes([...this.held, part.subarray(0, longLineHeadBytes)]).slice(0, longLineHeadBytes)];
     } else this.held.push(part.slice());
   }
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0] as Uint8Array;
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
 
 function isByteOrderMark(bytes: Uint8Array): boolean {

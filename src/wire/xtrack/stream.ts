@@ -10,6 +10,7 @@
 //   - An API key is returned in `keys` and stands in no record. Text between frames is returned in `text`.
 //   - A pushed chunk belongs to the stream; `body` may be a view of it.
 
+import { joinBytes } from "#base/join-bytes.ts";
 import type { Fault } from "#model/fault.ts";
 import { EventDecoder } from "./decode.ts";
 import type { EventColumns } from "./event-columns.ts";
@@ -181,7 +182,7 @@ class Gathered {
     const columns = this.decoder.takeColumns();
     const decoded = { columns, faults: this.faults };
     const isEmpty = columns.length === 0 && this.faults.length === 0;
-    return { body: join(this.parts), offset, currentRun, file, decoded, keys, text, isEmpty };
+    return { body: joinBytes(this.parts), offset, currentRun, file, decoded, keys, text, isEmpty };
   }
 
   private takeFrame(): void {
@@ -277,15 +278,4 @@ function toNoteFault(note: Note, offset: number, file: string, run: string): Str
   const { code = "xtrack_bytes_skipped", detail = "", raw } = note;
   const place = { ...(file === "" ? {} : { file }), offset };
   return { fault: { code, detail, place, raw }, run, worker: "", seq: undefined };
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0] as Uint8Array;
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
