@@ -13,11 +13,13 @@ export default defineConfig({
     globalSetup: "tests/support/run-folder.ts",
     // Files that run one after another in a process share its modules: loading them anew costs more than most tests.
     isolate: false,
-    maxWorkers: availableParallelism(),
+    // Tests wait for children, sockets and timers about half of their time.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { interval: 20 } },
     // Real browsers, sockets and kills on a shared machine lose a race now and then: a test that fails twice is broken.
     retry: process.env["CI"] === "true" ? 1 : 0,
     passWithNoTests: true,

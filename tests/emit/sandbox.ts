@@ -40,7 +40,7 @@ export function startProgram(folder: string, source: string, env: Record<string,
   writeFileSync(file, source);
   const child = spawn(process.execPath, [file], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {

@@ -10,5 +10,7 @@ export const runFolderVariable = "TRIBUTARY_TEST_FOLDER";
 export function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), "tributary-run-"));
   process.env[runFolderVariable] = folder;
+  // The many programs that tests start find each other's compiled modules there.
+  process.env["NODE_COMPILE_CACHE"] ??= join(folder, "compiled");
   return () => rmSync(folder, { recursive: true, force: true });
 }

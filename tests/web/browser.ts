@@ -1,10 +1,16 @@
 // A real browser on a real server. Everything a page complains about is collected, and a test that leaves a complaint
 // fails: errors thrown, errors logged (a broken content policy is one), requests refused that nobody expected.
 
+//
+// The files of a test process share one browser, and with it what it has loaded and compiled of the page. Each visit
+// starts with an empty storage all the same.
+
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { runFolderVariable } from "../support/run-folder.ts";
 import { findTool } from "../support/tools.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,31 +22,75 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+export interface VisitOptions {
+  readonly theme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+  /** In a context of its own, which has loaded nothing yet and whose clock may be set. */
+  readonly apart?: boolean;
+  /** Called before the address is opened. */
+  readonly prepare?: (page: Page) => void;
+}
+
 export interface TestBrowser {
-  visit(url: string, options?: { theme?: "light" | "dark"; width?: number; height?: number }): Promise<Visit>;
+  visit(url: string, options?: VisitOptions): Promise<Visit>;
+  /** Closes what was visited; the browser stays for the next file. */
   close(): Promise<void>;
 }
 
+let shared: Promise<BrowserContext> | undefined;
+
 export async function openBrowser(): Promise<TestBrowser> {
   buildWeb();
+  shared ??= launch();
+  const context = await shared;
+  const visits = new Set<Visit>();
+  return {
+    async visit(url, { theme = "light", width = 1400, height = 860, apart = false, prepare } = {}) {
+      const own = apart ? await context.browser()?.newContext() : undefined;
+      const page = await openPage(own ?? context, new URL(url).origin);
+      await page.emulateMedia({ colorScheme: theme });
+      await page.setViewportSize({ width, height });
+      const visit: Visit = {
+        page,
+        problems: watch(page),
+        async close() {
+          visits.delete(visit);
+          await (own ?? page).close();
+        },
+      };
+      visits.add(visit);
+      prepare?.(page);
+      await page.goto(url);
+      return visit;
+    },
+    async close() {
+      for (const visit of [...visits]) await visit.close();
+    },
+  };
+}
+
+/** Playwright ends the browser with this process. */
+function launch(): Promise<BrowserContext> {
   if (chromiumPath === undefined) throw new Error("chromium is not installed");
   const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
-  const browser: Browser = await chromium.launch({
+  const profile = mkdtempSync(join(process.env[runFolderVariable] ?? tmpdir(), "chromium-"));
+  return chromium.launchPersistentContext(profile, {
     executablePath: chromiumPath,
     args: [...args, "--disable-sync", "--no-first-run"],
   });
-  return {
-    async visit(url, { theme = "light", width = 1400, height = 860 } = {}) {
-      const context: BrowserContext = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
-      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-      const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
-      const problems = watch(page);
-      await page.goto(url);
-      return { page, problems, close: () => context.close() };
-    },
-    close: () => browser.close(),
-  };
+}
+
+/** An empty page that remembers nothing of earlier ones but what it need not load again. */
+async function openPage(context: BrowserContext, origin: string): Promise<Page> {
+  await context.clearCookies();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage" });
+  await session.detach();
+  page.setDefaultTimeout(15_000);
+  return page;
 }
 
 function watch(page: Page): string[] {

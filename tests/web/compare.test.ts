@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 100 });
 const runsTotal = 100;
 let server: TestApp;
 let browser: TestBrowser;
@@ -28,16 +28,10 @@ describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
   const runs = (count: number) => Array.from({ length: count }, (_, n) => `run=sweep-${n}`).join("&");
 
   async function walk(query: string, steps: (page: Page, asked: string[]) => Promise<void>): Promise<void> {
-    const visit = await browser.visit(`${server.app.url}/health`);
     const asked: string[] = [];
-    visit.page.on("request", (request) => asked.push(`${request.url()} ${request.postData() ?? ""}`));
-    try {
-      await visit.page.goto(`${server.app.url}/compare?${query}`);
-      await steps(visit.page, asked);
-      expect(visit.problems).toEqual([]);
-    } finally {
-      await visit.close();
-    }
+    const prepare = (page: Page) =>
+      void page.on("request", (request) => asked.push(`${request.url()} ${request.postData() ?? ""}`));
+    await walkOn(browser, `${server.app.url}/compare?${query}`, (page) => steps(page, asked), { prepare });
   }
 
   const panel = (page: Page, name: string) => page.getByRole("region", { name });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -69,15 +70,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
     await server?.remove();
   });
 
-  async function walk(path: string, steps: (page: Page) => Promise<void>): Promise<void> {
-    const visit = await browser.visit(server.app.url + path);
-    try {
-      await steps(visit.page);
-      expect(visit.problems).toEqual([]);
-    } finally {
-      await visit.close();
-    }
-  }
+  const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
   test("a run id in a result leads to the run, the result is saved as a file, and the query is remembered", async () => {
     const query = "SELECT run_id, count() AS points FROM metrics GROUP BY run_id";
@@ -94,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await page.waitForURL(/\/runs\/daily/);
       await page.goto(`${server.app.url}/sql`);
       await page.getByRole("region", { name: "asked before" }).getByRole("button", { name: query }).click();
-      await expect.poll(() => page.getByLabel("SQL query").inputValue()).toBe(query);
+      await soon(() => page.getByLabel("SQL query").inputValue()).toBe(query);
     });
   });
 
@@ -103,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await page.getByRole("button", { name: "Show plot.png" }).click();
       const image = page.getByRole("img", { name: "plot.png" });
       await image.waitFor();
-      await expect.poll(() => page.evaluate<number>("document.querySelector('.file-image').naturalWidth")).toBe(1);
+      await soon(() => page.evaluate<number>("document.querySelector('.file-image').naturalWidth")).toBe(1);
       await page.getByRole("button", { name: "Show notes.txt" }).click();
       await page.getByText("<b>not bold</b>").waitFor();
     });
@@ -148,7 +141,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
         if (request.url().includes("/api/v1/series")) asked++;
       });
       await page.goto(`${server.app.url}/runs/wide/charts`);
-      await expect.poll(() => page.locator(".chart-panel canvas").count(), { timeout: 20_000 }).toBeGreaterThan(8);
+      await soon(() => page.locator(".chart-panel canvas").count()).toBeGreaterThan(8);
       expect(asked).toBeLessThanOrEqual(4);
       // Only what is near the screen is made.
       expect(await page.locator(".panel-place").count()).toBe(61);
@@ -158,9 +151,9 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       );
       expect(Math.max(...widths) - Math.min(...widths)).toBeLessThanOrEqual(1);
       await page.getByLabel("Find metrics").fill("layer_0[0-3]/");
-      await expect.poll(() => page.locator(".chart-panel").count()).toBe(4);
+      await soon(() => page.locator(".chart-panel").count()).toBe(4);
       await page.locator("h2 button", { hasText: "layer_00" }).click();
-      await expect.poll(() => page.locator(".chart-panel").count()).toBe(3);
+      await soon(() => page.locator(".chart-panel").count()).toBe(3);
       await page.getByRole("region", { name: "layer_03/weight" }).hover();
       await page.getByRole("button", { name: "Put layer_03/weight in front" }).click();
       await page.getByRole("region", { name: "pinned" }).waitFor();

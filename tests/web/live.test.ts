@@ -188,7 +188,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
   });
 
   test("a page out of sight gives its connection back, and has missed nothing when it is seen again", async () => {
-    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/charts`);
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs/first/charts`, { apart: true });
     await page.clock.install();
     await page.reload();
     const plot = page.locator(".plot").first();

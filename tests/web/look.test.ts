@@ -193,10 +193,17 @@ async function darken(page: Page): Promise<void> {
   throw new Error("the page does not become dark");
 }
 
-/** Two frames: what a change of looks set in motion has been drawn. Pictures wait for answers too. */
+/** What a change of looks set in motion has been drawn: a frame that starts it, its end, and one more. Pictures wait for
+ * answers too. What moves for ever, as the sign of something that is loading does, is not waited for. */
 async function settle(page: Page): Promise<void> {
-  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
-  await page.waitForTimeout(photographs ? 1500 : 100);
+  await page.evaluate(`(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
+    await frame();
+    const moving = document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime));
+    await Promise.allSettled(moving.map((one) => one.finished));
+    await frame();
+  })()`);
+  if (photographs) await page.waitForTimeout(1500);
 }
 
 async function photograph(page: Page, name: string): Promise<void> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { soon } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -37,7 +38,7 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await page.locator(".grid-scroll").evaluate((element) => {
       element.scrollTop = 5000;
     });
-    await expect.poll(async () => (await names()).includes("run 9820"), { timeout: 20_000 }).toBe(true);
+    await soon(names).toContain("run 9820");
     await page.getByLabel("Filter runs").fill("params.lr<0.002 AND metrics.loss.last>9900");
     await page.getByLabel("Filter runs").press("Enter");
     await page.getByText("10 of 10", { exact: true }).waitFor();
@@ -61,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await filter.fill("params.lr<0.0015");
     await filter.press("Enter");
     await page.getByText("200 of 1000").waitFor();
-    await expect.poll(() => page.locator(".grid-row .run-name").first().textContent()).toBe("run 0");
+    await soon(() => page.locator(".grid-row .run-name").first().textContent()).toBe("run 0");
     await close();
   });
 

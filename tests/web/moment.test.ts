@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, spikeStep } from "./long-run.ts";
 import { profiledRun, sendSample } from "./sample.ts";
-import { boxOf, drag, panelOf, soon, walkOn } from "./walking.ts";
+import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -92,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       // On its way to the strip the pointer crosses other charts.
       await page.mouse.move(other.x + 20, other.y + 30, { steps: 5 });
       await page.mouse.move(other.x + other.width - 20, other.y + 60, { steps: 5 });
-      await page.waitForTimeout(300);
+      await timersFired(page, 300);
       expect(await strip(page).locator("dl").textContent()).toBe(words);
       expect(await panelOf(page, "train · grad_norm").locator(".readout").textContent()).toBe(read);
       const bucket = pinOf(page);

@@ -16,11 +16,9 @@ import {
   sendXtrack,
   toFrames,
 } from "./sample.ts";
+import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
-
-/** A busy machine may need a while for what a person sees at once. */
-const soon = <T>(read: () => T) => expect.poll(read, { timeout: 15_000, interval: 100 });
 
 let server: TestApp;
 let browser: TestBrowser;
@@ -35,15 +33,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await server?.remove();
   });
 
-  async function walk(path: string, steps: (page: Page) => Promise<void>): Promise<void> {
-    const visit = await browser.visit(server.app.url + path);
-    try {
-      await steps(visit.page);
-      expect(visit.problems).toEqual([]);
-    } finally {
-      await visit.close();
-    }
-  }
+  const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
   const rows = (page: Page) => page.getByRole("table", { name: "Runs" }).getByRole("row");
   const names = (page: Page) => page.locator(".grid-row .run-name").allTextContents();

@@ -101,7 +101,8 @@ describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
   });
 
   test("with the server away every tab still opens, what was seen stays, and all comes back by itself", async () => {
-    const { page, close } = await browser.visit(`${server.app.url}/runs/left/charts`);
+    // What opens while the server is away has to be loaded by this page, not by an earlier one.
+    const { page, close } = await browser.visit(`${server.app.url}/runs/left/charts`, { apart: true });
     await panelOf(page, "loss").locator("canvas").waitFor();
     await viewsLoaded(page);
     await page.evaluate("globalThis.sameDocument = true");

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { soon } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -64,7 +65,7 @@ describe.skipIf(chromiumPath === undefined)("the demo", () => {
     await page.getByRole("button", { name: "send “stop”" }).click();
     await page.getByText("confirmed").first().waitFor({ timeout: 60_000 });
     await bar.getByRole("button", { name: "done" }).click();
-    await expect.poll(() => bar.count()).toBe(0);
+    await soon(() => bar.count()).toBe(0);
     expect(problems).toEqual([]);
     await close();
   });
@@ -79,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)("the demo", () => {
     expect(both.sort()).toEqual(["gpt-128-profiled", "gpt-32-full-snapshots"]);
     const { page, problems, close } = await browser.visit(`${url}/launches`);
     await page.locator("td a.mono").first().click();
-    await expect.poll(() => page.locator(".cell-completed").count(), { timeout: 20_000 }).toBe(8);
+    await soon(() => page.locator(".cell-completed").count()).toBe(8);
     await page.locator("a.cell").first().click();
     await page.getByRole("link", { name: "Pipeline" }).click();
     await page

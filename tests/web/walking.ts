@@ -2,14 +2,19 @@
 
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import type { TestBrowser } from "./browser.ts";
+import type { TestBrowser, VisitOptions } from "./browser.ts";
 
 /** A busy machine may need a while for what a person sees at once. */
-export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 100 });
+export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 /** Opens a page, and closes it after the steps; nothing may have been complained about. */
-export async function walkOn(browser: TestBrowser, url: string, steps: (page: Page) => Promise<void>): Promise<void> {
-  const visit = await browser.visit(url);
+export async function walkOn(
+  browser: TestBrowser,
+  url: string,
+  steps: (page: Page) => Promise<void>,
+  options: VisitOptions = {},
+): Promise<void> {
+  const visit = await browser.visit(url, options);
   try {
     await steps(visit.page);
     expect(visit.problems).toEqual([]);
@@ -38,4 +43,11 @@ export async function drag(page: Page, from: readonly [number, number], to: read
 /** Every view is here: from now on no click needs the server for more than data. */
 export async function viewsLoaded(page: Page): Promise<void> {
   await soon(() => page.evaluate("performance.getEntriesByName('views-loaded').length")).toBe(1);
+}
+
+/** Every timer that the page had set when this was called, and that was due by then, has fired, and what it changed is drawn. */
+export async function timersFired(page: Page, withinMs: number): Promise<void> {
+  await page.evaluate(
+    `new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), ${withinMs})).then(() => null)`,
+  );
 }
