@@ -17,8 +17,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
-    testTimeout: long ? 600_000 : 30_000,
-    hookTimeout: 60_000,
+    testTimeout: long ? 600_000 : 60_000,
+    hookTimeout: 120_000,
     expect: { poll: { interval: 20 } },
     // Real browsers, sockets and kills on a shared machine lose a race now and then: a test that fails twice is broken.
     retry: process.env["CI"] === "true" ? 1 : 0,

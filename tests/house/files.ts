@@ -5,8 +5,9 @@ import { extname, join } from "node:path";
 
 export const root = new URL("../../", import.meta.url).pathname;
 
+const skipped = new Set(["node_modules", "dist", ".git", ".tributary", "coverage"]);
 // Recorded data and generated files are not ours to word.
-const skipped = new Set(["node_modules", "dist", ".git", ".tributary", "fixtures", "data", "results", "coverage"]);
+const recorded = new Set(["examples/data", "tests/fixtures", "bench/results"]);
 const textKinds = new Set([".ts", ".tsx", ".md", ".json", ".css", ".html", ".toml", ".yaml", ".yml", ".tpl", ".js"]);
 
 /** Paths of all text files, relative to the root, in a stable order. */
@@ -15,7 +16,7 @@ export function listFiles(folder = ""): string[] {
     .filter((entry) => !skipped.has(entry.name))
     .flatMap((entry) => {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) return listFiles(path);
+      if (entry.isDirectory()) return recorded.has(path) ? [] : listFiles(path);
       return textKinds.has(extname(entry.name)) || folder === ".ci" ? [path] : [];
     })
     .sort();

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer } from "#base/json/pointer.ts";
-import { aggregateLaunch, aggregateRun, toCompletenessFacts, toLaunchFacts } from "#query/semantiva/aggregate.ts";
+import { aggregateRun, toCompletenessFacts } from "#query/semantiva/aggregate.ts";
 import { judgeLaunch, judgeRun, type LaunchCompleteness, type RunCompleteness } from "#query/semantiva/completeness.ts";
+import { aggregateLaunch, toLaunchFacts } from "./aggregate-launch.ts";
 import { createRandom, type Fed, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
 import { Reference } from "./reference.ts";
 

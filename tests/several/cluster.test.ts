@@ -93,8 +93,6 @@ const logs = {
   text: "x",
   workers: [],
   stream: "",
-  fromStep: null,
-  toStep: null,
   descending: false,
 };
 

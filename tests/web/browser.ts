@@ -89,7 +89,7 @@ async function openPage(context: BrowserContext, origin: string): Promise<Page> 
   const session = await context.newCDPSession(page);
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage" });
   await session.detach();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   return page;
 }
 

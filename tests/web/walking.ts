@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { TestBrowser, VisitOptions } from "./browser.ts";
 
 /** A busy machine may need a while for what a person sees at once. */
-export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 });
 
 /** Opens a page, and closes it after the steps; nothing may have been complained about. */
 export async function walkOn(

@@ -87,7 +87,6 @@ export const HealthAnswer = Type.Object({
   protocols: Type.Array(protocolHealth),
   /** The last ten minutes, one value each 5 s, oldest first. */
   history: Type.Object({
-    step_ms: Count,
     events_per_s: Type.Array(Type.Number()),
     lag_ms: Type.Array(Type.Number()),
     waiting_bytes: Type.Array(Type.Number()),

@@ -51,7 +51,7 @@ export const paths = {
   snapshots: route("GET", `${run}/snapshots`, "read", "The run's tensors."),
   tensor: route("GET", `${run}/snapshots/:tensor`, "read", "Statistics and histograms of one tensor over time."),
   tensorValues: route("GET", `${run}/snapshots/:tensor/values`, "read", "Values out of a stored blob."),
-  logs: route("GET", `${run}/logs`, "read", "Log lines by level, text, worker, step and time."),
+  logs: route("GET", `${run}/logs`, "read", "Log lines by level, text, worker and time."),
   params: route("GET", `${run}/params`, "read", "Parameters with their origin and earlier values."),
   artifacts: route("GET", `${run}/artifacts`, "read", "Files the run named or stored."),
   artifact: route("GET", `${run}/artifacts/:name`, "read", "A stored file, as an attachment."),

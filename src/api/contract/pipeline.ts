@@ -66,7 +66,6 @@ export const RunSuccess = Type.Object({
 
 export const ClockNote = Type.Object({
   kind: word(["ahead", "behind"]),
-  shift_minutes: Type.Integer(),
   message: Type.String(),
 });
 

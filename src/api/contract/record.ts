@@ -24,8 +24,6 @@ export const LogsQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 1024, description: "Case-insensitive text in the message." })),
   worker: Type.Optional(repeated(Type.String(), 64)),
   stream: Type.Optional(word(["stdout", "stderr"])),
-  from_step: Type.Optional(Int64),
-  to_step: Type.Optional(Int64),
   order: Type.Optional(word(["asc", "desc"])),
   chars: Type.Optional(
     Type.Integer({
@@ -65,7 +63,6 @@ export type LogsAnswer = Static<typeof LogsAnswer>;
 export const ParamRow = Type.Object({
   name: Type.String(),
   value: JsonText,
-  value_num: nullable(Float),
   worker: Type.String(),
   /** `param`, `session` (Cirron attributes), `run_space` (launch context), `node`. */
   origin: Type.String(),

@@ -176,7 +176,6 @@ export const Run = Type.Object({
   ...RunSummary.properties,
   /** What the client called it, '' when it gave no name. */
   name_sent: Type.String(),
-  tags_sent: Type.Array(Type.String()),
   notes: Type.String(),
   aliases: Type.Array(Type.String()),
   /** Other runs the asked-for alias also names. */

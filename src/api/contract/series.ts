@@ -25,7 +25,6 @@ export const MetricInfo = Type.Object({
   max: nullable(Type.Number()),
   first_step: nullable(Int64),
   last_step: nullable(Int64),
-  has_epoch: Type.Boolean(),
   first_ns: TimeNs,
   last_ns: TimeNs,
 });

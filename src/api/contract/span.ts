@@ -83,7 +83,6 @@ export const SpanSummaryRow = Type.Object({
   self_ns: nullable(Int64),
   cpu_ns: nullable(Int64),
   gpu_ns: nullable(Int64),
-  min_ns: Int64,
   p50_ns: Int64,
   p95_ns: Int64,
   p99_ns: Int64,

@@ -34,8 +34,6 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
       text: query.q ?? "",
       workers: query.worker ?? [],
       stream: query.stream ?? "",
-      fromStep: toBigInt(query.from_step),
-      toStep: toBigInt(query.to_step),
       descending: query.order === "desc",
     };
     const { rows, levels } = await records.listLogs(context.sources, wanted);

@@ -37,7 +37,6 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
   return {
     ...toSummary({ row, cells: [] }),
     name_sent: row.head.name,
-    tags_sent: [...row.head.tags],
     notes: mine.edit?.notes ?? "",
     aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
     also: [...resolved.also],

@@ -1,9 +1,8 @@
-// Records → aggregates of one run or one launch, in any order of arrival. For a single run and its graph; over many runs
+// Records → the aggregate of one run, in any order of arrival. For a single run and its graph; over many runs
 // the store aggregates, and only the facts come here.
 
-import { compareText } from "#base/compare-text.ts";
 import type { CompletenessFacts, LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
-import { isTerminal, type LaunchFacts, type Verdict } from "./completeness.ts";
+import { isTerminal } from "./completeness.ts";
 import { compareLifecycle, compareNodes, distinct, earlier, later, timeOfNode } from "./stored.ts";
 
 export interface NodeAggregate {
@@ -31,18 +30,6 @@ export interface RunAggregate {
   readonly end_timestamp: string | null;
   /** In the order in which the nodes first ran. */
   readonly nodes: ReadonlyMap<string, NodeAggregate>;
-  readonly start: LifecycleRow | null;
-  readonly end: LifecycleRow | null;
-}
-
-export interface LaunchAggregate {
-  readonly run_space_launch_id: string;
-  readonly run_space_attempt: number;
-  readonly planned_run_count: number | null;
-  readonly saw_start: boolean;
-  readonly saw_end: boolean;
-  /** Attached runs, sorted. */
-  readonly pipelines: readonly string[];
   readonly start: LifecycleRow | null;
   readonly end: LifecycleRow | null;
 }
@@ -121,44 +108,5 @@ export function toCompletenessFacts(run: RunAggregate): CompletenessFacts | null
     missing_nodes: run.expected.filter((id) => !run.nodes.has(id)),
     orphan_nodes: observed.filter((id) => !expected.has(id)),
     nonterminal_nodes: observed.filter((id) => !isTerminal(run.nodes.get(id)?.last_status ?? "")),
-  };
-}
-
-/** `lifecycle`: the launch's own lines, and the start lines of all runs that name it. */
-export function aggregateLaunch(
-  launchId: string,
-  attempt: number,
-  lifecycle: readonly LifecycleRow[],
-): LaunchAggregate {
-  const rows = distinct(lifecycle)
-    .filter((row) => row.launch_id === launchId && row.attempt === attempt)
-    .sort(compareLifecycle);
-  const starts = rows.filter(({ type }) => type === "run_space_start");
-  const ends = rows.filter(({ type }) => type === "run_space_end");
-  const runs = rows.filter(({ type }) => type === "pipeline_start").map(({ run_id }) => run_id);
-  return {
-    run_space_launch_id: launchId,
-    run_space_attempt: attempt,
-    planned_run_count: starts.findLast(({ planned_runs }) => planned_runs !== null)?.planned_runs ?? null,
-    saw_start: starts.length > 0,
-    saw_end: ends.length > 0,
-    pipelines: [...new Set(runs)].sort(compareText),
-    start: starts.at(-1) ?? null,
-    end: ends.at(-1) ?? null,
-  };
-}
-
-/** Null when no record names the launch. */
-export function toLaunchFacts(launch: LaunchAggregate, verdictOf: (runId: string) => Verdict): LaunchFacts | null {
-  const runs_by_status = { complete: 0, partial: 0, invalid: 0 };
-  for (const runId of launch.pipelines) runs_by_status[verdictOf(runId)]++;
-  if (!launch.saw_start && !launch.saw_end && launch.pipelines.length === 0) return null;
-  return {
-    launch_id: launch.run_space_launch_id,
-    attempt: launch.run_space_attempt,
-    has_start: launch.saw_start,
-    has_end: launch.saw_end,
-    planned_run_count: launch.planned_run_count,
-    runs_by_status,
   };
 }

@@ -12,8 +12,7 @@ export interface ClockFacts extends ClockTimes {
 
 export interface ClockNote {
   readonly kind: "ahead" | "behind";
-  /** The likely offset of the written clock from UTC; whole quarter hours when it is near one. */
-  readonly shift_minutes: number;
+  /** Says the likely offset of the written clock from UTC: whole quarter hours when it is near one. */
   readonly message: string;
 }
 
@@ -45,7 +44,6 @@ function toLeastNote(minutes: number): ClockNote {
   const least = Math.round(minutes);
   return {
     kind: "ahead",
-    shift_minutes: least,
     message: `The written times are ${toHours(least)} h or more ahead of UTC: local time marked as UTC. They are shown as written.`,
   };
 }
@@ -56,11 +54,9 @@ function toHours(minutes: number): string {
 
 function toNote(kind: ClockNote["kind"], minutes: number): ClockNote {
   const rounded = Math.abs(minutes - toQuarter(minutes)) < toleranceMinutes ? toQuarter(minutes) : Math.round(minutes);
-  const shift = kind === "ahead" ? rounded : -rounded;
-  const hours = `${shift < 0 ? "−" : "+"}${toHours(rounded)}`;
+  const hours = `${kind === "ahead" ? "+" : "−"}${toHours(rounded)}`;
   return {
     kind,
-    shift_minutes: shift,
     message: `The written times look like local time (UTC${hours}) marked as UTC. They are shown as written.`,
   };
 }

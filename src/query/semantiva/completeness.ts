@@ -110,16 +110,6 @@ export function judgeLaunch(facts: LaunchFacts): LaunchCompleteness {
   };
 }
 
-export function judgeUnknownLaunch(launchId: string, attempt: number): LaunchCompleteness {
-  return {
-    run_space_launch_id: launchId,
-    run_space_attempt: attempt,
-    status: "invalid",
-    problems: ["unknown_launch"],
-    summary: { runs_total: 0, runs_by_status: { complete: 0, partial: 0, invalid: 0 }, planned_run_count: null },
-  };
-}
-
 function verdictOf(hasStart: boolean, hasEnd: boolean): Verdict {
   if (hasStart && hasEnd) return "complete";
   // Nodes without either edge are as little a run as nothing at all.

@@ -101,7 +101,6 @@ export function createHealth(options: HealthOptions): Health {
         started_ns: String(startedNs),
         protocols: [...counts].map(([protocol, one]) => toProtocolHealth(protocol, one, doors, missing)),
         history: {
-          step_ms: stepMs,
           events_per_s: [...history.events],
           lag_ms: [...history.lagMs],
           waiting_bytes: [...history.waiting],

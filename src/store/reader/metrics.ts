@@ -2,7 +2,7 @@
 
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
-import { decimal, flag, float, floatWord, int, list, nullable, readRows, text, word } from "./native-rows.ts";
+import { decimal, float, floatWord, int, list, nullable, readRows, text, word } from "./native-rows.ts";
 
 const metricRow = {
   key: text,
@@ -22,7 +22,6 @@ const metricRow = {
   max: nullable(float),
   first_step: nullable(decimal),
   last_step: nullable(decimal),
-  has_epoch: flag,
   first_ns: decimal,
   last_ns: decimal,
 };
@@ -39,7 +38,7 @@ export function readMetrics(store: Store, groups: readonly { readonly groupKey: 
         toUInt32(countIf(isNull(value))) AS odd,
         argMin(tuple(value), ${place}).1 AS first, argMax(tuple(value), ${place}).1 AS last,
         minOrNullIf(value, isFinite(value)) AS min, maxOrNullIf(value, isFinite(value)) AS max,
-        min(step) AS first_step, max(step) AS last_step, toBool(countIf(isNotNull(epoch)) > 0) AS has_epoch,
+        min(step) AS first_step, max(step) AS last_step,
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
       FROM ${store.database}.metrics AS m WHERE group_key IN {groups:Array(String)}
       GROUP BY key, phase ORDER BY key, phase`,

@@ -5,7 +5,7 @@ import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
-import { decimal, flag, floatWord, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
+import { decimal, flag, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
 /** A page of a run's records. */
@@ -20,8 +20,6 @@ export interface LogFilter extends PageOf {
   readonly text: string;
   readonly workers: readonly string[];
   readonly stream: string;
-  readonly fromStep: bigint | null;
-  readonly toStep: bigint | null;
   readonly descending: boolean;
 }
 
@@ -75,8 +73,6 @@ function logConditions(filter: LogFilter, withLevel: boolean): string {
     filter.text === "" ? "" : "positionCaseInsensitiveUTF8(msg, {text:String}) > 0",
     filter.workers.length === 0 ? "" : "worker IN {workers:Array(String)}",
     filter.stream === "" ? "" : "stream = {stream:String}",
-    filter.fromStep === null ? "" : "step >= {from_step:Int64}",
-    filter.toStep === null ? "" : "step <= {to_step:Int64}",
   ]
     .filter((condition) => condition !== "")
     .join(" AND ");
@@ -89,15 +85,12 @@ function logParams(filter: LogFilter): Record<string, ParamValue> {
     text: filter.text,
     workers: filter.workers,
     stream: filter.stream,
-    ...(filter.fromStep === null ? {} : { from_step: filter.fromStep }),
-    ...(filter.toStep === null ? {} : { to_step: filter.toStep }),
   };
 }
 
 const paramRow = {
   name: text,
   value: text,
-  value_num: nullable(floatWord),
   worker: text,
   origin: word<"run_space" | "param">(),
   ts_ns: decimal,
@@ -106,7 +99,7 @@ const paramRow = {
 /** Every value that a run's params had, in order. */
 export function readParams(store: Store, groups: readonly string[]) {
   return readRows(store, paramRow, {
-    sql: `SELECT name, value, value_num, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns
+    sql: `SELECT name, value, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns
       FROM ${store.database}.params WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
     params: { groups },
   });

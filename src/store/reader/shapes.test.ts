@@ -46,8 +46,6 @@ const logs = {
   text: "x",
   workers: ["w"],
   stream: "s",
-  fromStep: 1n,
-  toStep: 2n,
   descending: true,
 };
 const filter = { ...page, types: ["t"], protocol: "p", worker: "w", text: "x", descending: false };

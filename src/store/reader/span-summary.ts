@@ -14,7 +14,6 @@ const summaryRow = {
   gpu_ns: nullable(decimal),
   /** A sum over no value is no time at all, not zero: `gpu_ns` means something where this is not 0. */
   gpu_count: int,
-  min_ns: decimal,
   max_ns: decimal,
   p50_ns: decimal,
   p95_ns: decimal,
@@ -45,7 +44,7 @@ export function readSpanSummary(store: Store, window: TimeWindow, byRank: boolea
         -- Where a child of any span of this name outlives it, or its children overlap, there is no time of its own.
         if(max(loose) = 1, NULL, sum(self)) AS self_ns,
         sum(cpu) AS cpu_ns, sum(gpu) AS gpu_ns, toUInt32(count(gpu)) AS gpu_count,
-        min(wall) AS min_ns, max(wall) AS max_ns,
+        max(wall) AS max_ns,
         toInt64(quantileExactLow(0.5)(wall)) AS p50_ns, toInt64(quantileExactLow(0.95)(wall)) AS p95_ns,
         toInt64(quantileExactLow(0.99)(wall)) AS p99_ns,
         min(start_ns) AS first_ns, max(end_ns) AS last_ns

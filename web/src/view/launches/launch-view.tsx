@@ -10,7 +10,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
-import { formatNumber, toNumber } from "../../text/format-number.ts";
+import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { ValueCell } from "../runs/run-cells.tsx";
 import { headingOf } from "../runs/runs-search.ts";
@@ -60,6 +60,7 @@ function Head({ launch }: { readonly launch: LaunchAnswer }) {
       </span>
       <Took start={launch.start_ns} end={launch.end_ns} running={launch.status === "running"} />
       <span className="muted">{launch.combine_mode.replace("_", " ")}</span>
+      <Pipelines of={launch.pipelines} />
       <span className={completeness.status === "complete" ? "status-completed" : "status-warn"}>
         records {completeness.status}
         {completeness.problems.length === 0 ? "" : `: ${completeness.problems.join(", ")}`}
@@ -78,6 +79,21 @@ function Head({ launch }: { readonly launch: LaunchAnswer }) {
         : null}
     </div>
   );
+}
+
+/** How many pipelines of different meaning were launched, and in how many configurations. */
+function Pipelines({ of: pipelines }: { readonly of: LaunchAnswer["pipelines"] }) {
+  const configs = pipelines.reduce((sum, pipeline) => sum + pipeline.configs.length, 0);
+  const ids = pipelines.flatMap((pipeline) => pipeline.pipeline_ids);
+  return (
+    <span className="muted" title={ids.join("\n")}>
+      {counted(pipelines.length, "pipeline")} in {counted(configs, "configuration")}
+    </span>
+  );
+}
+
+function counted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function useAxes(launch: LaunchAnswer): { x: string | null; y: string | null } {
