@@ -4,22 +4,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import { eventually, freePort } from "./several.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 const spansPerBatch = 20;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A real server in a process of its own, which can be killed and started again on the same folder. */
 class Victim {
@@ -37,13 +29,8 @@ class Victim {
   async start(): Promise<void> {
     const flags = ["--data", this.dataDir, "--http", `127.0.0.1:${this.port}`, "--xtrack", "off", "--quiet"];
     this.child = spawn(process.execPath, [main, "up", ...flags], { stdio: ["ignore", "ignore", "inherit"] });
-    const until = Date.now() + 30_000;
-    while (Date.now() < until) {
-      const response = await fetch(`${this.url}/readyz`).catch(() => null);
-      if (response?.ok) return;
-      await sleep(50);
-    }
-    throw new Error("the server did not start again");
+    const isReady = async () => (await fetch(`${this.url}/readyz`).catch(() => null))?.ok === true;
+    await eventually(isReady, "the server did not start again");
   }
 
   killServer(): void {

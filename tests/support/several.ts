@@ -121,8 +121,8 @@ export async function openTcpDoor(socketPath: string, port = 0): Promise<TcpDoor
   };
 }
 
-export async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadlineMs = Date.now() + 20_000;
+export async function eventually(holds: () => boolean | Promise<boolean>, what = "it did not happen"): Promise<void> {
+  const deadlineMs = Date.now() + 30_000;
   while (!(await holds())) {
     if (Date.now() > deadlineMs) throw new Error(what);
     await sleep(20);

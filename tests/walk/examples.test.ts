@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
 const folder = mkdtempSync(join(tmpdir(), "tributary-examples-"));
@@ -41,14 +42,6 @@ async function query(sql: string): Promise<Record<string, unknown>[]> {
   await walk.app.collector.drained();
   return walk.app.collector.store.query({ sql });
 }
-
-const eventually = async (holds: () => Promise<boolean>, what: string) => {
-  const deadlineMs = Date.now() + 20_000;
-  while (!(await holds())) {
-    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen`);
-    await new Promise((wait) => setTimeout(wait, 30));
-  }
-};
 
 test("the training arrives whole: canonical scopes, marks, tensors with their blobs", async () => {
   const { code, output } = await start("training/train.ts", ["4"], {
@@ -93,7 +86,7 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
   }
   const find = async () =>
     ((await walk.get("/api/v1/runs")).body as Listing).runs.find((run) => run.name === "steerable spirals");
-  await eventually(async () => (await find()) !== undefined, "the run");
+  await eventually(async () => (await find()) !== undefined, "the run did not come");
   const id = (await find())?.id ?? "";
   const path = `/api/v1/runs/${id}/commands`;
   interface Commands {
@@ -101,7 +94,7 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
     readonly commands: readonly { readonly id: string; readonly state: string; readonly note: string }[];
   }
   const commands = async () => (await walk.get(path)).body as Commands;
-  await eventually(async () => (await commands()).accepting.length > 0, "a worker that takes commands");
+  await eventually(async () => (await commands()).accepting.length > 0, "a worker that takes commands did not come");
   const obeyed = async (body: object) => {
     const sent = (await walk.post(path, JSON.stringify(body))).body as { id: string };
     let last: Commands["commands"][number] | undefined;
@@ -149,7 +142,7 @@ test("the job under capture is steered too, though its standard input has ended"
     const { body } = await walk.get(path);
     return ((body as { accepting?: readonly string[] }).accepting?.length ?? 0) > 0;
   };
-  await eventually(isAccepting, "a worker that takes commands");
+  await eventually(isAccepting, "a worker that takes commands did not come");
   await walk.post(path, JSON.stringify({ type: "stop" }));
   expect(await ended).toBe(0);
   expect(Buffer.concat(output).toString()).toMatch(/^stopped after \d+ steps/);

@@ -44,18 +44,15 @@ it("lists who is connected, and how many events never came", async () => {
   const meta = (seq: number) => ({ seq, ts: 1_700_000_000_000_000 + seq, wid: "w0" });
   socket.write(encodeFrame("run_start", meta(1), { run_id: { id: "connected" } }));
   socket.write(encodeFrame("metric", meta(5), { run_id: "connected", key: "loss", value: 1 }));
-  const until = Date.now() + 10_000;
-  let found: {
-    connections: { run: string | null; events: number }[];
-    protocols: { protocol: string; missing: number }[];
+  const said = async () => {
+    const { connections, protocols } = (await app.get("/api/v1/health")).body as {
+      connections: object[];
+      protocols: { protocol: string }[];
+    };
+    return { connections, xtrack: protocols.find((one) => one.protocol === "xtrack") };
   };
-  do {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    found = (await app.get("/api/v1/health")).body as typeof found;
-  } while (Date.now() < until && (found.protocols.find((one) => one.protocol === "xtrack")?.missing ?? 0) === 0);
-  expect(found.connections).toEqual([
-    expect.objectContaining({ transport: "tcp", run: "connected", worker: "w0", events: 2, accepts_commands: false }),
-  ]);
-  expect(found.protocols.find((one) => one.protocol === "xtrack")).toMatchObject({ accepted: 2, missing: 3 });
+  const connection = { transport: "tcp", run: "connected", worker: "w0", events: 2, accepts_commands: false };
+  const expected = { connections: [connection], xtrack: { accepted: 2, missing: 3 } };
+  await expect.poll(said, { timeout: 10_000 }).toMatchObject(expected);
   socket.end();
 });

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
 let line: Awaited<ReturnType<typeof createLine>>;
@@ -52,14 +53,6 @@ function start(id: string, workerId: string): Run {
   return run;
 }
 
-const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
-  const deadlineMs = Date.now() + 15_000;
-  while (!(await holds())) {
-    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
-
 interface Commands {
   readonly accepting: string[];
   readonly commands: { readonly type: string; readonly state: string; readonly by: string; readonly note: string }[];
@@ -98,13 +91,16 @@ test("a command by HTTP reaches the program, and its answer is seen", async () =
   run.on("stop", () => {
     throw new Error("not in the middle of an epoch");
   });
-  await eventually(async () => (await commandsOf("steered")).accepting?.length === 1, "the worker's asking");
+  await eventually(
+    async () => (await commandsOf("steered")).accepting?.length === 1,
+    "the worker's asking did not come",
+  );
   const sent = await send("steered", { type: "adjust_lr", payload: { lr: 0.0001 } });
   expect(sent).toMatchObject({ status: 202, body: { type: "adjust_lr", payload: '{"lr":0.0001}', by: "local" } });
   await send("steered", { type: "stop", worker: "w0" });
   await send("steered", { type: "pause", worker: "nobody" });
   const states = async () => (await commandsOf("steered")).commands.map(({ state }) => state);
-  await eventually(async () => (await states()).join() === "confirmed,refused,queued", "the answers");
+  await eventually(async () => (await states()).join() === "confirmed,refused,queued", "the answers did not come");
   expect(rate).toBe(0.0001);
   expect((await commandsOf("steered")).commands[1]?.note).toContain("not in the middle of an epoch");
   expect(await send("steered", { type: "adjust_lr" })).toMatchObject({ status: 400 });
@@ -119,9 +115,12 @@ test("a worker behind a proxy is kept and steered by WebSocket all the same", as
   runs.push(run);
   run.on("pause", () => run.status("paused"));
   for (let step = 1; step <= 1000; step++) run.metric("loss", 1 / step, { step });
-  await eventually(async () => (await commandsOf("by-ws")).accepting?.length === 1, "the worker's asking");
+  await eventually(async () => (await commandsOf("by-ws")).accepting?.length === 1, "the worker's asking did not come");
   await send("by-ws", { type: "pause" });
-  await eventually(async () => (await commandsOf("by-ws")).commands[0]?.state === "confirmed", "the confirmation");
+  await eventually(
+    async () => (await commandsOf("by-ws")).commands[0]?.state === "confirmed",
+    "the confirmation did not come",
+  );
   await run.end({ timeoutMs: 5000 });
   expect(run.health).toMatchObject({ dropped: 0 });
   await walk.app.collector.drained();
@@ -132,7 +131,7 @@ test("a worker behind a proxy is kept and steered by WebSocket all the same", as
 test("a command's integers reach the store and the worker with all their digits", async () => {
   const body = '{"type":"update_params","payload":{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}}';
   start("digits", "w");
-  await eventually(async () => (await walk.get("/api/v1/runs/digits")).status === 200, "the run");
+  await eventually(async () => (await walk.get("/api/v1/runs/digits")).status === 200, "the run did not come");
   const { status, body: sent } = await walk.post("/api/v1/runs/digits/commands", body);
   expect(status).toBe(202);
   expect((sent as { payload: string }).payload).toBe('{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}');

@@ -147,13 +147,10 @@ describe("a Semantiva trace stream", () => {
     expect(summary.records).toEqual({ semantiva: { pipeline_end: 1 } });
   });
 
-  it("checks 10,000 lines in about a second", async () => {
+  it("checks ten thousand lines", async () => {
     const lines = await readFile(`${fixtures}/semantiva/rs_combinatorial_file/run_space_demo.trace.jsonl`, "utf8");
     const path = await write("many.jsonl", lines.repeat(152));
-    const from = performance.now();
     const { summary } = await check([path]);
-    // The bound is loose, since the machine that runs the tests may be busy.
-    expect(performance.now() - from).toBeLessThan(5000);
     expect(Object.values(summary.records["semantiva"] ?? {}).reduce((a, b) => a + b)).toBe(66 * 152);
   });
 });

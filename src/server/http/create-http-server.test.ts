@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -42,15 +43,12 @@ describe("slow and many clients", () => {
 
   it("opens no more connections than allowed", async () => {
     const { server } = await start({ flags: { httpConnectionsMax: "2" } });
-    const sockets = await Promise.all(
-      [1, 2].map(
-        () =>
-          new Promise<ReturnType<typeof connect>>((resolve) => {
-            const socket = connect(server.address.port, "127.0.0.1", () => resolve(socket));
-          }),
-      ),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const sockets = [1, 2].map(() => connect(server.address.port, "127.0.0.1"));
+    // The server counts those that it has answered.
+    for (const socket of sockets) {
+      socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await once(socket, "data");
+    }
     await expect(
       sendRaw(server.address.port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").then(({ status }) => {
         if (!(status > 0)) throw new Error("closed");

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -20,6 +21,16 @@ const batch =
   '{"schema_version":1,"sdk_version":"1","batch_id":"0123456789abcdef0123456789abcdef","created_ns":1,"spans":[],"marks":[],"snapshots":[]}';
 const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", body: body as never, headers });
+
+/** Begins a request that the server takes up, and goes away in the middle of its body. */
+async function sendPart({ server }: OpenServer, request: string, part: string): Promise<void> {
+  const socket = connect(server.address.port, "127.0.0.1");
+  const head = ["Host: localhost", "Content-Length: 1000", "Expect: 100-continue"];
+  socket.write(`${[`${request} HTTP/1.1`, ...head].join("\r\n")}\r\n\r\n`);
+  await once(socket, "data");
+  await new Promise<void>((resolve) => socket.write(part, () => resolve()));
+  socket.destroy();
+}
 
 describe("a Cirron batch", () => {
   it("is answered 202 with its id, on each of the three paths and with a trailing slash [CT-26, CT-28]", async () => {
@@ -173,10 +184,7 @@ describe("limits on a body", () => {
 
   it("takes nothing from a client that goes away in the middle", async () => {
     const one = await start();
-    const socket = connect(one.server.address.port, "127.0.0.1");
-    socket.write("POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{}");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    socket.destroy();
+    await sendPart(one, "POST /v1/traces", "{}");
     await expect.poll(() => one.inputs.length).toBe(1);
     expect(one.inputs[0]).toMatchObject({ kind: "refused", code: "body_cut" });
   });
@@ -243,12 +251,11 @@ describe("a blob", () => {
 
   it("is kept by nobody when its client goes away in the middle", async () => {
     const one = await start();
-    const socket = connect(one.server.address.port, "127.0.0.1");
-    socket.write(`PUT /v1/traces/blobs/${key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nabc`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    socket.destroy();
+    await sendPart(one, `PUT /v1/traces/blobs/${key}`, "abc");
     const other = "snapshots/whole/weights.safetensors";
     expect((await put(`${one.url}/v1/traces/blobs/${other}`, Buffer.from("whole"))).status).toBe(201);
+    // A closed server has done with every request.
+    await one.server.close(5000);
     expect(one.blobs.map((blob) => blob.put.key)).toEqual([other]);
   });
 

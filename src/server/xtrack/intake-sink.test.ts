@@ -278,8 +278,13 @@ describe("without room", () => {
     const stream = open();
     log.isFull = true;
     stream.push(metric(1));
-    const ended = stream.end("shutdown");
-    await vi.advanceTimersByTimeAsync(2500);
+    let isEnded = false;
+    const ended = Promise.resolve(stream.end("shutdown")).then(() => {
+      isEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(isEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(1500);
     await ended;
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentClient, encode } from "../../../tests/clients/xtrack-document-client.ts";
+import { eventually } from "../../../tests/support/several.ts";
 import type { ConnectionRules } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { Gate, WorkerChannel } from "./ports.ts";
@@ -65,14 +66,6 @@ async function serve(options: ServeOptions = {}) {
   servers.push(server);
   return server.address as { host: string; port: number };
 }
-
-const eventually = async (holds: () => boolean | Promise<boolean>) => {
-  const deadlineMs = Date.now() + 8000;
-  while (!(await holds())) {
-    if (Date.now() > deadlineMs) throw new Error("it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
 
 describe("a client that never reads", () => {
   it("has all its events stored and is never sent a byte", async () => {

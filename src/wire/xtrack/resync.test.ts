@@ -133,7 +133,7 @@ describe("resync", () => {
     );
   });
 
-  it("takes linear time on many false length prefixes", () => {
+  it("ends on many false length prefixes, which would take hours if each were followed", () => {
     const hostile = (size: number) => {
       const bytes = new Uint8Array(size);
       const unit = [0, 1, 0xff, 0xff, 0x7b, 0x22, 0x61];
@@ -141,9 +141,7 @@ describe("resync", () => {
       return bytes;
     };
     // More than a million false prefixes of 128 KiB each: to follow every claim would be to look at 150 GB.
-    const start = performance.now();
     expect(gather(join(hostile(1 << 23), frameOf(event(1)))).frames).toEqual([event(1)]);
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it("keeps only the first bytes of a long skipped range", () => {
