@@ -33,52 +33,11 @@ export function parseFloatToken(bytes: Uint8Array, start: number, stop: number):
   }
   if (p < stop) scale -= parseExponent(bytes, p + 1, stop);
   if (digits > 18 || scale < 0 || scale > 22) return Number(decodeAscii(bytes, start, stop));
-  const magnitude = toMagnitude(upper, lower, digits, scale);
+  // `upper` holds the first nine significant digits, `lower` the rest.
+  const high = digits > 9 ? upper * (exactPowers[digits - 9] as number) : upper;
+  const magnitude = divideExactly(high, lower, exactPowers[scale] as number);
   if (Number.isNaN(magnitude)) return Number(decodeAscii(bytes, start, stop));
   return negative ? -magnitude : magnitude;
-}
-
-/** `upper` holds the first nine significant digits, `lower` the rest. */
-function toMagnitude(upper: number, lower: number, digits: number, scale: number): number {
-  const high = digits > 9 ? upper * (exactPowers[digits - 9] as number) : upper;
-  return divideExactly(high, lower, exactPowers[scale] as number);
-}
-
-/** Reads a number where it stands, in one pass; re-used for many. */
-export class DoubleScan {
-  /** Behind the number that was read last. */
-  pos = 0;
-
-  /** NaN when there is no plain number (no exponent, at most 18 digits) at `from`: then let a cursor read it. */
-  read(bytes: Uint8Array, from: number, end: number): number {
-    let p = from;
-    const negative = p < end && bytes[p] === 0x2d;
-    if (negative) p++;
-    const first = p;
-    let upper = 0;
-    let lower = 0;
-    let digits = 0;
-    let point = -1;
-    for (; p < end; p++) {
-      const c = bytes[p] as number;
-      const digit = c - 0x30;
-      if (digit >= 0 && digit <= 9) {
-        if (digits < 9) upper = upper * 10 + digit;
-        else lower = lower * 10 + digit;
-        if (digits > 0 || digit > 0) digits++;
-      } else if (c === 0x2e && point < 0) point = p;
-      else if (c === 0x65 || c === 0x45 || c === 0x2e) return Number.NaN;
-      else break;
-    }
-    const wholeEnd = point < 0 ? p : point;
-    const hasLeadingZero = bytes[first] === 0x30 && wholeEnd - first > 1;
-    if (wholeEnd === first || hasLeadingZero || point === p - 1 || digits > 18) return Number.NaN;
-    const scale = point < 0 ? 0 : p - point - 1;
-    if (scale > 22) return Number.NaN;
-    this.pos = p;
-    const magnitude = toMagnitude(upper, lower, digits, scale);
-    return negative ? -magnitude : magnitude;
-  }
 }
 
 /** The digits after `e`, with their sign. */

@@ -3,9 +3,9 @@
 // is left out here and stays in the stored text.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
-import { DoubleScan } from "#base/json/double.ts";
 import { parseDouble } from "#base/json/number.ts";
 import { WordToken } from "#base/json/words.ts";
+import { ShortDecimal } from "#base/short-decimal.ts";
 import { nonfiniteWords } from "#model/nonfinite-words.ts";
 import type { RecordTable } from "./record-table.ts";
 
@@ -50,7 +50,7 @@ export class StatsReader {
   readonly bins = new DoubleList();
   readonly counts = new DoubleList();
   private readonly cursor = new JsonCursor(noBytes);
-  private readonly double = new DoubleScan();
+  private readonly decimal = new ShortDecimal();
   private readonly numbers = new Float64Array(numberTokens.length);
   /** Where the statistics stand that `tryRead` has read, -1 when it could not. */
   private readAt = -1;
@@ -106,7 +106,7 @@ export class StatsReader {
       const token = numberTokens[i] as WordToken;
       if (!token.isAt(view, cursor.pos, cursor.end)) return false;
       cursor.pos += token.size;
-      const value = this.readFinite(cursor);
+      const value = this.readFinite(cursor, view);
       if (Number.isNaN(value)) return false;
       this.numbers[i] = value;
     }
@@ -114,11 +114,11 @@ export class StatsReader {
   }
 
   /** The number at the cursor, or NaN when there is none that is finite. */
-  private readFinite(cursor: JsonCursor): number {
-    const value = this.double.read(cursor.bytes, cursor.pos, cursor.end);
-    if (!Number.isNaN(value)) {
-      cursor.pos = this.double.pos;
-      return value;
+  private readFinite(cursor: JsonCursor, view: DataView): number {
+    const behind = this.decimal.read(cursor.bytes, view, cursor.pos);
+    if (behind >= 0 && behind <= cursor.end) {
+      cursor.pos = behind;
+      return this.decimal.out[0] as number;
     }
     const { pos } = cursor;
     if (cursor.peek() !== jsonKind.number || cursor.pos > pos) return Number.NaN;
@@ -132,7 +132,7 @@ export class StatsReader {
     if (!token.isAt(view, cursor.pos, cursor.end)) return false;
     cursor.pos += token.size;
     for (;;) {
-      const value = this.readFinite(cursor);
+      const value = this.readFinite(cursor, view);
       if (Number.isNaN(value) || cursor.pos >= cursor.end) return false;
       list.push(value);
       const c = cursor.bytes[cursor.pos++];
