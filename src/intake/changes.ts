@@ -6,7 +6,7 @@ import { parseJson } from "#base/json/parse.ts";
 import type { JsonValue } from "#base/json/value.ts";
 import { type StateChange, stateTables } from "#model/state-tables.ts";
 import { nothingApplied } from "./applied.ts";
-import type { Input } from "./input.ts";
+import { type Input, ownArrival } from "./input.ts";
 import type { InputKind } from "./input-kind.ts";
 
 export interface ChangeInput extends Input {
@@ -28,13 +28,18 @@ export const changeInputs: InputKind<ChangeInput> = {
   },
 };
 
+export function toChangeInput(changes: readonly StateChange[], workspace: string, author: string): ChangeInput {
+  return { ...ownArrival(workspace), kind: "change", change: "state", author, body: encodeChanges(changes) };
+}
+
+export function toDeletionInput(runs: readonly DeletedRun[], workspace: string, author: string): ChangeInput {
+  const body = new TextEncoder().encode(JSON.stringify({ runs }));
+  return { ...ownArrival(workspace), kind: "change", change: "delete", author, body };
+}
+
 /** The runs that an input deletes; null when it is something else. */
 export function deletedBy(input: Input): readonly DeletedRun[] | null {
   return input.kind === changeInputs.kind && (input as ChangeInput).change === "delete" ? decodeDeletion(input) : null;
-}
-
-export function encodeDeletion(runs: readonly DeletedRun[]): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ runs }));
 }
 
 function decodeDeletion({ body }: Input): readonly DeletedRun[] {

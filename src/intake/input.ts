@@ -5,6 +5,7 @@
 // the body is as it is; in version 2 it is as it was sent, compressed, and `packed` in the head says how.
 
 import { gunzipSync, inflateSync } from "node:zlib";
+import { nowNs } from "#base/clock.ts";
 
 /** A body as it was sent. It is what the journal keeps: a tenth of the bytes to write and sync. */
 export interface PackedBody {
@@ -27,6 +28,11 @@ export interface Arrival {
   readonly faultsMax?: number;
   /** The journal record that this one stands for: that could not be applied when its turn came, and was put off. */
   readonly copyOf?: number;
+}
+
+/** Of what the server itself puts into the journal. */
+export function ownArrival(workspace: string): Arrival {
+  return { workspace, transport: "server", source: "", runOverride: null, imported: false, receivedNs: nowNs() };
 }
 
 /** What rows are told of the arrival of their journal record. */

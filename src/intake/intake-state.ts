@@ -27,7 +27,7 @@ export interface IntakeStateOptions {
   readonly sessionGapNs: bigint;
   /** The store holds nothing yet. */
   readonly isFresh: boolean;
-  readonly limits?: IntakeLimits;
+  readonly limits?: IntakeLimits | undefined;
 }
 
 /** A fault and the group it stands with; '' when that is not known. */

@@ -39,6 +39,7 @@ export interface Applier {
 }
 
 export interface Receipt {
+  /** The last journal record that holds any of it. */
   readonly position: number;
   readonly accepted: number;
   readonly duplicates: number;

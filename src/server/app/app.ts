@@ -15,6 +15,7 @@ import { defaultJsonLimits } from "#base/json/value.ts";
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
+import { ownArrival } from "#intake/input.ts";
 import { defaultIntakeLimits } from "#intake/intake-state.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
@@ -276,7 +277,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
       await collector.queryable(position);
     },
     async keepFaults(faults, workspace) {
-      const arrival = { workspace, source: "", runOverride: null, imported: true, receivedNs: nowNs() };
+      const arrival = { ...ownArrival(workspace), imported: true };
       for (const { id: faultId, raw: body, ...fault } of faults) {
         const input: RefusedInput = { kind: "refused", ...arrival, ...fault, faultId, body };
         const submitted = collector.submit(input);

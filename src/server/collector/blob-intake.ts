@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import type { BlobInput } from "#intake/blob.ts";
+import { type Arrival, ownArrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
@@ -224,6 +225,10 @@ async function* keepHead(body: BlobPut["body"], head: Uint8Array[]): AsyncGenera
   }
 }
 
+function toArrival({ workspace, source, runOverride, receivedNs }: BlobPut): Arrival {
+  return { workspace, transport: "http", source, runOverride, imported: false, receivedNs };
+}
+
 /** The first content stays; that another one came is a fault, as it is with every identity. */
 function toConflict(
   put: BlobPut,
@@ -233,13 +238,8 @@ function toConflict(
 ): RefusedInput {
   const name = (blob: Pick<Stored, "size" | "sha256">) => `${blob.size} bytes, SHA-256 ${blob.sha256}`;
   return {
+    ...toArrival(put),
     kind: "refused",
-    workspace: put.workspace,
-    transport: "http",
-    source: put.source,
-    runOverride: put.runOverride,
-    imported: false,
-    receivedNs: put.receivedNs,
     protocol: protocolOfKind("blob") ?? "",
     code: "identity_conflict",
     detail: `The file ${put.key} is known with other content: kept is ${name(stored)}; came ${name(sent)}.`,
@@ -256,13 +256,8 @@ function toInput(
   stored: Pick<Stored, "size" | "sha256">,
 ): BlobInput {
   return {
+    ...toArrival(put),
     kind: "blob",
-    workspace: put.workspace,
-    transport: "http",
-    source: put.source,
-    runOverride: put.runOverride,
-    imported: false,
-    receivedNs: put.receivedNs,
     spanId,
     blobKind,
     objectKey,
@@ -276,12 +271,8 @@ function toInput(
 function fromRow(row: Record<string, string>): WaitingBlob {
   const text = (name: string): string => row[name] as string;
   const input: BlobInput = {
+    ...ownArrival(text("workspace")),
     kind: "blob",
-    workspace: text("workspace"),
-    transport: "http",
-    source: "",
-    runOverride: null,
-    imported: false,
     receivedNs: BigInt(text("version")),
     spanId: text("span_id"),
     blobKind: text("kind"),

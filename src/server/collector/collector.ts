@@ -5,13 +5,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { nowNs } from "#base/clock.ts";
 import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { nodeFiles } from "#base/files.ts";
 import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
-import { type ChangeInput, deletedBy, encodeChanges } from "#intake/changes.ts";
+import { deletedBy, toChangeInput } from "#intake/changes.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded } from "#intake/input-kind.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
@@ -250,7 +249,7 @@ function createApplier(
     ...(kind === "server" ? { writer: id } : {}),
     store: intakeStore,
     isFresh,
-    ...(options.intakeLimits === undefined ? {} : { limits: options.intakeLimits }),
+    limits: options.intakeLimits,
   });
 }
 
@@ -276,20 +275,11 @@ function writerOptions(
   };
 }
 
-interface Parts {
-  readonly id: string;
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly journal: Journal;
-  readonly writer: StoreWriter;
-  readonly sequencer: Sequencer;
-  readonly applier: ProtocolApplier;
-  readonly hub: LiveHub;
+type Parts = Omit<Collector, "onApplied" | "onStored" | "submit" | "change" | "queryable" | "drained" | "close"> & {
   readonly listeners: ((applied: AppliedInput) => void)[];
   readonly storedListeners: StoredListener[];
-  readonly setAside: SetAside;
   onClose(): void;
-}
+};
 
 function assemble(parts: Parts): Collector {
   const { sequencer, writer, journal, store, listeners } = parts;
@@ -324,19 +314,7 @@ async function submitChange(
   workspace: string,
   author: string,
 ): Promise<Receipt> {
-  const input: ChangeInput = {
-    kind: "change",
-    change: "state",
-    author,
-    workspace,
-    transport: "server",
-    source: "",
-    runOverride: null,
-    imported: false,
-    receivedNs: nowNs(),
-    body: encodeChanges(changes),
-  };
-  const submitted = sequencer.submit(input);
+  const submitted = sequencer.submit(toChangeInput(changes, workspace, author));
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   return submitted.applied;
 }

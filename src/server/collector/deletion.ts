@@ -3,16 +3,14 @@
 // else goes on. So importing again restores the run, and a live job starts it anew.
 
 import { dirname } from "node:path/posix";
-import { setTimeout as sleep } from "node:timers/promises";
-import { nowNs } from "#base/clock.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
-import { type ChangeInput, type DeletedRun, encodeDeletion } from "#intake/changes.ts";
+import { type DeletedRun, toDeletionInput } from "#intake/changes.ts";
 import type { Receipt, Sequencer } from "#intake/sequencer.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { deleteBlobRows, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
-import { isRetryable } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
+import { untilDone } from "./intake-store.ts";
 
 interface Parts {
   readonly store: Store;
@@ -30,20 +28,7 @@ export interface DeletionOrder {
 
 /** Resolves when the runs are hidden. */
 export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: DeletionOrder): Promise<Receipt> {
-  const { workspace, runs, author } = order;
-  const input: ChangeInput = {
-    kind: "change",
-    change: "delete",
-    author,
-    workspace,
-    transport: "server",
-    source: "",
-    runOverride: null,
-    imported: false,
-    receivedNs: nowNs(),
-    body: encodeDeletion(runs),
-  };
-  const submitted = collector.sequencer.submit(input);
+  const submitted = collector.sequencer.submit(toDeletionInput(order.runs, order.workspace, order.author));
   if (typeof submitted === "string") throw new Error("The journal has no room for this deletion.");
   return submitted.applied;
 }
@@ -67,16 +52,15 @@ export function carryOut(
 }
 
 async function remove(collector: Parts, position: number, isClosing: () => boolean): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
-    try {
+  try {
+    await untilDone(async () => {
       await collector.writer.storedUpTo(position);
       await removeHidden(collector);
-      return true;
-    } catch (error) {
-      if (isClosing()) return false;
-      if (!isRetryable(error)) throw error;
-      await sleep(Math.min(2000, 50 * 2 ** attempt));
-    }
+    }, isClosing);
+    return true;
+  } catch (error) {
+    if (isClosing()) return false;
+    throw error;
   }
 }
 

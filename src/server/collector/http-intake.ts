@@ -1,11 +1,11 @@
 // What the protocols made of requests → the collector, in order.
 
 import { setImmediate } from "node:timers/promises";
-import type { Submitted } from "#intake/sequencer.ts";
+import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { Fault } from "#model/fault.ts";
 import { faultsMax } from "#model/fault-list.ts";
 import type { Submission } from "#protocol/protocol.ts";
-import type { Busy, Intake, Receipt } from "#server/http/ports.ts";
+import type { Busy, Intake } from "#server/http/ports.ts";
 import type { Collector } from "./collector.ts";
 
 /** How long a client is asked to wait when there is no room: time for the store to take a few plans. */

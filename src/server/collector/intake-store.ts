@@ -56,13 +56,13 @@ export function createIntakeStore(store: Store, idsFilled: Promise<void>): Intak
   };
 }
 
-/** A store that is away is asked again until it answers. */
-export async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
+/** A store that is away is asked again until it answers, or nobody wants to know any more. */
+export async function untilDone<T>(ask: () => Promise<T>, isClosing: () => boolean = () => false): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
     } catch (error) {
-      if (!isRetryable(error)) throw error;
+      if (!isRetryable(error) || isClosing()) throw error;
       await sleep(Math.min(2000, 50 * 2 ** attempt), undefined, { ref: false });
     }
   }

@@ -2,16 +2,15 @@
 // which hours rows begin, and which rows and batches came lately. It is read while the server already works; until it
 // is there, everything that memory does not have is asked for.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { Bloom } from "#base/bloom.ts";
 import { nowNs } from "#base/clock.ts";
 import { hourOf } from "#intake/cirron/row-ids.ts";
 import type { StoredOutline } from "#intake/intake-state.ts";
 import { columnOf } from "#store/native/decode-block.ts";
-import { isRetryable } from "#store/outage.ts";
 import { readBatchIdsSince, readComponentHours, readKeysSince, readRowHours } from "#store/reader/cirron-identity.ts";
 import { readGroupKeys } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
+import { untilDone } from "./intake-store.ts";
 
 /** Live jobs send rows that began within these hours. */
 const recentHours = 3;
@@ -19,15 +18,8 @@ const recentKeysMax = 8_000_000;
 const componentHoursMax = 24 * 365;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
-export async function readOutline(store: Store): Promise<StoredOutline> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await readOnce(store);
-    } catch (error) {
-      if (!isRetryable(error)) throw error;
-      await sleep(Math.min(5000, 50 * 2 ** attempt), undefined, { ref: false });
-    }
-  }
+export function readOutline(store: Store): Promise<StoredOutline> {
+  return untilDone(() => readOnce(store));
 }
 
 async function readOnce(store: Store): Promise<StoredOutline> {

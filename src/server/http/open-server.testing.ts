@@ -5,13 +5,14 @@ import type { Handlers } from "#api/handler.ts";
 import { readConfig } from "#config/read-config.ts";
 import type { Config, SettingName } from "#config/settings.ts";
 import type { Input } from "#intake/input.ts";
+import type { Receipt } from "#intake/sequencer.ts";
 import { createLog } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { createHttpServer, type HttpServer } from "./create-http-server.ts";
 import { KeyWatch } from "./key-watch.ts";
 import { createKeySecret } from "./keys.ts";
-import type { BlobPut, Busy, KeyStore, Receipt, StoredKey } from "./ports.ts";
+import type { BlobPut, Busy, KeyStore, StoredKey } from "./ports.ts";
 
 export interface OpenServer {
   readonly server: HttpServer;

@@ -5,12 +5,8 @@ import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Scope } from "#api/contract/admin.ts";
 import type { Caller } from "#api/handler.ts";
-import type { IngestReceipt, Submission, TakenRequest } from "#protocol/protocol.ts";
-
-export interface Receipt extends IngestReceipt {
-  /** The last journal record that holds any of it. */
-  readonly position: number;
-}
+import type { Receipt } from "#intake/sequencer.ts";
+import type { Submission, TakenRequest } from "#protocol/protocol.ts";
 
 /** There is no room: the caller should retry after this time. */
 export interface Busy {

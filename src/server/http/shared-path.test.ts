@@ -2,12 +2,13 @@ import Fastify from "fastify";
 import { afterEach, expect, it } from "vitest";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Input } from "#intake/input.ts";
+import type { Receipt } from "#intake/sequencer.ts";
 import type { HttpDoor, Protocol } from "#protocol/protocol.ts";
 import { protocols } from "#protocol/protocols.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
-import type { Busy, Receipt } from "./ports.ts";
+import type { Busy } from "./ports.ts";
 
 // A protocol of spans that shares its path with another, as OpenTelemetry does.
 const door: HttpDoor = {

@@ -1,17 +1,10 @@
 // One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
 // never slowed, unless it asked for acks and therefore knows how to wait.
 
+import type { FrameStream } from "./frame-stream.ts";
+import type { IntakeSink } from "./intake-sink.ts";
 import { Outgoing, type OutgoingCounters, type OutgoingLimits, type OutgoingWire } from "./outgoing.ts";
-import type {
-  Admission,
-  CommandDesk,
-  EventOutcome,
-  Gate,
-  StreamEnd,
-  Transport,
-  XtrackSink,
-  XtrackStream,
-} from "./ports.ts";
+import type { Admission, CommandDesk, EventOutcome, Gate, StreamEnd, Transport } from "./ports.ts";
 import { type Sniffed, Sniffer } from "./sniff.ts";
 
 export interface ConnectionRules {
@@ -25,7 +18,7 @@ export interface ConnectionRules {
 }
 
 export interface ConnectionPorts {
-  readonly sink: XtrackSink;
+  readonly sink: Pick<IntakeSink, "openStream" | "isCrowded">;
   readonly gate: Gate;
   readonly desk: CommandDesk;
   readonly nowUs: () => number;
@@ -113,7 +106,7 @@ export class Connection {
   private readonly outgoing: Outgoing;
   private sniffer: Sniffer | null = new Sniffer();
   /** Null before the first bytes were understood, and for ever when the key is missing. */
-  private stream: XtrackStream | null = null;
+  private stream: FrameStream | null = null;
   private admission: Admission | null = null;
   private firstFrameTimer: NodeJS.Timeout | undefined;
   private isPaused = false;

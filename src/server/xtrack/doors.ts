@@ -15,7 +15,7 @@ import {
   createConnectionCounters,
 } from "./connection.ts";
 import type { IntakeCounters, IntakeSinkOptions } from "./frame-stream.ts";
-import { createIntakeSink } from "./intake-sink.ts";
+import { IntakeSink } from "./intake-sink.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { CommandDesk, Gate } from "./ports.ts";
 import type { Presence } from "./presence.ts";
@@ -65,7 +65,7 @@ export async function openXtrackDoors(options: XtrackDoorsOptions): Promise<Xtra
   const { config, access, intake, desk, unfinished, onRefused, watchSource } = options;
   const { frameBytesMax, memoryBudgetBytes } = config;
   const half = shareMemory(memoryBudgetBytes).framesBytes;
-  const sink = createIntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
+  const sink = new IntakeSink({ ...intake, unfinished, frameBytesMax, gatheredBytesMax: half, heldBytesMax: half });
   const counters = createConnectionCounters();
   const rules: ConnectionRules = {
     acks: config.xtrackAcks,

@@ -7,14 +7,9 @@ import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import {
-  type DecodedXtrack,
-  decodeXtrack,
-  XtrackStream as FrameSource,
-  type StreamChunk,
-} from "#wire/xtrack/stream.ts";
+import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
 import { findAsk, findLooseAcks, findSpeakers, toOutcomes } from "./outcomes.ts";
-import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin, XtrackStream } from "./ports.ts";
+import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 
 export interface IntakeSinkOptions {
@@ -75,15 +70,18 @@ const shutdownMs = 2000;
 const speakersMax = 1000;
 const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_frame_torn", "xtrack_frame_too_large"]);
 
-export class FrameStream implements XtrackStream {
+export class FrameStream {
+  /** Whole frames found so far. */
   frames = 0;
+  /** Tell the outcome of each event, that of the frame in hand included. */
   reports = false;
+  /** The peer waits for us when there is no room, so its bytes are held and never dropped. */
   isPatient = false;
   heldBytes = 0;
   private readonly room: Room;
   private readonly origin: StreamOrigin;
   private readonly events: StreamEvents;
-  private readonly source: FrameSource;
+  private readonly source: XtrackStream;
   private readonly arriving: Share;
   private readonly speakers = new Set<string>();
   private readonly leave: (() => void)[] = [];
@@ -100,15 +98,16 @@ export class FrameStream implements XtrackStream {
     this.room = room;
     this.origin = origin;
     this.events = events;
-    this.source = new FrameSource({ frameBytesMax: room.options.frameBytesMax });
+    this.source = new XtrackStream({ frameBytesMax: room.options.frameBytesMax });
     this.arriving = room.options.unfinished.open();
   }
 
-  /** Without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
+  /** Bytes that came and are not durable yet, without the frame that is still arriving: whoever waited for that to become durable would wait for itself. */
   get pendingBytes(): number {
     return this.gatheredBytes + this.flyingBytes + this.heldBytes;
   }
 
+  /** The stream owns the chunk. It never refuses one: what cannot be kept it counts. */
   push(chunk: Uint8Array): void {
     const { room } = this;
     this.gathered.push(chunk);
@@ -125,6 +124,7 @@ export class FrameStream implements XtrackStream {
     return this.hasWork();
   }
 
+  /** Resolves when everything is durable or given up, after the last outcomes. */
   async end(how: StreamEnd): Promise<void> {
     this.isEnding = true;
     const timer = how === "shutdown" ? setTimeout(() => this.giveUp(), shutdownMs) : undefined;

@@ -4,8 +4,8 @@ import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { decodeXtrack } from "#wire/xtrack/stream.ts";
-import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
-import type { EventOutcome, StreamOrigin, XtrackStream } from "./ports.ts";
+import { IntakeSink } from "./intake-sink.ts";
+import type { EventOutcome, StreamOrigin } from "./ports.ts";
 
 const origin: StreamOrigin = { transport: "tcp", peer: "here", workspace: "lab", source: "s", runOverride: null };
 
@@ -49,7 +49,7 @@ beforeEach(() => {
   outcomes = [];
   asked = [];
   rooms = 0;
-  sink = createIntakeSink({
+  sink = new IntakeSink({
     submit: (input) => log.submit(input),
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
@@ -64,7 +64,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function open(more: Partial<StreamOrigin> = {}): XtrackStream {
+function open(more: Partial<StreamOrigin> = {}): ReturnType<IntakeSink["openStream"]> {
   const stream = sink.openStream(
     { ...origin, ...more },
     {

@@ -4,6 +4,8 @@
 // Beyond the limit those of peers that can wait are still held (they are no longer read), the others are lost and
 // counted: reading them more slowly would stop the training that sends them.
 
+import { ownArrival } from "#intake/input.ts";
+import { frameInputs } from "#intake/xtrack/frames-input.ts";
 import {
   type FrameRecord,
   FrameStream,
@@ -12,23 +14,13 @@ import {
   type Room,
 } from "./frame-stream.ts";
 import { LossLedger, toLossBody } from "./loss-ledger.ts";
-import type { StreamEvents, StreamOrigin, XtrackSink, XtrackStream } from "./ports.ts";
-import { type Presence, PresenceBook } from "./presence.ts";
+import type { StreamEvents, StreamOrigin } from "./ports.ts";
+import { PresenceBook } from "./presence.ts";
 import { Turns } from "./turns.ts";
-
-export interface IntakeSink extends XtrackSink {
-  readonly presence: Presence;
-  readonly counters: Readonly<IntakeCounters>;
-  close(): void;
-}
 
 const retryMs = 20;
 
-export function createIntakeSink(options: IntakeSinkOptions): IntakeSink {
-  return new RoomKeeper(options);
-}
-
-class RoomKeeper implements IntakeSink, Room {
+export class IntakeSink implements Room {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
   readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
@@ -41,10 +33,11 @@ class RoomKeeper implements IntakeSink, Room {
     this.options = options;
   }
 
-  openStream(origin: StreamOrigin, events: StreamEvents): XtrackStream {
+  openStream(origin: StreamOrigin, events: StreamEvents): FrameStream {
     return new FrameStream(this, origin, events);
   }
 
+  /** There is so much waiting that peers who can wait should. */
   isCrowded(): boolean {
     return this.waiting.size > 0;
   }
@@ -98,12 +91,9 @@ class RoomKeeper implements IntakeSink, Room {
     for (let loss = this.losses.take(); loss !== undefined; loss = this.losses.take()) {
       const told = loss;
       const submitted = this.options.submit({
-        kind: "xtrack_frames",
-        workspace: told.workspace,
+        ...ownArrival(told.workspace),
+        kind: frameInputs.kind,
         transport: told.transport,
-        source: "",
-        runOverride: null,
-        imported: false,
         receivedNs: this.options.nowNs(),
         body: toLossBody(told),
         file: "",

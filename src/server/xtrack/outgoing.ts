@@ -1,8 +1,9 @@
 // What goes out to one worker: acks and commands, whole frames, in as few writes as there are commits. A peer that
 // stops reading costs the backlog limit and a list of ranges, and nothing else: nobody waits for it.
 
+import type { OutgoingCommand } from "#control/control.ts";
 import { AckQueue } from "./ack-queue.ts";
-import type { EventOutcome, OutgoingCommand } from "./ports.ts";
+import type { EventOutcome } from "./ports.ts";
 
 /** The sending half of a connection. */
 export interface OutgoingWire {

@@ -1,6 +1,6 @@
 // The narrow interfaces through which XTrack connections reach the rest of the program.
 
-import type { OutgoingCommand, WorkerAck, WorkerChannel } from "#control/control.ts";
+import type { WorkerAck, WorkerChannel } from "#control/control.ts";
 
 export type Transport = "tcp" | "unix" | "ws";
 
@@ -42,28 +42,7 @@ export interface StreamEvents {
   onNoRoom(): void;
 }
 
-export interface XtrackStream {
-  /** The stream owns the chunk. It never refuses one: what cannot be kept it counts. */
-  push(chunk: Uint8Array): void;
-  /** Whole frames found so far. */
-  readonly frames: number;
-  /** Bytes that came and are not durable yet, but for a frame that is not whole. */
-  readonly pendingBytes: number;
-  /** Tell the outcome of each event, that of the frame in hand included. */
-  reports: boolean;
-  /** The peer waits for us when there is no room, so its bytes are held and never dropped. */
-  isPatient: boolean;
-  /** Resolves when everything is durable or given up, after the last outcomes. */
-  end(how: StreamEnd): Promise<void>;
-}
-
 export type StreamEnd = "eof" | "reset" | "shutdown";
-
-export interface XtrackSink {
-  openStream(origin: StreamOrigin, events: StreamEvents): XtrackStream;
-  /** There is so much waiting that peers who can wait should. */
-  isCrowded(): boolean;
-}
 
 export interface Admission {
   readonly workspace: string;
@@ -80,5 +59,3 @@ export interface CommandDesk {
   attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
   hearAck(workspace: string, ack: WorkerAck): void;
 }
-
-export type { OutgoingCommand, WorkerChannel };

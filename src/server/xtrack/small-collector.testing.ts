@@ -6,7 +6,7 @@ import { type CommandStep, fromCommandRow, toStateChange } from "#control/comman
 import { type Control, createControl } from "#control/control.ts";
 import type { Applied } from "#intake/applied.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
-import { encodeChanges } from "#intake/changes.ts";
+import { toChangeInput } from "#intake/changes.ts";
 import { decodeInput, type Input } from "#intake/input.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { Sequencer } from "#intake/sequencer.ts";
@@ -17,17 +17,17 @@ import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { inputKinds } from "#protocol/protocols.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { type ConnectionCounters, createConnectionCounters } from "./connection.ts";
-import { createIntakeSink, type IntakeSink } from "./intake-sink.ts";
+import { type ConnectionCounters, type ConnectionPorts, createConnectionCounters } from "./connection.ts";
+import { IntakeSink } from "./intake-sink.ts";
 import { toWorkerNews } from "./news.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
-import type { StreamOrigin, XtrackSink } from "./ports.ts";
+import type { StreamOrigin } from "./ports.ts";
 import { createSocketServer, type SocketServer } from "./sockets.ts";
 
 export interface SmallCollector {
   readonly journal: Journal;
   readonly control: Control;
-  readonly sink: XtrackSink;
+  readonly sink: ConnectionPorts["sink"];
   readonly intake: IntakeSink;
   readonly counters: ConnectionCounters;
   /** What was applied, in order. */
@@ -77,10 +77,8 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     createId: () => crypto.randomUUID(),
     onTrouble: () => undefined,
     async record(steps) {
-      const body = encodeChanges(steps.map((step) => toStateChange(step, nowNs())));
-      const names = { workspace: "default", transport: "server", source: "", runOverride: null, imported: false };
-      const change = { kind: "change" as const, change: "state", author: "", ...names, receivedNs: nowNs(), body };
-      const submitted = sequencer.submit(change);
+      const changes = steps.map((step) => toStateChange(step, nowNs()));
+      const submitted = sequencer.submit(toChangeInput(changes, "default", ""));
       if (typeof submitted === "string") throw new Error(submitted);
       await submitted.applied;
     },
@@ -95,7 +93,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
   const sequencer = new Sequencer(journal, room, applier, start, hooks);
   await sequencer.recover();
   control.ready();
-  const intake = createIntakeSink({
+  const intake = new IntakeSink({
     submit: (input, decoded) => (collector.isFull ? "disk_full" : sequencer.submit(input, decoded)),
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
@@ -131,7 +129,10 @@ function toSteps({ state }: Applied): CommandStep[] {
   });
 }
 
-function watch(sink: IntakeSink, { origins, endings }: { origins: StreamOrigin[]; endings: string[] }): XtrackSink {
+function watch(
+  sink: IntakeSink,
+  { origins, endings }: { origins: StreamOrigin[]; endings: string[] },
+): ConnectionPorts["sink"] {
   return {
     isCrowded: () => sink.isCrowded(),
     openStream(origin, events) {

@@ -3,11 +3,12 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { WorkerChannel } from "#control/control.ts";
 import { DocumentClient, encode } from "../../../tests/clients/xtrack-document-client.ts";
 import { eventually } from "../../../tests/support/several.ts";
 import type { ConnectionRules } from "./connection.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
-import type { Gate, WorkerChannel } from "./ports.ts";
+import type { Gate } from "./ports.ts";
 import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
 

@@ -1,6 +1,7 @@
 // Shared by the tests of this folder: streams built by hand from the document, and readers that gather a framer's
 // whole answer.
 
+import { joinBytes } from "#base/join-bytes.ts";
 import { Framer, type FramerOptions, type Skipped } from "./frame.ts";
 import { findJsonTrouble } from "./resync.ts";
 
@@ -15,13 +16,7 @@ export function frameOf(payload: string | Uint8Array): Uint8Array {
 }
 
 export function join(...parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
+  return joinBytes(parts);
 }
 
 function latin(bytes: Uint8Array): string {
