@@ -3,15 +3,12 @@
 import { createHash } from "node:crypto";
 import { blastOf, type Fault } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
+import type { ArrivedAt } from "./input.ts";
 
-export interface FaultContext {
-  readonly workspace: string;
+export interface FaultContext extends Pick<ArrivedAt, "workspace" | "transport" | "receivedNs" | "position"> {
   /** '' when the run is not known. */
   readonly groupKey: string;
   readonly protocol: string;
-  readonly transport: string;
-  readonly receivedNs: bigint;
-  readonly position: number;
 }
 
 /** Faults keep at most this much of their bytes; the length of the rest stands in the detail. */

@@ -2,6 +2,7 @@
 // derived: what memory has let go is read from the store when a record names it, before that record is applied.
 
 import type { Fault } from "#model/fault.ts";
+import type { GroupKey } from "#model/group-key.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
 import { faultId } from "./fault-rows.ts";
@@ -76,8 +77,8 @@ export class IntakeState {
   }
 
   /** Reads the groups that an input names and memory does not have; null when it has them. */
-  prepareGroups(groupKeys: Iterable<string>): Promise<void> | null {
-    const missing: string[] = [];
+  prepareGroups(groupKeys: Iterable<GroupKey>): Promise<void> | null {
+    const missing: GroupKey[] = [];
     for (const key of groupKeys) {
       const leaving = this.leaving.get(key);
       if (leaving !== undefined) return leaving;
@@ -130,7 +131,7 @@ export class IntakeState {
     this.cirron.forgetAll();
   }
 
-  private async loadGroups(groupKeys: readonly string[]): Promise<void> {
+  private async loadGroups(groupKeys: readonly GroupKey[]): Promise<void> {
     await Promise.all(
       groupKeys.map(async (key) => {
         const { row, loading } = await this.store.readKnownGroup(key);

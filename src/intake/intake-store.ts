@@ -1,6 +1,7 @@
 // What intake asks of the store. Every answer waits for a store that is away: what cannot be looked up yet is not
 // applied, and stays in the journal.
 
+import type { GroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { CirronStore } from "./cirron/recall.ts";
 import type { LoadingGroup } from "./known-groups.ts";
@@ -14,7 +15,7 @@ export interface FaultName {
 export interface IntakeStore extends CirronStore {
   /** The records of a group and its row. */
   readKnownGroup(
-    groupKey: string,
+    groupKey: GroupKey,
   ): Promise<{ readonly row: StateRow<"groups"> | null; readonly loading: LoadingGroup }>;
   /** Of these faults, the ids of those that are stored. */
   findFaults(workspace: string, faults: readonly FaultName[]): Promise<readonly string[]>;

@@ -68,3 +68,12 @@ test("lets go only of groups whose records are stored, and asks for them again",
   expect(groups.isMissing(key)).toBe(true);
   expect(groups.isMissing(formatGroupKey("default", groupKinds.xtrackRun, "other"))).toBe(false);
 });
+
+test("takes no record of a group that must be read from the store first", () => {
+  const groups = new KnownGroups();
+  groups.note(key, cause(), 3);
+  groups.shrink(0, 3);
+  expect(() => groups.note(key, cause(), 4)).toThrow("was not read before");
+  groups.load(key, null, new LoadingGroup());
+  expect(groups.note(key, cause(), 4)).toHaveLength(2);
+});

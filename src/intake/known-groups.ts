@@ -4,9 +4,9 @@
 // whole from the store before the next of their records is applied. A filter over all keys tells a group that the store
 // may have from one that is new, so that a new run costs no question.
 
+import assert from "node:assert/strict";
 import { BloomChain } from "#base/bloom-chain.ts";
-import type { GroupKey } from "#model/group-key.ts";
-import { parseGroupKey } from "#model/group-key.ts";
+import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { IdMap } from "./id-map.ts";
 import { SeqSet, unknownContent } from "./seq-set.ts";
@@ -65,7 +65,7 @@ export class KnownGroups {
   }
 
   /** Whether the group must be loaded before its records can be applied. */
-  isMissing(groupKey: string): boolean {
+  isMissing(groupKey: GroupKey): boolean {
     return !this.known.has(groupKey) && (!this.isWarm || this.filter.has(groupKey));
   }
 
@@ -79,7 +79,7 @@ export class KnownGroups {
   }
 
   /** Makes the group known with what the store holds of it; a row that a deletion has hidden says nothing. */
-  load(groupKey: string, row: StateRow<"groups"> | null, { group }: LoadingGroup): void {
+  load(groupKey: GroupKey, row: StateRow<"groups"> | null, { group }: LoadingGroup): void {
     if (this.known.has(groupKey)) return;
     if (row !== null && row.deleted_ns === 0n)
       group.row = { runId: row.run_id, imported: row.imported === 1, version: row.version };
@@ -92,12 +92,12 @@ export class KnownGroups {
   }
 
   /** The events of a group's worker, to be kept for the length of one journal record. */
-  eventsOf(groupKey: string, worker: string, position: number): SeqSet {
+  eventsOf(groupKey: GroupKey, worker: string, position: number): SeqSet {
     return setOf(this.touch(groupKey, position), worker);
   }
 
   /** The lines of a group, likewise. */
-  linesOf(groupKey: string, position: number): IdMap {
+  linesOf(groupKey: GroupKey, position: number): IdMap {
     return linesOf(this.touch(groupKey, position));
   }
 
@@ -175,13 +175,15 @@ export class KnownGroups {
     return dropped;
   }
 
-  private touch(groupKey: string, position: number): KnownGroup {
+  private touch(groupKey: GroupKey, position: number): KnownGroup {
     const group = this.known.get(groupKey) ?? this.make(groupKey, position);
     group.position = Math.max(group.position, position);
     return group;
   }
 
-  private make(groupKey: string, position: number): KnownGroup {
+  private make(groupKey: GroupKey, position: number): KnownGroup {
+    // Begun anew it would take stored records for new ones, and they would be stored twice.
+    assert(!this.isMissing(groupKey), "the group was not read before its records are applied");
     const group: KnownGroup = { row: null, workers: new Map(), lines: null, position };
     this.known.set(groupKey, group);
     this.filter.add(groupKey);

@@ -9,6 +9,7 @@
 // appended to the journal, and those behind it go on. After a crash the copy counts only if the store has got past the
 // record it stands for; else that record is read again itself.
 
+import assert from "node:assert/strict";
 import type { Batch } from "#model/batch.ts";
 import { rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
@@ -236,6 +237,7 @@ export class Sequencer {
 
   private applyNow(entry: Entry): void {
     const { position, input } = entry;
+    assert(position > this.applied, "records are applied once, in the order of the journal");
     const applied = this.applier.apply(position, input, entry.decoded);
     this.applied = position;
     this.copies.delete(position);

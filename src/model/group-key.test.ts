@@ -26,6 +26,10 @@ it("takes a key apart into what it was made of, whatever the own id has in it", 
   );
 });
 
+it("makes no key of a workspace with a slash, which would be another workspace's key", () => {
+  expect(() => formatGroupKey("lab/x", groupKinds.xtrackRun, "r")).toThrow("has no slash");
+});
+
 it("has a letter of its own for every kind", () => {
   const letters = Object.values(groupKinds);
   expect(new Set(letters).size).toBe(letters.length);

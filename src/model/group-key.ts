@@ -31,6 +31,8 @@ export function formatGroupKey(workspace: string, kind: GroupKind, ownId: string
 
 /** How the keys of a workspace begin, or only those of one kind. */
 export function groupPrefix(workspace: string, kind?: GroupKind): string {
+  // Its key would be taken apart into another workspace's.
+  if (workspace.includes("/")) throw new Error(`A workspace has no slash: ${JSON.stringify(workspace)}.`);
   return kind === undefined ? `${workspace}/` : `${workspace}/${kind}/`;
 }
 

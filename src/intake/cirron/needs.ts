@@ -41,6 +41,7 @@ export function clearedName({ kind, key }: Pick<AskedId, "kind" | "key">): strin
 export interface BatchFacts {
   readonly batchId: string;
   readonly rows: CirronRows;
+  /** The key or import folder it came from. */
   readonly source: string;
   readonly runOverride: string | null;
 }

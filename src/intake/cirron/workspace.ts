@@ -13,6 +13,7 @@ import { type Component, nameOf } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
 import { toMergedChange, toStateChange } from "./component-state.ts";
 import { GroupMap, type MapCause, nextVersion, signatureOf } from "./group-map.ts";
+import type { BatchFacts } from "./needs.ts";
 import { defaultRecentLimits, type RecentLimits, RecentRows } from "./recent-rows.ts";
 import { hourOf } from "./row-ids.ts";
 import { RowTaker } from "./row-taker.ts";
@@ -20,14 +21,9 @@ import type { CirronRows } from "./rows.ts";
 import type { StoredGroupRows } from "./stored-group.ts";
 
 /** A batch as the journal holds it, decoded. */
-export interface CirronArrival {
-  readonly batchId: string;
+export interface CirronArrival extends BatchFacts {
   /** SHA-256 of the body, hex. */
   readonly contentHash: string;
-  readonly rows: CirronRows;
-  /** The key or import folder it came from. */
-  readonly source: string;
-  readonly runOverride: string | null;
   readonly imported: boolean;
   readonly receivedNs: bigint;
   /** The journal record it came in. */

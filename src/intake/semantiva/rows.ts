@@ -7,19 +7,14 @@ import { formatJson } from "#base/json/format.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
+import type { ArrivedAt } from "#intake/input.ts";
 import { type Rows, rowFlags } from "#model/tables.ts";
 import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { intAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";
 
-/** What a row has that its line does not say. */
-export interface RowArrival {
-  readonly receivedNs: bigint;
-  readonly position: number;
-}
-
-export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: RowArrival): void {
+export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: ArrivedAt): void {
   const { record } = line.message;
   const stored = new StoredText();
   const text = (object: JsonObject | undefined, key: string) => stored.of(textAt(object, key) ?? "");
@@ -56,7 +51,7 @@ export function pushEvent(
   line: TakenLine,
   keys: Keys,
   eventId: string,
-  arrival: RowArrival,
+  arrival: ArrivedAt,
 ): void {
   const { record, type, known } = line.message;
   const stored = new StoredText();
@@ -78,7 +73,7 @@ export function pushLifecycle(
   line: TakenLine,
   keys: Keys,
   eventId: string,
-  arrival: RowArrival,
+  arrival: ArrivedAt,
 ): void {
   const { record, type } = line.message;
   const stored = new StoredText();
@@ -112,7 +107,7 @@ export function pushLifecycle(
 }
 
 /** What a run of a launch runs with, so that runs are found, sorted and compared by it like by any other param. */
-export function pushContext(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: RowArrival): void {
+export function pushContext(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: ArrivedAt): void {
   const { record } = line.message;
   const context = objectAt(record, "run_space_context");
   for (const [name, value] of Object.entries(context ?? {})) {
@@ -146,7 +141,7 @@ function pushLine(rows: Rows<"events"> | Rows<"nodes">, { bytes, message }: Take
 function pushArrival(
   rows: Rows<"events"> | Rows<"nodes"> | Rows<"lifecycle"> | Rows<"params">,
   line: TakenLine,
-  { receivedNs, position }: RowArrival,
+  { receivedNs, position }: ArrivedAt,
 ): void {
   rows.received_ns.pushBigInt(receivedNs);
   rows.jpos.pushNumber(position);

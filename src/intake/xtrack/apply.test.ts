@@ -9,7 +9,7 @@ import type { AnyTablePart } from "#model/batch.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "#wire/xtrack/stream.ts";
 import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
-import { applyXtrack } from "./apply.ts";
+import { applyXtrack, toGroupKey } from "./apply.ts";
 
 const newState = (): KnownRecords => ({
   groups: new KnownGroups(),
@@ -232,7 +232,7 @@ describe("applyXtrack", () => {
 
 it("knows the events of a group that it let go, when what the store holds of it is loaded", () => {
   const state = newState();
-  const key = "default/x/r";
+  const key = toGroupKey("default", "r");
   const body = metric(1);
   apply(state, body, 3);
   expect(state.groups.shrink(0, 3)).toBe(1);
@@ -242,6 +242,7 @@ it("knows the events of a group that it let go, when what the store holds of it 
   state.groups.load(key, null, loading);
   expect(apply(state, body, 4)).toMatchObject({ accepted: 0, duplicates: 1 });
   state.groups.forget(key);
+  state.groups.load(key, null, new LoadingGroup());
   expect(apply(state, body, 5)).toMatchObject({ accepted: 1 });
 });
 

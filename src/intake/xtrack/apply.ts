@@ -61,7 +61,7 @@ class XtrackBatch {
   private readonly columns: EventColumns;
   /** One byte an event, 1 where it must not be stored; made with the first such event. */
   private dropped: Uint8Array | null = null;
-  private readonly groupKeys: readonly string[];
+  private readonly groupKeys: readonly GroupKey[];
   private readonly ranges: SeqRange[] = [];
   private readonly streams = new Map<number, WorkerStream>();
 
@@ -157,7 +157,7 @@ class XtrackBatch {
   private streamOf(key: number, event: number): WorkerStream {
     let stream = this.streams.get(key);
     if (stream === undefined) {
-      const groupKey = this.groupKeys[this.columns.run.codes[event] as number] as string;
+      const groupKey = this.groupKeys[this.columns.run.codes[event] as number] as GroupKey;
       const worker = this.columns.worker.at(event);
       const isControl = key % 2 === 1;
       // A worker counts its acks apart from its events, so their identities are apart too.

@@ -18,7 +18,7 @@ import type { IntakeCounters, IntakeSinkOptions } from "./frame-stream.ts";
 import { IntakeSink } from "./intake-sink.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { CommandDesk, Gate } from "./ports.ts";
-import type { Presence } from "./presence.ts";
+import type { PresenceBook } from "./presence.ts";
 import { createSocketServer, type ListenAddress, type SocketServer } from "./sockets.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
 
@@ -49,7 +49,7 @@ export interface XtrackDoors {
   /** Where workers can connect, the port known when 0 was asked for. */
   readonly addresses: readonly ListenAddress[];
   readonly webSocket: WebSocketDoor;
-  readonly presence: Presence;
+  readonly presence: Pick<PresenceBook, "workersOf" | "count" | "all">;
   readonly connections: Readonly<ConnectionCounters>;
   readonly records: Readonly<IntakeCounters>;
   /** Open connections. */

@@ -1,14 +1,6 @@
 // Which workers are connected now: a run without an end is running while one of them is.
 
-export interface Presence {
-  /** Workers of a run with an open connection, sorted; '' stands for one without an id. */
-  workersOf(workspace: string, runId: string): string[];
-  /** Connected workers of all runs. */
-  count(): number;
-  all(): readonly { readonly workspace: string; readonly run: string; readonly worker: string }[];
-}
-
-export class PresenceBook implements Presence {
+export class PresenceBook {
   private readonly runs = new Map<string, Map<string, number>>();
 
   enter(workspace: string, runId: string, wid: string): void {
@@ -27,6 +19,7 @@ export class PresenceBook implements Presence {
     if (workers?.size === 0) this.runs.delete(key);
   }
 
+  /** Workers of a run with an open connection, sorted; '' stands for one without an id. */
   workersOf(workspace: string, runId: string): string[] {
     return [...(this.runs.get(`${workspace}\0${runId}`)?.keys() ?? [])].sort();
   }
@@ -38,6 +31,7 @@ export class PresenceBook implements Presence {
     });
   }
 
+  /** Connected workers of all runs. */
   count(): number {
     let sum = 0;
     for (const workers of this.runs.values()) sum += workers.size;

@@ -70,3 +70,11 @@ it("goes on when the disk that failed it takes a plan or its end again", async (
   expect(inserted).toEqual(["c-1-1-marks"]);
   expect(troubles).toEqual(["save", "finish"]);
 });
+
+it("takes batches in the order of the journal only", async () => {
+  const { writer } = createTroubled({ isPassing: true });
+  writer.add(batchAt(2));
+  expect(() => writer.add(batchAt(2))).toThrow("in the order of the journal");
+  await writer.storedUpTo(2);
+  expect(() => writer.add(batchAt(1))).toThrow("in the order of the journal");
+});

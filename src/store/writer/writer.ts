@@ -2,6 +2,7 @@
 // plan is closed when it is large enough or when its first row has waited `lingerMs`. Sending is repeated
 // until the store takes it: accepted rows wait here and in the journal, they are never given up.
 
+import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
 import { isRetryable } from "#store/outage.ts";
@@ -44,6 +45,7 @@ export class StoreWriter {
   private readonly maker: BlockMaker;
   private readonly options: WriterOptions;
   private storedTo: number;
+  private addedTo: number;
   private loop: Promise<void> | null = null;
   private closing = false;
   private hurry = false;
@@ -61,6 +63,7 @@ export class StoreWriter {
     this.maker = maker;
     this.options = options;
     this.storedTo = storedTo;
+    this.addedTo = storedTo;
   }
 
   /** The last journal record whose rows are all in the store. */
@@ -77,7 +80,10 @@ export class StoreWriter {
     return this.gatheredBytes + this.sendingBytes;
   }
 
+  /** In the order of the journal: a plan says up to where everything is stored. */
   add(batch: Batch): void {
+    assert(batch.position > this.addedTo, "batches come in the order of the journal");
+    this.addedTo = batch.position;
     this.gathered.push(batch);
     this.gatheredBytes += batch.bytes + 256;
     if (this.loop === null) this.start();
