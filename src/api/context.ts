@@ -12,6 +12,7 @@ export interface ApiContext {
   readonly sources: Sources;
   /** Rows of one answer to people's SQL. */
   readonly sqlRowsMax: number;
+  readonly sqlTimeoutMs: number;
   /** The journal position that answers include now, `<collector>-<position>`; of several collectors a list. */
   asOf(): string;
   head(): HeadContext;
@@ -49,11 +50,22 @@ export interface LiveStats {
   readonly connections: number;
 }
 
+/** How long a question for a run that is not there waits for what was accepted a moment ago. */
+const justAcceptedMs = 2000;
+
+async function soonCaughtUp({ caughtUp }: Sources): Promise<void> {
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, justAcceptedMs);
+  await Promise.race([caughtUp().catch(() => undefined), timer.promise]);
+  clearTimeout(timeout);
+}
+
 export async function resolveRun(
   context: ApiContext,
   request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: string } },
 ): Promise<FoundRun> {
-  const found = await findRun(context.sources, request.caller.workspace, request.params.id);
+  const find = () => findRun(context.sources, request.caller.workspace, request.params.id);
+  const found = (await find()) ?? (await soonCaughtUp(context.sources).then(find));
   if (found !== null) return found;
   throw refuseRun(request.params.id);
 }

@@ -6,7 +6,7 @@ import { auditRoute, retentionRoute, setRetentionRoute } from "./routes/admin.ts
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
 import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
-import { eventsRoute } from "./routes/events.ts";
+import { eventRoute, eventsRoute } from "./routes/events.ts";
 import { exportRunRoute, exportRunsRoute } from "./routes/export.ts";
 import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
@@ -53,6 +53,7 @@ export function createHandlers(context: ApiContext): Handlers {
     readBlob: readBlobRoute(context),
     tensorValues: tensorValuesRoute(context),
     checkpoints: records.checkpointsRoute(context),
+    event: eventRoute(context),
     events: eventsRoute(context),
     gaps: gapsRoute(context),
     faults: records.faultsRoute(context),

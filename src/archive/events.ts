@@ -1,8 +1,17 @@
 // A page of everything that a run received, each record with its text.
 
 import { rowFlags } from "#model/tables.ts";
+import type { RecordText } from "#protocol/stored-record.ts";
 import { findSeqConflicts } from "#query/xtrack/seq-conflicts.ts";
-import { type RecordPage, type RecordRow, readRecordPage, readRecordTypes } from "#store/reader/record-rows.ts";
+import { shownBytesMax } from "#store/reader/cut-text.ts";
+import {
+  type ArrivalPlace,
+  type RecordPage,
+  readRecordAt,
+  readRecordPage,
+  readRecordTypes,
+  type ShownRow,
+} from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
 import { groupRows, toRecordText } from "./record-text.ts";
 
@@ -19,9 +28,35 @@ export async function listEvents(store: Store, page: RecordPage) {
   };
 }
 
-function toEvent(record: [RecordRow, ...RecordRow[]]) {
+/** The whole text of the record at a place; null when these groups have none there. */
+export async function readEventText(
+  store: Store,
+  groups: readonly string[],
+  place: ArrivalPlace,
+): Promise<string | null> {
+  const [record] = groupRows(await readRecordAt(store, groups, place));
+  return record === undefined ? null : toRecordText(record).text;
+}
+
+function toEvent(record: [ShownRow, ...ShownRow[]]) {
   const { group_key: groupKey, protocol, type, worker, seq, ts_ns, received_ns, jpos, jrow } = record[0];
   const flags = record.reduce((bits, row) => bits | row.flags, 0);
   const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, jpos, jrow };
-  return { ...head, ...toRecordText(record) };
+  const bytes = record.reduce((sum, row) => sum + row.bytes, 0);
+  // One that lies in many small rows is whole here, and is cut as text.
+  if (record.every((row) => row.bytes <= shownBytesMax)) return { ...head, ...cutShown(toRecordText(record)) };
+  return { ...head, text: findLargest(record), rebuilt: record[0].raw === "", cut_from: bytes };
+}
+
+function cutShown({ text, rebuilt }: RecordText) {
+  if (text.length <= shownBytesMax) return { text, rebuilt };
+  return { text: text.slice(0, shownBytesMax).toWellFormed(), rebuilt, cut_from: Buffer.byteLength(text) };
+}
+
+/** What came, if that is kept; else of its parts, which are cut and cannot be put together again, the longest. */
+function findLargest(record: readonly ShownRow[]): string {
+  const parts = record.flatMap(({ raw, extra, cells }) =>
+    raw === "" ? [extra, ...cells.map((cell) => cell ?? "")] : [raw],
+  );
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }

@@ -27,10 +27,19 @@ export function exportCsv(
 
 async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: AbortSignal): AsyncGenerator<string> {
   const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), { signal });
-  yield formatCsvRow(header?.names ?? []);
+  yield* toCsv(header?.names ?? [], chunks);
+}
+
+/** `rows` are lines, each a JSON array. */
+export function encodeCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return encodeTexts(toCsv(names, rows));
+}
+
+async function* toCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  yield formatCsvRow(names);
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of chunks) {
+  for await (const chunk of rows) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
     for (const line of lines) yield formatCsvRow(JSON.parse(line) as (string | number | null)[]);

@@ -6,8 +6,8 @@ import type { RecordText } from "#protocol/stored-record.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
 
 /** Rows of one record stand together in the order of arrival. */
-export function groupRows(rows: readonly RecordRow[]): [RecordRow, ...RecordRow[]][] {
-  const records: [RecordRow, ...RecordRow[]][] = [];
+export function groupRows<R extends RecordRow>(rows: readonly R[]): [R, ...R[]][] {
+  const records: [R, ...R[]][] = [];
   for (const row of rows) {
     const last = records.at(-1);
     if (last !== undefined && last[0].jpos === row.jpos && last[0].jrow === row.jrow) last.push(row);

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from "commander";
 import { version } from "#base/version.ts";
+import { addAside } from "./commands/aside.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCompare } from "./commands/compare.ts";
@@ -39,6 +40,7 @@ const commands = [
   addSql,
   addKeys,
   addDoctor,
+  addAside,
   addBackup,
   addRestore,
   addCompletion,

@@ -3,6 +3,7 @@
 import { dirname } from "node:path";
 import { ApiError } from "./client.ts";
 import { Exit, exitCodes } from "./exit.ts";
+import { findPortOwner } from "./port-owner.ts";
 
 /** The server's hints speak of routes; who typed a command wants to know what to type. */
 const hints: Readonly<Record<string, string>> = {
@@ -45,13 +46,16 @@ function toEngineExit(message: string): Exit {
 type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
 
 function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
-  const why = code === "EADDRINUSE" ? "something else listens there" : whyNot(code);
+  const owner = code === "EADDRINUSE" && port > 0 ? findPortOwner(port) : undefined;
+  const who = owner === undefined ? "something else" : `process ${owner.pid} (${owner.command})`;
+  const why = code === "EADDRINUSE" ? `${who} listens there` : whyNot(code);
   if (address.startsWith("/")) {
     // The socket is made under a name of its own first.
     const path = address.replace(/\.[0-9a-f]{6}$/, "");
     return new Exit(exitCodes.outage, `Cannot listen on ${path}: ${why}.`, "Choose another path with --unix.");
   }
-  const hint = "Choose another address with --http or --xtrack; tributary doctor says which ports are free.";
+  const stop = owner === undefined ? "" : `Stop it with: kill ${owner.pid}   or choose`;
+  const hint = `${stop === "" ? "Choose" : stop} another address with --http or --xtrack, for example --http 127.0.0.1:0.`;
   return new Exit(exitCodes.outage, `Cannot listen on ${address}${port < 0 ? "" : `:${port}`}: ${why}.`, hint);
 }
 

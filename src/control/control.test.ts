@@ -129,6 +129,17 @@ describe("a command", () => {
     expect(await control.cancel(workspace, runId, "c2", "bob")).toMatchObject({ refused: "not_open" });
   });
 
+  it("cannot be called back once every worker has it, also when it was for all of them", async () => {
+    const { control, journal } = createRoom();
+    control.ready();
+    createWorker(control, "w0");
+    await control.post(order({}));
+    await settle();
+    const before = journal.length;
+    expect(await control.cancel(workspace, runId, "c1", "bob")).toMatchObject({ refused: "not_open" });
+    expect(journal.length).toBe(before);
+  });
+
   it.each([
     [{ type: "explode" }, "unknown_type"],
     [{ type: "adjust_lr", payload: { lr: "small" } }, "bad_payload"],

@@ -157,7 +157,10 @@ class ControlRoom implements Control {
     const command = this.book.find(cmdId);
     if (command === undefined || command.workspace !== workspace || command.runId !== runId)
       return { refused: "unknown_command", message: "There is no such command." };
-    const steps = this.stepsFor(command, (target) => target.state === "queued", "cancelled", `cancelled by ${author}`);
+    const isQueued = (target: Target) => target.state === "queued";
+    // The wish for all workers stays open for others to come, but what every worker of today has got is delivered.
+    const everyoneHasIt = command.targets.size > 0 && ![...command.targets.values()].some(isQueued);
+    const steps = everyoneHasIt ? [] : this.stepsFor(command, isQueued, "cancelled", `cancelled by ${author}`);
     if (steps.length === 0) return { refused: "not_open", message: "The command was delivered or settled already." };
     await this.ports.record(steps);
     return command;

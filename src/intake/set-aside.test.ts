@@ -104,6 +104,23 @@ it("leaves alone what failed once and works now", async () => {
   expect(second.aside.list()).toEqual([]);
 });
 
+it("describes what is set aside, and tries some of it again when it is told to", async () => {
+  const first = await start([]);
+  await first.recover();
+  for (const text of ["a", "b"]) await first.submit(text);
+  writeFileSync(join(folder, "applying"), JSON.stringify({ position: 2, tries: 2, reason: "it was too odd" }));
+  const second = await start([]);
+  await second.recover();
+  expect(second.aside.describe()).toMatchObject([{ position: 2, tries: 2, reason: "it was too odd" }]);
+  const taken: string[] = [];
+  const take = async (input: Input) => {
+    taken.push(Buffer.from(input.body).toString());
+  };
+  expect(await second.aside.retryNow([7], take)).toBe(0);
+  expect(await second.aside.retryNow(null, take)).toBe(1);
+  expect([taken, second.aside.list(), second.aside.describe()]).toEqual([["b"], [], []]);
+});
+
 it("tries a record again that was renamed for it", async () => {
   const first = await start([]);
   await first.recover();

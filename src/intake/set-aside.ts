@@ -33,6 +33,16 @@ interface Suspect {
   readonly reason: string;
 }
 
+export interface AsideRecord {
+  readonly position: number;
+  readonly reason: string;
+  readonly tries: number;
+  readonly bytes: number;
+  readonly at: string;
+}
+
+const unknownRecord = { reason: "", tries: 0, bytes: 0, at: "" };
+
 const nobody: Suspect = { position: -1, tries: 0, reason: "" };
 
 export class SetAside {
@@ -56,7 +66,7 @@ export class SetAside {
 
   /** Journal positions of what is set aside. */
   list(): number[] {
-    return this.positions("record");
+    return listFiles(this.folder, "record");
   }
 
   sentences(): string[] {
@@ -65,7 +75,7 @@ export class SetAside {
     const which = found.slice(0, 5).join(", ");
     return [
       `${found.length} accepted records could not be applied and were set aside (journal positions ${which}); ` +
-        `they are in ${this.folder} with the reason, and are tried again when they are renamed to <position>.retry.`,
+        "tributary aside says why, and tries them again.",
     ];
   }
 
@@ -97,15 +107,41 @@ export class SetAside {
     rmSync(this.notePath, { force: true });
   }
 
-  /** Hands over every record that is to be tried again; one that was taken is gone from here. */
+  /** What is known of each record that is set aside. */
+  describe(): AsideRecord[] {
+    return this.list().map((position) => ({ ...unknownRecord, ...this.readAbout(position), position }));
+  }
+
+  /** Hands over every record that was renamed to be tried again; one that was taken is gone from here. */
   async retry(take: (input: Input) => Promise<void>): Promise<void> {
-    for (const position of this.positions("retry")) {
-      const path = this.pathOf(position, "retry");
-      const record = await readDurable(this.files, path);
-      const input = record === undefined ? null : decodeInput(record);
-      if (input !== null) await take(input);
-      rmSync(path);
-      rmSync(this.pathOf(position, "json"), { force: true });
+    for (const position of listFiles(this.folder, "retry")) await this.handOver(position, "retry", take);
+  }
+
+  /** The same for records that are set aside, all or some of them; says how many were. */
+  async retryNow(positions: readonly number[] | null, take: (input: Input) => Promise<void>): Promise<number> {
+    const wanted = this.list().filter((position) => positions === null || positions.includes(position));
+    for (const position of wanted) await this.handOver(position, "record", take);
+    return wanted.length;
+  }
+
+  private async handOver(
+    position: number,
+    kind: "record" | "retry",
+    take: (input: Input) => Promise<void>,
+  ): Promise<void> {
+    const path = this.pathOf(position, kind);
+    const record = await readDurable(this.files, path);
+    const input = record === undefined ? null : decodeInput(record);
+    if (input !== null) await take(input);
+    rmSync(path);
+    rmSync(this.pathOf(position, "json"), { force: true });
+  }
+
+  private readAbout(position: number): Partial<AsideRecord> {
+    try {
+      return JSON.parse(readFileSync(this.pathOf(position, "json"), "utf8")) as AsideRecord;
+    } catch {
+      return {};
     }
   }
 
@@ -150,21 +186,34 @@ export class SetAside {
     }
   }
 
-  /** In place and without a sync: a dying process loses nothing of it, and a machine that loses power tries once more. */
+  /**
+   * In place and without a sync: a dying process loses nothing of it, and a machine that loses power tries once more. On a
+   * full disk there is none, and the server starts all the same.
+   */
   private writeNote(suspect: Suspect): void {
-    if (this.note !== null) writeSync(this.note, format({ ...suspect, reason: "" }).padEnd(noteBytes), 0);
+    if (this.note === null) return;
+    try {
+      writeSync(this.note, format({ ...suspect, reason: "" }).padEnd(noteBytes), 0);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause;
+    }
   }
 
   private pathOf(position: number, kind: "record" | "retry" | "json"): string {
     return join(this.folder, `${position}.${kind}`);
   }
+}
 
-  private positions(kind: "record" | "retry"): number[] {
-    if (!existsSync(this.folder)) return [];
-    return readdirSync(this.folder)
-      .flatMap((name) => (name.endsWith(`.${kind}`) ? [Number.parseInt(name, 10)] : []))
-      .sort((a, b) => a - b);
-  }
+/** What is set aside in a data folder, by journal position. */
+export function listAside(dataDir: string): number[] {
+  return listFiles(join(dataDir, "set-aside"), "record");
+}
+
+function listFiles(folder: string, kind: "record" | "retry"): number[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => (name.endsWith(`.${kind}`) ? [Number.parseInt(name, 10)] : []))
+    .sort((a, b) => a - b);
 }
 
 function format(suspect: Suspect): string {

@@ -1,39 +1,66 @@
-// Where marks of a batch stand, by the spans of the same batch: the worker, step and epoch that an answer out of the
-// store gives them. A span that comes later, as parents do, is known only to the store.
+// Where marks stand: the worker, step and epoch that an answer out of the store gives them. The worker is the rank of
+// the mark's group; step and epoch are those of the spans around it, which came with it or a little earlier. A span that
+// comes later, as parents do, is known only to the store.
 
 import type { Batch } from "#model/batch.ts";
 import type { Rows } from "#model/tables.ts";
 
 export interface MarkPlace {
-  /** The rank as text; '' when no span of the batch tells it. */
+  /** The rank as text; '' when nothing tells it. */
   readonly worker: string;
   readonly step: bigint | null;
   readonly epoch: bigint | null;
 }
 
+interface FoundSpan {
+  readonly rows: Rows<"spans">;
+  readonly row: number;
+}
+
 /** A mark's own span and three above it, as far as answers out of the store look too. */
 const levels = 4;
 
-/** Gives the place of a mark by the id of its span. */
-export function createMarkPlaces(batch: Batch): (spanId: string) => MarkPlace {
-  const spans = batch.parts.flatMap((part) => (part.table === "spans" ? [part.rows] : []));
-  const found = new Map<string, { readonly rows: Rows<"spans">; readonly row: number }>();
-  let rank: number | null = null;
-  for (const rows of spans)
-    for (let row = 0; row < rows.span_id.length; row++) {
-      found.set(rows.span_id.at(row), { rows, row });
-      rank = Math.min(rank ?? rows.rank.at(row), rows.rank.at(row));
+/** Kept as long as the batch is; made only for batches that somebody watches. */
+const indexes = new WeakMap<Batch, ReadonlyMap<string, FoundSpan>>();
+
+/** Gives the place of a mark by its group and the id of its span. `earlier` are batches before this one, newest first. */
+export function createMarkPlaces(
+  batch: Batch,
+  earlier: readonly Batch[],
+): (groupKey: string, spanId: string) => MarkPlace {
+  const ranks = new Map<string, number>();
+  // The newest word on a group is the one that counts.
+  for (const { state } of [batch, ...earlier].reverse())
+    for (const change of state) if (change.table === "groups") ranks.set(change.row.group_key, change.row.rank);
+  const find = (spanId: string): FoundSpan | undefined => {
+    for (const one of [batch, ...earlier]) {
+      const found = indexOf(one).get(spanId);
+      if (found !== undefined) return found;
     }
-  const worker = rank === null ? "" : String(rank);
-  return (spanId) => {
-    const indexes = new Map<string, bigint | null>();
-    let at = found.get(spanId);
+    return undefined;
+  };
+  return (groupKey, spanId) => {
+    const found = new Map<string, bigint | null>();
+    let at = find(spanId);
     for (let level = 0; level < levels && at !== undefined; level++) {
       const { rows, row } = at;
       const name = rows.name.at(row);
-      if (!indexes.has(name)) indexes.set(name, rows.index.isNull(row) ? null : rows.index.inner.at(row));
-      at = rows.parent_id.isNull(row) ? undefined : found.get(rows.parent_id.inner.at(row));
+      if (!found.has(name)) found.set(name, rows.index.isNull(row) ? null : rows.index.inner.at(row));
+      at = rows.parent_id.isNull(row) ? undefined : find(rows.parent_id.inner.at(row));
     }
-    return { worker, step: indexes.get("step") ?? null, epoch: indexes.get("epoch") ?? null };
+    const worker = ranks.get(groupKey)?.toString() ?? "";
+    return { worker, step: found.get("step") ?? null, epoch: found.get("epoch") ?? null };
   };
+}
+
+function indexOf(batch: Batch): ReadonlyMap<string, FoundSpan> {
+  const known = indexes.get(batch);
+  if (known !== undefined) return known;
+  const found = new Map<string, FoundSpan>();
+  for (const part of batch.parts)
+    if (part.table === "spans")
+      for (let row = 0; row < part.rows.span_id.length; row++)
+        found.set(part.rows.span_id.at(row), { rows: part.rows, row });
+  indexes.set(batch, found);
+  return found;
 }

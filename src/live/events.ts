@@ -41,6 +41,8 @@ export interface LiveLogRow {
   readonly level: string;
   readonly logger: string;
   readonly msg: string;
+  /** Characters of the whole message, when `msg` is only its beginning. */
+  readonly cut_from?: number;
   readonly step: string | null;
   readonly stream: string;
   readonly fields: string;
@@ -101,14 +103,14 @@ export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean):
   return [...events.values()];
 }
 
-/** The rows of one run, as a subscriber of that run gets them. */
-export function rowEvents(entry: LiveEntry, run: string): LiveData[] {
+/** The rows of one run, as a subscriber of that run gets them. `earlier`: batches before this one, newest first. */
+export function rowEvents(entry: LiveEntry, run: string, earlier: readonly Batch[] = []): LiveData[] {
   const events: LiveData[] = [];
   for (const part of entry.batch.parts) {
     const mine = rowsOfRun(part, entry, run);
     if (mine.length === 0) continue;
     if (part.table === "metrics")
-      events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run, entry.batch) });
+      events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run, [entry.batch, earlier]) });
     if (part.table === "logs") events.push({ name: "logs", data: { run, logs: toLogRows(part.rows, mine) } });
   }
   return events;
@@ -128,9 +130,9 @@ function toMetricColumns(
   metrics: Rows<"metrics">,
   rows: readonly number[],
   run: string,
-  batch: Batch,
+  [batch, earlier]: readonly [Batch, readonly Batch[]],
 ): LiveMetricColumns {
-  const places = rows.map(toPlaceOf(metrics, batch));
+  const places = rows.map(toPlaceOf(metrics, batch, earlier));
   return {
     run,
     key: rows.map((row) => metrics.key.at(row)),
@@ -144,14 +146,14 @@ function toMetricColumns(
 }
 
 /** What a point says itself; a mark that does not say it stands where its spans do. */
-function toPlaceOf(metrics: Rows<"metrics">, batch: Batch): (row: number) => MarkPlace {
-  let placeOfMark: ((spanId: string) => MarkPlace) | null = null;
+function toPlaceOf(metrics: Rows<"metrics">, batch: Batch, earlier: readonly Batch[]): (row: number) => MarkPlace {
+  let placeOfMark: ReturnType<typeof createMarkPlaces> | null = null;
   return (row) => {
     const step = metrics.step.isNull(row) ? null : metrics.step.inner.at(row);
     const epoch = metrics.epoch.isNull(row) ? null : metrics.epoch.inner.at(row);
     if (!hasTrait(metrics.source.at(row), "sessions")) return { worker: metrics.worker.at(row), step, epoch };
-    placeOfMark ??= createMarkPlaces(batch);
-    const place = placeOfMark(metrics.span_id.at(row));
+    placeOfMark ??= createMarkPlaces(batch, earlier);
+    const place = placeOfMark(metrics.group_key.at(row), metrics.span_id.at(row));
     return { worker: place.worker, step: step ?? place.step, epoch: epoch ?? place.epoch };
   };
 }
@@ -164,11 +166,19 @@ function toLogRows(logs: Rows<"logs">, rows: readonly number[]): LiveLogRow[] {
     worker: logs.worker.at(row),
     level: logs.level.at(row),
     logger: logs.logger.at(row),
-    msg: logs.msg.at(row),
+    ...cutMessage(logs.msg.at(row)),
     step: logs.step.isNull(row) ? null : logs.step.inner.at(row).toString(),
     stream: logs.stream.at(row),
     fields: logs.fields.at(row),
   }));
+}
+
+/** As a list of stored lines shows it. */
+const messageCharsMax = 65_536;
+
+function cutMessage(msg: string): Pick<LiveLogRow, "msg" | "cut_from"> {
+  if (msg.length <= messageCharsMax) return { msg };
+  return { msg: msg.slice(0, messageCharsMax).toWellFormed(), cut_from: msg.length };
 }
 
 function toFloat(value: number): number | "NaN" | "Infinity" | "-Infinity" {

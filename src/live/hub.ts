@@ -2,6 +2,7 @@
 // while, so that a subscriber who asked a question first goes on exactly where its answer ended. Each
 // subscriber has a bounded backlog: one that does not keep up is told which range it missed, nobody waits.
 
+import type { Batch } from "#model/batch.ts";
 import { formatPosition, parsePositions } from "#model/positions.ts";
 import { countRows, headEvents, type LiveData, type LiveEntry, rowEvents } from "./events.ts";
 import { KnownRuns } from "./known-runs.ts";
@@ -45,6 +46,8 @@ const keptBytesUsual = 48 * 1024 * 1024;
 /** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
+/** A client sends a batch every few seconds; a step that takes longer than so many is told without its number. */
+const spanBatchesMax = 32;
 
 export class LiveHub {
   readonly collector: string;
@@ -125,6 +128,17 @@ export class LiveHub {
     for (const entry of this.kept) if (entry.position > (from ?? -1)) this.deliver(subscriber, entry);
   }
 
+  /** The last batches with spans before an entry, newest first: what the marks in it hang on came with one of them. */
+  private spansBefore({ position, workspace }: LiveEntry): Batch[] {
+    const found: Batch[] = [];
+    for (let at = this.kept.length - 1; at >= 0 && found.length < spanBatchesMax; at--) {
+      const kept = this.kept[at] as KeptEntry;
+      const isBefore = kept.position < position && kept.workspace === workspace;
+      if (isBefore && kept.batch.parts.some(({ table }) => table === "spans")) found.push(kept.batch);
+    }
+    return found;
+  }
+
   private positionOf(id: string): number | null {
     return parsePositions(id).get(this.collector) ?? null;
   }
@@ -167,7 +181,7 @@ export class LiveHub {
       if (interest.runs.length > 0 && !interest.runs.includes(run)) continue;
       messages.push({ id, name: "changed", data: { run, rows } });
       if (interest.runs.includes(run))
-        for (const { name, data } of rowEvents(entry, run)) messages.push({ id, name, data });
+        for (const { name, data } of rowEvents(entry, run, this.spansBefore(entry))) messages.push({ id, name, data });
     }
     if (messages.length > 0) sink.send(messages);
   }

@@ -79,8 +79,19 @@ export interface TakenRequest {
   toReply(receipt: IngestReceipt): Reply;
 }
 
+/** What a worker answered to a command. */
+export interface CommandAnswer {
+  readonly cmdId: string;
+  /** '' when it did not say who it is. */
+  readonly worker: string;
+  readonly isOk: boolean;
+  readonly error: string;
+}
+
 export interface Submission {
   readonly input: Input;
+  /** Answers to commands in it that name no run. */
+  readonly answers?: readonly CommandAnswer[];
   /** What the input was decoded to, when that was done already. */
   readonly decoded?: Decoded;
 }

@@ -2,6 +2,7 @@
 
 import { type FaultCode, faultKinds } from "#model/fault.ts";
 import { readStoredFiles } from "#store/reader/blobs.ts";
+import { shownBytesMax } from "#store/reader/cut-text.ts";
 import * as reader from "#store/reader/records.ts";
 import type { Sources } from "./sources.ts";
 
@@ -16,11 +17,21 @@ export async function listLogs({ store }: Sources, filter: reader.LogFilter) {
 export async function listParams({ store }: Sources, groups: readonly string[]) {
   const byName = Map.groupBy(await reader.readParams(store, groups), (row) => row.name);
   return [...byName.values()].map((values) => {
-    const last = values.at(-1) as (typeof values)[number];
-    const earlier = values.slice(0, -1).map(({ value, ts_ns, worker }) => ({ value, ts_ns, worker }));
+    const { value_hash: lastHash, ...last } = values.at(-1) as (typeof values)[number];
     // The same value again, as every worker of a run sends it, is no change.
-    return { ...last, earlier: earlier.filter((one) => one.value !== last.value) };
+    const earlier = values.slice(0, -1).filter(({ value_hash }) => value_hash !== lastHash);
+    return {
+      ...withCut(last),
+      earlier: earlier.map(({ id, value, value_bytes, ts_ns, worker }) =>
+        withCut({ id, value, value_bytes, ts_ns, worker }),
+      ),
+    };
   });
+}
+
+/** A value that is only shown in part says how large it is. */
+function withCut<T extends { readonly value_bytes: number }>({ value_bytes, ...row }: T) {
+  return value_bytes > shownBytesMax ? { ...row, cut_from: value_bytes } : row;
 }
 
 /** Files that the run named, by their times, and all that are stored under one of its names. */

@@ -3,7 +3,13 @@
 import { StoreOutage } from "#store/outage.ts";
 import { viewSelects } from "#store/schema/views.ts";
 import { allowedFunctions } from "#store/sql-guard/functions.ts";
-import { answerUserSql, checkUserSql, readGuestColumns, streamUserSql } from "#store/sql-guard/user-sql.ts";
+import {
+  answerUserSql,
+  checkUserSql,
+  type GuestPatience,
+  readGuestColumns,
+  streamUserSql,
+} from "#store/sql-guard/user-sql.ts";
 import type { Sources } from "./sources.ts";
 
 export interface SqlAnswer {
@@ -17,30 +23,48 @@ export interface SqlMistake {
   readonly offset: number | null;
 }
 
-export async function answerSql({ store }: Sources, sql: string, signal: AbortSignal): Promise<SqlAnswer | SqlMistake> {
+export async function answerSql(
+  { store }: Sources,
+  sql: string,
+  patience: GuestPatience,
+): Promise<SqlAnswer | SqlMistake> {
   const verdict = checkUserSql(store, sql);
   if (!verdict.ok) return toMistake(verdict.refusal);
-  try {
-    const { header, chunks } = await answerUserSql(store, verdict.sql, signal);
+  return orMistake(async () => {
+    const { header, chunks } = await answerUserSql(store, verdict.sql, patience);
     const { names, types } = header ?? { names: [], types: [] };
     return { columns: names.map((name, at) => ({ name, type: types[at] ?? "" })), rows: chunks };
+  });
+}
+
+/** The answer as a Parquet file; a query that fails does so before its first bytes. */
+export async function writeSqlParquet(
+  { store }: Sources,
+  sql: string,
+  patience: GuestPatience,
+): Promise<AsyncIterable<Uint8Array> | SqlMistake> {
+  const verdict = checkUserSql(store, sql);
+  if (!verdict.ok) return toMistake(verdict.refusal);
+  return orMistake(async () => {
+    const chunks = streamUserSql(store, verdict.sql, "Parquet", patience);
+    const first = await chunks.next();
+    return first.done ? chunks : startingWith(first.value, chunks);
+  });
+}
+
+async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+/** A wrong query is the person's to mend; an engine that is away is not. */
+async function orMistake<T>(work: () => Promise<T>): Promise<T | SqlMistake> {
+  try {
+    return await work();
   } catch (error) {
-    // A wrong query is the person's to mend; an engine that is away is not.
     if (error instanceof StoreOutage && !error.retryable) return { message: error.message, offset: null };
     throw error;
   }
-}
-
-const formats = { csv: "CSVWithNames", parquet: "Parquet" } as const;
-
-export function writeSqlFile(
-  { store }: Sources,
-  sql: string,
-  format: keyof typeof formats,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> | SqlMistake {
-  const verdict = checkUserSql(store, sql);
-  return verdict.ok ? streamUserSql(store, verdict.sql, formats[format], signal) : toMistake(verdict.refusal);
 }
 
 /** What SQL can be asked of, with its columns. */

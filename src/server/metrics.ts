@@ -38,10 +38,10 @@ export function createMetrics() {
 }
 
 /** Read when Prometheus asks. */
-export function addUnfinishedGauge({ registry }: Metrics, read: () => number): void {
+export function addReadGauge({ registry }: Metrics, name: string, help: string, read: () => number): void {
   new Gauge({
-    name: "tributary_unfinished_bytes",
-    help: "Bytes of bodies and frames that are still arriving or in hand.",
+    name: `tributary_${name}`,
+    help,
     registers: [registry],
     collect() {
       this.set(read());

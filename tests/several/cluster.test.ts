@@ -94,6 +94,7 @@ const logs = {
   workers: [],
   stream: "",
   descending: false,
+  chars: null,
 };
 
 /** One question of each kind that the routes have. */

@@ -22,6 +22,7 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
     access: createAccess({
       keys: { list: () => [], add: async () => undefined, revoke: async () => false, noteUse: () => undefined },
       loginSecret: new Uint8Array(32),
+      loggedOut: { has: () => false },
       ownerSecret: "",
       loopback: "open",
       workspace: "default",

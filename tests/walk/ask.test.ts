@@ -58,6 +58,24 @@ describe("SQL by people", () => {
     for (const name of names) expect(await sql(`SELECT run_id FROM ${name} LIMIT 1`)).toMatchObject({ status: 200 });
   });
 
+  test("gives files, and says in them too what is wrong with a query", async () => {
+    const file = async (query: string, format: string) => {
+      const response = await fetch(`${walk.app.url}/api/v1/sql`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ query, format }),
+      });
+      return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString("latin1") };
+    };
+    const csv = await file("SELECT '=1+1' AS f, -2.5 AS n, 9007199254740993 AS i, 'a,b' AS t, [1, 2] AS l", "csv");
+    expect(csv).toEqual({ status: 200, text: `f,n,i,t,l\r\n'=1+1,-2.5,9007199254740993,"a,b","[1,2]"\r\n` });
+    expect((await file("SELECT 1", "parquet")).text.slice(0, 4)).toBe("PAR1");
+    for (const format of ["csv", "parquet", "json"]) {
+      const answer = await file("SELECT nosuch", format);
+      expect([format, answer.status, JSON.parse(answer.text).code]).toEqual([format, 400, "sql_refused"]);
+    }
+  });
+
   test("what is not a plain question is refused with its place", async () => {
     for (const query of [
       "DROP TABLE runs",

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -67,6 +68,17 @@ describe("runs that people change", () => {
     expect(await count("second")).toBe(76);
   });
 
+  test("a file that came a moment before the deletion goes with its run", async () => {
+    await post("tests/fixtures/cirron/torch_full/.cirron/spool", "/v1/runs/brief/traces");
+    const path = "/v1/runs/brief/artifacts/model.bin";
+    const put = await fetch(walk.app.url + path, { method: "PUT", body: "weights" });
+    expect(put.status).toBe(201);
+    expect((await send("DELETE", "/api/v1/runs/brief")).status).toBe(200);
+    await walk.app.collector.drained();
+    expect((await walk.get("/api/v1/runs/brief")).status).toBe(404);
+    expect(await ids("?filter=id:brief")).toEqual([]);
+  });
+
   test("deleting by a filter asks for the number that was seen", async () => {
     const filter = "protocol:xtrack AND status:failed";
     const failed = await ids(`?filter=${encodeURIComponent(filter)}`);
@@ -82,6 +94,14 @@ describe("runs that people change", () => {
       sql: "SELECT action FROM tributary.audit ORDER BY at_ns",
     });
     expect(new Set(rows.map((row) => row.action))).toEqual(new Set(["run_edited", "run_deleted"]));
+  });
+});
+
+describe("what was just accepted", () => {
+  test("a run can be asked for as soon as its records were accepted", async () => {
+    const frame = encodeFrame("run_start", { seq: 1, ts: 1000 }, { run_id: "at-once" });
+    await walk.post("/v1/xtrack", frame, { "content-type": "application/octet-stream" });
+    expect((await walk.get("/api/v1/runs/at-once")).status).toBe(200);
   });
 });
 

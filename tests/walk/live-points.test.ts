@@ -66,3 +66,25 @@ test("marks without a place of their own take that of their spans, live as store
   expect(await stored("step")).toEqual([{ worker: "3", x: ["7", "40", "50"] }]);
   expect(await stored("epoch")).toEqual([{ worker: "3", x: ["2", "2", "9"] }]);
 });
+
+test("marks whose spans came in an earlier batch take their place from there, and their worker from their group", async () => {
+  const base = { start_ns: 1, end_ns: 9, pid: 7, rank: 2 };
+  const epoch = { ...base, id: "e7", name: "epoch", parent_id: "s7", index: 4 };
+  const step = { ...base, id: "st7", name: "step", parent_id: "e7", index: 90 };
+  const mark = { id: "m7", span_id: "st7", name: "loss", value_type: "float", value: 0.5, ts_ns: 3, attrs: {} };
+  const send = (batch_id: string, parts: object) =>
+    walk.post(
+      "/v1/runs/two/traces",
+      JSON.stringify({ schema_version: 1, batch_id, spans: [], marks: [], snapshots: [], ...parts }),
+    );
+  await send("two-1", { spans: [epoch, step] });
+  await walk.app.collector.drained();
+  const before = (await walk.get("/api/v1/runs?limit=1")).body as { as_of: string };
+  await send("two-2", { marks: [mark] });
+  await walk.app.collector.drained();
+  const told = await firstMetrics("two", before.as_of);
+  const { series } = (await walk.get("/api/v1/runs/two/metrics/loss?axis=step&by=worker")).body as SeriesAnswer;
+  const [stored] = series;
+  expect(told).toMatchObject({ worker: ["2"], step: ["90"], epoch: ["4"] });
+  expect([stored?.worker, String(BigInt(stored?.x_base ?? 0) + BigInt(stored?.x[0] ?? 0))]).toEqual(["2", "90"]);
+});

@@ -94,3 +94,25 @@ test("an export gives the records in the form they came in, and they are known w
   expect(await sql("SELECT count() FROM marks UNION ALL SELECT count() FROM metrics")).toEqual([["4"], ["4"]]);
   expect(await get("faults")).toMatchObject({ faults: [] });
 });
+
+test("a number that no double holds is exact as a point, a record and an export", async () => {
+  const literals = ["1e400", "-1e400", "0.1e-400", "0.0"];
+  const marks = literals.map(
+    (value, i) => `{"id":"o${i}","span_id":"odd","name":"big","value_type":"float","value":${value},"ts_ns":${i}}`,
+  );
+  const batch = `{"schema_version":1,"batch_id":"odd","spans":[],"marks":[${marks.join(",")}],"snapshots":[]}`;
+  await walk.post("/v1/runs/odd/traces", batch);
+  await walk.app.collector.drained();
+  expect(await sql("SELECT value, value_text FROM metrics WHERE run_id = 'odd' ORDER BY ts_ns")).toEqual([
+    ["Infinity", "1e400"],
+    ["-Infinity", "-1e400"],
+    [0, "0.1e-400"],
+    [0, ""],
+  ]);
+  const exported = await (await fetch(`${walk.app.url}/api/v1/runs/odd/export?format=jsonl`)).text();
+  const csv = await (await fetch(`${walk.app.url}/api/v1/runs/odd/export?format=csv&kind=metrics`)).text();
+  for (const literal of literals.slice(0, 3)) {
+    expect(exported).toContain(`\\"value\\":${literal},`);
+    expect(csv).toContain(literal);
+  }
+});

@@ -3,7 +3,9 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { type Run, startRun } from "#emit/xtrack.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/several.ts";
 
@@ -135,4 +137,38 @@ test("a command's integers reach the store and the worker with all their digits"
   const { status, body: sent } = await walk.post("/api/v1/runs/digits/commands", body);
   expect(status).toBe(202);
   expect((sent as { payload: string }).payload).toBe('{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}');
+});
+
+test("an answer to a command that names no run counts by HTTP too, as from a program under `tributary run`", async () => {
+  const socket = connect(line.port, "127.0.0.1");
+  socket.write(encodeFrame("run_start", { seq: 1, ts: 1, wid: "w" }, { run_id: "loose", accepts: ["command"] }));
+  await eventually(async () => (await commandsOf("loose")).accepting?.length === 1, "the worker's asking");
+  const { body } = await send("loose", { type: "custom", payload: { word: "hello" } });
+  await eventually(async () => (await commandsOf("loose")).commands[0]?.state === "delivered", "the delivery");
+  const ack = encodeFrame(
+    "ack",
+    { seq: 2, ts: 2, wid: "w" },
+    { seq: 1, cmd_id: (body as { id: string }).id, status: "ok" },
+  );
+  await walk.post("/v1/xtrack?imported=1", ack, { "content-type": "application/octet-stream" });
+  expect((await commandsOf("loose")).commands[0]?.state).toBe("delivered");
+  await walk.post("/v1/xtrack", ack, { "content-type": "application/octet-stream" });
+  await eventually(async () => (await commandsOf("loose")).commands[0]?.state === "confirmed", "the confirmation");
+  socket.destroy();
+});
+
+test("the run that an address names has the events that name none", async () => {
+  const frame = encodeFrame("metric", { seq: 1, ts: 1, wid: "w" }, { key: "loss", value: 1 } as never);
+  const type = { "content-type": "application/octet-stream" };
+  const { body } = await walk.post("/v1/xtrack?run=by-address&wait=1", frame, type);
+  expect(body).toMatchObject({ accepted: 1, faults: [] });
+  const socket = new WebSocket(`${walk.app.url.replace("http", "ws")}/v1/xtrack?run=by-socket`);
+  await once(socket, "open");
+  socket.send(frame);
+  socket.close();
+  await eventually(async () => (await walk.get("/api/v1/runs/by-socket")).status === 200, "the run");
+  for (const run of ["by-address", "by-socket"])
+    expect((await walk.get(`/api/v1/runs/${run}/metrics`)).body).toMatchObject({
+      metrics: [{ key: "loss", count: 1 }],
+    });
 });

@@ -68,6 +68,25 @@ export const AuditAnswer = Type.Object({
   next: NextCursor,
 });
 
+/** Accepted records that could not be applied, of the whole server. */
+export const AsideAnswer = Type.Object({
+  records: Type.Array(
+    Type.Object({
+      position: Count,
+      reason: Type.String(),
+      tries: Count,
+      bytes: Count,
+      at: Type.String({ description: "When it was set aside, RFC 3339." }),
+    }),
+  ),
+});
+export type AsideAnswer = Static<typeof AsideAnswer>;
+export const AsideBody = Type.Object(
+  { positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "All when absent." })) },
+  { additionalProperties: false },
+);
+export const AsideRetried = Type.Object({ tried: Count, left: Count });
+
 const protocolHealth = Type.Object({
   protocol: Type.String(),
   accepted: Count,

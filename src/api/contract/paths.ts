@@ -57,6 +57,7 @@ export const paths = {
   artifact: route("GET", `${run}/artifacts/:name`, "read", "A stored file, as an attachment."),
   checkpoints: route("GET", `${run}/checkpoints`, "read", "Checkpoints, with the best one marked."),
   events: route("GET", `${run}/events`, "read", "Everything the run received, in order of arrival."),
+  event: route("GET", `${run}/events/:event`, "read", "The whole text of one record, as an attachment."),
   gaps: route("GET", `${run}/gaps`, "read", "Sequence numbers received, doubled and missing, per worker."),
   runFaults: route("GET", `${run}/faults`, "read", "What of this run could not be understood."),
   graph: route("GET", `${run}/graph`, "read", "The pipeline as declared and as executed."),
@@ -85,6 +86,8 @@ export const paths = {
   retention: route("GET", `${v1}/retention`, "read", "How long runs are kept."),
   setRetention: route("PUT", `${v1}/retention`, "admin", "Change how long runs are kept."),
   backup: route("GET", `${v1}/backup`, "admin", "Everything in the data folder, as one archive with checksums."),
+  setAside: route("GET", `${v1}/set-aside`, "admin", "Accepted records that could not be applied, and why."),
+  retryAside: route("POST", `${v1}/set-aside/retry`, "admin", "Try records that were set aside again."),
   audit: route("GET", `${v1}/audit`, "admin", "Edits, deletions, commands and keys: who did what."),
 
   ...ingestPaths,

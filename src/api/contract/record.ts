@@ -28,7 +28,8 @@ export const LogsQuery = Type.Object({
   chars: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: "Messages longer than so many characters are cut; `cut_from` then says so.",
+      maximum: 67_108_864,
+      description: "Messages longer than so many characters are cut, at 64 KiB when absent; `cut_from` then says so.",
     }),
   ),
 });
@@ -60,15 +61,27 @@ export const LogsAnswer = Type.Object({
 });
 export type LogsAnswer = Static<typeof LogsAnswer>;
 
+/** A value of more than 64 KiB is a JSON string that holds its beginning; `cut_from` is the size of the whole. */
+const CutFrom = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description: "Bytes of the whole, which `GET …/events/<id>` gives; absent when this is all.",
+  }),
+);
+
 export const ParamRow = Type.Object({
+  id: Type.String({ description: "Journal position and place of the record it came in." }),
   name: Type.String(),
   value: JsonText,
+  cut_from: CutFrom,
   worker: Type.String(),
   /** `param`, `session` (Cirron attributes), `run_space` (launch context), `node`. */
   origin: Type.String(),
   ts_ns: TimeNs,
   /** Earlier values of the same name, oldest first. */
-  earlier: Type.Array(Type.Object({ value: JsonText, ts_ns: TimeNs, worker: Type.String() })),
+  earlier: Type.Array(
+    Type.Object({ id: Type.String(), value: JsonText, cut_from: CutFrom, ts_ns: TimeNs, worker: Type.String() }),
+  ),
 });
 export type ParamRow = Static<typeof ParamRow>;
 export const ParamsAnswer = Type.Object({ params: Type.Array(ParamRow), as_of: AsOf });
@@ -128,10 +141,20 @@ export const EventRow = Type.Object({
   /** The record's text: as it came when that is kept, else rebuilt and equal in every value. */
   text: Type.String(),
   rebuilt: Type.Boolean(),
+  /** Of a record of more than 64 KiB, `text` is only the beginning, of its largest part when it lies in several. */
+  cut_from: CutFrom,
   /** Names of the row flags that are set, e.g. `odd_value`, `unknown_type`. */
   flags: Type.Array(Type.String()),
 });
 export type EventRow = Static<typeof EventRow>;
+export const EventPath = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  event: Type.String({
+    pattern: "^\\d{1,18}\\.\\d{1,10}$",
+    description: "The `id` of an event, a log line or a param.",
+  }),
+});
+
 export const EventsAnswer = Type.Object({
   events: Type.Array(EventRow),
   next: NextCursor,

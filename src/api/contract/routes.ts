@@ -77,6 +77,7 @@ export const schemas = {
   artifact: { params: record.ArtifactPath, media: octets },
   checkpoints: { params: RunPath, query: page, answer: record.CheckpointsAnswer },
   events: { params: RunPath, query: record.EventsQuery, answer: record.EventsAnswer },
+  event: { params: record.EventPath, media: ["text/plain"] },
   gaps: { params: RunPath, answer: record.GapsAnswer },
   runFaults: { params: RunPath, query: record.FaultsQuery, answer: record.FaultsAnswer },
   graph: { params: RunPath, answer: pipeline.GraphAnswer },
@@ -104,6 +105,8 @@ export const schemas = {
   deleteKey: { params: admin.KeyPath, answer: Done },
   retention: { answer: admin.RetentionAnswer },
   setRetention: { body: admin.Retention, answer: admin.RetentionAnswer },
+  setAside: { answer: admin.AsideAnswer },
+  retryAside: { body: admin.AsideBody, answer: admin.AsideRetried },
   backup: { media: ["application/x-tar"] },
   audit: { query: admin.AuditQuery, answer: admin.AuditAnswer },
 

@@ -127,6 +127,10 @@ export const SpanRef = Type.Object({
   arrived: Type.Boolean(),
 });
 
+const WholeRecord = Type.String({
+  description: "When a text here is cut, the id under which `GET …/events/<id>` has the whole record; '' when none is.",
+});
+
 export const SpanDetail = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -144,6 +148,7 @@ export const SpanDetail = Type.Object({
   attrs: JsonText,
   /** Fields that the document does not know and values that fit no column, as an object; '' when there are none. */
   extra: JsonText,
+  record: WholeRecord,
   /** From the root down, without the span itself; the nearest 128. */
   ancestors: Type.Array(SpanRef),
   /** The span lies deeper: there are more above the first one. */
@@ -161,6 +166,7 @@ export const SpanDetail = Type.Object({
       ts_ns: TimeNs,
       attrs: JsonText,
       extra: JsonText,
+      record: WholeRecord,
     }),
   ),
   snapshots: Count,

@@ -40,6 +40,7 @@ function toTags(tags: readonly string[] | null | undefined, before: RunFacts["ed
 
 export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
   return async (request) => {
+    await context.sources.caughtUp();
     const run = await resolveRun(context, request);
     await deleteRuns(context, request.caller, [run]);
     return { done: true, as_of: context.asOf() };
@@ -52,6 +53,7 @@ export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {
       throw new Refusal("delete_unclear", "Name the runs by `ids` or by `filter`, one of the two.", {
         at: { part: "body" },
       });
+    await context.sources.caughtUp();
     const ids = body.ids ?? (await findRuns(context, caller.workspace, body.filter ?? ""));
     const found = await Promise.all(ids.map((id) => findRun(context.sources, caller.workspace, id)));
     const runs = [...new Map(found.flatMap((run) => (run === null ? [] : [[run.runId, run] as const]))).values()];
@@ -80,6 +82,7 @@ export async function findRuns(context: ApiContext, workspace: string, filter: s
   return page.rows.map(({ row }) => row.runId);
 }
 
+/** The order names the run's groups, so it is given when all that was accepted can be read: the rest would stay. */
 async function deleteRuns(
   context: ApiContext,
   caller: { readonly workspace: string; readonly name: string },

@@ -1,13 +1,25 @@
-// GET /runs/<id>/events: everything a run received, of every protocol, in the order of arrival.
+// GET /runs/<id>/events and …/events/<event>: everything a run received, of every protocol, in the order of arrival.
 
 import { type ApiContext, decodeTextCursor, resolveRun, toBigInt } from "#api/context.ts";
-import type { Handler } from "#api/handler.ts";
-import { listEvents } from "#archive/events.ts";
+import { FileBody, type Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { listEvents, readEventText } from "#archive/events.ts";
 import { rowFlags } from "#model/tables.ts";
 import { groupKeysOf } from "#query/runs/find-run.ts";
 import { byArrival, nextCursor } from "./records.ts";
 
 const limitDefault = 100;
+
+export function eventRoute(context: ApiContext): Handler<"event"> {
+  return async (request) => {
+    const { event } = request.params;
+    const run = await resolveRun(context, request);
+    const [jpos = "", jrow = ""] = event.split(".");
+    const text = await readEventText(context.sources.store, groupKeysOf(run), [jpos, jrow]);
+    if (text !== null) return new FileBody("text/plain; charset=utf-8", text, `event-${event}.txt`);
+    throw new Refusal("event_not_found", `This run has no record ${event}.`, { at: { part: "path", name: "event" } });
+  };
+}
 
 export function eventsRoute(context: ApiContext): Handler<"events"> {
   return async (request) => {

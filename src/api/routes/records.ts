@@ -10,15 +10,6 @@ import { groupKeysOf } from "#query/runs/find-run.ts";
 
 const limitDefault = 100;
 
-/** A line may have megabytes; who only shows its beginning need not be sent the rest. */
-function cutMessage<T extends { readonly msg: string }>(
-  row: T,
-  charsMax: number | undefined,
-): T & { cut_from?: number } {
-  if (charsMax === undefined || row.msg.length <= charsMax) return row;
-  return { ...row, msg: row.msg.slice(0, charsMax).toWellFormed(), cut_from: row.msg.length };
-}
-
 export function logsRoute(context: ApiContext): Handler<"logs"> {
   return async (request) => {
     const { query } = request;
@@ -35,10 +26,11 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
       workers: query.worker ?? [],
       stream: query.stream ?? "",
       descending: query.order === "desc",
+      chars: query.chars ?? null,
     };
     const { rows, levels } = await records.listLogs(context.sources, wanted);
     return {
-      logs: rows.map(({ jpos: _, jrow: __, ...row }) => cutMessage(row, query.chars)),
+      logs: rows.map(({ jpos: _, jrow: __, cut_from, ...row }) => (cut_from === 0 ? row : { ...row, cut_from })),
       next: nextCursor(rows, wanted.limit, (row) => [row.ts_ns, row.jpos, row.jrow]),
       levels,
       as_of: asOf,

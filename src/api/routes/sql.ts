@@ -3,21 +3,24 @@
 import type { ApiContext } from "#api/context.ts";
 import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
-import { answerSql, describeSql, type SqlAnswer, type SqlMistake, writeSqlFile } from "#query/sql.ts";
-
-const mediaOf = { csv: "text/csv; charset=utf-8", parquet: "application/vnd.apache.parquet" } as const;
+import { encodeCsv } from "#archive/export-files.ts";
+import { answerSql, describeSql, type SqlAnswer, type SqlMistake, writeSqlParquet } from "#query/sql.ts";
 
 export function sqlRoute(context: ApiContext): Handler<"sql"> {
+  const { sqlRowsMax: rowsMax, sqlTimeoutMs: timeoutMs, sources } = context;
   return async ({ body, signal }) => {
-    if (body.format === "csv" || body.format === "parquet") {
-      const file = writeSqlFile(context.sources, body.query, body.format, signal);
-      if ("message" in file) throw toRefusal(file);
-      return new FileBody(mediaOf[body.format], file, `query.${body.format}`);
-    }
-    const rowsMax = context.sqlRowsMax;
     const startedMs = performance.now();
-    const answer = await answerSql(context.sources, body.query, signal);
+    if (body.format === "parquet") {
+      const file = await writeSqlParquet(sources, body.query, { timeoutMs, signal });
+      if ("message" in file) throw toRefusal(file);
+      return new FileBody("application/vnd.apache.parquet", file, "query.parquet");
+    }
+    const answer = await answerSql(sources, body.query, { timeoutMs, signal });
     if ("message" in answer) throw toRefusal(answer);
+    if (body.format === "csv") {
+      const names = answer.columns.map(({ name }) => name);
+      return new FileBody("text/csv; charset=utf-8", encodeCsv(names, answer.rows), "query.csv");
+    }
     return new JsonBody(stream(answer, Math.min(body.limit ?? rowsMax, rowsMax), startedMs));
   };
 }

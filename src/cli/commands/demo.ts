@@ -9,6 +9,7 @@ import { type Context, paint, type RunningServer } from "#cli/context.ts";
 import { formatBytes, formatCount } from "#cli/format.ts";
 import { type ImportResult, importPaths } from "#cli/import/import.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
+import { keyFor } from "#cli/own-key.ts";
 import { printLine } from "#cli/print.ts";
 import { createLog } from "#server/log.ts";
 import { printAddresses, waitForStop } from "./up.ts";
@@ -48,9 +49,11 @@ export function addDemo(program: Command, context: Context): void {
     const config = toConfig(context, { data: demoFolder, ...options });
     const level = options.verbose ? "debug" : options.quiet ? "error" : "warn";
     const server = await context.openServer(config, createLog({ level, format: config.logFormat }));
-    const live = createLive(context, server);
+    // The folder may have keys by now; who may read it is its owner.
+    const key = keyFor(config, server.url);
+    const live = createLive(context, server, key);
     try {
-      await loadSample(context, server);
+      await loadSample(context, server, key);
       const isTraining = options.live && live.start();
       printAddresses(context, server, config.dataDir, "/tour");
       printNext(context, server, config.server, isTraining);
@@ -62,9 +65,9 @@ export function addDemo(program: Command, context: Context): void {
   });
 }
 
-async function loadSample(context: Context, server: RunningServer): Promise<void> {
+async function loadSample(context: Context, server: RunningServer, key: string): Promise<void> {
   const began = performance.now();
-  const client = createClient(server.url, "");
+  const client = createClient(server.url, key);
   const folder = join(context.examplesDir, "data");
   const common = { client, speed: "instant", follow: false, stop: context.stop } as const;
   const isTwin = (path: string) => twins.some((twin) => path.startsWith(join(folder, twin.folder) + sep));
@@ -82,7 +85,7 @@ async function loadSample(context: Context, server: RunningServer): Promise<void
 }
 
 /** A training that goes on as long as the demo, unless a person stops it. */
-function createLive(context: Context, server: RunningServer): { start(): boolean; close(): void } {
+function createLive(context: Context, server: RunningServer, key: string): { start(): boolean; close(): void } {
   const program = join(context.examplesDir, liveProgram);
   const address = server.xtrack[0];
   let child: ChildProcess | undefined;
@@ -96,6 +99,7 @@ function createLive(context: Context, server: RunningServer): { start(): boolean
       XTRACK_TRANSPORT: "tcp",
       XTRACK_HOST: address.slice(0, at).replace(/^\[|\]$/g, ""),
       XTRACK_PORT: address.slice(at + 1),
+      XTRACK_API_KEY: key,
     };
     child = spawn(process.execPath, [program, String(liveSteps)], {
       env: env as NodeJS.ProcessEnv,

@@ -6,30 +6,28 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { toOldNodeSentence } from "#base/old-node.ts";
+import { checkServices } from "#cli/check-services.ts";
 import type { Client } from "#cli/client.ts";
 import { createClient } from "#cli/client.ts";
 import { answers } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
+import type { Finding } from "#cli/finding.ts";
 import { formatBytes } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, type SharedOptions, toConfig } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
+import { findPortOwner } from "#cli/port-owner.ts";
 import { printJson, printLine } from "#cli/print.ts";
 import type { Config } from "#config/settings.ts";
-
-interface Finding {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly hint: string;
-}
+import { listAside } from "#intake/set-aside.ts";
 
 export function addDoctor(program: Command, context: Context): void {
   const command = program
     .command("doctor")
     .summary("check this setup")
     .description(
-      "Checks Node, the settings, the data folder, the ports, the embedded engine and the server. Exits 1 when something is wrong.",
+      "Checks Node, the settings, the data folder, the ports, the engine or the store, the bus, the bucket and the server. " +
+        "Exits 1 when something is wrong.",
     )
     .addHelpText("after", "\nExample:\n  tributary doctor\n");
   addJsonOption(addConnectOptions(command)).action(async (options: SharedOptions & { json?: boolean }) => {
@@ -40,7 +38,9 @@ export function addDoctor(program: Command, context: Context): void {
       { what: "Settings", ok: true, detail: "no mistakes", hint: "" },
       await checkFolder(config.dataDir),
       await checkSpace(config),
+      checkAside(config.dataDir),
       ...(config.storeUrl === "" ? [await checkEngine()] : []),
+      ...(await checkServices(config)),
       ...(running
         ? await checkServer(createClient(config.server, keyFor(config, config.server)))
         : await checkPorts(config)),
@@ -103,9 +103,27 @@ async function checkEngine(): Promise<Finding> {
 
 async function checkServer(client: Client): Promise<Finding[]> {
   const response = await client.open("readyz", {});
-  const { ready, problems } = (await response.json()) as { ready: boolean; problems: string[] };
+  const { ready, problems, degraded } = (await response.json()) as Readyz;
+  const hint = "Its log says more.";
   const detail = ready ? `${client.url} is ready` : problems.join(" ");
-  return [{ what: "Server", ok: ready, detail, hint: "Its log says more." }];
+  return [
+    { what: "Server", ok: ready, detail, hint },
+    ...degraded.map((sentence) => ({ what: "Server", ok: false, detail: sentence, hint })),
+  ];
+}
+
+interface Readyz {
+  readonly ready: boolean;
+  readonly problems: readonly string[];
+  readonly degraded: readonly string[];
+}
+
+/** Accepted records that could not be applied. */
+function checkAside(dataDir: string): Finding {
+  const count = listAside(dataDir).length;
+  const detail = count === 0 ? "nothing" : `${count} accepted records could not be applied`;
+  const hint = "tributary aside says why, and tries them again after an upgrade.";
+  return { what: "Set aside", ok: count === 0, detail, hint };
 }
 
 async function checkPorts({ httpAddress, xtrackAddress }: Config): Promise<Finding[]> {
@@ -117,8 +135,10 @@ function checkPort(what: string, { host, port }: { host: string; port: number },
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
+      const owner = findPortOwner(port);
+      const who = owner === undefined ? "Something else" : `Process ${owner.pid} (${owner.command})`;
       const detail = `${host}:${port} cannot be used (${error.code})`;
-      resolve({ what, ok: false, detail, hint: `Something else listens there; choose another with ${flag}.` });
+      resolve({ what, ok: false, detail, hint: `${who} listens there; stop it, or choose another with ${flag}.` });
     });
     server.listen(port, host, () => {
       server.close(() => resolve({ what, ok: true, detail: `${host}:${port} is free`, hint: "" }));

@@ -2,6 +2,7 @@
 
 import type { StringColumn } from "#base/columns.ts";
 import { formatJson } from "#base/json/format.ts";
+import { membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonValue, NumberText } from "#base/json/value.ts";
 import { createRows, type Rows, rowFlags } from "#model/tables.ts";
@@ -45,8 +46,11 @@ interface MarkNumber {
 /** A number is the usual case and is told by itself; only what needs its literal is told with it. */
 function numberOf(marks: Rows<"marks">, kind: string, row: number): number | MarkNumber | null {
   switch (kind) {
-    case "float":
-      return marks.value_float.isNull(row) ? oddNumber(marks, row) : marks.value_float.inner.at(row);
+    case "float": {
+      if (marks.value_float.isNull(row)) return oddNumber(marks, row);
+      const value = marks.value_float.inner.at(row);
+      return value === 0 || !Number.isFinite(value) ? (outOfRange(marks, row) ?? value) : value;
+    }
     case "int": {
       if (marks.value_int.isNull(row)) return oddNumber(marks, row);
       const exact = marks.value_int.inner.at(row);
@@ -58,6 +62,13 @@ function numberOf(marks: Rows<"marks">, kind: string, row: number): number | Mar
     default:
       return null;
   }
+}
+
+/** A literal such as 1e400, of which a double keeps nothing, stands in the record's text, which is kept for it. */
+function outOfRange(marks: Rows<"marks">, row: number): MarkNumber | null {
+  const record = marks.raw.at(row);
+  const literal = record === "" ? undefined : membersOf(record).get("value");
+  return literal !== undefined && /^-?\d/.test(literal) ? { value: Number(literal), text: literal } : null;
 }
 
 /** A number that fits neither value column stands in `extra` as it was sent. */

@@ -5,6 +5,7 @@ import { frameInputs, toDecodedFrames, type XtrackFramesInput } from "#intake/xt
 import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor, IngestRequest, Submission } from "#protocol/protocol.ts";
+import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { XtrackStream } from "#wire/xtrack/stream.ts";
 
 export const xtrackDoors: readonly HttpDoor[] = [
@@ -29,7 +30,7 @@ function* cutFrames(
   body: Uint8Array,
   { file = "", offset: start = 0, current_run: firstRun }: IngestRequest["query"],
 ): Generator<Submission> {
-  const stream = new XtrackStream({ file, offset: start, currentRun: firstRun ?? null });
+  const stream = new XtrackStream({ file, offset: start, currentRun: firstRun ?? arrival.runOverride });
   let items = 0;
   let size = pieceBytesMin;
   for (let from = 0, to = 0; to < body.length; from = to) {
@@ -48,7 +49,7 @@ function* cutFrames(
       const { body, offset, currentRun, decoded } = chunk;
       items += decoded.columns.length + decoded.faults.length;
       const input: XtrackFramesInput = { ...arrival, kind: frameInputs.kind, body, file, offset, currentRun };
-      yield { input, decoded: toDecodedFrames(chunk, decoded) };
+      yield { input, decoded: toDecodedFrames(chunk, decoded), answers: findLooseAcks(decoded.columns) };
     }
   }
 }

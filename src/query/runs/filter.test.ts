@@ -55,6 +55,8 @@ describe("the filter language", () => {
   test.each([
     ["status:", 6, "Expected a value"],
     ["(status:failed", 0, "never closed"],
+    ["status:faild", 7, "There is no status"],
+    ["name:x AND status!=crashed", 19, "completed, failed"],
     ['name:"abc', 5, "quote is never closed"],
     ["colour:red", 0, 'no field "colour"'],
     ["AND status:failed", 0, "needs a test"],

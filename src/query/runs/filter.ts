@@ -5,6 +5,7 @@
 
 import { type FieldRef, parseField } from "./field.ts";
 import { type FilterToken, tokenize } from "./filter-tokens.ts";
+import { runStatuses } from "./head.ts";
 
 export type FilterOperator = ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~";
 
@@ -144,6 +145,8 @@ class FilterParser {
     if (value.kind !== "text") throw new Mistake(`Expected a value after ${operator.text}.`, operator);
     const field = parseField(token.raw);
     if ("mistake" in field) throw new Mistake(field.mistake, token);
+    if (isUnknownStatus(field, operator.text, value.text))
+      throw new Mistake(`There is no status "${value.text}". A status is ${runStatuses.join(", ")}.`, value);
     return { kind: "test", field, operator: operator.text as FilterOperator, value: value.text };
   }
 
@@ -155,6 +158,12 @@ class FilterParser {
   private isKeyword(word: "AND" | "OR" | "NOT"): boolean {
     return isReserved(this.peek) && this.peek.text.toUpperCase() === word;
   }
+}
+
+/** A misspelt word would silently match nothing, and with `!=` everything. */
+function isUnknownStatus(field: FieldRef, operator: string, value: string): boolean {
+  if (field.kind !== "run" || field.name !== "status" || !/^(?::|!?=)$/.test(operator)) return false;
+  return !value.includes("*") && !(runStatuses as readonly string[]).includes(value.toLowerCase());
 }
 
 function isReserved(token: FilterToken): boolean {

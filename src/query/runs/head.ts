@@ -6,7 +6,8 @@ import { hasTrait } from "#protocol/facts.ts";
 import type { EndFact, StartFact, StatusFact } from "#store/reader/heads.ts";
 import type { RunFacts } from "#store/reader/run-facts.ts";
 
-export type RunStatus = "running" | "completed" | "failed" | "killed" | "lost" | "unknown";
+export const runStatuses = ["running", "completed", "failed", "killed", "lost", "unknown"] as const;
+export type RunStatus = (typeof runStatuses)[number];
 
 export interface HeadContext {
   readonly nowNs: bigint;

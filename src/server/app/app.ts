@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
-import { FileBody } from "#api/handler.ts";
+import { FileBody, type Handlers } from "#api/handler.ts";
 import { createHandlers } from "#api/handlers.ts";
 import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
@@ -30,18 +30,18 @@ import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
+import { LoggedOut } from "#server/http/logged-out.ts";
 import { readLoginSecret } from "#server/http/login.ts";
 import { readOwnerSecret } from "#server/http/owner-secret.ts";
+import type { XtrackPlace } from "#server/http/session-routes.ts";
 import type { Log } from "#server/log.ts";
-import { addUnfinishedGauge, createMetrics } from "#server/metrics.ts";
+import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
 import { type Neighbours, openNeighbours } from "#server/peers/neighbours.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
-import type { BlobStore } from "#store/blobs/blob-store.ts";
-import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
-import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
+import { openBlobs, toStoreAddress } from "./backends.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
 import { configuredAgeMs, createRetention } from "./retention.ts";
@@ -79,13 +79,14 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     let doors: XtrackDoors | null = null;
     const refused = new RefusedConnections(log, metrics);
     const unfinished = new UnfinishedBytes(config.unfinishedBytesMax);
-    addUnfinishedGauge(metrics, () => unfinished.bytes);
+    addReadGauges(metrics, collector, unfinished);
     const keyWatch = new KeyWatch(keys);
     closers.unshift(async () => keyWatch.close());
     const degraded = (): string[] => [
       ...(neighbours?.degraded() ?? []),
       ...refused.sentences(),
       ...collector.setAside.sentences(),
+      ...collector.damage.sentences(),
     ];
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => health.close());
@@ -93,22 +94,19 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
     );
     const http = await createHttpServer({
-      config,
-      log,
-      metrics,
-      keys,
-      keyWatch,
-      unfinished,
+      ...{ config, log, metrics, keys, keyWatch, unfinished },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
+      loggedOut: new LoggedOut(join(config.dataDir, "logged-out")),
+      xtrack: () => toXtrackPlace(config, doors),
       ownerSecret: readOwnerSecret(config.dataDir),
-      intake: createHttpIntake(collector),
+      intake: createHttpIntake(collector, control),
       blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => health.problems(), degraded, drained: () => collector.drained() },
       handlers: {
         ...createHandlers(createContext({ collector, control, config, neighbours, doors: () => doors })),
+        ...createOwnHandlers(collector, config.dataDir),
         health: () => health.answer(),
-        backup: () => answerBackup(collector, config.dataDir),
       },
       webDir: webDir(),
     });
@@ -138,6 +136,17 @@ export async function openApp(config: Config, log: Log): Promise<App> {
   }
 }
 
+function addReadGauges(metrics: Metrics, { setAside, damage }: Collector, unfinished: UnfinishedBytes): void {
+  const add = (name: string, help: string, read: () => number) => addReadGauge(metrics, name, help, read);
+  add("unfinished_bytes", "Bytes of bodies and frames that are still arriving or in hand.", () => unfinished.bytes);
+  add(
+    "set_aside_records",
+    "Accepted records that could not be applied and are set aside.",
+    () => setAside.list().length,
+  );
+  add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
+}
+
 async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
   for (const close of closers) await close();
 }
@@ -149,38 +158,11 @@ function toCommandOptions(collector: Collector, neighbours: Neighbours | null, l
   return { onTrouble, others: neighbours.others, createId: () => toOwnedId(randomUUID(), collector.id) };
 }
 
-/** Rows; some blocks of the engine. */
-const sqlRowsSpare = 262_144;
-
 function toCollectorOptions(config: Config, log: Log): CollectorOptions {
-  const { dataDir } = config;
   const shares = shareMemory(config.memoryBudgetBytes);
   return {
-    dataDir,
-    store:
-      config.storeUrl === ""
-        ? {
-            kind: "embedded",
-            dataDir,
-            guest: {
-              timeoutMs: config.sqlTimeoutMs,
-              memoryBytesMax: config.sqlMemoryBytesMax,
-              // An answer is cut where its limit says; the engine breaks off only what goes far beyond.
-              rowsMax: config.sqlRowsMax + sqlRowsSpare,
-            },
-            onCrash: (reason) => log.error({ reason }, "the engine ended and is started again"),
-          }
-        : {
-            kind: "server",
-            url: config.storeUrl,
-            user: config.storeUser,
-            password: config.storePassword,
-            database: config.storeDatabase,
-            ...(config.storeGuestUser === ""
-              ? {}
-              : { guestUser: config.storeGuestUser, guestPassword: config.storeGuestPassword }),
-            ...(config.storeCluster === "" ? {} : { cluster: config.storeCluster }),
-          },
+    dataDir: config.dataDir,
+    store: toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again")),
     openBlobs: () => openBlobs(config),
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
@@ -217,6 +199,12 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   };
 }
 
+/** Where workers connect; a port that the system chose is known once the doors are open. */
+function toXtrackPlace({ xtrackAddress }: Config, doors: XtrackDoors | null): XtrackPlace | null {
+  const bound = doors?.addresses.find((address) => "port" in address);
+  return bound ?? (xtrackAddress === "off" ? null : xtrackAddress);
+}
+
 function orderShared(collector: Collector, neighbours: Neighbours | null, order: DeletionOrder): Promise<Receipt> {
   return neighbours === null ? orderDeletion(collector, order) : neighbours.deletions.order(order);
 }
@@ -249,7 +237,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
   const sources = createSources({
     store: collector.store,
     blobs: collector.blobs,
-    caughtUp: () => collector.queryable(collector.sequencer.position.applied),
+    caughtUp: () => collector.queryable(collector.sequencer.position.durable),
     keptBytesMax: shareMemory(config.memoryBudgetBytes).answersBytes,
   });
   const rate = new EventRate();
@@ -257,6 +245,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
   return {
     sources,
     sqlRowsMax: config.sqlRowsMax,
+    sqlTimeoutMs: config.sqlTimeoutMs,
     control,
     hub: neighbours?.live ?? collector.hub,
     asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),
@@ -293,6 +282,21 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
   };
 }
 
+/** Routes about the data folder itself. */
+function createOwnHandlers(
+  collector: Collector,
+  dataDir: string,
+): Pick<Handlers, "backup" | "setAside" | "retryAside"> {
+  return {
+    backup: () => answerBackup(collector, dataDir),
+    setAside: () => ({ records: collector.setAside.describe() }),
+    async retryAside({ body }) {
+      const tried = await collector.retryAside(body.positions ?? null);
+      return { tried, left: collector.setAside.list().length };
+    },
+  };
+}
+
 function answerBackup(collector: Collector, dataDir: string): FileBody {
   if (collector.store.kind !== "embedded") {
     throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
@@ -301,20 +305,6 @@ function answerBackup(collector: Collector, dataDir: string): FileBody {
   }
   const name = `tributary-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}.tar`;
   return new FileBody("application/x-tar", writeBackup(collector, dataDir), name);
-}
-
-function openBlobs(config: Config): Promise<BlobStore> {
-  if (config.blobsKind === "fs") return createFsBlobs(join(config.dataDir, "blobs"));
-  return createS3Blobs({
-    bucket: config.blobsBucket,
-    prefix: config.blobsPrefix,
-    endpoint: config.blobsEndpoint,
-    region: config.blobsRegion,
-    accessKey: config.blobsAccessKey,
-    secretKey: config.blobsSecretKey,
-    pathStyle: config.blobsPathStyle,
-    tmp: join(config.dataDir, "tmp"),
-  });
 }
 
 /** Where the browser application was built: from a checkout's sources, or beside the bundle of a release. */

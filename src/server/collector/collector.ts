@@ -35,6 +35,7 @@ import { finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
+import { JournalDamage } from "./journal-damage.ts";
 import { LentRows } from "./lent-rows.ts";
 import { readOutline } from "./outline.ts";
 import { upgradeGroups } from "./upgrade.ts";
@@ -84,6 +85,8 @@ export interface Collector {
   readonly hub: LiveHub;
   /** Accepted records that could not be applied. */
   readonly setAside: SetAside;
+  /** Accepted records that the journal no longer has. */
+  readonly damage: JournalDamage;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
@@ -91,6 +94,8 @@ export interface Collector {
   submit(input: Input, decoded?: Decoded): Submitted;
   /** Makes changes of the small state durable and applies them. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<Receipt>;
+  /** Tries what is set aside again, all or some of it; says how many records were tried. */
+  retryAside(positions: readonly number[] | null): Promise<number>;
   /** Resolves when everything up to a journal position can be queried. */
   queryable(position: number): Promise<void>;
   /** Resolves when nothing that was accepted so far waits. */
@@ -124,6 +129,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     ...(options.journalSegmentBytes === undefined ? {} : { segmentBytesMax: options.journalSegmentBytes }),
     positionMin: storedTo + 1,
   });
+  const damage = new JournalDamage(journal, storedTo);
   const isFresh = !(await hasGroups(store));
   const idsFilled = (await isFilled(store)) ? Promise.resolve() : untilDone(() => fillInBackground(store));
   idsFilled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
@@ -170,20 +176,11 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     clearInterval(quiet);
   };
   const collector = assemble({
-    onClose,
-    id,
-    store,
-    blobs,
-    journal,
-    writer,
-    sequencer,
-    applier,
-    hub,
-    listeners,
-    storedListeners,
-    setAside,
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub },
+    ...{ listeners, storedListeners, setAside, damage, onClose },
   });
   await recover(sequencer, setAside);
+  for (const sentence of damage.sentences()) options.onTrouble(sentence, undefined);
   if (!isFresh)
     warmUp(collector, idsFilled, () => closing).catch((cause) => {
       if (!closing) options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
@@ -201,11 +198,13 @@ async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> 
   setAside.beginReplay();
   await sequencer.recover();
   setAside.endReplay();
-  await setAside.retry(async (input) => {
-    const again = sequencer.submit(input);
-    if (typeof again === "string") throw new Error(`There is no room for a record: ${again}.`);
-    await again.durable;
-  });
+  await setAside.retry((input) => submitAgain(sequencer, input));
+}
+
+async function submitAgain(sequencer: Sequencer, input: Input): Promise<void> {
+  const again = sequencer.submit(input);
+  if (typeof again === "string") throw new StoreOutage("overloaded", `There is no room for a record: ${again}.`);
+  await again.durable;
 }
 
 /** Gives memory back once after every stretch of work, when nothing has come for a while. */
@@ -275,7 +274,10 @@ function writerOptions(
   };
 }
 
-type Parts = Omit<Collector, "onApplied" | "onStored" | "submit" | "change" | "queryable" | "drained" | "close"> & {
+type Parts = Omit<
+  Collector,
+  "onApplied" | "onStored" | "submit" | "change" | "retryAside" | "queryable" | "drained" | "close"
+> & {
   readonly listeners: ((applied: AppliedInput) => void)[];
   readonly storedListeners: StoredListener[];
   onClose(): void;
@@ -295,6 +297,7 @@ function assemble(parts: Parts): Collector {
     onApplied: (listener) => listeners.push(listener),
     onStored: (listener) => parts.storedListeners.push(listener),
     change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
+    retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitAgain(sequencer, input)),
     async queryable(position) {
       await writer.storedUpTo(position);
     },

@@ -1,6 +1,7 @@
 // What the protocols made of requests → the collector, in order.
 
 import { setImmediate } from "node:timers/promises";
+import type { Control } from "#control/control.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { Fault } from "#model/fault.ts";
 import { faultsMax } from "#model/fault-list.ts";
@@ -14,11 +15,20 @@ const retryAfterS = { memory_full: 1, disk_full: 5 } as const;
 /** Records of one body on their way at once: enough to share a sync of the disk, and few enough to stop in time. */
 const flyingMax = 8;
 
-export function createHttpIntake(collector: Collector): Intake {
+export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    submit: (submissions, answerWhen) => submitAll(collector, submissions, answerWhen),
+    submit: (submissions, answerWhen) => submitAll(collector, hearAnswers(submissions, desk), answerWhen),
     queryable: (position) => collector.queryable(position),
   };
+}
+
+/** Who answers a command without saying its run is told apart by the command's id alone. */
+function* hearAnswers(submissions: Iterable<Submission>, desk: Pick<Control, "hearAck">): Generator<Submission> {
+  for (const submission of submissions) {
+    const { input, answers = [] } = submission;
+    if (!input.imported) for (const ack of answers) desk.hearAck(input.workspace, ack);
+    yield submission;
+  }
 }
 
 /** What was taken before there was no room is known when the body comes again. */

@@ -298,4 +298,22 @@ describe("a browser's login", () => {
     const answer = await fetch(`${url}/api/v1/session`, { method: "DELETE" });
     expect(answer.headers.get("set-cookie")).toMatch(/^tributary_login=; .*Max-Age=0/);
   });
+
+  it("is over when its browser has logged out, also for who kept the cookie", async () => {
+    const one = await start({ flags, handlers: runs });
+    const cookie = (await login(one.url, one.addKey(["read"]))).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const ask = (method: string, path: string) => fetch(one.url + path, { method, headers: { cookie } });
+    expect((await ask("GET", "/api/v1/runs")).status).toBe(200);
+    expect((await ask("DELETE", "/api/v1/session")).status).toBe(200);
+    expect((await ask("GET", "/api/v1/runs")).status).toBe(401);
+  });
+
+  it("makes an address wait that tries key after key, and says for how long", async () => {
+    const one = await start({ flags });
+    const key = one.addKey(["read"]);
+    for (let i = 0; i < 10; i++) expect((await login(one.url, `wrong-${i}`)).status).toBe(401);
+    const late = await login(one.url, key);
+    expect([late.status, Number(late.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    expect(await late.json()).toMatchObject({ code: "login_throttled" });
+  });
 });

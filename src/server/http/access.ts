@@ -12,12 +12,15 @@ import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { Sender } from "./client-address.ts";
 import { createUseNotes, findKey, hashKey } from "./keys.ts";
+import type { LoggedOut } from "./logged-out.ts";
 import { findLogin, loginCookie, readCookie } from "./login.ts";
 import type { KeyStore, StoredKey } from "./ports.ts";
 
 export interface AccessRules {
   readonly keys: KeyStore;
   readonly loginSecret: Uint8Array;
+  /** Logins that were ended before their time. */
+  readonly loggedOut: Pick<LoggedOut, "has">;
   /** Proves to be the owner of the data folder; '' for none. */
   readonly ownerSecret: string;
   readonly loopback: "open" | "key";
@@ -43,7 +46,8 @@ export interface Access {
 
 const everyScope: readonly Scope[] = ["ingest", "read", "control", "admin"];
 
-export function createAccess({ keys, loginSecret, ownerSecret, loopback, workspace }: AccessRules): Access {
+export function createAccess(rules: AccessRules): Access {
+  const { keys, loginSecret, loggedOut, ownerSecret, loopback, workspace } = rules;
   const noteUse = createUseNotes(keys);
 
   const needsKey = ({ isLocal }: Sender) => !isLocal || (keys.list().length > 0 && loopback === "key");
@@ -84,7 +88,8 @@ export function createAccess({ keys, loginSecret, ownerSecret, loopback, workspa
         return secret === undefined ? refuseWrong() : identifyKey(secret, sender);
       }
       const login = readCookie(cookie, loginCookie);
-      const key = login === undefined ? undefined : findLogin(login, keys.list(), Date.now(), loginSecret);
+      const counts = login !== undefined && !loggedOut.has(login);
+      const key = counts ? findLogin(login, keys.list(), Date.now(), loginSecret) : undefined;
       return key ? toCaller(key) : identifyKey("", sender);
     },
   };

@@ -17,6 +17,8 @@ declare module "fastify" {
   }
 }
 
+const noQuery = { type: "object" } as const;
+
 export function addRoute(
   app: FastifyInstance,
   name: RouteName,
@@ -24,13 +26,15 @@ export function addRoute(
 ): void {
   const { method, path, scope } = paths[name];
   const { params, query, body }: RouteSchemas = schemas[name];
+  // A misspelt parameter would be left out without a word; what monitors add to their own routes is theirs.
+  const querystring = scope === "open" ? query : { ...(query ?? noQuery), additionalProperties: false };
   app.route({
     method,
     url: path,
     config: { scope },
     schema: {
       ...(params ? { params } : {}),
-      ...(query ? { querystring: query } : {}),
+      ...(querystring ? { querystring } : {}),
       ...(body ? { body } : {}),
     },
     handler: async (request, reply) => {

@@ -10,7 +10,8 @@
 
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { promisify } from "node:util";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from "fastify";
 import { paths } from "#api/contract/paths.ts";
 import type { Caller, Handlers } from "#api/handler.ts";
@@ -24,14 +25,17 @@ import { type Access, createAccess, mayUse, refuseScope } from "./access.ts";
 import { isLoopback } from "./addresses.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addBlobRoutes } from "./blob-routes.ts";
+import { readBody } from "./body.ts";
 import { createSenderOf, type Sender } from "./client-address.ts";
+import { answerClientError } from "./client-errors.ts";
 import { handleErrors, sendRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
 import type { KeyWatch } from "./key-watch.ts";
+import type { LoggedOut } from "./logged-out.ts";
 import type { BlobIntake, Intake, KeyStore, Readiness, SocketIntake } from "./ports.ts";
-import { addSessionRoutes } from "./session-routes.ts";
+import { addSessionRoutes, type XtrackPlace } from "./session-routes.ts";
 import { addSocketRoute } from "./socket-route.ts";
 import { addSystemRoutes } from "./system-routes.ts";
 import { compileSchema } from "./validation.ts";
@@ -44,11 +48,14 @@ export interface HttpServerOptions {
   readonly keys: KeyStore;
   readonly keyWatch: KeyWatch;
   readonly loginSecret: Uint8Array;
+  readonly loggedOut: LoggedOut;
   readonly ownerSecret: string;
   readonly intake: Intake;
   readonly blobs: BlobIntake;
   readonly sockets: SocketIntake;
   readonly unfinished: UnfinishedBytes;
+  /** Where XTrack workers connect, once they can; null when they cannot. */
+  xtrack(): XtrackPlace | null;
   readonly readiness: Readiness;
   readonly handlers: Handlers;
   /** The folder the browser application was built into. */
@@ -68,31 +75,32 @@ export class BindError extends Error {
   readonly kind = "bind";
 }
 
-export function checkBind(host: string, port: number, keys: KeyStore): void {
+export function checkBind(host: string, port: number, keys: KeyStore, dataDir: string): void {
   if (isLoopback(host) || keys.list().length > 0) return;
+  const quoted = /^[\w@%+=:,./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`;
   throw new BindError(
     `Tributary does not listen on ${host}:${port}, where others can reach it, without an API key. ` +
-      "Create one first: tributary keys create --name first --scope admin",
+      `Create one first: tributary keys create --name first --scope admin --data ${quoted}`,
   );
 }
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { config, keys, loginSecret, ownerSecret, metrics, log } = options;
   const { host, port } = config.httpAddress;
-  checkBind(host, port, keys);
+  checkBind(host, port, keys, config.dataDir);
   const draining = new AbortController();
   const access = createAccess({
-    ...{ keys, loginSecret, ownerSecret },
+    ...{ keys, loginSecret, loggedOut: options.loggedOut, ownerSecret },
     ...{ loopback: config.authLoopback, workspace: config.workspace },
   });
   const senderOf = createSenderOf(config.trustedProxies);
-  const app = fastify(toFastifyOptions(config)) as unknown as FastifyInstance;
+  const app = fastify(toFastifyOptions(config, options.xtrack)) as unknown as FastifyInstance;
   const guard = createGuard(options, access);
 
   app.setValidatorCompiler(compileSchema as never);
   app.decorateRequest("caller", null as unknown as Caller);
   app.decorateRequest("sender", null as unknown as Sender);
-  parseJsonOnly(app);
+  parseJsonOnly(app, options);
   handleErrors(app, log);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(commonHeaders);
@@ -156,17 +164,24 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   };
 }
 
+const jsonBytesMax = 1024 * 1024;
+
 /** A form of another site can send text but not JSON, so nothing else is taken; DELETE may say JSON and send nothing. */
-function parseJsonOnly(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
+function parseJsonOnly(app: FastifyInstance, { config, unfinished }: HttpServerOptions): void {
+  const parse = promisify(app.getDefaultJsonParser("error", "error"));
+  const limits = { bytesMax: jsonBytesMax, ratioMax: config.bodyRatioMax };
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else
-      void parse(request, body as string, (error, value) => {
-        const isExact = error !== null || !longInteger.test(body as string);
-        done(error, isExact ? value : parseExactly(body as string));
-      });
+  app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
+    const share = unfinished.open();
+    try {
+      const { bytes } = await readBody(request.raw, limits, share);
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+      if (text.length === 0) return undefined;
+      const value: unknown = await parse(request, text);
+      return longInteger.test(text) ? parseExactly(text) : value;
+    } finally {
+      share.close();
+    }
   });
 }
 
@@ -250,14 +265,18 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
     addIngestRoutes(ingest, { intake, metrics, json, limits, unfinished: options.unfinished });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
   });
-  const xtrack = config.xtrackAddress === "off" ? null : config.xtrackAddress;
-  addSessionRoutes(app, { keys, access, loginSecret, loginAgeMs: config.loginAgeMs, xtrack });
+  const { loggedOut, xtrack } = options;
+  addSessionRoutes(app, { keys, access, loginSecret, loggedOut, loginAgeMs: config.loginAgeMs, xtrack });
   addSystemRoutes(app, { readiness, metrics, draining });
   addApiRoutes(app, handlers, draining, options.keyWatch);
   await addWebApp(app, webDir);
 }
 
-function toFastifyOptions(config: Config): FastifyServerOptions {
+function formatPlace(place: XtrackPlace | null): string {
+  return place === null ? "" : `${place.host}:${place.port}`;
+}
+
+function toFastifyOptions(config: Config, xtrack: () => XtrackPlace | null): FastifyServerOptions {
   const server = {
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,
@@ -271,7 +290,8 @@ function toFastifyOptions(config: Config): FastifyServerOptions {
     : { http: server };
   return {
     ...listener,
-    bodyLimit: 1024 * 1024,
+    clientErrorHandler: (error: Error, socket: Socket) => answerClientError(error, socket, formatPlace(xtrack())),
+    bodyLimit: jsonBytesMax,
     keepAliveTimeout: config.idleTimeoutMs,
     requestTimeout: config.requestTimeoutMs,
     forceCloseConnections: "idle",

@@ -14,8 +14,6 @@ export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code, statusCode, message } = error as Partial<FastifyError>;
   switch (code) {
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("body_too_large", "The body is larger than this route takes.", { at: { part: "body" } });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new Refusal("media_unknown", "This route takes JSON.", {
         hint: "Send `Content-Type: application/json`.",

@@ -12,6 +12,7 @@ import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { createHttpServer, type HttpServer } from "./create-http-server.ts";
 import { KeyWatch } from "./key-watch.ts";
 import { createKeySecret } from "./keys.ts";
+import { LoggedOut } from "./logged-out.ts";
 import type { BlobPut, Busy, KeyStore, StoredKey } from "./ports.ts";
 
 export interface OpenServer {
@@ -67,7 +68,9 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     keys: createKeyList(keys),
     keyWatch: new KeyWatch(createKeyList(keys)),
     loginSecret: new Uint8Array(32).fill(7),
+    loggedOut: new LoggedOut(null),
     ownerSecret,
+    xtrack: () => null,
     intake: {
       submit: async (submissions) => {
         for (const { input } of submissions) inputs.push(input);

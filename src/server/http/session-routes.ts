@@ -8,28 +8,44 @@ import { version } from "#base/version.ts";
 import { type Access, mayUse } from "./access.ts";
 import { addRoute } from "./add-route.ts";
 import { createKeySecret, findKey } from "./keys.ts";
-import { formatCookie, formatLogin } from "./login.ts";
+import type { LoggedOut } from "./logged-out.ts";
+import { findLogin, formatCookie, formatLogin, loginCookie, readCookie } from "./login.ts";
+import { LoginThrottle } from "./login-throttle.ts";
 import { readOwnCommand } from "./own-command.ts";
 import type { KeyStore, StoredKey } from "./ports.ts";
+
+export interface XtrackPlace {
+  readonly host: string;
+  readonly port: number;
+}
 
 export interface SessionOptions {
   readonly keys: KeyStore;
   readonly access: Access;
   readonly loginSecret: Uint8Array;
   readonly loginAgeMs: number;
+  readonly loggedOut: LoggedOut;
   /** Where XTrack workers connect, null when that is off. */
-  readonly xtrack: { readonly host: string; readonly port: number } | null;
+  xtrack(): XtrackPlace | null;
 }
 
 export function addSessionRoutes(app: FastifyInstance, options: SessionOptions): void {
   const { keys, loginSecret, loginAgeMs } = options;
+  const throttle = new LoginThrottle();
 
   addRoute(app, "session", (request) => toSession(request, request.caller, options));
 
   addRoute(app, "login", (request, reply) => {
     const { key: secret } = request.body as BodyOf<"login">;
+    const { address } = request.sender;
+    const waitMs = throttle.waitMs(address, Date.now());
+    if (waitMs > 0) throw refuseThrottled(waitMs);
     const key = findKey(secret, keys.list());
-    if (!key) throw new Refusal("key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
+    if (!key) {
+      throttle.noteWrong(address, Date.now());
+      throw new Refusal("key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
+    }
+    throttle.noteRight(address);
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
     reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
     const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
@@ -38,6 +54,9 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
   });
 
   addRoute(app, "logout", (request, reply) => {
+    const login = readCookie(request.headers.cookie, loginCookie);
+    const counts = login !== undefined && findLogin(login, keys.list(), Date.now(), loginSecret) !== undefined;
+    if (counts) options.loggedOut.add(login);
     reply.header("set-cookie", formatCookie("", 0, request.protocol === "https"));
     return { done: true };
   });
@@ -78,6 +97,13 @@ function isHost(caller: Caller): boolean {
   return caller.keyId === null;
 }
 
+function refuseThrottled(waitMs: number): Refusal {
+  return new Refusal("login_throttled", "Too many wrong keys came from this address.", {
+    hint: "Wait a minute, then try again.",
+    headers: { "retry-after": String(Math.ceil(waitMs / 1000)) },
+  });
+}
+
 function refuseWorkspace(): Refusal {
   return new Refusal("workspace_foreign", "A key can make keys for its own workspace only.", {
     hint: "Make it on the server's machine: tributary keys create --workspace NAME",
@@ -103,7 +129,8 @@ function reachable(host: string, asked: string): string {
 
 const ownCommand = readOwnCommand();
 
-function toSession(request: FastifyRequest, caller: Caller, { access, xtrack }: SessionOptions) {
+function toSession(request: FastifyRequest, caller: Caller, { access, xtrack: whereXtrack }: SessionOptions) {
+  const xtrack = whereXtrack();
   const known = mayUse(caller, "read") || caller.scopes.size > 0;
   return {
     workspace: known ? caller.workspace : "",

@@ -1,5 +1,5 @@
 // One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
-// never slowed, unless it asked for acks and therefore knows how to wait.
+// never slowed, unless it asked for acks and therefore knows how to wait. Who speaks HTTP is no worker, and is told so.
 
 import type { FrameStream } from "./frame-stream.ts";
 import type { IntakeSink } from "./intake-sink.ts";
@@ -93,6 +93,14 @@ export interface ConnectionInfo {
   readonly takesCommands: boolean;
 }
 
+const httpRequestLine = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?$/;
+const httpSentence =
+  "This is Tributary's port for XTrack frames. HTTP is answered on another one, 7077 unless set otherwise.\n";
+const httpAnswer: Uint8Array = Buffer.from(
+  `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: ${httpSentence.length}\r\n` +
+    `Connection: close\r\n\r\n${httpSentence}`,
+);
+
 let lastId = 0;
 
 export class Connection {
@@ -181,6 +189,11 @@ export class Connection {
   private admit({ key, rest }: Sniffed): void {
     const { carrier, ports, rules } = this;
     this.sniffer = null;
+    if (httpRequestLine.test(key)) {
+      this.startedWell();
+      carrier.write(httpAnswer, () => carrier.finish());
+      return;
+    }
     this.admission = ports.gate.admit(key, carrier.address, carrier.transport);
     if (this.admission === null) {
       this.counters.unauthorized++;
@@ -268,7 +281,7 @@ export class Connection {
       const left = this.sniffer.finish();
       if (left.rest.length > 0) this.admit(left);
     }
-    // Our end of stream follows the disk: a worker that waits for it knows that all it sent is kept.
+    // Our end of stream follows the disk. It proves nothing: the kernel ends the streams of a killed process likewise.
     await this.stream?.end(how);
     const tooLong = setTimeout(() => this.outgoing.close(), lastAcksMs[how]);
     await this.outgoing.idle();

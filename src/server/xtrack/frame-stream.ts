@@ -7,8 +7,9 @@ import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
-import { findAsk, findLooseAcks, findSpeakers, toOutcomes } from "./outcomes.ts";
+import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 
@@ -46,6 +47,10 @@ export interface Room {
   hold(stream: FrameStream, record: FrameRecord): boolean;
   /** Calls `work` in its turn. */
   takeTurn(stream: FrameStream): void;
+  /** Records wait for room in the journal: a new one gets in line. */
+  isCrowded(): boolean;
+  /** The stream is over. */
+  leave(stream: FrameStream): void;
 }
 
 export interface FrameRecord {
@@ -98,7 +103,8 @@ export class FrameStream {
     this.room = room;
     this.origin = origin;
     this.events = events;
-    this.source = new XtrackStream({ frameBytesMax: room.options.frameBytesMax });
+    // Events that name no run belong to the one that the connection names.
+    this.source = new XtrackStream({ frameBytesMax: room.options.frameBytesMax, currentRun: origin.runOverride });
     this.arriving = room.options.unfinished.open();
   }
 
@@ -134,19 +140,23 @@ export class FrameStream {
     await this.settled();
     clearTimeout(timer);
     this.arriving.close();
+    this.room.leave(this);
     for (const leave of this.leave.splice(0)) leave();
   }
 
-  /** Offers held records again, in order, and says how many bytes were taken. */
+  /** Offers the oldest held record again, and says how many bytes were taken; 0 when there is no room. */
   offerHeld(): number {
-    let bytes = 0;
-    for (let first = this.held[0]; first !== undefined; first = this.held[0]) {
-      if (!this.submit(first, undefined)) break;
-      this.held.shift();
-      bytes += first.input.body.length;
-    }
+    const first = this.held[0];
+    if (first === undefined || !this.submit(first, undefined)) return 0;
+    this.held.shift();
+    const bytes = first.input.body.length;
     this.heldBytes -= bytes;
     return bytes;
+  }
+
+  /** Nobody waits for room any more: who was made to wait with them can be read again. */
+  hearRoom(): void {
+    if (this.isPatient) this.events.onRoom();
   }
 
   private hasWork(): boolean {
@@ -188,7 +198,8 @@ export class FrameStream {
     counters.records++;
     counters.events += decoded.columns.length;
     const record = { input, decoded, outcomes };
-    if (this.held.length === 0 && this.submit(record, toDecodedFrames(input, decoded))) return;
+    const decodedFrames = toDecodedFrames(input, decoded);
+    if (this.held.length === 0 && !this.room.isCrowded() && this.submit(record, decodedFrames)) return;
     if (this.room.hold(this, record)) this.keep(record);
   }
 

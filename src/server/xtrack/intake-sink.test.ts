@@ -17,8 +17,10 @@ function createLog() {
     inputs,
     flying,
     isFull: false,
+    /** Records that are taken before it is full again. */
+    roomFor: Number.POSITIVE_INFINITY,
     submit(input: XtrackFramesInput): Submitted {
-      if (log.isFull) return "disk_full";
+      if (log.isFull || log.roomFor-- <= 0) return "disk_full";
       inputs.push(input);
       const durable = Promise.withResolvers<number>();
       const applied = Promise.withResolvers<Receipt>();
@@ -253,6 +255,42 @@ describe("without room", () => {
     await vi.advanceTimersByTimeAsync(100);
     await log.sync();
     expect(outcomes.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, at) => at + 1));
+  });
+
+  it("gives those who send little their turn beside those who send much", async () => {
+    const [loud, quiet] = [open(), open()];
+    for (const stream of [loud, quiet]) stream.push(runStart(["ack"]));
+    await log.sync();
+    log.isFull = true;
+    for (let seq = 2; seq <= 40; seq++) {
+      loud.push(metric(seq, "loud"));
+      await turns();
+    }
+    quiet.push(metric(2, "quiet"));
+    await turns();
+    const before = log.inputs.length;
+    log.roomFor = 3;
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(25);
+    // What comes now gets in line too, although there is some room at this moment.
+    log.roomFor = 1;
+    loud.push(metric(41, "loud"));
+    await turns();
+    const keys = log.inputs.slice(before).map((input) => decodeXtrack(input).columns.metrics.rows.key.at(0));
+    expect(keys).toEqual(["loud", "quiet", "loud"]);
+  });
+
+  it("is read again when there is room, also when nothing of its own waits", async () => {
+    const [loud, quiet] = [open(), open()];
+    quiet.push(runStart(["ack"]));
+    await log.sync();
+    log.isFull = true;
+    loud.push(metric(1));
+    await turns();
+    rooms = 0;
+    log.isFull = false;
+    await vi.advanceTimersByTimeAsync(25);
+    expect([rooms, sink.isCrowded()]).toEqual([1, false]);
   });
 
   it("keeps a loss in mind until it could be told, and adds to it", async () => {

@@ -2,7 +2,8 @@
 //
 // When the journal has no room, records are held here, up to a limit for all streams together, and offered again.
 // Beyond the limit those of peers that can wait are still held (they are no longer read), the others are lost and
-// counted: reading them more slowly would stop the training that sends them.
+// counted: reading them more slowly would stop the training that sends them. While anything is held, everything new gets
+// in line behind it, and the streams take turns, so that whoever sends little is not kept out by those who send much.
 
 import { ownArrival } from "#intake/input.ts";
 import { frameInputs } from "#intake/xtrack/frames-input.ts";
@@ -24,6 +25,7 @@ export class IntakeSink implements Room {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
   readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
+  private readonly open = new Set<FrameStream>();
   private readonly waiting = new Set<FrameStream>();
   private readonly losses = new LossLedger();
   private readonly turns = new Turns();
@@ -34,7 +36,14 @@ export class IntakeSink implements Room {
   }
 
   openStream(origin: StreamOrigin, events: StreamEvents): FrameStream {
-    return new FrameStream(this, origin, events);
+    const stream = new FrameStream(this, origin, events);
+    this.open.add(stream);
+    return stream;
+  }
+
+  leave(stream: FrameStream): void {
+    this.open.delete(stream);
+    this.waiting.delete(stream);
   }
 
   /** There is so much waiting that peers who can wait should. */
@@ -73,18 +82,19 @@ export class IntakeSink implements Room {
 
   private retry(): void {
     this.timer = undefined;
+    const wasCrowded = this.isCrowded();
+    // One record of each stream at a time; a set goes on to what is added while it is walked through.
     for (const stream of this.waiting) {
-      this.counters.heldBytes -= stream.offerHeld();
-      if (stream.heldBytes === 0) this.waiting.delete(stream);
-      // The next stream has its turn first next time.
-      else {
-        this.waiting.delete(stream);
-        this.waiting.add(stream);
-        break;
-      }
+      const bytes = stream.offerHeld();
+      if (bytes === 0 && stream.heldBytes > 0) break;
+      this.counters.heldBytes -= bytes;
+      this.waiting.delete(stream);
+      if (stream.heldBytes > 0) this.waiting.add(stream);
     }
+    if (this.waiting.size > 0) this.wake();
+    else if (wasCrowded) for (const stream of this.open) stream.hearRoom();
     if (this.waiting.size === 0) this.tellLosses();
-    if (this.waiting.size > 0 || !this.losses.isEmpty) this.wake();
+    if (!this.losses.isEmpty) this.wake();
   }
 
   private tellLosses(): void {

@@ -1,7 +1,6 @@
 // What a chunk of decoded events says to the connection it came by: who speaks, what they ask for, and which acks
 // they are owed.
 
-import type { WorkerAck } from "#control/control.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import type { DecodedXtrack } from "#wire/xtrack/stream.ts";
 import type { EventOutcome } from "./ports.ts";
@@ -33,15 +32,6 @@ export function findAsk(columns: EventColumns, what: "ack" | "command"): number 
   const start = columns.starts.find(({ accepts }) => accepts.includes(what))?.event;
   const control = columns.control[0]?.event;
   return start === undefined || control === undefined ? (start ?? control) : Math.min(start, control);
-}
-
-/** Answers to commands that name no run: they are no run's events, and only the command's id says whose they are. */
-export function findLooseAcks(columns: EventColumns): WorkerAck[] {
-  return columns.control.flatMap(({ type, run, worker, payload }) => {
-    const { cmd_id: cmdId, status, error } = payload;
-    if (type !== "ack" || run !== "" || typeof cmdId !== "string") return [];
-    return [{ cmdId, worker, isOk: status !== "error", error: typeof error === "string" ? error : "" }];
-  });
 }
 
 /** One for each event from `first` on and for each refused frame whose number could be read. */

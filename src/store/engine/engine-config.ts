@@ -4,7 +4,7 @@
 // `SET ROLE guest` leaves only SELECT on the views for people. A lane cannot take the role back, because guest
 // statements run through the streaming call, which takes a single SELECT and nothing else, under readonly = 1.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "./session-lane.ts";
 
@@ -45,10 +45,16 @@ export function prepareFolders(dataDir: string): EngineFolders {
   const folders = { store: join(dataDir, "store"), tmp: join(dataDir, "tmp"), config: join(dataDir, "engine") };
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folders.config, "users.xml");
-  writeFileSync(users, usersConfig, { mode: 0o600 });
+  writeWhereOther(users, usersConfig);
   const main = `<clickhouse><users_config>${escapeXml(users)}</users_config></clickhouse>\n`;
-  writeFileSync(join(folders.config, "config.xml"), main, { mode: 0o600 });
+  writeWhereOther(join(folders.config, "config.xml"), main);
   return folders;
+}
+
+/** A server must also start when its disk is full, so what stands there already is not written again. */
+function writeWhereOther(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return;
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 function escapeXml(text: string): string {

@@ -27,8 +27,15 @@ export function findLiveOwner(dataDir: string, ownPid: number): number | null {
 export function writeOwner(dataDir: string, pid: number): void {
   const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "" };
   const path = ownerPath(dataDir);
-  writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
+  try {
+    writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+  } catch (error) {
+    // A full disk is no reason not to start; until there is room the engine's lock alone decides.
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    rmSync(`${path}.tmp`, { force: true });
+    rmSync(path, { force: true });
+  }
 }
 
 /** For an orderly end, while the engine's lock is still held. */

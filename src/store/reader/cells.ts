@@ -1,10 +1,11 @@
 // Params and metric summaries of many runs at once: narrow reads by name over a whole workspace or some groups.
 
 import type { Store } from "#store/store.ts";
+import { cellBytesMax, cutJson } from "./cut-text.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
 import { big, flag, float, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 
-/** `value` is strict JSON text. */
+/** `value` is strict JSON text, cut when it is long. */
 const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: big };
 export type ParamCell = RowOf<typeof paramCell>;
 
@@ -12,7 +13,7 @@ export type ParamCell = RowOf<typeof paramCell>;
 export function readParamCells(store: Store, scope: GroupScope, name: string | null): Promise<ParamCell[]> {
   const place = "(p.ts_ns, p.seq, p.worker)";
   return readRows(store, paramCell, {
-    sql: `SELECT group_key AS groupKey, name, argMax(p.value, ${place}) AS value,
+    sql: `SELECT group_key AS groupKey, name, argMax(${cutJson("p.value", cellBytesMax)}, ${place}) AS value,
         argMax(tuple(p.value_num), ${place}).1 AS num, max(p.ts_ns) AS tsNs
       FROM ${store.database}.${name === null ? "params" : "param_by_key"} AS p
       WHERE ${inScope("group_key", scope)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name`,

@@ -5,6 +5,7 @@ import { type RecordKind, recordKinds } from "#protocol/record-kinds.ts";
 import type { RecordSource } from "#protocol/record-source.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
+import { cutText, shownBytesMax } from "./cut-text.ts";
 import { decimal, int, list, nullable, type RowOf, readRows, streamRows, text, word } from "./native-rows.ts";
 import type { TimeWindow } from "./time-window.ts";
 
@@ -26,6 +27,10 @@ const recordRow = {
   cells: list(nullable(text)),
 };
 export type RecordRow = RowOf<typeof recordRow>;
+
+/** A row of a list: of one whose texts together are longer than a list shows, each is cut. */
+const shownRow = { ...recordRow, bytes: int };
+export type ShownRow = RowOf<typeof shownRow>;
 
 export interface RecordFilter extends TimeWindow {
   readonly types: readonly string[];
@@ -55,13 +60,30 @@ export interface RecordPage extends RecordFilter {
 const kindNames = Object.keys(recordKinds) as RecordKind[];
 
 /** The rows of a page of records: their places first, from narrow columns; then the rows that lie there. */
-export async function readRecordPage(store: Store, page: RecordPage): Promise<RecordRow[]> {
+export async function readRecordPage(store: Store, page: RecordPage): Promise<ShownRow[]> {
   const places = await readRows(store, { jpos: decimal, jrow: int }, pagePlacesQuery(store.database, page));
   const ends = [places[0], places.at(-1)].flatMap((place) => (place === undefined ? [] : [place]));
   if (page.descending) ends.reverse();
   const [low, high] = ends.map(({ jpos, jrow }): ArrivalPlace => [jpos, jrow]);
   if (low === undefined || high === undefined) return [];
-  return readRows(store, recordRow, recordRowsQuery(store.database, page, [low, high], page.descending));
+  return readRows(store, shownRow, shownRowsQuery(recordRowsQuery(store.database, page, [low, high], page.descending)));
+}
+
+function shownRowsQuery({ sql, params = {} }: Query): Query {
+  const size = "length(extra) + length(raw) + arraySum(cell -> length(ifNull(cell, '')), cells)";
+  const isLarge = `r.bytes > ${shownBytesMax}`;
+  const cut = (column: string): string => `if(${isLarge}, ${cutText(`r.${column}`)}, r.${column}) AS ${column}`;
+  const cells = `if(${isLarge}, arrayMap(cell -> ${cutText("cell")}, r.cells), r.cells) AS cells`;
+  return {
+    sql: `SELECT * EXCEPT (extra, raw, cells), ${cut("extra")}, ${cut("raw")}, ${cells}
+      FROM (SELECT *, toUInt32(${size}) AS bytes FROM (${sql})) AS r`,
+    params,
+  };
+}
+
+/** The rows of the record at a place; none when these groups have none there. */
+export function readRecordAt(store: Store, groups: readonly string[], place: ArrivalPlace): Promise<RecordRow[]> {
+  return readRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, [place, place], false));
 }
 
 /** The rows of these groups that came in the journal records between two, both included, in the order of arrival. */

@@ -5,6 +5,7 @@ import type { ParamValue } from "#store/params.ts";
 import { jsonBool, jsonHas, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
+import { cutJson, cutText } from "./cut-text.ts";
 import { decimal, flag, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
@@ -21,10 +22,13 @@ export interface LogFilter extends PageOf {
   readonly workers: readonly string[];
   readonly stream: string;
   readonly descending: boolean;
+  /** What is read of a message; null for what a list shows of any value. */
+  readonly chars: number | null;
 }
 
 /** Where a row stands in the order of arrival. */
 const arrival = { jpos: decimal, jrow: int };
+const placeSql = "concat(toString(jpos), '.', toString(jrow))";
 
 const logRow = {
   id: text,
@@ -34,6 +38,8 @@ const logRow = {
   level: text,
   logger: text,
   msg: text,
+  /** Characters of the whole message, when this is only its beginning; else 0. */
+  cut_from: int,
   step: nullable(decimal),
   stream: text,
   fields: text,
@@ -42,10 +48,11 @@ const logRow = {
 
 export function readLogs(store: Store, filter: LogFilter) {
   const order = filter.descending ? "DESC" : "ASC";
+  const shown = filter.chars === null ? cutText("l.msg") : `substringUTF8(l.msg, 1, ${filter.chars})`;
   return readRows(store, logRow, {
-    sql: `SELECT concat(toString(jpos), '.', toString(jrow)) AS id, ts_ns, received_ns, worker, level, logger, msg, step,
-        stream, fields, jpos, jrow
-      FROM ${store.database}.logs WHERE ${logConditions(filter, true)}
+    sql: `SELECT ${placeSql} AS id, ts_ns, received_ns, worker, level, logger, ${shown} AS msg,
+        toUInt32(if(length(${shown}) < length(l.msg), lengthUTF8(l.msg), 0)) AS cut_from, step, stream, ${cutJson("l.fields")} AS fields, jpos, jrow
+      FROM ${store.database}.logs AS l WHERE ${logConditions(filter, true)}
         ${filter.after === null ? "" : `AND (ts_ns, jpos, jrow) ${filter.descending ? "<" : ">"} ({a1:Int64}, {a2:Int64}, {a3:UInt32})`}
       ORDER BY ts_ns ${order}, jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
     params: { ...logParams(filter), ...afterParams(filter.after) },
@@ -58,7 +65,7 @@ export function readLogLevels(store: Store, filter: LogFilter) {
     store,
     { level: text, count: int },
     {
-      sql: `SELECT level, toUInt32(count()) AS count FROM ${store.database}.logs
+      sql: `SELECT level, toUInt32(count()) AS count FROM ${store.database}.logs AS l
         WHERE ${logConditions(filter, false)} GROUP BY level`,
       params: logParams(filter),
     },
@@ -70,7 +77,7 @@ function logConditions(filter: LogFilter, withLevel: boolean): string {
     inTimeWindow("ts_ns", filter),
     withLevel && filter.levels.length > 0 ? "level IN {levels:Array(String)}" : "",
     // The words are looked for in the index first; the whole text decides.
-    filter.text === "" ? "" : "positionCaseInsensitiveUTF8(msg, {text:String}) > 0",
+    filter.text === "" ? "" : "positionCaseInsensitiveUTF8(l.msg, {text:String}) > 0",
     filter.workers.length === 0 ? "" : "worker IN {workers:Array(String)}",
     filter.stream === "" ? "" : "stream = {stream:String}",
   ]
@@ -89,8 +96,13 @@ function logParams(filter: LogFilter): Record<string, ParamValue> {
 }
 
 const paramRow = {
+  id: text,
   name: text,
+  /** Its beginning, when it is longer than a list shows. */
   value: text,
+  value_bytes: int,
+  /** Tells whole values apart. */
+  value_hash: decimal,
   worker: text,
   origin: word<"run_space" | "param">(),
   ts_ns: decimal,
@@ -99,11 +111,15 @@ const paramRow = {
 /** Every value that a run's params had, in order. */
 export function readParams(store: Store, groups: readonly string[]) {
   return readRows(store, paramRow, {
-    sql: `SELECT name, value, worker, if(seq = -1, 'run_space', 'param') AS origin, ts_ns
-      FROM ${store.database}.params WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
+    sql: `SELECT ${placeSql} AS id, name, ${cutJson("p.value")} AS value, toUInt32(length(p.value)) AS value_bytes,
+        reinterpretAsInt64(cityHash64(p.value)) AS value_hash, worker,
+        if(seq = -1, 'run_space', 'param') AS origin, ts_ns
+      FROM ${store.database}.params AS p WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
     params: { groups },
   });
 }
+
+const metaSql = `if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '')`;
 
 /** Events in the order of their own times; `tie` tells those of two workers apart that have one time and number. */
 const eventOrder = { ts_ns: decimal, seq: decimal, tie: decimal };
@@ -127,7 +143,7 @@ export function readArtifacts(store: Store, page: PageOf) {
         ${jsonText("payload", "path")} AS path, ${jsonText("payload", "upload")} AS strategy,
         ${jsonInt("payload", "size")} AS size_bytes, ${jsonText("payload", "checksum")} AS checksum,
         worker, ts_ns, ${jsonInt("payload", "step")} AS step,
-        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
+        ${cutJson(metaSql)} AS meta, seq, ${tieSql} AS tie
       FROM ${store.database}.events AS e WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND e.type = 'artifact' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },
@@ -152,7 +168,7 @@ export function readCheckpoints(store: Store, page: PageOf) {
         ${jsonInt("payload", "epoch")} AS epoch,
         ${jsonRaw("payload", "metrics")} AS metrics, toUInt8(${jsonBool("payload", "is_best")}) AS is_best,
         ${jsonText("payload", "best_key")} AS best_key, worker, ts_ns,
-        if(${jsonHas("payload", "meta")}, ${jsonRaw("payload", "meta")}, '') AS meta, seq, ${tieSql} AS tie
+        ${cutJson(metaSql)} AS meta, seq, ${tieSql} AS tie
       FROM ${store.database}.events WHERE group_key IN {groups:Array(String)} AND ${withTrait("protocol", "workers")} AND type = 'checkpoint' ${afterTime(page)}
       ORDER BY ts_ns, seq, tie LIMIT {limit:UInt32}`,
     params: { ...pageParams(page), ...afterParams(page.after) },

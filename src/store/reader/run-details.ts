@@ -3,6 +3,7 @@
 
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
+import { cutJson } from "./cut-text.ts";
 import { decimal, int, list, type RowOf, readRows, text, word } from "./native-rows.ts";
 
 /** run_start, run_end, pipeline_start, session spans and their like, with their JSON. */
@@ -60,7 +61,7 @@ export function readFields(store: Store, workspace: string, part: string): Promi
     part === "" ? "" : `AND positionCaseInsensitiveUTF8(toString(${column}), {part:String}) > 0`;
   return readRows(store, fieldRow, {
     sql: `SELECT 'param' AS kind, toString(name) AS name, '' AS phase, toUInt32(uniq(group_key)) AS runs,
-        toUInt32(uniqIf(group_key, isNotNull(value_num))) AS numeric, groupUniqArray(8)(value) AS examples
+        toUInt32(uniqIf(group_key, isNotNull(value_num))) AS numeric, groupUniqArray(8)(${cutJson("value", 256)}) AS examples
       FROM ${store.database}.params WHERE ${mine} ${like("name")} GROUP BY name
       UNION ALL SELECT 'metric' AS kind, toString(key) AS name, toString(phase) AS phase,
         toUInt32(uniq(group_key)) AS runs, toUInt32(uniq(group_key)) AS numeric, CAST([], 'Array(String)') AS examples

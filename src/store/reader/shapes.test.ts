@@ -47,6 +47,7 @@ const logs = {
   workers: ["w"],
   stream: "s",
   descending: true,
+  chars: null,
 };
 const filter = { ...page, types: ["t"], protocol: "p", worker: "w", text: "x", descending: false };
 const marks = { groups, keys: ["k"], kind: "places" } as const;

@@ -26,6 +26,7 @@ const goodQueries: readonly string[] = [
   "SELECT * FROM metrics_of(run = 'r') WHERE key LIKE 'train/%'",
   "SELECT step, avg(value) OVER (PARTITION BY key ORDER BY step ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM metrics",
   "SELECT JSONExtractFloat(attrs, 'lr') AS lr, countIf(rank = 0), argMaxIf(name, start_ns, rank = 0) FROM spans GROUP BY lr",
+  "WITH x -> x * 2 AS twice SELECT arrayMap(twice, bins), arrayMap(sqrt, bins), arraySum(bins) FROM snapshots",
   "SELECT arrayMap(x -> x * 2, bins), bins[1], tuple(1, 'a').1 FROM snapshots",
   "SELECT CAST(step AS Nullable(Decimal(18, 2))), step::Float64 FROM metrics -- a comment; with a semicolon\nWHERE 1",
   "SELECT 'it''s; \\'quoted\\' -- no comment /* nor this */ FORMAT CSV INTO OUTFILE' AS text",
@@ -56,6 +57,11 @@ const escapes: readonly string[] = [
   "SELECT * APPLY file FROM (SELECT '@')",
   "SELECT COLUMNS('.*') APPLY(file) FROM (SELECT '@')",
   "WITH file AS f SELECT arrayMap(f, ['@'])",
+  "SELECT arrayMap(randomString, [1])",
+  "SELECT arrayMap((randomString), [1])",
+  "SELECT arrayFilter(dictGetInt64, ['@'])",
+  "WITH randomString AS f SELECT arrayMap(f, [1])",
+  "WITH randomString AS g, g AS f SELECT arrayMap((f), [1])",
   "SELECT * FROM file('@', LineAsString)",
   "SELECT * FROM FILE('@', 'LineAsString')",
   "SELECT * FROM `file`('@', LineAsString)",
@@ -177,8 +183,8 @@ describe("user SQL in the engine", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function run(sql: string): Promise<string> {
-    const { chunks } = await answerUserSql(store, sql);
+  async function run(sql: string, timeoutMs = 60_000): Promise<string> {
+    const { chunks } = await answerUserSql(store, sql, { timeoutMs, signal: new AbortController().signal });
     let text = "";
     for await (const chunk of chunks) text += Buffer.from(chunk).toString();
     return text;
@@ -216,6 +222,15 @@ describe("user SQL in the engine", () => {
       code: 241,
     });
     await expect(run("SELECT 1 SETTINGS max_execution_time = 0")).rejects.toMatchObject({ code: 164 });
+  });
+
+  it("ends a query that the engine does not end itself, and answers the next one", async () => {
+    const endless = "SELECT mapFromArrays(range(10000000), range(10000000))";
+    await expect(run(endless, 0)).rejects.toMatchObject({
+      kind: "timeout",
+      message: "The query took longer than 0 s.",
+    });
+    expect(await run("SELECT 1")).toBe("[1]\n");
   });
 
   it("reads the same text as the guard: no string ends elsewhere for the engine", async () => {

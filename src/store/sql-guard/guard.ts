@@ -48,6 +48,10 @@ const endOfTables: ReadonlySet<string> = new Set(
 /** Table functions, beside the views of one run, that make rows out of nothing. */
 const tableFunctions: ReadonlySet<string> = new Set(["numbers", "zeros", "generate_series", "generateseries"]);
 
+/** Functions whose first argument, when it is not the only one, is a function; a name alone stands for one. */
+const takesFunction =
+  /^(?:array(?:map|filter|(?:reverse)?fill|(?:reverse)?split|first(?:index|ornull)?|last(?:index|ornull)?|min|max|sum|avg|product|count|exists|all|fold|cumsum(?:nonnegative)?|(?:partial)?(?:reverse)?sort)|map(?:apply|filter|exists|all|(?:partial)?(?:reverse)?sort))$/i;
+
 /** Databases that are not for people, in whatever place their name stands. */
 const hiddenDatabases: ReadonlySet<string> = new Set(["system", "information_schema", "default"]);
 
@@ -123,6 +127,10 @@ function findCalls(tokens: readonly Token[], options: GuardOptions): Refusal | n
     if (!isCallable(token.text, options)) {
       return { reason: `there is no function ${token.text} here`, at: token.at };
     }
+    const passed = takesFunction.test(token.text) ? findPassed(tokens, i + 2) : undefined;
+    if (passed !== undefined && !isPassable(tokens, passed.text)) {
+      return { reason: `there is no function ${passed.text} here`, at: passed.at };
+    }
   }
   return depth === 0 ? null : { reason: "a parenthesis is not closed", at: tokens.at(-1)?.at ?? 0 };
 }
@@ -134,6 +142,34 @@ function isCallable(name: string, { tables }: GuardOptions): boolean {
     tables.has(name) ||
     name.toLowerCase() === "columns"
   );
+}
+
+/** The name that stands alone as the first of several arguments, with or without parentheses around it. */
+function findPassed(tokens: readonly Token[], from: number): Token | undefined {
+  let at = from;
+  while (isSymbol(tokens[at], "(")) at++;
+  const name = tokens[at++];
+  while (isSymbol(tokens[at], ")")) at++;
+  return isName(name) && isSymbol(tokens[at], ",") ? name : undefined;
+}
+
+/** Whether a name that stands for a function is one of the list, or an alias of something that is. */
+function isPassable(tokens: readonly Token[], name: string, depth = 0): boolean {
+  if (isAllowedFunction(name)) return true;
+  const aliases = tokens.flatMap((token, at) =>
+    isWord(token, "as") && isName(tokens[at + 1]) && tokens[at + 1]?.text === name ? [at] : [],
+  );
+  return aliases.length > 0 && depth < depthMax && aliases.every((at) => isPassableAlias(tokens, at, depth));
+}
+
+/** What is more than a name was checked where its own calls stand. */
+function isPassableAlias(tokens: readonly Token[], as: number, depth: number): boolean {
+  let at = as - 1;
+  while (isSymbol(tokens[at], ")")) at--;
+  const defined = tokens[at];
+  const before = tokens[at - 1];
+  const standsAlone = isWord(before, "with", "select") || isSymbol(before, ",") || isSymbol(before, "(");
+  return !isName(defined) || !standsAlone || isPassable(tokens, defined.text, depth + 1);
 }
 
 /** Names given with WITH: `name AS (`. */

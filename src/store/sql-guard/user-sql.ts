@@ -1,5 +1,6 @@
 // SQL that people write, from its text to its answer: checked here, then run with a guest's rights and limits.
 
+import { StoreOutage } from "#store/outage.ts";
 import { readRows, text } from "#store/reader/native-rows.ts";
 import { guestDatabaseOf, viewSelects } from "#store/schema/views.ts";
 import type { Answer, EngineFormat, Store } from "#store/store.ts";
@@ -17,18 +18,67 @@ export function checkUserSql(store: Store, sql: string): Verdict {
   return checkSql(sql, guardOptionsOf(store.database));
 }
 
+/** How long an answer's next rows may take, and who waits for them. */
+export interface GuestPatience {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** `sql` is what `checkUserSql` gave back. Ending the answer early ends the query. */
-export function answerUserSql(store: Store, sql: string, signal?: AbortSignal): Promise<Answer> {
-  return store.answer({ sql }, { asGuest: true, signal });
+export async function answerUserSql(store: Store, sql: string, patience: GuestPatience): Promise<Answer> {
+  const watch = new Watch(patience);
+  const { header, chunks } = await watch.wait(store.answer({ sql }, { asGuest: true, signal: watch.signal }));
+  return { header, chunks: watch.follow(chunks) };
 }
 
 export function streamUserSql(
   store: Store,
   sql: string,
   format: EngineFormat,
-  signal?: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  return store.stream({ sql }, { asGuest: true, format, signal });
+  patience: GuestPatience,
+): AsyncGenerator<Uint8Array> {
+  const watch = new Watch(patience);
+  return watch.follow(store.stream({ sql }, { asGuest: true, format, signal: watch.signal }));
+}
+
+/** Time that the engine has to end a query itself before we end it. */
+const graceMs = 2000;
+
+/** The engine looks at its clock between blocks only, and a single call of a function may never come to the end of one. */
+class Watch {
+  readonly signal: AbortSignal;
+  private readonly late = new AbortController();
+  private readonly timeoutMs: number;
+
+  constructor({ timeoutMs, signal }: GuestPatience) {
+    this.timeoutMs = timeoutMs;
+    this.signal = AbortSignal.any([signal, this.late.signal]);
+  }
+
+  async wait<T>(next: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.late.abort(), this.timeoutMs + graceMs);
+    try {
+      return await next;
+    } catch (error) {
+      if (!this.late.signal.aborted) throw error;
+      throw new StoreOutage("timeout", `The query took longer than ${this.timeoutMs / 1000} s.`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async *follow(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const rest = chunks[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await this.wait(rest.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await rest.return?.();
+    }
+  }
 }
 
 /** The columns of everything that a guest sees. */

@@ -22,10 +22,16 @@ export function Popover({
           align="end"
           collisionPadding={8}
           aria-label={label}
+          onCloseAutoFocus={leaveFocus}
         >
           {children}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** The focus goes back to the button, unless it has gone elsewhere meanwhile: keys pressed there are meant for that. */
+function leaveFocus(event: Event): void {
+  if (document.activeElement !== null && document.activeElement !== document.body) event.preventDefault();
 }

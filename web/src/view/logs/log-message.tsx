@@ -4,9 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { LogRow } from "#api/contract/record.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { call } from "../../data/client.ts";
 import { formatBytes } from "../../text/format-number.ts";
 import { toPieces } from "./log-text.ts";
+import { readWholeMessage } from "./whole-message.ts";
 
 /** Nobody reads more of a line than fills the screen; the rest waits until it is asked for. */
 export const messageChars = 2_000;
@@ -45,7 +45,7 @@ export function LogMessage({ row, search }: { readonly row: LogRow; readonly sea
   );
 }
 
-/** The line as it was sent, asked for by its time. */
+/** The line as it was sent. */
 function useWholeMessage(row: LogRow, wanted: boolean) {
   const { run } = useRunClock();
   return useQuery({
@@ -53,11 +53,6 @@ function useWholeMessage(row: LogRow, wanted: boolean) {
     enabled: wanted,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async ({ signal }) => {
-      if (row.cut_from === undefined) return row.msg;
-      const query = { from_ns: row.ts_ns, to_ns: String(BigInt(row.ts_ns) + 1n), limit: 1000 };
-      const { logs } = await call("logs", { params: { id: run.id }, query }, signal);
-      return logs.find((each) => each.id === row.id)?.msg ?? row.msg;
-    },
+    queryFn: ({ signal }) => readWholeMessage(run.id, row, signal),
   });
 }

@@ -5,6 +5,7 @@ import { call } from "../../data/client.ts";
 import { saveFile } from "../../part/save-file.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
 import type { LogFilter } from "./log-tail.ts";
+import { readWholeMessage } from "./whole-message.ts";
 
 export async function saveLog(
   run: { readonly id: string; readonly name: string },
@@ -18,11 +19,12 @@ export async function saveLog(
   while (cursor !== null) {
     const query: LogsQuery = { ...filter, limit: 1000, order: "asc", ...(cursor === "" ? {} : { cursor }) };
     const answer: LogsAnswer = await call("logs", { params: { id: run.id }, query });
-    const texts = answer.logs.map((row) =>
-      [formatTime(toMs(row.ts_ns)), row.worker, row.level || row.stream, row.msg, row.fields]
-        .filter((part) => part !== "")
-        .join("\t"),
-    );
+    const texts: string[] = [];
+    for (const row of answer.logs) {
+      const msg = await readWholeMessage(run.id, row);
+      const parts = [formatTime(toMs(row.ts_ns)), row.worker, row.level || row.stream, msg, row.fields];
+      texts.push(parts.filter((part) => part !== "").join("\t"));
+    }
     parts.push(new Blob(texts.map((text) => `${text}\n`)));
     lines += answer.logs.length;
     onLines(lines);

@@ -9,6 +9,7 @@ import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Empty, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
+import { WholeRecord } from "../../part/whole-record.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed, toOffsetNs } from "../../text/format-time.ts";
 import "../logs/logs.css";
@@ -64,14 +65,14 @@ export function Events() {
           more={pages.hasNextPage}
           onEnd={onEnd}
         >
-          {(row) => <Event row={row} startNs={startNs} />}
+          {(row) => <Event run={run.id} row={row} startNs={startNs} />}
         </VirtualList>
       )}
     </>
   );
 }
 
-function Event({ row, startNs }: { readonly row: EventRow; readonly startNs: string }) {
+function Event({ run, row, startNs }: { readonly run: string; readonly row: EventRow; readonly startNs: string }) {
   const [open, setOpen] = useState(false);
   return (
     <div>
@@ -100,7 +101,12 @@ function Event({ row, startNs }: { readonly row: EventRow; readonly startNs: str
       {open ? (
         <div style={{ padding: "0 16px 8px 44px" }}>
           <p className="muted">
-            {row.rebuilt ? "rebuilt from its columns, equal in every value" : "the text as it came"}
+            {row.cut_from !== undefined
+              ? "its beginning; "
+              : row.rebuilt
+                ? "rebuilt from its columns, equal in every value"
+                : "the text as it came"}
+            <WholeRecord run={run} record={row.id} bytes={row.cut_from} />
           </p>
           <JsonView text={row.text} />
         </div>

@@ -5,6 +5,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { WholeRecord } from "../../part/whole-record.tsx";
 
 export function Params() {
   const [search, setSearch] = useState("");
@@ -52,7 +53,7 @@ export function ParamTables({ search }: { readonly search: string }) {
                         {param.name}
                       </td>
                       <td>
-                        <code>{param.value}</code>
+                        <code>{param.value}</code> <WholeRecord run={run.id} record={param.id} bytes={param.cut_from} />
                         {param.earlier.map((each) => (
                           <code key={each.ts_ns} className="muted" title="an earlier value">
                             {" "}

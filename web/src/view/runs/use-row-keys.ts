@@ -17,6 +17,8 @@ export function useRowKeys(
   useEffect(() => {
     /** Where the focus is going, until it is there: keys may come faster than rows. */
     let going: number | null = null;
+    /** Enter was pressed on the way there. */
+    let opens = false;
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       // Arrows scroll the page or a menu elsewhere; the letters always mean the table.
@@ -26,6 +28,7 @@ export function useRowKeys(
       const move = moves[event.key];
       const row = at === null ? undefined : latest.current.rows[at];
       if (move !== undefined) go(at === null ? (move > 0 ? 0 : -1) : at + move);
+      else if (event.key === "Enter" && going !== null) opens = true;
       else if (event.key === "x" && row?.kind === "run") latest.current.onToggle(row.run.id, false);
       else return;
       event.preventDefault();
@@ -40,7 +43,10 @@ export function useRowKeys(
         if (going !== index) return;
         going = null;
         const row = scroller.current?.querySelector<HTMLElement>(`[data-row="${index}"]`);
-        row?.querySelector<HTMLElement>("a, button")?.focus({ preventScroll: true });
+        const target = row?.querySelector<HTMLElement>("a, button");
+        target?.focus({ preventScroll: true });
+        if (opens) target?.click();
+        opens = false;
       });
     };
     window.addEventListener("keydown", onKey);

@@ -1,0 +1,50 @@
+// tributary aside: accepted records that could not be applied.
+
+import type { Command } from "commander";
+import { type ConnectOptions, withClient } from "#cli/connect.ts";
+import type { Context } from "#cli/context.ts";
+import { formatBytes, formatCount } from "#cli/format.ts";
+import { addConnectOptions, addJsonOption, toCount } from "#cli/options.ts";
+import { printJson, printLine, printTable } from "#cli/print.ts";
+
+type AsideOptions = ConnectOptions & { readonly json?: boolean };
+
+export function addAside(program: Command, context: Context): void {
+  const aside = program
+    .command("aside")
+    .summary("list and retry records that could not be applied")
+    .description(
+      "Lists accepted records that could not be applied and were set aside with their bytes, so that the server goes on.",
+    )
+    .addHelpText("after", "\nExample:\n  tributary aside retry\n");
+  const list = aside
+    .command("list", { isDefault: true })
+    .summary("list them with the reasons")
+    .addHelpText("after", "\nExample:\n  tributary aside list\n");
+  addJsonOption(addConnectOptions(list)).action((options: AsideOptions) =>
+    withClient(context, options, async (client) => {
+      const answer = await client.call("setAside", {});
+      if (options.json) return printJson(context, answer);
+      if (answer.records.length === 0) return printLine(context, "Nothing is set aside.");
+      const columns = ["POSITION", "SET ASIDE", "TRIES", "SIZE", "REASON"].map((title) => ({ title }));
+      const rows = answer.records.map(({ position, at, tries, bytes, reason }) => {
+        return [String(position), at, String(tries), formatBytes(bytes), reason];
+      });
+      printTable(context, columns, rows);
+    }),
+  );
+
+  const retry = aside
+    .command("retry")
+    .summary("try them again, as after an upgrade")
+    .argument("[positions...]", "only these, from the list (default: all)")
+    .addHelpText("after", "\nExample:\n  tributary aside retry 1203\n");
+  addJsonOption(addConnectOptions(retry)).action((positions: string[], options: AsideOptions) =>
+    withClient(context, options, async (client) => {
+      const body = positions.length === 0 ? {} : { positions: positions.map(toCount) };
+      const answer = await client.call("retryAside", { body });
+      if (options.json) return printJson(context, answer);
+      printLine(context, `Tried ${formatCount(answer.tried, "record")}; ${answer.left} set aside now.`);
+    }),
+  );
+}

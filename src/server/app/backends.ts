@@ -1,0 +1,51 @@
+// Where the settings say that rows and files are kept.
+
+import { join } from "node:path";
+import type { Config } from "#config/settings.ts";
+import type { StoreAddress } from "#store/address.ts";
+import type { BlobStore } from "#store/blobs/blob-store.ts";
+import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
+import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
+
+/** Rows; some blocks of the engine. */
+const sqlRowsSpare = 262_144;
+
+export function toStoreAddress(config: Config, onCrash: (reason: string) => void): StoreAddress {
+  if (config.storeUrl === "") {
+    return {
+      kind: "embedded",
+      dataDir: config.dataDir,
+      guest: {
+        timeoutMs: config.sqlTimeoutMs,
+        memoryBytesMax: config.sqlMemoryBytesMax,
+        // An answer is cut where its limit says; the engine breaks off only what goes far beyond.
+        rowsMax: config.sqlRowsMax + sqlRowsSpare,
+      },
+      onCrash,
+    };
+  }
+  const { storeGuestUser: guestUser, storeGuestPassword: guestPassword, storeCluster: cluster } = config;
+  return {
+    kind: "server",
+    url: config.storeUrl,
+    user: config.storeUser,
+    password: config.storePassword,
+    database: config.storeDatabase,
+    ...(guestUser === "" ? {} : { guestUser, guestPassword }),
+    ...(cluster === "" ? {} : { cluster }),
+  };
+}
+
+export function openBlobs(config: Config): Promise<BlobStore> {
+  if (config.blobsKind === "fs") return createFsBlobs(join(config.dataDir, "blobs"));
+  return createS3Blobs({
+    bucket: config.blobsBucket,
+    prefix: config.blobsPrefix,
+    endpoint: config.blobsEndpoint,
+    region: config.blobsRegion,
+    accessKey: config.blobsAccessKey,
+    secretKey: config.blobsSecretKey,
+    pathStyle: config.blobsPathStyle,
+    tmp: join(config.dataDir, "tmp"),
+  });
+}

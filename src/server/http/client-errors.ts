@@ -1,0 +1,47 @@
+// Requests that the HTTP library gave up before any route saw them, answered in the one error shape. One that did not
+// come in time gets 503: it may have waited for us, and clients throw a batch away on most 4xx.
+
+import type { Socket } from "node:net";
+import { Refusal } from "#api/refusal.ts";
+
+interface ClientError extends Error {
+  readonly code?: string;
+  /** What could not be read as HTTP. */
+  readonly rawPacket?: Uint8Array;
+}
+
+/** `workersAt` is where workers connect, for who took the wrong port; '' when nowhere. */
+export function answerClientError(error: ClientError, socket: Socket, workersAt: string): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const refusal = toRefusal(error, workersAt);
+  const body = JSON.stringify(refusal.toAnswer());
+  const head = [
+    `HTTP/1.1 ${refusal.status} Refused`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`),
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function toRefusal({ code, rawPacket }: ClientError, workersAt: string): Refusal {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new Refusal("request_slow", "The request did not come in time; nothing of it was taken.", {
+      hint: "Send it again.",
+      headers: { "retry-after": "1" },
+    });
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new Refusal("request_invalid", "The headers are larger than those of any real client.", { status: 431 });
+  }
+  // The length of a frame begins with a zero, and no request does.
+  const isFrame = rawPacket?.[0] === 0;
+  const port = workersAt === "" ? "" : ` connect to ${workersAt}, or`;
+  return new Refusal("request_invalid", isFrame ? "This is not HTTP; it looks like XTrack." : "This is not HTTP.", {
+    hint: isFrame ? `XTrack workers${port} post their frames to /v1/xtrack.` : "",
+  });
+}

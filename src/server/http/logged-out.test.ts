@@ -1,0 +1,23 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { LoggedOut } from "./logged-out.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tributary-logins-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it("remembers over a restart which logins are over, and forgets those that would be by now", () => {
+  const path = join(folder, "logged-out");
+  const first = new LoggedOut(path, 0);
+  first.add("key.1000.seal");
+  first.add("key.5000.seal");
+  first.add("key.5000.seal");
+  const second = new LoggedOut(path, 2000);
+  expect([second.has("key.5000.seal"), second.has("key.1000.seal"), second.has("other")]).toEqual([true, false, false]);
+  expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(1);
+  expect(readFileSync(path, "utf8")).not.toContain("seal");
+});

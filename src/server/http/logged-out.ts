@@ -1,0 +1,52 @@
+// Logins that were ended before their time. A login is kept nowhere, so that it survives a restart; what is kept is
+// which of them no longer count, as hashes in a file of the data folder, until their time is over.
+
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+
+export class LoggedOut {
+  private readonly path: string | null;
+  /** When each login would have ended, in ms since the epoch, by its hash. */
+  private readonly ends = new Map<string, number>();
+
+  /** Without a path nothing outlives the process. */
+  constructor(path: string | null, nowMs: number = Date.now()) {
+    this.path = path;
+    if (path === null || !existsSync(path)) return;
+    const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
+    for (const [hash = "", end = ""] of lines.map((line) => line.split(" ")))
+      if (Number(end) > nowMs) this.ends.set(hash, Number(end));
+    if (this.ends.size < lines.length) shorten(path, [...this.ends].map(toLine).join(""));
+  }
+
+  has(login: string): boolean {
+    return this.ends.size > 0 && this.ends.has(hashOf(login));
+  }
+
+  /** `login` is the value of a cookie that counts until now. */
+  add(login: string): void {
+    const hash = hashOf(login);
+    if (this.ends.has(hash)) return;
+    const entry: [string, number] = [hash, Number(login.split(".")[1])];
+    this.ends.set(...entry);
+    if (this.path !== null) appendFileSync(this.path, toLine(entry), { mode: 0o600 });
+  }
+}
+
+/** A longer file than needed is harmless, so a full disk keeps nobody from starting. */
+function shorten(path: string, text: string): void {
+  try {
+    writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+  } catch {
+    rmSync(`${path}.tmp`, { force: true });
+  }
+}
+
+function hashOf(login: string): string {
+  return createHash("sha256").update(login).digest("base64url");
+}
+
+function toLine([hash, endMs]: readonly [string, number]): string {
+  return `${hash} ${endMs}\n`;
+}
