@@ -13,9 +13,11 @@ const all = [
   "ingest",
   "growth",
   "query",
+  "sql",
   "emit",
   "several",
   "jobs",
+  "disk",
   "web",
 ];
 const asked = process.argv.slice(2);

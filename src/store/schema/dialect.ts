@@ -107,6 +107,17 @@ function viewsOf({ target, sources }: Summary, { database, cluster }: Dialect) {
   }));
 }
 
+/** Gives columns that are there their codecs; rows that are stored get them when they are merged. */
+export function changeCodecs(layout: TableLayout, columns: readonly string[], { database, cluster }: Dialect): string[] {
+  const mine = columns.filter((column) => Object.hasOwn(layout.columns, column));
+  const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
+  const suffix = cluster !== null && layout.shardBy !== null ? "_local" : "";
+  return mine.map(
+    (column) =>
+      `ALTER TABLE ${database}.${layout.name}${suffix}${on} MODIFY COLUMN \`${column}\` ${layout.columns[column]} ${layout.codecs[column]}`,
+  );
+}
+
 export function addColumn(layout: TableLayout, column: string, dialect: Dialect): string[] {
   const { database, cluster } = dialect;
   const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;

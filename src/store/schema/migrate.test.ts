@@ -62,6 +62,22 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
     ]);
   });
 
+  it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {
+    const param = { group_key: "d/x/codec", name: "lr", worker: "w", key: "lr", value: "0.1", ts_ns: 5000n, seq: 1n };
+    await insert("params", [param]);
+    await store.ddl(`ALTER TABLE ${store.database}.params MODIFY COLUMN ts_ns Int64 CODEC(Delta, ZSTD(1))`);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 11`);
+    await migrate(store);
+    await insert("params", [{ ...param, ts_ns: 6000n, seq: 2n }]);
+    const [row] = await store.query({
+      sql: "SELECT compression_codec AS codec FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'ts_ns'",
+      params: { db: store.database },
+    });
+    expect(row).toEqual({ codec: "CODEC(GCD, Delta(8), ZSTD(1))" });
+    const sql = `SELECT ts_ns FROM ${store.database}.params WHERE group_key = 'd/x/codec' ORDER BY seq`;
+    expect(await store.query({ sql })).toEqual([{ ts_ns: "5000" }, { ts_ns: "6000" }]);
+  });
+
   it("fills in values that an older release stored as words only", async () => {
     const mark = { group_key: "d/c/words", name: "loss", value_type: "float", span_id: "s", received_ns: 7n };
     const word = (text: string) => `{"value":null,"value_nonfinite":"${text}"}`;

@@ -11,6 +11,7 @@ import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import {
   addColumn,
+  changeCodecs,
   changeSummaryViews,
   changeWideParts,
   createDatabase,
@@ -112,6 +113,16 @@ const steps: readonly Step[] = [
         .flatMap((layout) => createTable(layout, dialect)),
   },
   { id: 10, name: "cirron ids", isBackground: true, statements: () => [], fill: fillCirronIds },
+  {
+    id: 11,
+    name: "smaller columns",
+    statements: () => [],
+    fill: (dialect) =>
+      factLayouts.flatMap((layout) => [
+        ...changeCodecs(layout, ["ts_ns", "id_key"], dialect),
+        ...changeWideParts(layout, dialect),
+      ]),
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */

@@ -52,8 +52,14 @@ const factIndexes: Partial<Readonly<Record<FactTable, readonly string[]>>> = {
  * A part with a file and a sync for each column takes half as long again to insert for tables of some twenty columns.
  * Metrics are left: merging them column by column, which only such parts can be, saves more than that.
  */
-const compactTables: ReadonlySet<string> = new Set(["spans", "marks", "snapshots"]);
-const wideBytesMin = 64 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+const wideBytesMin: Partial<Readonly<Record<FactTable, number>>> = {
+  spans: 64 * mebibyte,
+  marks: 64 * mebibyte,
+  snapshots: 64 * mebibyte,
+  // In one file the granules of ids, which are small, are compressed one by one: half as large again.
+  cirron_ids: mebibyte,
+};
 
 /** Ids are looked up one by one: the engine reads a whole granule for each. */
 const idGranularity = 512;
@@ -72,8 +78,14 @@ const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   audit: ["at_ns", "action", "subject"],
 };
 
-/** Times and counters grow by small steps; the rest is text or noise, for which plain ZSTD was measured best. */
+/**
+ * Times and counters grow by small steps; the rest is text or noise, for which plain ZSTD was measured best. XTrack's
+ * times are whole microseconds, which the greatest common divisor takes out of the steps. The ids of `cirron_ids` are
+ * random and sorted: neighbours share their first bits, and nothing else about them can be foretold.
+ */
 function codecOf(name: string, type: string): string {
+  if (name === "id_key") return "CODEC(T64, ZSTD(1))";
+  if (name === "ts_ns") return "CODEC(GCD, Delta, ZSTD(1))";
   if (/^(Nullable\()?Int64/.test(type)) {
     const steady = name === "step" || name === "seq" || name === "epoch" || name.endsWith("_seq");
     return steady ? "CODEC(DoubleDelta, ZSTD(1))" : "CODEC(Delta, ZSTD(1))";
@@ -95,7 +107,7 @@ function factLayout(name: FactTable): TableLayout {
     indexes: factIndexes[name] ?? [],
     engine: { name: "ReplacingMergeTree" },
     orderBy: factOrder[name],
-    ...(compactTables.has(name) ? { wideBytesMin } : {}),
+    ...(wideBytesMin[name] === undefined ? {} : { wideBytesMin: wideBytesMin[name] }),
     ...(name === "cirron_ids" ? { granularity: idGranularity } : {}),
     shardBy: "sipHash64(group_key)",
   };

@@ -2,6 +2,8 @@
 // string = String, int = Int32, bigint = Int64, float = Float64, bool = Bool, json = String that holds JSON,
 // `?` = Nullable. What does not fit a documented type is null here and whole in `spans`, `marks`, `snapshots`.
 
+import { type GroupField, groupLookup } from "./group-lookup.ts";
+
 const valueBytesMax = 256;
 
 /** True when the n-th byte (from 1) of a text goes on with a character that began before it. */
@@ -22,15 +24,17 @@ const json = (column: string): string => `nullIf(${column}, '')`;
 
 /** `groups` stands for the living groups with their run, see views.ts. */
 export function traceViews(database: string, groups: string): Readonly<Record<string, string>> {
-  const from = (table: string): string =>
-    `FROM ${database}.${table} AS f INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
-WHERE f.received_ns > g.deleted_ns`;
+  const group = groupLookup(groups, ["run_id", "workspace", "session_id", "pipeline_id", "deployment_id", "model_id"]);
+  const word = (field: GroupField): string => `CAST(${group.of(field)}, 'String')`;
+  const wordOrNull = (field: GroupField): string => `CAST(${group.of(field)}, 'Nullable(String)')`;
+  const ofMarks = groupLookup(groups, []);
   // A file of its own, as the document has it, or the one of all weights or gradients that real clients write.
   const blobs = `SELECT workspace, span_id, kind, object_key FROM ${database}.blobs FINAL WHERE NOT deleted`;
   return {
-    TraceSpan: `SELECT
+    TraceSpan: `${group.with}
+SELECT
   f.span_id AS id,
-  g.session_id AS traceId,
+  ${word("session_id")} AS traceId,
   f.parent_id AS parentSpanId,
   CAST(f.name, 'String') AS name,
   accurateCastOrNull(f.index, 'Int32') AS index,
@@ -42,13 +46,15 @@ WHERE f.received_ns > g.deleted_ns`;
   f.memory_peak_bytes AS memoryPeakBytes,
   f.thread_id AS threadId,
   f.rank AS rank,
-  g.workspace AS workspaceId,
-  g.pipeline_id AS pipelineId,
-  g.run_id AS runId,
-  g.deployment_id AS deploymentId,
-  g.model_id AS modelId
-${from("spans")}`,
-    TraceMark: `SELECT
+  ${word("workspace")} AS workspaceId,
+  ${wordOrNull("pipeline_id")} AS pipelineId,
+  ${word("run_id")} AS runId,
+  ${wordOrNull("deployment_id")} AS deploymentId,
+  ${wordOrNull("model_id")} AS modelId
+FROM ${database}.spans AS f
+WHERE ${group.isShown}`,
+    TraceMark: `${ofMarks.with}
+SELECT
   f.mark_id AS id,
   f.span_id AS spanId,
   CAST(f.name, 'String') AS name,
@@ -60,7 +66,8 @@ ${from("spans")}`,
   ${json("f.attrs")} AS attrs,
   f.ts_ns AS tsNs,
   CAST(f.kind, 'String') AS kind
-${from("marks")}`,
+FROM ${database}.marks AS f
+WHERE ${ofMarks.isShown}`,
     TraceSnapshot: `SELECT
   f.snapshot_id AS id,
   f.span_id AS spanId,

@@ -1,11 +1,12 @@
 // The views that people's SQL reads, in a database of their own beside the tables. Each has the run's id of today,
-// which a row itself does not know. A view that joins may scan; `<name>_of(run = '…')` first finds the run's
-// groups and reads only those.
+// which a row itself does not know. A view may scan; `<name>_of(run = '…')` first finds the run's groups and reads only
+// those.
 
 import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import { gapsView, launchesView } from "./derived-views.ts";
 import type { Dialect } from "./dialect.ts";
+import { groupLookup } from "./group-lookup.ts";
 import { runsView } from "./runs-view.ts";
 import { traceViews } from "./trace-views.ts";
 
@@ -116,12 +117,14 @@ function selectList(view: FactView): string {
 }
 
 function factView(database: string, groups: string, view: FactView): string {
-  return `SELECT
-  g.run_id AS run_id,
-  g.workspace AS workspace,
+  const group = groupLookup(groups, ["run_id", "workspace"]);
+  return `${group.with}
+SELECT
+  ${group.of("run_id")} AS run_id,
+  ${group.of("workspace")} AS workspace,
   ${selectList(view)}
-FROM ${database}.${view.table} AS f INNER JOIN (${groups}) AS g ON g.group_key = f.group_key
-WHERE f.received_ns > g.deleted_ns${view.where === undefined ? "" : ` AND ${view.where}`}`;
+FROM ${database}.${view.table} AS f
+WHERE ${group.isShown}${view.where === undefined ? "" : ` AND ${view.where}`}`;
 }
 
 function viewOfRun(database: string, view: FactView): string {
@@ -136,11 +139,13 @@ WHERE f.group_key IN (${living})
 
 /** A fault may be of no run. */
 function faultsView(database: string, groups: string): string {
-  return `SELECT g.run_id AS run_id, f.workspace AS workspace, f.code AS code, f.blast AS blast,
+  const group = groupLookup(groups, ["run_id"]);
+  return `${group.with}
+SELECT ${group.of("run_id")} AS run_id, f.workspace AS workspace, f.code AS code, f.blast AS blast,
   f.protocol AS protocol, f.transport AS transport, f.detail AS detail, f.place AS place, f.raw AS raw,
   f.fault_id AS fault_id, f.received_ns AS received_ns
-FROM ${database}.faults AS f LEFT JOIN (${groups}) AS g ON g.group_key = f.group_key
-WHERE f.received_ns > g.deleted_ns`;
+FROM ${database}.faults AS f
+WHERE ${group.isShown}`;
 }
 
 function groupsSql(database: string): string {

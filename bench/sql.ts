@@ -1,0 +1,102 @@
+// What people's SQL costs: questions over all points of a large folder, asked of the views as a guest does, and of the
+// tables behind them, which know no runs.
+//
+// Usage: node bench/sql.ts [points, 40000000] [--save]
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createStore } from "#store/client.ts";
+import { migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
+import { describeMachine, quantile, whole } from "./support/server.ts";
+
+const [points = 40_000_000] = process.argv.slice(2).filter((word) => /^\d+$/.test(word)).map(Number);
+const runs = 1000;
+const rounds = 5;
+
+interface Question {
+  readonly view: string;
+  /** The same of the table, where it can be asked there. */
+  readonly table: string | null;
+}
+
+const questions: readonly Question[] = [
+  { view: "SELECT count() FROM metrics", table: "SELECT count() FROM tributary.metrics" },
+  {
+    view: "SELECT key, avg(value) FROM metrics GROUP BY key",
+    table: "SELECT key, avg(value) FROM tributary.metrics GROUP BY key",
+  },
+  {
+    view: "SELECT run_id, avg(value) FROM metrics GROUP BY run_id",
+    table: "SELECT group_key, avg(value) FROM tributary.metrics GROUP BY group_key",
+  },
+  {
+    view: "SELECT run_id, key, avg(value) FROM metrics GROUP BY run_id, key",
+    table: "SELECT group_key, key, avg(value) FROM tributary.metrics GROUP BY group_key, key",
+  },
+  {
+    view: "SELECT count(), max(value) FROM metrics WHERE run_id = 'run-77' AND key = 'metric_3'",
+    table:
+      "SELECT count(), max(value) FROM tributary.metrics WHERE group_key = 'default/x/run-77' AND key = 'metric_3'",
+  },
+  { view: "SELECT count(), max(value) FROM metrics_of(run = 'run-77') WHERE key = 'metric_3'", table: null },
+];
+
+async function fill(store: Store): Promise<void> {
+  await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
+    SELECT concat('default/x/run-', toString(number)), 'default', 'xtrack', concat('run-', toString(number)), 1 FROM numbers(${runs})`);
+  const slice = 2_000_000;
+  for (let from = 0; from < points; from += slice) {
+    const count = Math.min(slice, points - from);
+    await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, phase, step, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)
+      SELECT concat('default/x/run-', toString(intDiv(number, 10) % ${runs})), concat('metric_', toString(number % 10)), 'w0', 'train',
+        intDiv(number, ${runs * 10}), 1700000000000000000 + number * 1000, sin(number), 'xtrack', number + 1, -1,
+        1700000000000000000 + number * 1000, intDiv(number, 1000), number % 1000
+      FROM numbers(${from}, ${count})`);
+  }
+}
+
+/** A merge that goes on would be measured too. */
+async function settle(store: Store): Promise<void> {
+  for (;;) {
+    const [row] = await store.query<{ n: string }>({ sql: "SELECT count() AS n FROM system.merges" });
+    if (row?.n === "0") return;
+    await sleep(200);
+  }
+}
+
+async function time(store: Store, sql: string, asGuest: boolean): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now();
+    for await (const _ of store.stream({ sql }, { format: "rows", asGuest }));
+    times.push(performance.now() - began);
+  }
+  return quantile(times, 0.5);
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), "sql-bench-"));
+const store = await createStore({ kind: "embedded", dataDir });
+await migrate(store);
+await fill(store);
+await settle(store);
+const lines: string[] = [];
+for (const { view, table } of questions) {
+  const byView = await time(store, view, true);
+  const byTable = table === null ? "" : (await time(store, table, false)).toFixed(0);
+  lines.push(`| \`${view}\` | ${byView.toFixed(0)} | ${byTable} |`);
+}
+await store.close();
+await rm(dataDir, { recursive: true, force: true });
+const page = `# SQL
+
+\`node bench/sql.ts\` on ${describeMachine()}. ${whole(points)} points of ${whole(runs)} runs, ten series each; the median of ${rounds}.
+
+| question | views, ms | tables, ms |
+| --- | ---: | ---: |
+${lines.join("\n")}
+`;
+process.stdout.write(page);
+if (process.argv.includes("--save")) await writeFile(new URL("results/sql.md", import.meta.url), page);
