@@ -17,6 +17,7 @@ const all = [
   "emit",
   "several",
   "jobs",
+  "small",
   "disk",
   "web",
 ];

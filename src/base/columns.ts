@@ -11,7 +11,6 @@ export { Float64Column, Int32Column, UInt8Column, UInt32Column };
 // An empty column owns no memory: a batch has many columns, and often few or no rows for them.
 const noBytes = new Uint8Array(0);
 const noWords = new Uint32Array(0);
-const noView = new DataView(noBytes.buffer);
 
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -22,8 +21,8 @@ export class StringColumn {
   ends: Uint32Array = noWords;
   length = 0;
   byteLength = 0;
-  /** Over `bytes`. */
-  private view: DataView = noView;
+  /** Over `bytes`, made when it is first needed: it moves a small array out of the heap, which costs more than the copy. */
+  private madeView: DataView | undefined;
 
   /**
    * As `pushBytes`, from a view over the source. Short texts are copied four bytes at a time, which takes a third of
@@ -107,6 +106,11 @@ export class StringColumn {
     return this.bytes.byteLength + this.ends.byteLength;
   }
 
+  private get view(): DataView {
+    this.madeView ??= new DataView(this.bytes.buffer);
+    return this.madeView;
+  }
+
   private makeRoom(size: number): void {
     if (this.byteLength + size > this.bytes.length) this.growBytes(this.byteLength + size);
     if (this.length === this.ends.length) this.growEnds(0);
@@ -118,7 +122,7 @@ export class StringColumn {
     wordPool.give(this.ends);
     this.bytes = noBytes;
     this.ends = noWords;
-    this.view = noView;
+    this.madeView = undefined;
     this.length = 0;
     this.byteLength = 0;
   }
@@ -128,7 +132,7 @@ export class StringColumn {
     grown.set(this.bytes.subarray(0, this.byteLength));
     bytePool.give(this.bytes);
     this.bytes = grown;
-    this.view = new DataView(grown.buffer);
+    this.madeView = undefined;
   }
 
   private growEnds(needed: number): void {

@@ -2,9 +2,12 @@
 
 import { type ArrayPool, bytePool, doublePool, integerPool, wordPool } from "./array-pool.ts";
 
-/** The next capacity: quickly past the small sizes, where most of the copying would happen, then by doubling. */
-export function grownSize(size: number, needed: number): number {
-  return Math.max(size < 1024 ? size * 4 : size * 2, needed, 16);
+/**
+ * The next capacity: quickly past the small sizes, where most of the copying would happen, then by doubling. The first is
+ * of at most 64 bytes, which the runtime keeps in its heap: a record that comes alone has dozens of columns of one row.
+ */
+export function grownSize(size: number, needed: number, least = 16): number {
+  return Math.max(size < 1024 ? size * 4 : size * 2, needed, least);
 }
 
 const noDoubles = new Float64Array(0);
@@ -57,7 +60,8 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
   }
 
   protected grow(needed: number): void {
-    const grown = this.pool.take(grownSize(this.values.length, needed));
+    const { BYTES_PER_ELEMENT: width, length } = this.values;
+    const grown = this.pool.take(grownSize(length, needed, width === 8 ? 8 : 16));
     grown.set(this.values);
     this.pool.give(this.values);
     this.values = grown;

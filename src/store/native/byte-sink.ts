@@ -5,6 +5,8 @@
 import { bytePool } from "#base/array-pool.ts";
 
 const textEncoder = new TextEncoder();
+const double = new Float64Array(1);
+const doubleBytes = new Uint8Array(double.buffer);
 
 export class ByteSink {
   bytes: Uint8Array;
@@ -36,6 +38,16 @@ export class ByteSink {
 
   writeByte(value: number): void {
     this.bytes[this.length++] = value;
+  }
+
+  writeUInt32(value: number): void {
+    let rest = value;
+    for (let i = 0; i < 4; i++, rest >>>= 8) this.bytes[this.length++] = rest & 255;
+  }
+
+  writeFloat64(value: number): void {
+    double[0] = value;
+    for (let i = 0; i < 8; i++) this.bytes[this.length++] = doubleBytes[i] as number;
   }
 
   writeUInt64(value: number): void {

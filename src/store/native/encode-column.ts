@@ -90,15 +90,29 @@ function encodeFixed(
   runs: readonly Run[],
 ): void {
   sink.reserve(rowCount(runs) * 8);
-  for (const { part, start, end } of runs) {
-    sink.writeBytes(viewOf((parts[part] as Float64Column).values, start, end));
-  }
+  for (const { part, start, end } of runs) writeValues(sink, (parts[part] as Float64Column).values, start, end);
+}
+
+/** A view of a small array moves it out of the runtime's heap, which costs more than to write its few values one by one. */
+const fewValues = 16;
+
+function writeValues(
+  sink: ByteSink,
+  values: Uint32Array | Int32Array | Float64Array | Uint8Array,
+  start: number,
+  end: number,
+): void {
+  if (end - start > fewValues) sink.writeBytes(viewOf(values, start, end));
+  else if (values instanceof Float64Array)
+    for (let at = start; at < end; at++) sink.writeFloat64(values[at] as number);
+  else if (values instanceof Uint8Array) for (let at = start; at < end; at++) sink.writeByte(values[at] as number);
+  else for (let at = start; at < end; at++) sink.writeUInt32(values[at] as number);
 }
 
 function encodeInt64(sink: ByteSink, parts: Parts<Int64Column>, runs: readonly Run[]): void {
   sink.reserve(rowCount(runs) * 8);
   for (const { part, start, end } of runs) {
-    sink.writeBytes(viewOf((parts[part] as Int64Column).words, start * 2, end * 2));
+    writeValues(sink, (parts[part] as Int64Column).words, start * 2, end * 2);
   }
 }
 
@@ -113,6 +127,10 @@ function encodeStrings(sink: ByteSink, parts: Parts<StringColumn>, runs: readonl
     }
     let from = start === 0 ? 0 : (ends[start - 1] as number);
     sink.reserve((end - start) * 5 + (ends[end - 1] as number) - from);
+    if (end - start <= fewTexts) {
+      writeFewTexts(sink, parts[part] as StringColumn, start, end);
+      continue;
+    }
     const target = sink.bytes;
     const into = new DataView(target.buffer, target.byteOffset, target.length);
     const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -139,6 +157,20 @@ function encodeStrings(sink: ByteSink, parts: Parts<StringColumn>, runs: readonl
   }
 }
 
+/** Below this the two views that the quick way needs take longer than it saves. */
+const fewTexts = 4;
+
+function writeFewTexts(sink: ByteSink, { bytes, ends }: StringColumn, start: number, end: number): void {
+  let from = start === 0 ? 0 : (ends[start - 1] as number);
+  for (let row = start; row < end; row++) {
+    const to = ends[row] as number;
+    sink.writeVarint(to - from);
+    if (to - from < 64) while (from < to) sink.writeByte(bytes[from++] as number);
+    else sink.writeBytes(bytes.subarray(from, to));
+    from = to;
+  }
+}
+
 /** `extra`, `raw` and their like are empty almost always. */
 function isAllEmpty(ends: Uint32Array, start: number, end: number): boolean {
   return ends[end - 1] === (start === 0 ? 0 : ends[start - 1]);
@@ -152,7 +184,7 @@ function encodeNullable(
 ): void {
   sink.reserve(rowCount(runs));
   for (const { part, start, end } of runs) {
-    sink.writeBytes((parts[part] as NullableColumn<StringColumn>).nulls.values.subarray(start, end));
+    writeValues(sink, (parts[part] as NullableColumn<StringColumn>).nulls.values, start, end);
   }
   encodeValues(
     sink,

@@ -1,0 +1,150 @@
+// Small requests of many senders: Cirron batches of 1, 5 and 20 spans of 1,000 processes over 32 connections, gzipped as
+// the SDK does, with and without keep-alive and at half of what was reached; then Semantiva lines, one and a thousand a
+// request. A real server with its embedded engine; an answer is given when the bytes are synced.
+//
+// Usage: node bench/small.ts [batches, 12000] [--save] [--prof DIR]
+
+import { randomBytes } from "node:crypto";
+import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type RawLoad, type RawResult, sendRaw, toRequest } from "./support/raw-http.ts";
+import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+
+const words = process.argv.slice(2);
+const [batches = 12_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
+const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
+const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const processes = 1000;
+const connections = 32;
+const firstNs = 1_794_710_577_348_002_561n;
+
+const hex = (): string => randomBytes(16).toString("hex");
+const sessions = Array.from({ length: processes }, hex);
+
+/** The next batch of a process: its spans stand under its session. */
+function toBatch(at: number, spans: number): Buffer {
+  const of = at % processes;
+  const pid = 1000 + of;
+  const rows = Array.from({ length: spans }, (_, index) => {
+    const start = firstNs + BigInt(at) * 1_000_000n + BigInt(index) * 1000n;
+    return `{"id": "${hex()}", "name": "forward", "parent_id": "${sessions[of]}", "index": null, "start_ns": ${start}, "end_ns": ${start + 1_908_697n}, "cpu_ns": null, "gpu_ns": 1847551, "memory_peak_bytes": null, "thread_id": 140273923232064, "pid": ${pid}, "rank": 0, "attrs": {"mode": "train"}, "mark_ids": []}`;
+  });
+  const head = `"schema_version": 1, "sdk_version": "0.0.0", "batch_id": "${hex()}", "created_ns": ${firstNs}`;
+  return gzipSync(`{${head}, "spans": [${rows.join(", ")}], "marks": [], "snapshots": []}`);
+}
+
+const cirronHeaders = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
+
+function cirronRequests(spans: number, count: number, isFresh = false): Buffer[] {
+  return Array.from({ length: count }, (_, at) =>
+    toRequest("/v1/traces", toBatch(at, spans), cirronHeaders, isFresh),
+  );
+}
+
+const template = readFileSync(new URL("../examples/data/semantiva/sweep.trace.jsonl", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line.includes('"record_type": "ser"'));
+
+/** Lines of real nodes, each in a run of its own. */
+function semantivaRequests(lines: number, count: number): Buffer[] {
+  let at = 0;
+  const line = (): string => {
+    const text = template[at++ % template.length] as string;
+    return text.replace(/"run_id": "[^"]*"/, `"run_id": "${hex()}"`);
+  };
+  return Array.from({ length: count }, () => {
+    const body = Buffer.from(Array.from({ length: lines }, line).join("\n"));
+    return toRequest("/v1/trace-stream", body, ["content-type: application/x-ndjson"]);
+  });
+}
+
+/** What the disk takes to sync a small append. */
+function syncTimes(folder: string): number[] {
+  const file = openSync(join(folder, "sync-probe"), "w");
+  const block = Buffer.alloc(4096, 1);
+  const times = Array.from({ length: 200 }, () => {
+    writeSync(file, block);
+    const began = performance.now();
+    fdatasyncSync(file);
+    return performance.now() - began;
+  });
+  closeSync(file);
+  return times;
+}
+
+interface Row {
+  readonly name: string;
+  readonly load: RawLoad;
+  readonly records: number;
+}
+
+async function run(row: Row): Promise<{ line: string; perSecond: number }> {
+  const server = await startServer({ nodeFlags });
+  const port = Number(new URL(server.url).port);
+  const warm = cirronRequests(5, 1000, row.load.isFresh);
+  await sendRaw(port, { ...row.load, requests: warm, perSecond: 2000 });
+  await server.drained();
+  const measured = await measure(server, () => sendRaw(port, row.load));
+  const { result, seconds, queryableS, serverMs, engineMs, clientMs, peaks } = measured;
+  await server.close();
+  const perSecond = result.sent / seconds;
+  const us = (ms: number): string => whole((ms * 1000) / result.sent);
+  const latency = [0.5, 0.99].map((q) => quantile(result.latenciesMs, q).toFixed(1)).join(" · ");
+  const line = `| ${row.name} | ${whole(result.sent)} | ${result.refused} | ${whole(perSecond)} | ${whole((result.sent * row.records) / queryableS)} | ${us(serverMs)} | ${us(engineMs)} | ${us(clientMs)} | ${latency} | ${peaks} |`;
+  console.log(line);
+  return { line, perSecond };
+}
+
+async function measure(server: BenchServer, work: () => Promise<RawResult>) {
+  const before = await server.usage();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - began) / 1000;
+  const spent = process.cpuUsage(cpu);
+  await server.drained();
+  const queryableS = (performance.now() - began) / 1000;
+  const after = await server.usage();
+  return {
+    result,
+    seconds,
+    queryableS,
+    serverMs: after.server.cpuMs - before.server.cpuMs,
+    engineMs: after.engine.cpuMs - before.engine.cpuMs,
+    clientMs: (spent.user + spent.system) / 1000,
+    peaks: `${after.server.peakMiB} · ${after.engine.peakMiB}`,
+  };
+}
+
+const lines: string[] = [];
+let reached = 0;
+for (const spans of [1, 5, 20]) {
+  const load = { requests: cirronRequests(spans, batches), connections };
+  const { line, perSecond } = await run({ name: `Cirron, ${spans} a batch`, load, records: spans });
+  lines.push(line);
+  if (spans === 5) reached = perSecond;
+}
+const fresh = { requests: cirronRequests(5, batches / 2, true), connections, isFresh: true };
+lines.push((await run({ name: "Cirron, 5 a batch, no keep-alive", load: fresh, records: 5 })).line);
+const half = { requests: cirronRequests(5, batches / 2), connections, perSecond: reached / 2 };
+const server = await startServer();
+const syncs = syncTimes(server.dataDir);
+await server.close();
+lines.push((await run({ name: "Cirron, 5 a batch, at half of that rate", load: half, records: 5 })).line);
+const single = { requests: semantivaRequests(1, batches), connections };
+lines.push((await run({ name: "Semantiva, 1 line a request", load: single, records: 1 })).line);
+const many = { requests: semantivaRequests(1000, 100), connections: 4 };
+lines.push((await run({ name: "Semantiva, 1,000 lines a request", load: many, records: 1000 })).line);
+
+const page = `# Small requests
+
+\`node bench/small.ts\` on ${describeMachine()}. ${whole(processes)} processes over ${connections} connections (4 for the requests of 1,000 lines); client, server and engine share these cores. The disk synced an append of 4 KiB in ${quantile(syncs, 0.5).toFixed(1)} ms (p99 ${quantile(syncs, 0.99).toFixed(1)}) when nothing else ran.
+
+| | requests | refused | requests/s durable | records/s queryable | server µs a request | engine µs | client µs | latency ms: p50 · p99 | peak MiB: server · engine |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+${lines.join("\n")}
+`;
+process.stdout.write(page);
+if (words.includes("--save")) await writeFile(new URL("results/small.md", import.meta.url), page);
