@@ -18,7 +18,10 @@ import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
 
-const [points = 1_000_000, spans = 200_000] = process.argv.slice(2).filter((word) => /^\d+$/.test(word)).map(Number);
+const [points = 1_000_000, spans = 200_000] = process.argv
+  .slice(2)
+  .filter((word) => /^\d+$/.test(word))
+  .map(Number);
 const seriesEach = 10;
 const firstUs = 1_700_000_000_000_000;
 
@@ -42,19 +45,21 @@ function createRandom(seed: number): () => number {
 }
 
 /** Ten series of one worker, a step about every 250 ms, each value sent as a metric of its own. */
-async function sendPoints(server: BenchServer, valueOf: (step: number, random: () => number) => number): Promise<void> {
+async function sendPoints(server: BenchServer, pick: (step: number, random: () => number) => number): Promise<void> {
   const random = createRandom(7);
   const socket = connect(server.xtrackPort, "127.0.0.1");
   await once(socket, "connect");
   socket.resume();
   let us = firstUs;
   let seq = 1;
-  const frames: Buffer[] = [toFrame(`{"v":1,"t":"run_start","m":{"seq":1,"ts":${us},"wid":"w"},"p":{"run_id":"disk"}}`)];
+  const frames: Buffer[] = [
+    toFrame(`{"v":1,"t":"run_start","m":{"seq":1,"ts":${us},"wid":"w"},"p":{"run_id":"disk"}}`),
+  ];
   for (let step = 0; step < points / seriesEach; step++) {
     us += 240_000 + Math.floor(20_000 * random());
     for (let series = 0; series < seriesEach; series++) {
       us += 5 + Math.floor(40 * random());
-      const p = `{"run_id":"disk","key":"train/loss_${series}","value":${valueOf(step, random)},"step":${step}}`;
+      const p = `{"run_id":"disk","key":"train/loss_${series}","value":${pick(step, random)},"step":${step}}`;
       frames.push(toFrame(`{"v":1,"t":"metric","m":{"seq":${++seq},"ts":${us},"wid":"w"},"p":${p}}`));
     }
     if (frames.length < 5000) continue;

@@ -1,7 +1,7 @@
 // Many jobs at once, each slow: 1,000 workers, each on its own connection and with its own run, ten metrics a second. How
 // much of a core they take, and how soon a point can be queried. A real server with its embedded engine.
 //
-// Usage: node bench/jobs.ts [--save]
+// Usage: node bench/jobs.ts [jobs, 1000] [seconds, 15] [--save] [--prof DIR]
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -9,9 +9,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
 
-const jobs = 1000;
+const [jobs = 1000, seconds = 15] = process.argv
+  .slice(2)
+  .filter((word) => /^\d+$/.test(word))
+  .map(Number);
 const perSecond = 10;
-const seconds = 15;
 const tickMs = 1000 / perSecond;
 
 function frame(type: string, seq: number, payload: object): Buffer {
@@ -22,7 +24,9 @@ function frame(type: string, seq: number, payload: object): Buffer {
   return Buffer.concat([head, text]);
 }
 
-const server = await startServer();
+const profileAt = process.argv.indexOf("--prof");
+const nodeFlags = profileAt < 0 ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.argv[profileAt + 1]}`];
+const server = await startServer({ nodeFlags });
 const sockets: Socket[] = [];
 for (let job = 0; job < jobs; job++) {
   const socket = connect(server.xtrackPort, "127.0.0.1");

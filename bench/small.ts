@@ -38,9 +38,7 @@ function toBatch(at: number, spans: number): Buffer {
 const cirronHeaders = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
 
 function cirronRequests(spans: number, count: number, isFresh = false): Buffer[] {
-  return Array.from({ length: count }, (_, at) =>
-    toRequest("/v1/traces", toBatch(at, spans), cirronHeaders, isFresh),
-  );
+  return Array.from({ length: count }, (_, at) => toRequest("/v1/traces", toBatch(at, spans), cirronHeaders, isFresh));
 }
 
 const template = readFileSync(new URL("../examples/data/semantiva/sweep.trace.jsonl", import.meta.url), "utf8")

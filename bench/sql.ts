@@ -12,7 +12,10 @@ import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 
-const [points = 40_000_000] = process.argv.slice(2).filter((word) => /^\d+$/.test(word)).map(Number);
+const [points = 40_000_000] = process.argv
+  .slice(2)
+  .filter((word) => /^\d+$/.test(word))
+  .map(Number);
 const runs = 1000;
 const rounds = 5;
 

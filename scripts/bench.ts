@@ -18,6 +18,7 @@ const all = [
   "several",
   "jobs",
   "small",
+  "peers",
   "disk",
   "web",
 ];

@@ -143,15 +143,19 @@ class XtrackBatch {
   /** The rows that no single event has: sequence ranges and faults. */
   ownParts(): AnyTablePart[] {
     const parts: AnyTablePart[] = [];
-    const ranges = createRows("seq_ranges");
-    for (const range of this.ranges) range.pushTo(ranges);
-    ranges.received_ns.padTo(this.ranges.length, this.meta.receivedNs);
-    ranges.jpos.padTo(this.ranges.length, BigInt(this.meta.position));
-    for (let row = 0; row < this.ranges.length; row++) ranges.jrow.push(row);
-    if (this.ranges.length > 0) parts.push({ table: "seq_ranges", rows: ranges, dropped: null });
+    if (this.ranges.length > 0) parts.push(this.toRangeRows());
     const faults = this.toFaultRows();
     if (faults !== undefined) parts.push(faults);
     return parts;
+  }
+
+  private toRangeRows(): AnyTablePart {
+    const rows = createRows("seq_ranges");
+    for (const range of this.ranges) range.pushTo(rows);
+    rows.received_ns.padTo(this.ranges.length, this.meta.receivedNs);
+    rows.jpos.padTo(this.ranges.length, BigInt(this.meta.position));
+    for (let row = 0; row < this.ranges.length; row++) rows.jrow.push(row);
+    return { table: "seq_ranges", rows, dropped: null };
   }
 
   private streamOf(key: number, event: number): WorkerStream {
@@ -225,9 +229,11 @@ class XtrackBatch {
   }
 
   private toFaultRows(): AnyTablePart | undefined {
+    const { faults } = this;
+    if (faults.length === 0) return undefined;
     const { workspace, receivedNs, position, transport } = this.meta;
     const rows = createRows("faults");
-    for (const { fault, groupKey } of this.faults) {
+    for (const { fault, groupKey } of faults) {
       const id = faultId(fault);
       if (!isNewFault(this.state.faults, workspace, id)) continue;
       const context = { workspace, groupKey, protocol: "xtrack", transport, receivedNs, position };

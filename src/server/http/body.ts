@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough, Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { createGunzip, createInflate, gunzip, inflate } from "node:zlib";
+import { createGunzip, createInflate, gunzip, gunzipSync, inflate } from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 
@@ -50,9 +50,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, sha
   if (encoding === "identity") return { bytes: sent };
   const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
   try {
-    const decode = encoding === "gzip" ? gunzipBytes : inflateBytes;
-    const maxOutputLength = Math.min(limits.bytesMax, byRatio);
-    const bytes = await decode(sent, { maxOutputLength, chunkSize: chunkBytesOf(sent, encoding) });
+    const bytes = await decode(sent, encoding, Math.min(limits.bytesMax, byRatio));
     if (!share.hold(sent.length + bytes.length)) throw refuseCrowded();
     return sent.length < bytes.length ? { bytes, packed: { encoding, bytes: sent } } : { bytes };
   } catch (error) {
@@ -64,18 +62,44 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, sha
   }
 }
 
+/** No more than this is decoded at once, whatever a body says of itself. */
+const smallBytes = 64 * 1024;
 const chunkBytesUsual = 64 * 1024;
 const chunkBytesMost = 4 * 1024 * 1024;
 
+async function decode(sent: Uint8Array, encoding: Packing, maxOutputLength: number): Promise<Uint8Array> {
+  const size = sizeOf(sent, encoding);
+  const small = size === null ? null : decodeSmall(sent, size, maxOutputLength);
+  if (small !== null) return small;
+  const chunkSize = Math.max(chunkBytesUsual, Math.min((size ?? 0) + 1, chunkBytesMost));
+  return encoding === "gzip"
+    ? gunzipBytes(sent, { maxOutputLength, chunkSize })
+    : inflateBytes(sent, { maxOutputLength, chunkSize });
+}
+
 /**
- * A gzip body ends with its size. Where that is believable the output gets a buffer of this size at once: the default
- * of 16 KiB costs a trip to another thread for each, and a copy of all at the end.
+ * A gzip body ends with its size, and deflate makes at most 1032 bytes of one. Where the size is known the output gets a
+ * buffer of it at once, one byte more so that the end is seen with room left: the default of 16 KiB costs a trip to
+ * another thread for each, and a copy of all at the end.
  */
-function chunkBytesOf(sent: Uint8Array, encoding: Encoding): number {
-  if (encoding !== "gzip" || sent.length < 18) return chunkBytesUsual;
+function sizeOf(sent: Uint8Array, encoding: Packing): number | null {
+  if (encoding !== "gzip" || sent.length < 18) return null;
   const size = new DataView(sent.buffer, sent.byteOffset + sent.length - 4, 4).getUint32(0, true);
-  // One byte more, so that the end is seen with room left. Deflate makes at most 1032 bytes of one.
-  return Math.max(chunkBytesUsual, Math.min(size + 1, sent.length * 1032, chunkBytesMost));
+  return Math.min(size, sent.length * 1032);
+}
+
+/**
+ * A small body is decoded here and now: handing it to another thread and hearing of its end takes several times as long.
+ * Null for one that is not small, or that becomes more than it says.
+ */
+function decodeSmall(sent: Uint8Array, size: number, bytesMax: number): Uint8Array | null {
+  if (size > smallBytes || sent.length > smallBytes || bytesMax < smallBytes) return null;
+  try {
+    return gunzipSync(sent, { maxOutputLength: smallBytes, chunkSize: Math.max(1024, size + 1) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return null;
+    throw error;
+  }
 }
 
 /** The body as a stream, decompressed; it errors with a BodyRefusal at the limit. For bodies too large for memory. */
@@ -118,7 +142,8 @@ export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
   return undefined;
 }
 
-type Encoding = "identity" | "gzip" | "deflate";
+type Packing = "gzip" | "deflate";
+type Encoding = "identity" | Packing;
 
 function readEncoding(request: IncomingMessage): Encoding {
   const word = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
@@ -152,10 +177,13 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
       chunks.length = 0;
       reject(refusal ?? crowded);
     });
-    const slow = setInterval(() => {
-      const isSlow = length < (performance.now() - startedMs) * (slowBytesPerS / 1000);
-      if (isSlow && !request.complete) request.destroy();
-    }, slowAfterMs).unref();
+    // Most bodies are whole when their request is read, and need no watch.
+    const slow = request.complete
+      ? undefined
+      : setInterval(() => {
+          const isSlow = length < (performance.now() - startedMs) * (slowBytesPerS / 1000);
+          if (isSlow && !request.complete) request.destroy();
+        }, slowAfterMs).unref();
     request.once("close", () => clearInterval(slow));
     request.once("end", () => clearInterval(slow));
     request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));

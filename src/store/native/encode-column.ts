@@ -103,8 +103,7 @@ function writeValues(
   end: number,
 ): void {
   if (end - start > fewValues) sink.writeBytes(viewOf(values, start, end));
-  else if (values instanceof Float64Array)
-    for (let at = start; at < end; at++) sink.writeFloat64(values[at] as number);
+  else if (values instanceof Float64Array) for (let at = start; at < end; at++) sink.writeFloat64(values[at] as number);
   else if (values instanceof Uint8Array) for (let at = start; at < end; at++) sink.writeByte(values[at] as number);
   else for (let at = start; at < end; at++) sink.writeUInt32(values[at] as number);
 }

@@ -108,7 +108,11 @@ function viewsOf({ target, sources }: Summary, { database, cluster }: Dialect) {
 }
 
 /** Gives columns that are there their codecs; rows that are stored get them when they are merged. */
-export function changeCodecs(layout: TableLayout, columns: readonly string[], { database, cluster }: Dialect): string[] {
+export function changeCodecs(
+  layout: TableLayout,
+  columns: readonly string[],
+  { database, cluster }: Dialect,
+): string[] {
   const mine = columns.filter((column) => Object.hasOwn(layout.columns, column));
   const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
   const suffix = cluster !== null && layout.shardBy !== null ? "_local" : "";

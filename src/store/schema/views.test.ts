@@ -9,14 +9,6 @@ import { cutSql } from "./trace-views.ts";
 import { guestDatabaseOf, viewSelects } from "./views.ts";
 
 const session = "5e551011";
-const gone = {
-  version: 1n,
-  workspace: "lab",
-  group_key: "lab/x/gone",
-  protocol: "xtrack",
-  run_id: "gone",
-  deleted_ns: 1000n,
-};
 
 /** What a text of more than 256 bytes is cut to. */
 function cut(text: string): string {
@@ -50,7 +42,7 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
         model_id: "m",
       },
       { ...at, group_key: "lab/x/run-2", protocol: "xtrack", run_id: "run-2" },
-      gone,
+      { ...at, group_key: "lab/x/gone", protocol: "xtrack", run_id: "gone", deleted_ns: 1000n },
       // The newest version of a group counts.
       { ...at, group_key: "lab/c/1", protocol: "cirron", run_id: "old", session_id: "old", version: 0n },
     ];
@@ -319,24 +311,6 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
   it("hides what a deletion covers, and shows what came after it", async () => {
     expect(await ask("SELECT ts_ns FROM @metrics WHERE run_id = 'gone'")).toEqual([{ ts_ns: "2" }]);
     expect(await ask("SELECT ts_ns FROM @metrics_of(run = 'gone')")).toEqual([{ ts_ns: "2" }]);
-  });
-
-  it("shows a row whose group is still on its way to the store under no run", async () => {
-    await put("logs", [{ group_key: "lab/x/new", msg: "first", ts_ns: 1n, received_ns: 5n }]);
-    expect(await ask("SELECT run_id, workspace, msg FROM @logs")).toEqual([{ run_id: "", workspace: "", msg: "first" }]);
-  });
-
-  it("counts rows without reading them while no deletion is under way", async () => {
-    const explain = async () =>
-      (await ask("SELECT explain FROM (EXPLAIN SELECT count() FROM @metrics)")).map((row) => row["explain"]).join("\n");
-    expect(await explain()).toContain("ReadFromMergeTree");
-    await store.ddl(`DELETE FROM ${store.database}.groups WHERE group_key = 'lab/x/gone'`);
-    try {
-      expect(await explain()).not.toContain("ReadFromMergeTree");
-      expect(await ask("SELECT count() AS n FROM @metrics")).toEqual([{ n: "3" }]);
-    } finally {
-      await store.insert("groups", blockOf("groups", [gone]), { token: "gone again" });
-    }
   });
 
   it("gives a metric its documented columns", async () => {
