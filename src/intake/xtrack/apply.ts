@@ -19,7 +19,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
 import { frameAt } from "#wire/xtrack/segments.ts";
-import type { DecodedXtrack, XtrackRecord } from "#wire/xtrack/stream.ts";
+import type { DecodedXtrack, StreamSwitch, XtrackRecord } from "#wire/xtrack/stream.ts";
 import { SeqRange } from "./seq-ranges.ts";
 
 export function toGroupKey(workspace: string, run: string): GroupKey {
@@ -59,6 +59,7 @@ class XtrackBatch {
   private readonly record: XtrackRecord;
   private readonly meta: ArrivedAt;
   private readonly columns: EventColumns;
+  private readonly switches: readonly StreamSwitch[];
   /** One byte an event, 1 where it must not be stored; made with the first such event. */
   private dropped: Uint8Array | null = null;
   private readonly groupKeys: readonly GroupKey[];
@@ -70,6 +71,7 @@ class XtrackBatch {
     this.record = record;
     this.meta = meta;
     this.columns = decoded.columns;
+    this.switches = decoded.switches ?? [];
     this.found = new FaultList(meta.faultsMax);
     for (const placed of placeFaults(decoded, meta.workspace)) this.found.add(() => placed);
     this.groupKeys = this.columns.run.keys.map((run) => toGroupKey(meta.workspace, run));
@@ -208,7 +210,8 @@ class XtrackBatch {
     const offset = columns.offset.at(event);
     const place = { ...(record.file === "" ? {} : { file: record.file }), offset };
     const detail = `another event of run ${columns.run.at(event)} has sequence number ${columns.seq.at(event)} and the same time`;
-    const raw = frameAt(record.body, record.offset, offset).subarray(4);
+    const from = this.switches.findLast((stream) => stream.event <= event) ?? { ...record, at: 0 };
+    const raw = frameAt(record.body.subarray(from.at), from.offset, offset).subarray(4);
     const fault: Fault = { code: "identity_conflict", detail, place, raw };
     return { fault, groupKey: this.groupKeys[columns.run.codes[event] as number] as string };
   }

@@ -2,6 +2,7 @@
 //
 // Chunks gather and are decoded in turns with other streams. While a record is on its way to the disk, what gathers goes
 // together, so that a worker that sends many small events makes few records; when much has gathered it does not wait.
+// Small pieces go together with those of other streams, see gatherer.ts.
 
 import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
@@ -9,6 +10,7 @@ import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-i
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
+import { type Gatherer, smallPieceBytes } from "./gatherer.ts";
 import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
@@ -44,13 +46,23 @@ export interface Room {
   readonly presence: PresenceBook;
   readonly counters: IntakeCounters;
   /** Takes a record that the journal had no room for; false when it is lost. */
-  hold(stream: FrameStream, record: FrameRecord): boolean;
+  hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean;
+  /** Who gathers the small pieces of streams like this one. */
+  gathererOf(origin: StreamOrigin): Gatherer;
   /** Calls `work` in its turn. */
   takeTurn(stream: FrameStream): void;
   /** Records wait for room in the journal: a new one gets in line. */
   isCrowded(): boolean;
   /** The stream is over. */
   leave(stream: FrameStream): void;
+}
+
+/** Who keeps records that the journal had no room for. */
+export interface RecordHolder {
+  readonly isPatient: boolean;
+  readonly heldBytes: number;
+  /** Offers the oldest of them again, and says how many bytes were taken; 0 when there is no room. */
+  offerHeld(): number;
 }
 
 export interface FrameRecord {
@@ -75,7 +87,7 @@ const shutdownMs = 2000;
 const speakersMax = 1000;
 const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_frame_torn", "xtrack_frame_too_large"]);
 
-export class FrameStream {
+export class FrameStream implements RecordHolder {
   /** Whole frames found so far. */
   frames = 0;
   /** Tell the outcome of each event, that of the frame in hand included. */
@@ -95,6 +107,7 @@ export class FrameStream {
   private flying = 0;
   private flyingBytes = 0;
   private held: HeldRecord[] = [];
+  private gatherer: Gatherer | undefined;
   private isEnding = false;
   private isGivenUp = false;
   private whenSettled: (() => void) | undefined;
@@ -177,23 +190,49 @@ export class FrameStream {
     const chunks = this.gathered.splice(0, count);
     this.gatheredBytes -= bytes;
     this.room.counters.gatheredBytes -= bytes;
-    this.take(this.source.push(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+    const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+    if (this.isShareable(joined)) this.share(joined);
+    else {
+      // A piece that waits there came before this one.
+      this.gatherer?.flush();
+      this.take(this.source.push(joined));
+    }
     if (!this.arriving.hold(this.source.pendingBytes)) this.events.onNoRoom();
     // When something is on its way, its landing tells.
     if (this.flying === 0) this.events.onRoom();
     this.checkSettled();
   }
 
+  /** Who waits for acks has records of its own: it may be made to wait for them. So has everybody who is in line. */
+  private isShareable(chunk: Uint8Array): boolean {
+    if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.room.isCrowded()) return false;
+    return chunk.length <= smallPieceBytes && this.frames > 0;
+  }
+
+  private share(piece: Uint8Array): void {
+    this.gatherer ??= this.room.gathererOf(this.origin);
+    const { gatherer } = this;
+    const chunk = this.source.pushShared(piece, gatherer.shared);
+    if (chunk === null) return;
+    const { decoded, firstFault, body } = chunk;
+    const firstReported = this.hear(chunk);
+    if (chunk.isEmpty) return;
+    const outcomes = firstReported === undefined ? [] : toOutcomes(decoded, firstReported, firstFault);
+    this.flying++;
+    this.flyingBytes += body.length;
+    gatherer.add(chunk, () => this.land(body.length, outcomes));
+  }
+
   private take(chunk: StreamChunk | null): void {
     if (chunk === null) return;
     const { decoded, body, offset, currentRun, file } = chunk;
-    const firstReported = this.hear(decoded);
+    const firstReported = this.hear(chunk);
     if (chunk.isEmpty || this.origin.isHeardOnly) return;
     const { workspace, transport, source, runOverride } = this.origin;
     const arrival = { workspace, transport, source, runOverride, imported: false };
     const receivedNs = this.room.options.nowNs();
     const input = { kind: "xtrack_frames" as const, ...arrival, receivedNs, body, offset, currentRun, file };
-    const outcomes = firstReported === undefined ? [] : toOutcomes(decoded, firstReported);
+    const outcomes = firstReported === undefined ? [] : toOutcomes(decoded, firstReported, 0);
     const { counters } = this.room;
     counters.records++;
     counters.events += decoded.columns.length;
@@ -204,18 +243,17 @@ export class FrameStream {
   }
 
   /** Tells what was found; the first event whose outcome is to be reported, undefined for none. */
-  private hear(decoded: DecodedXtrack): number | undefined {
-    const { columns, faults } = decoded;
-    this.frames += columns.length;
-    for (const { fault } of faults) if (!noFrame.has(fault.code)) this.frames++;
+  private hear({ decoded: { columns, faults }, firstEvent, firstFault }: StreamChunk): number | undefined {
+    this.frames += columns.length - firstEvent;
+    for (const { fault } of faults.slice(firstFault)) if (!noFrame.has(fault.code)) this.frames++;
     const wasReporting = this.reports;
-    const askedAcks = findAsk(columns, "ack");
+    const askedAcks = findAsk(columns, "ack", firstEvent);
     if (askedAcks !== undefined) this.events.onAsk("ack");
-    if (findAsk(columns, "command") !== undefined) this.events.onAsk("command");
-    for (const { runId, wid } of findSpeakers(columns)) this.hearSpeaker(runId, wid);
-    for (const ack of findLooseAcks(columns)) this.events.onAck(ack);
+    if (findAsk(columns, "command", firstEvent) !== undefined) this.events.onAsk("command");
+    for (const { runId, wid } of findSpeakers(columns, firstEvent)) this.hearSpeaker(runId, wid);
+    for (const ack of findLooseAcks(columns, firstEvent)) this.events.onAck(ack);
     if (!this.reports) return undefined;
-    return wasReporting ? 0 : (askedAcks ?? 0);
+    return wasReporting ? firstEvent : (askedAcks ?? firstEvent);
   }
 
   private hearSpeaker(runId: string, wid: string): void {

@@ -12,21 +12,26 @@ import {
   FrameStream,
   type IntakeCounters,
   type IntakeSinkOptions,
+  type RecordHolder,
   type Room,
 } from "./frame-stream.ts";
+import { Gatherer } from "./gatherer.ts";
 import { LossLedger, toLossBody } from "./loss-ledger.ts";
 import type { StreamEvents, StreamOrigin } from "./ports.ts";
 import { PresenceBook } from "./presence.ts";
 import { Turns } from "./turns.ts";
 
 const retryMs = 20;
+const gatherersMax = 1000;
 
 export class IntakeSink implements Room {
   readonly options: IntakeSinkOptions;
   readonly presence = new PresenceBook();
   readonly counters: IntakeCounters = { records: 0, events: 0, lost: 0, gatheredBytes: 0, heldBytes: 0 };
   private readonly open = new Set<FrameStream>();
-  private readonly waiting = new Set<FrameStream>();
+  private readonly waiting = new Set<RecordHolder>();
+  /** By what their streams have in common. */
+  private readonly gatherers = new Map<string, Gatherer>();
   private readonly losses = new LossLedger();
   private readonly turns = new Turns();
   private timer: NodeJS.Timeout | undefined;
@@ -51,10 +56,22 @@ export class IntakeSink implements Room {
     return this.waiting.size > 0;
   }
 
-  hold(stream: FrameStream, record: FrameRecord): boolean {
+  gathererOf(origin: StreamOrigin): Gatherer {
+    const { workspace, transport, source, runOverride } = origin;
+    const name = JSON.stringify([workspace, transport, source, runOverride]);
+    const known = this.gatherers.get(name);
+    if (known !== undefined) return known;
+    // A stream that knows one keeps it; who comes from places without end must not fill our memory.
+    if (this.gatherers.size >= gatherersMax) this.gatherers.clear();
+    const gatherer = new Gatherer(this, origin);
+    this.gatherers.set(name, gatherer);
+    return gatherer;
+  }
+
+  hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean {
     const { counters, options } = this;
     const bytes = record.input.body.length;
-    if (!stream.isPatient && counters.heldBytes + bytes > options.heldBytesMax) {
+    if (!holder.isPatient && counters.heldBytes + bytes > options.heldBytesMax) {
       const { workspace, transport } = record.input;
       this.losses.add(workspace, transport, record.decoded.columns, options.nowNs());
       counters.lost += record.decoded.columns.length;
@@ -62,7 +79,7 @@ export class IntakeSink implements Room {
       return false;
     }
     counters.heldBytes += bytes;
-    this.waiting.add(stream);
+    this.waiting.add(holder);
     this.wake();
     return true;
   }
@@ -83,13 +100,13 @@ export class IntakeSink implements Room {
   private retry(): void {
     this.timer = undefined;
     const wasCrowded = this.isCrowded();
-    // One record of each stream at a time; a set goes on to what is added while it is walked through.
-    for (const stream of this.waiting) {
-      const bytes = stream.offerHeld();
-      if (bytes === 0 && stream.heldBytes > 0) break;
+    // One record of each holder at a time; a set goes on to what is added while it is walked through.
+    for (const holder of this.waiting) {
+      const bytes = holder.offerHeld();
+      if (bytes === 0 && holder.heldBytes > 0) break;
       this.counters.heldBytes -= bytes;
-      this.waiting.delete(stream);
-      if (stream.heldBytes > 0) this.waiting.add(stream);
+      this.waiting.delete(holder);
+      if (holder.heldBytes > 0) this.waiting.add(holder);
     }
     if (this.waiting.size > 0) this.wake();
     else if (wasCrowded) for (const stream of this.open) stream.hearRoom();

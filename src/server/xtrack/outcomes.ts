@@ -10,15 +10,15 @@ export interface Speaker {
   readonly wid: string;
 }
 
-/** Every (run, worker) of the events, acks and commands apart: those may come without a run. */
-export function findSpeakers(columns: EventColumns): Speaker[] {
+/** Every (run, worker) of the events from `first` on, acks and commands apart: those may come without a run. */
+export function findSpeakers(columns: EventColumns, first: number): Speaker[] {
   const { run, worker, type } = columns;
-  if (columns.length === 0) return [];
+  if (columns.length === first) return [];
   const controls = new Set(["ack", "command"].map((name) => type.keys.indexOf(name)));
   if (run.keys.length === 1 && worker.keys.length === 1 && columns.control.length === 0)
     return [{ runId: run.keys[0] as string, wid: worker.keys[0] as string }];
   const found = new Map<number, Speaker>();
-  for (let event = 0; event < columns.length; event++) {
+  for (let event = first; event < columns.length; event++) {
     const key = (run.codes[event] as number) * worker.keys.length + (worker.codes[event] as number);
     if (found.has(key) || controls.has(type.codes[event] as number)) continue;
     found.set(key, { runId: run.at(event), wid: worker.at(event) });
@@ -26,16 +26,16 @@ export function findSpeakers(columns: EventColumns): Speaker[] {
   return [...found.values()];
 }
 
-/** The first event from which on the connection reads what it asked for; undefined when nobody asked. */
-export function findAsk(columns: EventColumns, what: "ack" | "command"): number | undefined {
+/** The first event, not before `first`, from which on the connection reads what it asked for; undefined when it did not. */
+export function findAsk(columns: EventColumns, what: "ack" | "command", first: number): number | undefined {
   // Both lists are in the order of the events.
-  const start = columns.starts.find(({ accepts }) => accepts.includes(what))?.event;
-  const control = columns.control[0]?.event;
+  const start = columns.starts.find(({ event, accepts }) => event >= first && accepts.includes(what))?.event;
+  const control = columns.control.find(({ event }) => event >= first)?.event;
   return start === undefined || control === undefined ? (start ?? control) : Math.min(start, control);
 }
 
-/** One for each event from `first` on and for each refused frame whose number could be read. */
-export function toOutcomes({ columns, faults }: DecodedXtrack, first: number): EventOutcome[] {
+/** One for each event from `first` on and for each refused frame, from `firstFault` on, whose number could be read. */
+export function toOutcomes({ columns, faults }: DecodedXtrack, first: number, firstFault: number): EventOutcome[] {
   const outcomes: EventOutcome[] = [];
   const controls = new Set(columns.control.map(({ event }) => event));
   for (let event = first; event < columns.length; event++) {
@@ -43,7 +43,7 @@ export function toOutcomes({ columns, faults }: DecodedXtrack, first: number): E
     const seq = toSeq(columns.seq.at(event));
     outcomes.push({ runId: columns.run.at(event), wid: columns.worker.at(event), seq, error: null });
   }
-  for (const { fault, run, worker, seq } of faults)
+  for (const { fault, run, worker, seq } of faults.slice(firstFault))
     if (seq !== undefined) outcomes.push({ runId: run, wid: worker, seq, error: fault.detail });
   return outcomes;
 }

@@ -9,10 +9,11 @@ export interface LooseAck {
   readonly error: string;
 }
 
-export function findLooseAcks(columns: EventColumns): LooseAck[] {
-  return columns.control.flatMap(({ type, run, worker, payload }) => {
+/** Those of the events from `first` on. */
+export function findLooseAcks(columns: EventColumns, first = 0): LooseAck[] {
+  return columns.control.flatMap(({ event, type, run, worker, payload }) => {
     const { cmd_id: cmdId, status, error } = payload;
-    if (type !== "ack" || run !== "" || typeof cmdId !== "string") return [];
+    if (event < first || type !== "ack" || run !== "" || typeof cmdId !== "string") return [];
     return [{ cmdId, worker, isOk: status !== "error", error: typeof error === "string" ? error : "" }];
   });
 }

@@ -6,12 +6,14 @@
 //   note   u32 0xffffffff · u32 length of the head · head, JSON · u32 length of the bytes kept · bytes
 //
 // All lengths are big-endian. A note's head says how many bytes of the stream it stands for, so that the stream offset
-// of every frame follows from the offset of the record.
+// of every frame follows from the offset of the record. A record may hold what several streams delivered: before the
+// frames of another stream stands a note that says where these begin in it and which run they belong to.
 
 import type { FaultCode } from "#model/fault.ts";
 import { prefixBytes, readLength } from "./resync.ts";
 
 const noteMark = 0xffffffff;
+const textEncoder = new TextEncoder();
 
 export interface Note {
   /** Undefined for bytes that are no fault and must not be kept: an API key, text that went elsewhere. */
@@ -20,10 +22,19 @@ export interface Note {
   /** How many bytes of the stream this note stands for. */
   readonly length: number;
   readonly raw: Uint8Array;
+  /** What follows is of another stream. */
+  readonly from?: StreamPlace | undefined;
+}
+
+export interface StreamPlace {
+  readonly offset: number;
+  /** The run of that stream's last run_start, null when there was none. */
+  readonly currentRun: string | null;
 }
 
 export function encodeNote(note: Note): Uint8Array {
-  const head = new TextEncoder().encode(JSON.stringify({ code: note.code, detail: note.detail, length: note.length }));
+  const { code, detail, length, from } = note;
+  const head = textEncoder.encode(JSON.stringify({ code, detail, length, from }));
   const bytes = new Uint8Array(12 + head.length + note.raw.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, noteMark);
@@ -34,9 +45,16 @@ export function encodeNote(note: Note): Uint8Array {
   return bytes;
 }
 
+/** Stands before what another stream delivered. */
+export function encodeSwitch(from: StreamPlace): Uint8Array {
+  return encodeNote({ length: 0, raw: new Uint8Array(0), from });
+}
+
 export interface SegmentReader {
   frame(start: number, end: number, offset: number): void;
   note(note: Note, offset: number): void;
+  /** `at` is where the body goes on. */
+  switch(from: StreamPlace, at: number): void;
 }
 
 /** Walks the segments of a body that starts at a stream offset. The journal has checked the bytes. */
@@ -54,18 +72,27 @@ export function readSegments(body: Uint8Array, offset: number, reader: SegmentRe
     const headEnd = at + 8 + readLength(body, at + 4);
     const head = JSON.parse(new TextDecoder().decode(body.subarray(at + 8, headEnd))) as Omit<Note, "raw">;
     const rawEnd = headEnd + 4 + readLength(body, headEnd);
-    reader.note({ ...head, raw: body.slice(headEnd + 4, rawEnd) }, streamAt);
     at = rawEnd;
+    if (head.from !== undefined) {
+      streamAt = head.from.offset;
+      reader.switch(head.from, at);
+      continue;
+    }
+    reader.note({ ...head, raw: body.slice(headEnd + 4, rawEnd) }, streamAt);
     streamAt += head.length;
   }
 }
 
-/** The frame, with its length, that stands at a stream offset. */
+/** The frame, with its length, that stands at an offset of the stream which the body begins with. */
 export function frameAt(body: Uint8Array, offset: number, frameOffset: number): Uint8Array {
   let found = new Uint8Array(0);
+  let isOther = false;
   const frame = (start: number, end: number, at: number) => {
-    if (at === frameOffset) found = body.slice(start - prefixBytes, end);
+    if (at === frameOffset && !isOther) found = body.slice(start - prefixBytes, end);
   };
-  readSegments(body, offset, { frame, note: () => {} });
+  const onSwitch = () => {
+    isOther = true;
+  };
+  readSegments(body, offset, { frame, note: () => {}, switch: onSwitch });
   return found;
 }

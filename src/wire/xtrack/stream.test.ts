@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rebuildAll } from "./decode-cases.testing.ts";
 import { encodeFrame } from "./encode.ts";
+import { EventColumns } from "./event-columns.ts";
+import { encodeSwitch, frameAt } from "./segments.ts";
 import { decodeXtrack, type StreamChunk, type StreamOptions, XtrackStream } from "./stream.ts";
 import { frameOf, join } from "./stream-cases.testing.ts";
 
@@ -38,6 +40,58 @@ const all = (chunks: readonly StreamChunk[]) => {
     faults: parts.flatMap((part) => part.faults),
   };
 };
+
+describe("a record of several streams", () => {
+  const start = (run: string) => encodeFrame("run_start", { seq: 1, ts: 1 }, { run_id: run });
+  const nameless = (seq: number, key: string) => encodeFrame("metric", { seq, ts: seq }, { key, value: seq } as never);
+
+  /** Pushes pieces of streams in turn onto shared columns, and makes the record of them. */
+  function share(pieces: readonly (readonly [stream: number, bytes: Uint8Array])[], runs: readonly string[]) {
+    const streams = runs.map((run) => new XtrackStream({ currentRun: run }));
+    const shared = { columns: new EventColumns(), faults: [] };
+    const parts: Uint8Array[] = [];
+    for (const [stream, bytes] of pieces) {
+      const chunk = (streams[stream] as XtrackStream).pushShared(bytes, shared);
+      if (chunk !== null) parts.push(encodeSwitch(chunk), chunk.body);
+    }
+    return { shared, record: { body: join(...parts), offset: 0, currentRun: null, file: "" } };
+  }
+
+  it("decodes to what the streams gave, each with its own run and offsets", () => {
+    const refused = frameOf('{"v":1,"t":"metric","m":{"seq":9,"ts":1},"p":{}}');
+    const { shared, record } = share(
+      [
+        [0, nameless(1, "a")],
+        [1, nameless(1, "b")],
+        [0, join(start("c"), nameless(2, "a"))],
+        [1, join(refused, nameless(2, "b"))],
+        [0, nameless(3, "a")],
+      ],
+      ["first", "second"],
+    );
+    const again = decodeXtrack(record);
+    expect(told(again)).toEqual(told(shared));
+    expect(told(again).runs).toEqual(["first", "second", "c", "c", "second", "c"]);
+    expect(told(again).faults.map(({ code, run }) => [code, run])).toEqual([["xtrack_missing_field", "second"]]);
+    expect(again.switches?.map(({ event }) => event)).toEqual([0, 1, 2, 4, 5]);
+    // Two events at the same offset of their streams.
+    const frames = again.switches?.slice(0, 2).map(({ at, offset }) => frameAt(record.body.subarray(at), offset, 0));
+    expect(frames).toEqual([nameless(1, "a"), nameless(1, "b")]);
+  });
+
+  it("keeps a frame that is not whole out of the record until its stream has the rest", () => {
+    const whole = nameless(1, "a");
+    const { record } = share(
+      [
+        [0, whole.slice(0, 20)],
+        [1, nameless(1, "b")],
+        [0, whole.slice(20)],
+      ],
+      ["first", "second"],
+    );
+    expect(told(decodeXtrack(record)).runs).toEqual(["second", "first"]);
+  });
+});
 
 describe("XtrackStream", () => {
   it("decodes the same from each journal record alone as from the stream, at any cuts", () => {

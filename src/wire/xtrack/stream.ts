@@ -17,7 +17,7 @@ import type { EventColumns } from "./event-columns.ts";
 import { type Ending, Framer, type FramerOptions } from "./frame.ts";
 import { readGreeting } from "./greeting.ts";
 import { prefixBytes } from "./resync.ts";
-import { encodeNote, type Note, readSegments } from "./segments.ts";
+import { encodeNote, type Note, readSegments, type StreamPlace } from "./segments.ts";
 
 /** What is wrong, and with whose event. */
 export interface StreamFault {
@@ -33,6 +33,20 @@ export interface StreamFault {
 export interface DecodedXtrack {
   readonly columns: EventColumns;
   readonly faults: readonly StreamFault[];
+  /** Where the body goes on with another stream, in order. */
+  readonly switches?: readonly StreamSwitch[];
+}
+
+export interface StreamSwitch extends StreamPlace {
+  /** The first event of that stream, and where its bytes begin in the body. */
+  readonly event: number;
+  readonly at: number;
+}
+
+/** Columns that several streams fill in turn, to be one record. */
+export interface SharedEvents {
+  readonly columns: EventColumns;
+  readonly faults: StreamFault[];
 }
 
 export interface XtrackRecord {
@@ -54,6 +68,9 @@ export interface StreamChunk extends XtrackRecord {
   /** Nothing in it needs to be journalled: only keys or text came. */
   readonly isEmpty: boolean;
   readonly decoded: DecodedXtrack;
+  /** Of `decoded`, the first event and the first fault that are of this chunk: not 0 when the columns are shared. */
+  readonly firstEvent: number;
+  readonly firstFault: number;
   readonly keys: readonly string[];
   readonly text: readonly TextPiece[];
 }
@@ -95,6 +112,18 @@ export class XtrackStream {
     if (this.greeting !== null) return this.pushGreeting(chunk, false);
     this.framer.push(chunk);
     return this.drain([], []);
+  }
+
+  /** As `push`, of a stream that brings no greeting, onto columns that others fill too. */
+  pushShared(chunk: Uint8Array, shared: SharedEvents): StreamChunk | null {
+    this.framer.push(chunk);
+    const { decoder } = this;
+    const own = decoder.columns;
+    decoder.columns = shared.columns;
+    const gathered = new Gathered(this.framer, decoder, this.file, [], [], 0, shared);
+    const settled = gathered.drain() ? gathered.toChunk() : null;
+    decoder.columns = own;
+    return settled;
   }
 
   finish(): StreamChunk | null {
@@ -139,7 +168,10 @@ class Gathered {
   private readonly parts: Uint8Array[];
   private readonly keys: string[];
   private readonly text: TextPiece[] = [];
-  private readonly faults: StreamFault[] = [];
+  private readonly faults: StreamFault[];
+  private readonly shared: SharedEvents | undefined;
+  private readonly firstEvent: number;
+  private readonly firstFault: number;
   private readonly currentRun: string | null;
   private readonly offset: number;
   // Frames that stand side by side are one part, a view of the framer's bytes.
@@ -153,7 +185,12 @@ class Gathered {
     parts: Uint8Array[],
     keys: string[],
     before: number,
+    shared?: SharedEvents,
   ) {
+    this.shared = shared;
+    this.faults = shared?.faults ?? [];
+    this.firstEvent = shared?.columns.length ?? 0;
+    this.firstFault = this.faults.length;
     this.framer = framer;
     this.decoder = decoder;
     this.file = file;
@@ -178,11 +215,22 @@ class Gathered {
   }
 
   toChunk(): StreamChunk {
-    const { offset, currentRun, file, keys, text } = this;
-    const columns = this.decoder.takeColumns();
+    const { offset, currentRun, file, keys, text, firstEvent, firstFault } = this;
+    const columns = this.shared?.columns ?? this.decoder.takeColumns();
     const decoded = { columns, faults: this.faults };
-    const isEmpty = columns.length === 0 && this.faults.length === 0;
-    return { body: joinBytes(this.parts), offset, currentRun, file, decoded, keys, text, isEmpty };
+    const isEmpty = columns.length === firstEvent && this.faults.length === firstFault;
+    return {
+      body: joinBytes(this.parts),
+      offset,
+      currentRun,
+      file,
+      decoded,
+      firstEvent,
+      firstFault,
+      keys,
+      text,
+      isEmpty,
+    };
   }
 
   private takeFrame(): void {
@@ -246,6 +294,7 @@ export function decodeXtrack(record: XtrackRecord): DecodedXtrack {
   const { body, file } = record;
   const decoder = new EventDecoder(record.currentRun ?? "");
   const faults: StreamFault[] = [];
+  const switches: StreamSwitch[] = [];
   readSegments(body, record.offset, {
     frame: (start, end, offset) => {
       const outcome = decoder.decode(body, start, end, offset);
@@ -254,8 +303,12 @@ export function decodeXtrack(record: XtrackRecord): DecodedXtrack {
     note: (note, offset) => {
       if (note.code !== undefined) faults.push(toNoteFault(note, offset, file, decoder.streamRun));
     },
+    switch: (from, at) => {
+      decoder.streamRun = from.currentRun ?? "";
+      switches.push({ ...from, event: decoder.columns.length, at });
+    },
   });
-  return { columns: decoder.columns, faults };
+  return { columns: decoder.columns, faults, switches };
 }
 
 function toRefusal(

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Receipt, Submitted } from "#intake/sequencer.ts";
+import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
+import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { decodeXtrack } from "#wire/xtrack/stream.ts";
+import { IntakeSink } from "./intake-sink.ts";
+import type { FrameStream } from "./frame-stream.ts";
+import type { StreamOrigin } from "./ports.ts";
+
+const origin: StreamOrigin = { transport: "tcp", peer: "here", workspace: "lab", source: "s", runOverride: null };
+
+let inputs: XtrackFramesInput[];
+let flying: { resolve: () => void; reject: () => void }[];
+let isFull: boolean;
+let sink: IntakeSink;
+
+function submit(input: XtrackFramesInput): Submitted {
+  if (isFull) return "disk_full";
+  inputs.push(input);
+  const durable = Promise.withResolvers<number>();
+  flying.push({ resolve: () => durable.resolve(inputs.length), reject: () => durable.reject(new Error("disk")) });
+  return { durable: durable.promise, applied: new Promise<Receipt>(() => {}) };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  inputs = [];
+  flying = [];
+  isFull = false;
+  sink = new IntakeSink({
+    submit,
+    nowNs: () => BigInt(Date.now()) * 1_000_000n,
+    runOf: (_, runId) => runId,
+    unfinished: new UnfinishedBytes(256 * 1024 * 1024),
+    frameBytesMax: 1024 * 1024,
+    gatheredBytesMax: 2_000_000,
+    heldBytesMax: 4000,
+  });
+});
+afterEach(() => {
+  sink.close();
+  vi.useRealTimers();
+});
+
+const turns = () => vi.advanceTimersByTimeAsync(1);
+const metric = (run: string, seq: number, key = "loss") =>
+  encodeFrame("metric", { seq, ts: seq, wid: "w" }, { run_id: run, key, value: 1 });
+
+function open(more: Partial<StreamOrigin> = {}): FrameStream {
+  const ignore = () => undefined;
+  const events = {
+    onAsk: ignore,
+    onWorker: ignore,
+    onOutcomes: ignore,
+    onRoom: ignore,
+    onNoRoom: ignore,
+    onAck: ignore,
+  };
+  return sink.openStream({ ...origin, ...more }, events);
+}
+
+/** Streams that have spoken once, each of a run of its own. */
+async function openSome(count: number, more: Partial<StreamOrigin> = {}): Promise<FrameStream[]> {
+  const streams = Array.from({ length: count }, () => open(more));
+  for (const [at, stream] of streams.entries()) stream.push(metric(`run-${at}`, 1));
+  await turns();
+  await land();
+  inputs.length = 0;
+  return streams;
+}
+
+async function land(): Promise<void> {
+  for (const { resolve } of flying.splice(0)) resolve();
+  await turns();
+}
+
+const eventsOf = (input: XtrackFramesInput | undefined) => {
+  const { columns } = decodeXtrack(input as XtrackFramesInput);
+  return Array.from({ length: columns.length }, (_, at) => `${columns.run.at(at)}#${columns.seq.at(at)}`);
+};
+
+describe("small pieces of many streams", () => {
+  it("become one record, and what comes while it is on its way becomes the next", async () => {
+    const streams = await openSome(20);
+    for (const [at, stream] of streams.entries()) stream.push(metric(`run-${at}`, 2));
+    await turns();
+    expect(inputs.map(eventsOf)).toEqual([streams.map((_, at) => `run-${at}#2`)]);
+    expect(streams.every((stream) => stream.pendingBytes > 0)).toBe(true);
+    for (const seq of [3, 4]) for (const [at, stream] of streams.entries()) stream.push(metric(`run-${at}`, seq));
+    await turns();
+    expect(inputs.length).toBe(1);
+    await land();
+    expect(inputs.slice(1).map(eventsOf)).toEqual([streams.flatMap((_, at) => [`run-${at}#3`, `run-${at}#4`])]);
+    await land();
+    expect(streams.every((stream) => stream.pendingBytes === 0)).toBe(true);
+  });
+
+  it("stay apart where they came from different places", async () => {
+    const [one] = await openSome(1);
+    const [other] = await openSome(1, { workspace: "other" });
+    one?.push(metric("run-0", 2));
+    other?.push(metric("run-0", 2));
+    await turns();
+    expect(inputs.map(({ workspace }) => workspace)).toEqual(["lab", "other"]);
+  });
+
+  it("stand before a large piece of the same stream", async () => {
+    const [stream, other] = await openSome(2);
+    other?.push(metric("run-1", 2));
+    await turns();
+    stream?.push(metric("run-0", 2));
+    await turns();
+    expect(inputs.map(eventsOf)).toEqual([["run-1#2"]]);
+    stream?.push(metric("run-0", 3, "k".repeat(300_000)));
+    await turns();
+    expect(inputs.map(eventsOf)).toEqual([["run-1#2"], ["run-0#2"], ["run-0#3"]]);
+  });
+
+  it("are offered again when the disk failed or was full, and a stream that ends waits for them", async () => {
+    const [stream] = await openSome(1);
+    stream?.push(metric("run-0", 2));
+    await turns();
+    isFull = true;
+    for (const { reject } of flying.splice(0)) reject();
+    await turns();
+    let isEnded = false;
+    void stream?.end("eof").then(() => {
+      isEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(100);
+    expect([isEnded, sink.isCrowded()]).toEqual([false, true]);
+    isFull = false;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(inputs.map(eventsOf)).toEqual([["run-0#2"], ["run-0#2"]]);
+    await land();
+    expect([isEnded, sink.isCrowded()]).toEqual([true, false]);
+  });
+
+  it("are lost and counted beyond the limit, and their streams go on", async () => {
+    const streams = await openSome(80);
+    isFull = true;
+    for (const [at, stream] of streams.entries()) stream.push(metric(`run-${at}`, 2));
+    await turns();
+    expect(sink.counters.lost).toBe(80);
+    expect(streams.every((stream) => stream.pendingBytes === 0)).toBe(true);
+  });
+});
