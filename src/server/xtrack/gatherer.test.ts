@@ -4,8 +4,8 @@ import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { decodeXtrack } from "#wire/xtrack/stream.ts";
-import { IntakeSink } from "./intake-sink.ts";
 import type { FrameStream } from "./frame-stream.ts";
+import { IntakeSink } from "./intake-sink.ts";
 import type { StreamOrigin } from "./ports.ts";
 
 const origin: StreamOrigin = { transport: "tcp", peer: "here", workspace: "lab", source: "s", runOverride: null };

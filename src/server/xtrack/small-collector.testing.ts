@@ -17,8 +17,12 @@ import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { inputKinds } from "#protocol/protocols.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
+
+import { readSegments } from "#wire/xtrack/segments.ts";
+
 import { type ConnectionCounters, type ConnectionPorts, createConnectionCounters } from "./connection.ts";
 import { IntakeSink } from "./intake-sink.ts";
+
 import { toWorkerNews } from "./news.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
 import type { StreamOrigin } from "./ports.ts";
@@ -160,13 +164,12 @@ async function readFrames(journal: Journal): Promise<StoredEvent[]> {
 function readBody({ body }: Input): StoredEvent[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const events: StoredEvent[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 4 + bytes.readUInt32BE(at);
+  readSegments(bytes, 0, {
+    frame: (start, end) => events.push(JSON.parse(bytes.toString("utf8", start, end))),
     // A note is no frame; the tests that meet one look at the faults it became.
-    if (end > bytes.length) break;
-    events.push(JSON.parse(bytes.toString("utf8", at + 4, end)));
-    at = end;
-  }
+    note: () => undefined,
+    switch: () => undefined,
+  });
   return events;
 }
 
