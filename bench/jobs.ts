@@ -92,7 +92,7 @@ if (runs.length === 0) throw new Error("there are no runs");
 const share = (from: number, to: number): string => `${(((to - from) / 10 / tookS) * 1).toFixed(1)} %`;
 const page = `# Many slow jobs
 
-\`node bench/jobs.ts\` on ${describeMachine()}. ${whole(jobs)} connections, each with a run of its own, ${perSecond} metrics a second each, for ${Math.round(tookS)} s; the client shares the machine.
+\`node bench/jobs.ts ${jobs} ${seconds}\` on ${describeMachine()}. ${whole(jobs)} connections, each with a run of its own, ${perSecond} metrics a second each, for ${Math.round(tookS)} s; the client shares the machine.
 
 | | |
 | --- | ---: |

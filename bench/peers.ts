@@ -113,7 +113,7 @@ if (only === undefined || only === "tributary") {
 const versions = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
 const page = `# Beside other trackers
 
-\`node bench/peers.ts\` on ${describeMachine()}. One series of ${whole(points)} points from one Python process; versions: ${versions.join(", ")}.
+\`node bench/peers.ts ${points}\` on ${describeMachine()}. One series of ${whole(points)} points from one Python process; versions: ${versions.join(", ")}.
 
 The rate counts from the first point until all of them were read back. Memory is the client's own; for Tributary that of its server and its engine follow. Bytes are those in the folder at the end; for Tributary of store and journal, before merges.
 

@@ -138,7 +138,7 @@ lines.push((await run({ name: "Semantiva, 1,000 lines a request", load: many, re
 
 const page = `# Small requests
 
-\`node bench/small.ts\` on ${describeMachine()}. ${whole(processes)} processes over ${connections} connections (4 for the requests of 1,000 lines); client, server and engine share these cores. The disk synced an append of 4 KiB in ${quantile(syncs, 0.5).toFixed(1)} ms (p99 ${quantile(syncs, 0.99).toFixed(1)}) when nothing else ran.
+\`node bench/small.ts ${batches}\` on ${describeMachine()}. ${whole(processes)} processes over ${connections} connections (4 for the requests of 1,000 lines); client, server and engine share these cores. The disk synced an append of 4 KiB in ${quantile(syncs, 0.5).toFixed(1)} ms (p99 ${quantile(syncs, 0.99).toFixed(1)}) when nothing else ran.
 
 | | requests | refused | requests/s durable | records/s queryable | server µs a request | engine µs | client µs | latency ms: p50 · p99 | peak MiB: server · engine |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
