@@ -75,6 +75,7 @@ await Promise.all(
   }),
 );
 await server.drained();
+const settled = await server.usage();
 const { runs } = (await (await fetch(`${server.url}/api/v1/runs?limit=1`)).json()) as {
   runs: unknown[];
   total?: number;
@@ -90,6 +91,7 @@ await server.close();
 if (runs.length === 0) throw new Error("there are no runs");
 
 const share = (from: number, to: number): string => `${(((to - from) / 10 / tookS) * 1).toFixed(1)} %`;
+const each = (from: number, to: number): string => (((to - from) * 1000) / (jobs * steps)).toFixed(1);
 const page = `# Many slow jobs
 
 \`node bench/jobs.ts ${jobs} ${seconds}\` on ${describeMachine()}. ${whole(jobs)} connections, each with a run of its own, ${perSecond} metrics a second each, for ${Math.round(tookS)} s; the client shares the machine.
@@ -100,6 +102,7 @@ const page = `# Many slow jobs
 | points stored · sent · of runs | ${whole(Number(points))} · ${whole(jobs * steps)} · ${whole(Number(found))} |
 | of one core: server | ${share(before.server.cpuMs, after.server.cpuMs)} |
 | of one core: engine | ${share(before.engine.cpuMs, after.engine.cpuMs)} |
+| processor µs a metric until all are stored: server · engine | ${each(before.server.cpuMs, settled.server.cpuMs)} · ${each(before.engine.cpuMs, settled.engine.cpuMs)} |
 | until a point can be queried, ms: p50 · p95 | ${whole(quantile(waits, 0.5))} · ${whole(quantile(waits, 0.95))} |
 | peak memory, MiB: server · engine | ${after.server.peakMiB} · ${after.engine.peakMiB} |
 `;
