@@ -12,6 +12,7 @@ const programs = join(import.meta.dirname, "../tests/clients/python");
 const venvs = join(tmpdir(), "tributary-clients");
 const cirronVersions = ["0.1.0", "0.2.0", "0.3.0"];
 const semantivaVersion = "0.5.0";
+const otelVersion = "1.45.2";
 
 interface Client {
   /** Of its virtual environment, which is made once. */
@@ -36,6 +37,16 @@ function cirron(version: string): Client {
   const packages = [`cirron-sdk==${version}`, "numpy"];
   return { folder: join(venvs, `cirron-sdk-${version}`), packages, module: "cirron, numpy" };
 }
+
+const otel: Client = {
+  folder: join(venvs, `opentelemetry-${otelVersion}`),
+  packages: [
+    `opentelemetry-sdk==${otelVersion}`,
+    `opentelemetry-exporter-otlp-proto-http==${otelVersion}`,
+    `opentelemetry-exporter-otlp-proto-grpc==${otelVersion}`,
+  ],
+  module: "opentelemetry.exporter.otlp.proto.http, opentelemetry.exporter.otlp.proto.grpc",
+};
 
 const pythonOf = (client: Client): string => join(client.folder, "bin/python");
 
@@ -125,7 +136,60 @@ function cirronChecks(version: string): Check[] {
   ];
 }
 
+function otelCheck(transport: "http" | "grpc"): Check {
+  return {
+    name: `opentelemetry-sdk ${otelVersion} sends a training's traces, metrics and logs over ${transport}`,
+    client: otel,
+    async run(app, folder) {
+      const endpoint = transport === "http" ? app.app.url : `127.0.0.1:${app.app.otlp.grpc?.port}`;
+      await runPython(otel, "otel_training.py", [transport, endpoint, "python-otel"], folder);
+      await app.app.collector.drained();
+      const ask = async (query: string): Promise<unknown> => {
+        const answer = await app.post("/api/v1/sql", JSON.stringify({ query }));
+        return (answer.body as { rows: unknown[][] }).rows;
+      };
+      const ofRun = "run_id = 'python-otel'";
+      const loss = [1, 2, 3, 4, 5].map((step) => [String(step), 1 / step, "1"]);
+      mustEqual(
+        await ask(`SELECT step, value, worker FROM metrics WHERE ${ofRun} AND key = 'loss' ORDER BY step`),
+        loss,
+        "the loss",
+      );
+      const points = `SELECT key, max(value) FROM metrics WHERE ${ofRun} AND key != 'loss' GROUP BY key ORDER BY key`;
+      const [count, greatest, mean, least, sum, tokens] = [5, 0.25, 0.25, 0.25, 1.25, 5120];
+      mustEqual(
+        await ask(points),
+        [
+          ["step_seconds.count", count],
+          ["step_seconds.max", greatest],
+          ["step_seconds.mean", mean],
+          ["step_seconds.min", least],
+          ["step_seconds.sum", sum],
+          ["tokens", tokens],
+        ],
+        "the metrics",
+      );
+      const logs = `SELECT count(), any(level), uniqExact(span_id) FROM otel_logs WHERE ${ofRun}`;
+      mustEqual(await ask(logs), [["5", "warning", "5"]], "the logs");
+      const spans = `SELECT name, count(), max(status_code), any(status_message) FROM otel_spans WHERE ${ofRun} GROUP BY name`;
+      const found = (await ask(`${spans} ORDER BY name`)) as unknown[][];
+      mustEqual(
+        found,
+        [
+          ["train", "1", "2", "diverged"],
+          ["train_step", "5", "0", ""],
+        ],
+        "the spans",
+      );
+      const { faults } = (await app.get("/api/v1/faults")).body as { faults: unknown[] };
+      must(faults.length === 0, `no fault: ${JSON.stringify(faults[0])}`);
+    },
+  };
+}
+
 const checks: readonly Check[] = [
+  otelCheck("http"),
+  otelCheck("grpc"),
   ...cirronVersions.flatMap(cirronChecks),
   {
     name: `semantiva ${semantivaVersion}: its own aggregator and ours give the same verdicts on what its driver wrote`,
@@ -178,7 +242,7 @@ for (const { name, client, run } of checks) {
     console.log(`SKIPPED ${name}\n        ${client.packages.join(" ")} needs Python 3 and its package index.`);
     continue;
   }
-  const app = await createTestApp();
+  const app = await createTestApp({ otlpGrpcAddress: "127.0.0.1:0" });
   const folder = mkdtempSync(join(tmpdir(), "tributary-client-"));
   try {
     await run(app, folder);

@@ -12,6 +12,7 @@ import { readEdits } from "#store/reader/heads.ts";
 import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { assignBatches } from "./export-batches.ts";
+import { inRecords } from "./record-text.ts";
 
 export interface ExportedRuns {
   readonly workspace: string;
@@ -124,15 +125,7 @@ async function* readRecords({ store, signal }: ExportParts, groups: readonly str
       to = sizes[at] as typeof to;
       rows += to.rows;
     }
-    let record: Rows | null = null;
-    for await (const row of streamRecords(store, groups, { from: from.jpos, to: to.jpos }, { signal })) {
-      if (record !== null && record[0].jpos === row.jpos && record[0].jrow === row.jrow) record.push(row);
-      else {
-        if (record !== null) yield record;
-        record = [row];
-      }
-    }
-    if (record !== null) yield record;
+    yield* inRecords(streamRecords(store, groups, { from: from.jpos, to: to.jpos }, { signal }));
   }
 }
 

@@ -16,6 +16,19 @@ export function groupRows<R extends RecordRow>(rows: readonly R[]): [R, ...R[]][
   return records;
 }
 
+/** The same of rows that come one by one. */
+export async function* inRecords(rows: AsyncIterable<RecordRow>): AsyncGenerator<[RecordRow, ...RecordRow[]]> {
+  let record: [RecordRow, ...RecordRow[]] | null = null;
+  for await (const row of rows) {
+    if (record !== null && record[0].jpos === row.jpos && record[0].jrow === row.jrow) record.push(row);
+    else {
+      if (record !== null) yield record;
+      record = [row];
+    }
+  }
+  if (record !== null) yield record;
+}
+
 export function toRecordText(rows: readonly [RecordRow, ...RecordRow[]]): RecordText {
   return protocolNamed(rows[0].protocol).records.toText(rows);
 }

@@ -265,6 +265,11 @@ export class Int64Column {
     this.pushWords(Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n)));
   }
 
+  setBigInt(row: number, value: bigint): void {
+    this.words[row * 2] = Number(BigInt.asUintN(32, value));
+    this.words[row * 2 + 1] = Number(BigInt.asUintN(32, value >> 32n));
+  }
+
   at(row: number): bigint {
     const low = this.words[row * 2] as number;
     const high = (this.words[row * 2 + 1] as number) | 0;

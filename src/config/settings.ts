@@ -113,6 +113,40 @@ export const settings = {
     "How long a new XTrack connection may take to send its first whole frame; there is no timeout after it.",
   ),
 
+  otlpGrpcAddress: setting(
+    addressOrOff,
+    "otlp.grpc",
+    "127.0.0.1:4317",
+    "Where OpenTelemetry exporters connect by gRPC; a port that is taken is said and left alone.",
+    { env: "TRIBUTARY_OTLP_GRPC" },
+  ),
+  otlpHttpAddress: setting(
+    addressOrOff,
+    "otlp.http",
+    "off",
+    "Where OTLP over HTTP is taken beside `http.listen`; exporters look for it on port 4318.",
+    { env: "TRIBUTARY_OTLP_HTTP" },
+  ),
+  otlpSteps: setting(
+    list,
+    "otlp.steps",
+    "",
+    "Names of OpenTelemetry attributes that say a step of a training, beside those that are known.",
+  ),
+
+  forwardOtlpUrl: setting(
+    url,
+    "forward.otlp.url",
+    "",
+    "An OTLP receiver over HTTP to which everything that is stored is sent on, as OTEL_EXPORTER_OTLP_ENDPOINT names it; none when empty.",
+  ),
+  forwardOtlpHeaders: setting(
+    list,
+    "forward.otlp.headers",
+    "",
+    "Headers that this receiver wants, each as `name=value`.",
+  ),
+
   sessionGapMs: setting(
     duration,
     "cirron.session_gap",

@@ -17,6 +17,8 @@ export interface DecodeLimits {
   readonly json: JsonLimits;
   /** The longest line of a trace stream. */
   readonly lineBytesMax: number;
+  /** Names of attributes that say a step, beside those that are known. */
+  readonly stepNames?: readonly string[];
 }
 
 /** What an input says. `arrival` is the input's own, with what was added on the way: the record that it is a copy of. */

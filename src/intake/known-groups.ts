@@ -44,9 +44,9 @@ export class LoadingGroup {
     setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
   }
 
-  /** The line in `idWords`. */
-  line(): void {
-    linesOf(this.group).set(0);
+  /** The line in `idWords`, with what is kept of its content. */
+  line(content = 0): void {
+    linesOf(this.group).set(content);
   }
 }
 

@@ -106,12 +106,22 @@ export const faultKinds = {
   cirron_otlp: {
     blast: "message",
     means: "The body is an OpenTelemetry (OTLP) export, not a Cirron batch.",
-    hint: "Point the OpenTelemetry exporter elsewhere; this route takes Cirron batches.",
+    hint: "Point the OpenTelemetry exporter at the server itself: it posts to `/v1/traces`, which takes both.",
   },
   cirron_record: {
     blast: "record",
     means: "A span, mark or snapshot lacks what identifies it or places it in time.",
     hint: "The field is named; the other records of the batch were taken.",
+  },
+  otlp_not_export: {
+    blast: "message",
+    means: "The body is no OTLP request of this route's kind.",
+    hint: "Send an ExportTraceServiceRequest, ExportMetricsServiceRequest or ExportLogsServiceRequest to its own path.",
+  },
+  otlp_record: {
+    blast: "record",
+    means: "A span, point or log record of an OTLP request is none, or lacks what identifies it or places it in time.",
+    hint: "What is wrong is named; the other records of the request were taken.",
   },
   identity_conflict: {
     blast: "record",

@@ -11,6 +11,7 @@ export type GroupKey = string & { readonly [brand]: "GroupKey" };
 export const groupKinds = {
   artifact: "a",
   cirronBatch: "c",
+  otlpHour: "o",
   semantivaLaunch: "l",
   semantivaRun: "s",
   wrapper: "w",

@@ -29,6 +29,9 @@ import {
 /** 32 bits of the record's content, so that a second record with its identity and other content is recognised. */
 const content = { content_hash: "UInt32" } as const;
 
+/** Strict JSON of the resource and scope that an OTLP record names, '' for all others: few texts for many rows. */
+const origin = { origin: "LowCardinality(String)" } as const;
+
 const arrival = {
   received_ns: "Int64",
   jpos: "Int64",
@@ -39,7 +42,7 @@ const arrival = {
 } as const;
 
 export const factTables = {
-  /** Cirron spans. Text that is null or no text in the sent record stands in `extra` as it was sent. */
+  /** Spans of Cirron and OTLP. Text that is null or no text in the sent record stands in `extra` as it was sent. */
   spans: {
     group_key: "LowCardinality(String)",
     span_id: "String",
@@ -56,6 +59,7 @@ export const factTables = {
     rank: "Int32",
     attrs: "String",
     mark_ids: "String",
+    ...origin,
     ...content,
     ...arrival,
   },
@@ -143,7 +147,8 @@ export const factTables = {
     value: "String",
     value_num: "Nullable(Float64)",
     ts_ns: "Int64",
-    /** XTrack's sequence number; -1 for a value out of a Semantiva run's context, which is no record of its own. */
+    /** XTrack's sequence number; -1 for a value out of a Semantiva run's context, -2 for an attribute of an OTLP
+     * resource, which are no records of their own. */
     seq: "Int64",
     ...arrival,
   },
@@ -161,6 +166,7 @@ export const factTables = {
     /** Captured output: which stream, and the byte offset of the line in it; '' and 0 for XTrack logs. */
     stream: "LowCardinality(String)",
     offset: "Int64",
+    ...origin,
     ...arrival,
   },
   /** Everything else a run received: XTrack run_start, run_end, artifact, checkpoint, status, unknown types;

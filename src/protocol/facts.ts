@@ -2,13 +2,14 @@
 // pulls in a decoder, so that the browser can read it too; what a protocol does is in `protocols.ts`.
 
 import { cirronFacts } from "./cirron/facts.ts";
+import { otlpFacts } from "./otlp/facts.ts";
 import type { ProtocolFacts, RunTrait } from "./protocol-facts.ts";
 import { runFacts } from "./run/facts.ts";
 import { semantivaFacts } from "./semantiva/facts.ts";
 import { xtrackFacts } from "./xtrack/facts.ts";
 
 /** Those that clients speak. `run` is our own: what `tributary run` tells of the program it runs. */
-const spoken = [cirronFacts, semantivaFacts, xtrackFacts] as const satisfies readonly ProtocolFacts[];
+const spoken = [cirronFacts, semantivaFacts, xtrackFacts, otlpFacts] as const satisfies readonly ProtocolFacts[];
 
 export type ProtocolName = (typeof spoken)[number]["name"];
 export const protocolNames: readonly ProtocolName[] = spoken.map(({ name }) => name);
@@ -30,6 +31,7 @@ export const ingestPaths = {
   ...cirronFacts.paths,
   ...semantivaFacts.paths,
   ...xtrackFacts.paths,
+  ...otlpFacts.paths,
   ...runFacts.paths,
 } as const;
 export type IngestRoute = keyof typeof ingestPaths;

@@ -15,7 +15,9 @@ export type RunTrait =
   /** Pipelines of nodes, complete or not, alone or in a launch. */
   | "pipelines"
   /** Named workers that number their events and say when they start and end. */
-  | "workers";
+  | "workers"
+  /** Records that never say that a run has ended: one that is silent is not lost. */
+  | "unended";
 
 export interface ProtocolFacts {
   /** Stored with every row of the protocol. */

@@ -1,9 +1,8 @@
 // A protocol is one object in one folder: everything that the other rooms have to know of it. They ask the registry in
 // `protocols.ts` and never a protocol by name.
 
-import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival, Input, PackedBody } from "#intake/input.ts";
-import type { Decoded, InputKind } from "#intake/input-kind.ts";
+import type { Decoded, DecodeLimits, InputKind } from "#intake/input-kind.ts";
 import type { Fault } from "#model/fault.ts";
 import type { ExportedKind } from "./exported.ts";
 import type { IngestRoute } from "./facts.ts";
@@ -33,10 +32,17 @@ export interface HttpDoor {
   claims?(request: RequestHead): boolean;
   /** A promise when the body is so large that it is decoded in turns with other work. */
   take(request: IngestRequest): TakenRequest | Promise<TakenRequest>;
-  /** What a client gets that must come again later; without it, 429 and Retry-After in the API's own words. */
-  toBusyReply?(retryAfterS: number): Reply;
-  /** What a client gets whose whole body is refused; without it, 400 in the API's own words. */
-  toRefusedReply?(fault: Fault): Reply;
+  /** What a client gets whose request is not taken; without it, the API's own words. */
+  toErrorReply?(trouble: Trouble, request: RequestHead): Reply;
+}
+
+/** Why a request is not taken. */
+export interface Trouble {
+  /** What the API answers it with. */
+  readonly status: number;
+  readonly message: string;
+  /** When to come again; null when that would be in vain. */
+  readonly retryAfterS: number | null;
 }
 
 export interface RequestHead {
@@ -50,7 +56,7 @@ export interface IngestRequest extends RequestHead {
   readonly packed?: PackedBody;
   /** As the schema of the route has it. */
   readonly query: IngestQuery;
-  readonly limits: { readonly json: JsonLimits };
+  readonly limits: Pick<DecodeLimits, "json" | "stepNames">;
 }
 
 /** The queries of all routes; which of them a route has, its schema says. */

@@ -5,12 +5,13 @@ import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
 import { isRefused, refusedInputs } from "#intake/refused.ts";
 import { cirron } from "./cirron/protocol.ts";
+import { otlp } from "./otlp/protocol.ts";
 import type { HttpDoor, Protocol } from "./protocol.ts";
 import { run } from "./run/protocol.ts";
 import { semantiva } from "./semantiva/protocol.ts";
 import { xtrack } from "./xtrack/protocol.ts";
 
-export const protocols: readonly Protocol[] = [cirron, semantiva, xtrack, run];
+export const protocols: readonly Protocol[] = [cirron, semantiva, xtrack, otlp, run];
 
 /** The protocol of stored rows. */
 export function protocolNamed(name: string): Protocol {

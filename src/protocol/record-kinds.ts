@@ -2,6 +2,7 @@
 // that order.
 
 import { cirronRecordKinds } from "./cirron/record-kinds.ts";
+import { otlpRecordKinds } from "./otlp/record-kinds.ts";
 import type { RecordSource } from "./record-source.ts";
 import { runRecordKinds } from "./run/record-kinds.ts";
 import { semantivaRecordKinds } from "./semantiva/record-kinds.ts";
@@ -12,6 +13,7 @@ export const recordKinds = {
   ...xtrackRecordKinds,
   ...runRecordKinds,
   ...semantivaRecordKinds,
+  ...otlpRecordKinds,
   /** What any of them keeps as it came. */
   event: {
     worker: "worker",

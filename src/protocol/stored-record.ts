@@ -1,6 +1,8 @@
 // A record as the store gives it back: one row, or several where one record lies in several. Each protocol rebuilds from
 // it the text that came, or one that is equal in every value, and the line of an export.
 
+import type { Message } from "#wire/otlp/message.ts";
+import type { Signal } from "#wire/otlp/schema.ts";
 import { type RecordKind, recordKinds } from "./record-kinds.ts";
 
 /** 64-bit integers are decimal text. Of a record that lies in several rows, only the first has `extra` and `raw`. */
@@ -49,8 +51,17 @@ export interface BatchHead {
   readonly source: string;
 }
 
+/** A record of OTLP with the resource and scope that it names, as JSON. */
+export interface OtlpMessage {
+  readonly signal: Signal;
+  readonly message: Message;
+  readonly origin: string;
+}
+
 export interface StoredRecords {
   toText(record: StoredRecord): RecordText;
+  /** A record that came as OTLP, as it came; without it, whoever sends it on has to say it in OTLP's words. */
+  toOtlp?(row: RecordRow): OtlpMessage;
   /** `batch` is given where the ledger knows the journal record that these records came in. */
   toLine(records: readonly [StoredRecord, ...StoredRecord[]], run: string, batch: BatchHead | undefined): ExportLine;
   /** Whether all records of one journal record make one line, as they came in one body; else each makes its own. */

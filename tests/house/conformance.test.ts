@@ -14,15 +14,15 @@ function findTestedIds(): Map<string, string> {
   return tested;
 }
 
-it("has the three documents' statements to go by", () => {
-  expect(listed.size).toBe(39 + 18 + 26);
+it("has the documents' statements to go by", () => {
+  expect(listed.size).toBe(39 + 18 + 26 + 32);
 });
 
 it("invents no conformance id", () => {
   expect([...findTestedIds()].filter(([id]) => !listed.has(id))).toEqual([]);
 });
 
-it("tests every statement of the three documents", () => {
+it("tests every statement of the documents", () => {
   const tested = findTestedIds();
   expect([...listed].filter((id) => id && !tested.has(id))).toEqual([]);
 });

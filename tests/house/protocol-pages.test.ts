@@ -9,6 +9,7 @@ const pages = [
   { protocol: "cirron", statements: "CT", notes: { C: 34, G: 5, J: 6, N: 5 } },
   { protocol: "semantiva", statements: "ST", notes: { S: 18 } },
   { protocol: "xtrack", statements: "XT", notes: { X: 19, J: 6 } },
+  { protocol: "otlp", statements: "OT", notes: {} },
 ];
 
 /** A path as the page writes it: from the root, or a bare name in the folder of the path before it. */

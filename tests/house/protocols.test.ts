@@ -4,10 +4,11 @@ import { ingestPaths } from "#protocol/facts.ts";
 import { inputKinds, protocols } from "#protocol/protocols.ts";
 import { listFiles, readText } from "./files.ts";
 
-// Where a protocol may be called by its name: its own folders and files in a room, the SDK, and the recipes of the page.
-const ownPlace = /^src\/(protocol|wire|emit)\/|(^|[/-])(cirron|semantiva|xtrack)[/.-]|\/recipes\.ts$/;
+// Where a protocol may be called by its name: its own folders and files in a room, the SDK, the recipes of the page, and
+// the list of formats that runs are exported in, one of which is called so.
+const ownPlace = /^src\/(protocol|wire|emit)\/|(^|[/-])(cirron|semantiva|xtrack|otlp)[/.-]|\/(recipes|export)\.ts$/;
 /** Settings and tables that are called so. */
-const otherWords = /cirron_(batches|components|ids)|xtrackAddress|xtrackUnixPath/g;
+const otherWords = /cirron_(batches|components|ids)|xtrackAddress|xtrackUnixPath|otlp(Steps|Grpc|Http)\w*/g;
 
 it("calls a protocol by its name only in its own folders", () => {
   const names = protocols.map(({ facts }) => facts.name).filter((name) => name !== "run");

@@ -3,10 +3,20 @@
 import Type, { type Static } from "typebox";
 import { word } from "./scalar.ts";
 
-export const ExportFormat = word(["jsonl", "csv", "parquet", "chrome"]);
+export const ExportFormat = word([
+  "jsonl",
+  "csv",
+  "parquet",
+  "chrome",
+  "otlp",
+  "otlp_traces",
+  "otlp_metrics",
+  "otlp_logs",
+]);
 export type ExportFormat = Static<typeof ExportFormat>;
 
-/** csv and parquet hold one kind a file; jsonl holds everything, losslessly; chrome is the trace of spans. */
+/** csv and parquet hold one kind a file; jsonl holds everything, losslessly; chrome is the trace of spans;
+ * otlp is requests in JSON, one a line, and otlp_… those of one signal in protobuf. */
 export const ExportKind = word([
   "runs",
   "metrics",

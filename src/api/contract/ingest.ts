@@ -1,4 +1,4 @@
-// Answers of the ingest routes; what goes in is the three protocols' own affair.
+// Answers of the ingest routes; what goes in is the protocols' own affair.
 
 import Type from "typebox";
 import { Count, TimeNs, word } from "./scalar.ts";

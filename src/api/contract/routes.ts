@@ -36,7 +36,13 @@ export interface RouteSchemas {
   readonly bodyMedia?: readonly string[];
 }
 
-const files = ["application/x-ndjson", "text/csv", "application/vnd.apache.parquet", "application/json"] as const;
+const files = [
+  "application/x-ndjson",
+  "text/csv",
+  "application/vnd.apache.parquet",
+  "application/json",
+  "application/x-protobuf",
+] as const;
 const octets = ["application/octet-stream"] as const;
 const batch = {
   bodyMedia: ingestPaths.cirron.media,
@@ -45,6 +51,7 @@ const batch = {
   status: 202,
 };
 const lines = { query: ingest.IngestQuery, answer: ingest.StreamAccepted, status: 202 };
+const otlp = { query: ingest.IngestQuery, media: ingestPaths.otlpMetrics.media };
 const blob = { bodyMedia: ingestPaths.blob.media, query: ingest.IngestQuery, answer: ingest.BlobStored, status: 201 };
 const page = Type.Object({ ...PageQuery });
 
@@ -119,6 +126,11 @@ export const schemas = {
   readBlob: { params: ingest.BlobPath, media: octets },
   semantiva: { ...lines, bodyMedia: ingestPaths.semantiva.media },
   xtrack: { ...lines, bodyMedia: ingestPaths.xtrack.media },
+  otlpMetrics: { ...otlp, bodyMedia: ingestPaths.otlpMetrics.media },
+  otlpLogs: { ...otlp, bodyMedia: ingestPaths.otlpLogs.media },
+  otlpOwnTraces: { ...otlp, bodyMedia: ingestPaths.otlpOwnTraces.media },
+  otlpOwnMetrics: { ...otlp, bodyMedia: ingestPaths.otlpOwnMetrics.media },
+  otlpOwnLogs: { ...otlp, bodyMedia: ingestPaths.otlpOwnLogs.media },
   output: { ...lines, params: ingest.IngestRunPath, query: ingest.OutputQuery, bodyMedia: ingestPaths.output.media },
   wrapper: {
     ...lines,

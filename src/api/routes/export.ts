@@ -6,6 +6,7 @@ import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { exportCsv, exportParquet, exportTrace } from "#archive/export-files.ts";
 import { exportRuns } from "#archive/export-lines.ts";
+import { exportOtlpBytes, exportOtlpLines, type OtlpRequest } from "#archive/otlp/export-requests.ts";
 import { type FoundRun, readFoundRuns } from "#query/runs/find-run.ts";
 import { findRuns } from "./edit.ts";
 
@@ -14,6 +15,10 @@ const types: Readonly<Record<ExportFormat, readonly [type: string, ending: strin
   csv: ["text/csv; charset=utf-8", "csv"],
   parquet: ["application/vnd.apache.parquet", "parquet"],
   chrome: ["application/json", "trace.json"],
+  otlp: ["application/x-ndjson", "otlp.jsonl"],
+  otlp_traces: ["application/x-protobuf", "traces.binpb"],
+  otlp_metrics: ["application/x-protobuf", "metrics.binpb"],
+  otlp_logs: ["application/x-protobuf", "logs.binpb"],
 };
 
 export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
@@ -43,6 +48,12 @@ export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {
   };
 }
 
+const otlpSignals: Readonly<Partial<Record<ExportFormat, OtlpRequest["signal"]>>> = {
+  otlp_traces: "traces",
+  otlp_metrics: "metrics",
+  otlp_logs: "logs",
+};
+
 interface ExportQuery {
   /** Absent: the lossless one. */
   readonly format?: ExportFormat;
@@ -62,6 +73,10 @@ async function writeRuns(
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (format === "jsonl") return exportRuns(sources, { workspace, runs, isEverything }, signal);
+  const { store } = sources;
+  if (format === "otlp") return exportOtlpLines(store, runs, signal);
+  const ofSignal = otlpSignals[format];
+  if (ofSignal !== undefined) return exportOtlpBytes(store, runs, ofSignal, signal);
   if (kind === undefined)
     throw new Refusal("export_kind", `A ${format} file holds one kind of record.`, {
       hint: "Add kind=metrics, or another of the kinds in the reference.",

@@ -8,6 +8,7 @@ import { ExportFormat, ExportKind } from "#api/contract/export.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
+import { pushLines, toHeaders } from "#cli/export/push-otlp.ts";
 import { addConnectOptions } from "#cli/options.ts";
 
 interface ExportOptions extends ConnectOptions {
@@ -15,6 +16,8 @@ interface ExportOptions extends ConnectOptions {
   readonly kind?: "metrics";
   readonly filter?: string;
   readonly out?: string;
+  readonly to?: string;
+  readonly header?: readonly string[];
 }
 
 export function addExport(program: Command, context: Context): void {
@@ -23,15 +26,22 @@ export function addExport(program: Command, context: Context): void {
     .command("export")
     .summary("write a run, or several, to a file")
     .description(
-      "Writes JSONL (everything, without loss, can be imported again), CSV or Parquet (one kind a file), or a Chrome trace " +
-        "that Perfetto opens.",
+      "Writes JSONL (everything, without loss, can be imported again), CSV or Parquet (one kind a file), a Chrome trace " +
+        "that Perfetto opens, or OTLP: requests as JSON, one a line, or those of one signal in protobuf. --to sends OTLP " +
+        "to another receiver instead.",
     )
     .argument("[run]", "id or alias; or use --filter")
     .addOption(new Option("--format <format>", "what to write").choices(words(ExportFormat)).default("jsonl"))
     .addOption(new Option("--kind <kind>", "what of the run, for CSV and Parquet").choices(words(ExportKind)))
     .option("--filter <filter>", "the runs to export")
     .option("--out <file>", "where to write (default: standard output)")
-    .addHelpText("after", "\nExample:\n  tributary export my-run --format chrome --out trace.json\n");
+    .option("--to <url>", "send to this OTLP receiver, as OTEL_EXPORTER_OTLP_ENDPOINT names it")
+    .option("--header <name=value...>", "headers for --to, such as authorization=…")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  tributary export my-run --format chrome --out trace.json\n" +
+        "  tributary export my-run --to http://127.0.0.1:4318\n",
+    );
   addConnectOptions(command).action(async (id: string | undefined, options: ExportOptions) => {
     if (id === undefined && options.filter === undefined) {
       throw new Exit(exitCodes.usage, "Name a run, or give --filter.", "All runs: tributary export --filter ''");
@@ -40,13 +50,15 @@ export function addExport(program: Command, context: Context): void {
       throw new Exit(exitCodes.usage, "Parquet is not for a terminal; give --out FILE.");
     }
     await withClient(context, options, async (client) => {
-      const { format, kind, filter } = options;
+      const { kind, filter, to } = options;
+      const format = to === undefined ? options.format : ("otlp" as "jsonl");
       const query = { format, ...(kind === undefined ? {} : { kind }) };
       const response =
         id === undefined
           ? await client.open("exportRuns", { query: { ...query, ...(filter ? { filter } : {}) } })
           : await client.open("exportRun", { params: { id }, query });
-      await writeResponse(context, response, options.out);
+      if (to === undefined) await writeResponse(context, response, options.out);
+      else await pushLines(context, response, { url: to, headers: toHeaders(options.header ?? []) });
     });
   });
 }

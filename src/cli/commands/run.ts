@@ -31,7 +31,7 @@ export function addRun(program: Command, context: Context): void {
     .command("run")
     .summary("run a program and record it")
     .description(
-      "Runs a program and records what it traces, by any of the three formats, its output as logs, its exit code as status " +
+      "Runs a program and records what it traces, by Cirron, Semantiva or XTrack, its output as logs, its exit code as status " +
         "and what the machine did. Exits as the program did. Without a server everything is kept and taken in later.",
     )
     .argument("<command...>", "the program and its arguments, after --")

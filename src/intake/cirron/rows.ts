@@ -75,6 +75,7 @@ function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColum
 /** Fills the columns that are the same, or counted, for every row of a batch. */
 export function stampRows(rows: CirronRows, stamp: { groupKey: string; receivedNs: bigint; position: number }): void {
   let jrow = 0;
+  rows.spans.origin.padTo(rows.spans.span_id.length, "");
   for (const table of [rows.spans, rows.marks, rows.snapshots]) {
     const count = table.span_id.length;
     table.group_key.padTo(count, stamp.groupKey);

@@ -86,6 +86,7 @@ function toLogRows(
     rows.fields.push("");
     rows.stream.push(input.stream);
     rows.offset.pushNumber(line.offset);
+    rows.origin.push("");
     rows.received_ns.pushBigInt(input.receivedNs);
     rows.jpos.pushNumber(position);
     rows.jrow.push(at);

@@ -300,6 +300,7 @@ function fillConstants(owned: AnyOwnedRows, count: number): void {
     case "logs":
       owned.rows.stream.padTo(count, "");
       owned.rows.offset.padTo(count, 0n);
+      owned.rows.origin.padTo(count, "");
       break;
     case "events":
       owned.rows.protocol.padTo(count, "xtrack");

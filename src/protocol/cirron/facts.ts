@@ -10,7 +10,7 @@ export const cirronFacts = {
   label: "Cirron",
   traits: ["sessions"],
   paths: {
-    cirron: { ...batch, path: "/v1/traces", summary: "A Cirron batch." },
+    cirron: { ...batch, path: "/v1/traces", summary: "A Cirron batch, or an OTLP request for traces." },
     cirronDefault: { ...batch, path: "/api/traces", summary: "A Cirron batch, on the SDK's default path." },
     cirronRun: { ...batch, path: "/v1/runs/:run/traces", summary: "A Cirron batch of a named run." },
     blob: { ...blob, path: "/v1/traces/blobs/*", summary: "A tensor blob." },

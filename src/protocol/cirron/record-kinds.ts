@@ -7,6 +7,7 @@ export const cirronRecordKinds = {
   span: {
     ...common,
     table: "spans",
+    where: "origin = ''",
     type: "'span'",
     worker: "toString(rank)",
     ts: "start_ns",

@@ -17,8 +17,8 @@ export const xtrackRecordKinds = {
   param: {
     ...common,
     table: "params",
-    // Values out of a pipeline's context are part of its own start.
-    where: "seq != -1",
+    // Values out of a pipeline's context are part of its own start, those of a resource of whatever names it.
+    where: "seq NOT IN (-1, -2)",
     type: "'param'",
     columns: ["key", "nested_key", "value"],
     search: ["name", "value"],
@@ -26,7 +26,7 @@ export const xtrackRecordKinds = {
   log: {
     ...common,
     table: "logs",
-    where: "stream = ''",
+    where: "stream = '' AND origin = ''",
     type: "'log'",
     columns: ["level", "msg", "logger", "step", "fields"],
     search: ["msg", "logger", "fields"],

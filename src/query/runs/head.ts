@@ -77,7 +77,8 @@ export interface Silence {
   readonly groupKeys: readonly string[];
   /** Of groups that did not come by import; null when all did. */
   readonly lastArrivalNs: bigint | null;
-  readonly onlySessions: boolean;
+  /** Nothing of it would have said that it has ended, or only an end in order. */
+  readonly mayHaveEnded: "never_told" | "told_in_order" | "told";
   readonly raw: string;
   /** By the clients' clocks. */
   readonly lastNs: bigint | null;
@@ -94,10 +95,16 @@ function toSilence(facts: RunFacts): Silence {
   return {
     groupKeys: facts.groups.map((group) => group.groupKey),
     lastArrivalNs: largest(live.map((group) => group.lastReceivedNs)),
-    onlySessions: facts.groups.every((group) => hasTrait(group.protocol, "sessions")),
+    mayHaveEnded: toEnding(facts),
     raw: latestStatus(facts.statuses)?.status ?? "",
     lastNs: lastTime(facts),
   };
+}
+
+function toEnding({ groups }: RunFacts): Silence["mayHaveEnded"] {
+  const others = groups.filter((group) => !hasTrait(group.protocol, "unended"));
+  if (others.length === 0) return "never_told";
+  return others.every((group) => hasTrait(group.protocol, "sessions")) ? "told_in_order" : "told";
 }
 
 interface Verdict {
@@ -198,11 +205,12 @@ function judgeCirron(facts: RunFacts): Verdict | null {
 }
 
 function judgeSilence(silence: Silence, context: HeadContext): Verdict {
-  const { lastArrivalNs, raw } = silence;
+  const { lastArrivalNs, mayHaveEnded, raw } = silence;
   const isRecent = lastArrivalNs !== null && context.nowNs - lastArrivalNs < context.silenceNs;
   if (isRecent || silence.groupKeys.some((groupKey) => context.isConnected(groupKey)))
     return { status: "running", raw, ...noError };
-  return { status: lastArrivalNs === null && silence.onlySessions ? "unknown" : "lost", raw, ...noError };
+  const isUnknown = mayHaveEnded === "never_told" || (mayHaveEnded === "told_in_order" && lastArrivalNs === null);
+  return { status: isUnknown ? "unknown" : "lost", raw, ...noError };
 }
 
 function earliestStart(facts: RunFacts): StartFact | undefined {

@@ -51,8 +51,12 @@ export class IdTable {
     }
   }
 
+  /** 32 digits, or the first 16 where the others are zeros: OTLP's ids have 8 bytes, and no id of 16 ends so. */
   hexOf(number: number): string {
-    return Buffer.from(this.words.buffer, this.words.byteOffset + number * idBytes, idBytes).toString("hex");
+    const at = number * 4;
+    const isShort = this.words[at + 2] === 0 && this.words[at + 3] === 0;
+    const size = isShort ? idBytes / 2 : idBytes;
+    return Buffer.from(this.words.buffer, this.words.byteOffset + number * idBytes, size).toString("hex");
   }
 
   /** Sorts ids as their bytes do. */

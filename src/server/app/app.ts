@@ -28,6 +28,7 @@ import { type CommandRoomOptions, createCommandRoom } from "#server/collector/co
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
+import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
 import { LoggedOut } from "#server/http/logged-out.ts";
@@ -36,6 +37,7 @@ import { readOwnerSecret } from "#server/http/owner-secret.ts";
 import type { XtrackPlace } from "#server/http/session-routes.ts";
 import type { Log } from "#server/log.ts";
 import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
+import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
 import { type Neighbours, openNeighbours } from "#server/peers/neighbours.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -52,6 +54,8 @@ export interface App {
   readonly http: HttpServer;
   readonly collector: Collector;
   readonly control: Control;
+  /** Where OpenTelemetry exporters connect, beside the server's own port. */
+  readonly otlp: OtlpPorts;
   /** Where XTrack workers connect, for people. */
   readonly xtrack: readonly string[];
   close(): Promise<void>;
@@ -82,25 +86,27 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     addReadGauges(metrics, collector, unfinished);
     const keyWatch = new KeyWatch(keys);
     closers.unshift(async () => keyWatch.close());
+    const forwarder = await forwardFrom(collector, config, log);
+    closers.unshift(async () => forwarder?.close());
     const degraded = (): string[] => [
       ...(neighbours?.degraded() ?? []),
       ...refused.sentences(),
       ...collector.setAside.sentences(),
       ...collector.damage.sentences(),
+      ...(forwarder?.sentences() ?? []),
     ];
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => health.close());
     const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
       log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
     );
+    const intake = createHttpIntake(collector, control);
     const http = await createHttpServer({
-      ...{ config, log, metrics, keys, keyWatch, unfinished },
+      ...{ config, log, metrics, keys, keyWatch, unfinished, intake, blobs },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
       loggedOut: new LoggedOut(join(config.dataDir, "logged-out")),
       xtrack: () => toXtrackPlace(config, doors),
       ownerSecret: readOwnerSecret(config.dataDir),
-      intake: createHttpIntake(collector, control),
-      blobs,
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => health.problems(), degraded, drained: () => collector.drained() },
       handlers: {
@@ -117,8 +123,9 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       watchSource: (source, onGone) => keyWatch.watch(source, onGone),
     });
     closers.unshift(() => (doors as XtrackDoors).close());
-    const onFolded = () => blobs.look();
-    neighbours?.start({ control, keys, onFolded, workers: () => doors?.presence.all() ?? [] });
+    const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, intake, http });
+    closers.unshift(() => otlp.close());
+    neighbours?.start({ control, keys, onFolded: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
     const retention = createRetention({
       collector,
       ages: config,
@@ -129,7 +136,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const xtrack = doors.addresses.map((address) =>
       "path" in address ? address.path : `${address.host}:${address.port}`,
     );
-    return { url: http.url, http, collector, control, xtrack, close: () => closeAll(closers) };
+    return { url: http.url, http, otlp, collector, control, xtrack, close: () => closeAll(closers) };
   } catch (cause) {
     await closeAll(closers);
     throw cause;
@@ -145,6 +152,16 @@ function addReadGauges(metrics: Metrics, { setAside, damage }: Collector, unfini
     () => setAside.list().length,
   );
   add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
+}
+
+function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Forwarder> | null {
+  if (config.forwardOtlpUrl === "") return null;
+  const headers = config.forwardOtlpHeaders.map((word) => [
+    word.split("=")[0] ?? "",
+    word.slice(word.indexOf("=") + 1),
+  ]);
+  const receiver = { url: config.forwardOtlpUrl, headers: Object.fromEntries(headers) as Record<string, string> };
+  return openForwarder({ collector, dataDir: config.dataDir, receiver, log });
 }
 
 async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
@@ -167,6 +184,7 @@ function toCollectorOptions(config: Config, log: Log): CollectorOptions {
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
     lineBytesMax: config.lineBytesMax,
+    stepNames: config.otlpSteps,
     journalBudgetBytes: config.journalBudgetBytes,
     journalSegmentBytes: config.journalSegmentBytes,
     pendingBytesMax: shares.pendingBytes,

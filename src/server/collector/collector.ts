@@ -50,6 +50,8 @@ export interface CollectorOptions {
   readonly json: JsonLimits;
   /** The longest line of a trace stream. */
   readonly lineBytesMax?: number;
+  /** Names of attributes that say a step, beside those that are known. */
+  readonly stepNames?: readonly string[];
   readonly journalBudgetBytes: number;
   readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
@@ -243,7 +245,11 @@ function createApplier(
   return new ProtocolApplier({
     kinds: inputKinds,
     sessionGapNs: options.sessionGapNs,
-    decodeLimits: { json: options.json, lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax },
+    decodeLimits: {
+      json: options.json,
+      lineBytesMax: options.lineBytesMax ?? defaultSplitLimits.lineBytesMax,
+      stepNames: options.stepNames ?? [],
+    },
     // The embedded engine belongs to one collector, a server may serve several.
     ...(kind === "server" ? { writer: id } : {}),
     store: intakeStore,

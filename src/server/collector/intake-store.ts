@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { LoadingGroup } from "#intake/known-groups.ts";
+import { loadStoredId, toKeptHash } from "#intake/otlp/identity.ts";
 import { loadIdentity } from "#intake/record-identity.ts";
 import { loadCaptured } from "#intake/run/wrapper-group.ts";
 import { type GroupKind, groupKinds, parseGroupKey } from "#model/group-key.ts";
@@ -22,6 +23,7 @@ import {
   readFaultIds,
   readGroupRows,
   readLineIds,
+  readOtlpIds,
 } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import { readStoredGroup, toGroupRow } from "./stored-groups.ts";
@@ -91,6 +93,7 @@ const identities: Readonly<Record<GroupKind, IdentityReader>> = {
   [groupKinds.artifact]: nothing,
   // Its rows are known by their ids, whatever group they are in.
   [groupKinds.cirronBatch]: nothing,
+  [groupKinds.otlpHour]: takeOtlp,
   [groupKinds.semantivaLaunch]: takeLines,
   [groupKinds.semantivaRun]: takeLines,
   [groupKinds.wrapper]: takeCaptured,
@@ -102,6 +105,13 @@ async function takeLines(store: Store, groupKey: string, loading: LoadingGroup):
   for await (const { id } of readLineIds(store, groupKey)) {
     loadIdentity(Buffer.from(id, "hex"), workspace);
     loading.line();
+  }
+}
+
+async function takeOtlp(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
+  for await (const { id, hash } of readOtlpIds(store, groupKey)) {
+    loadStoredId(id);
+    loading.line(toKeptHash(hash));
   }
 }
 

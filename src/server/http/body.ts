@@ -5,12 +5,21 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough, Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { createGunzip, createInflate, gunzip, gunzipSync, inflate } from "node:zlib";
+import {
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzip,
+  gunzipSync,
+  inflate,
+  zstdDecompress,
+} from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 
 const gunzipBytes = promisify(gunzip);
 const inflateBytes = promisify(inflate);
+const unzstdBytes = promisify(zstdDecompress);
 
 export interface BodyLimits {
   readonly bytesMax: number;
@@ -46,12 +55,18 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, sha
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
-  const sent = await readSent(request, limits.bytesMax, share);
+  return unpack(await readSent(request, limits.bytesMax, share), encoding, limits, share);
+}
+
+/** What was sent, decompressed. Throws a BodyRefusal. */
+export async function unpack(sent: Uint8Array, encoding: Encoding, limits: BodyLimits, share: Share): Promise<Body> {
   if (encoding === "identity") return { bytes: sent };
   const byRatio = Math.max(freeBytes, sent.length * limits.ratioMax);
   try {
     const bytes = await decode(sent, encoding, Math.min(limits.bytesMax, byRatio));
     if (!share.hold(sent.length + bytes.length)) throw refuseCrowded();
+    // The journal keeps what every release of it can unpack.
+    if (encoding === "zstd") return { bytes };
     return sent.length < bytes.length ? { bytes, packed: { encoding, bytes: sent } } : { bytes };
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -67,14 +82,14 @@ const smallBytes = 64 * 1024;
 const chunkBytesUsual = 64 * 1024;
 const chunkBytesMost = 4 * 1024 * 1024;
 
+const decoders = { gzip: gunzipBytes, deflate: inflateBytes, zstd: unzstdBytes } as const;
+
 async function decode(sent: Uint8Array, encoding: Packing, maxOutputLength: number): Promise<Uint8Array> {
   const size = sizeOf(sent, encoding);
   const small = size === null ? null : decodeSmall(sent, size, maxOutputLength);
   if (small !== null) return small;
   const chunkSize = Math.max(chunkBytesUsual, Math.min((size ?? 0) + 1, chunkBytesMost));
-  return encoding === "gzip"
-    ? gunzipBytes(sent, { maxOutputLength, chunkSize })
-    : inflateBytes(sent, { maxOutputLength, chunkSize });
+  return decoders[encoding](sent, { maxOutputLength, chunkSize });
 }
 
 /**
@@ -127,11 +142,18 @@ export function createBodyStream(request: IncomingMessage, limits: BodyLimits): 
       } else done(null, chunk);
     },
   });
-  const decoder = encoding === "gzip" ? createGunzip() : encoding === "deflate" ? createInflate() : new PassThrough();
+  const decoder = streamDecoders[encoding]();
   // The error reaches the reader through the last stream; here it only starts the throwing away of the rest.
   pipeline(Readable.from(readCounted()), decoder, counter).catch(() => request.resume());
   return counter;
 }
+
+const streamDecoders = {
+  gzip: () => createGunzip(),
+  deflate: () => createInflate(),
+  zstd: () => createZstdDecompress(),
+  identity: () => new PassThrough(),
+} as const;
 
 /** Whether a stream's error means that the body was at fault, and how. */
 export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
@@ -142,19 +164,26 @@ export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
   return undefined;
 }
 
-type Packing = "gzip" | "deflate";
+type Packing = "gzip" | "deflate" | "zstd";
 type Encoding = "identity" | Packing;
 
-function readEncoding(request: IncomingMessage): Encoding {
-  const word = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+/** Null for a word that is none we know. */
+export function toEncoding(header: string | undefined): Encoding | null {
+  const word = (header ?? "identity").trim().toLowerCase();
   if (word === "" || word === "identity") return "identity";
   if (word === "gzip" || word === "x-gzip") return "gzip";
-  if (word === "deflate") return "deflate";
+  return word === "deflate" || word === "zstd" ? word : null;
+}
+
+function readEncoding(request: IncomingMessage): Encoding {
+  const word = request.headers["content-encoding"];
+  const encoding = toEncoding(word);
+  if (encoding !== null) return encoding;
   request.resume();
   throw new Refusal("encoding_unknown", `The content encoding ${JSON.stringify(word)} is not supported.`, {
-    hint: "Send gzip, deflate, or the bytes as they are.",
+    hint: "Send gzip, deflate, zstd, or the bytes as they are.",
     at: { part: "header", name: "content-encoding" },
-    headers: { "accept-encoding": "gzip, deflate" },
+    headers: { "accept-encoding": "gzip, deflate, zstd" },
   });
 }
 

@@ -9,7 +9,7 @@
 // A route that was declared without a scope is refused to everybody.
 
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { promisify } from "node:util";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from "fastify";
@@ -66,6 +66,8 @@ export interface HttpServer {
   readonly address: { readonly host: string; readonly port: number };
   readonly url: string;
   readonly access: Access;
+  /** Answers a request that came by another port. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
   /** Stops listening, lets requests in flight end, and cuts what is left after the given time. */
   close(withinMs?: number): Promise<void>;
 }
@@ -152,6 +154,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const scheme = config.tlsCert === "" ? "http" : "https";
   return {
     access,
+    handle: (request, response) => void app.server.emit("request", request, response),
     address: { host: bound.address, port: bound.port },
     url: `${scheme}://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
     async close(withinMs = 10_000) {
@@ -262,7 +265,8 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
     const ratioMax = config.bodyRatioMax;
     const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
     const limits = { bytesMax: config.bodyBytesMax, ratioMax };
-    addIngestRoutes(ingest, { intake, metrics, json, limits, unfinished: options.unfinished });
+    const decodeLimits = { json, stepNames: config.otlpSteps };
+    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished: options.unfinished });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
   });
   const { loggedOut, xtrack } = options;

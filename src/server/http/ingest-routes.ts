@@ -5,21 +5,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
-import type { JsonLimits } from "#base/json/value.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Fault } from "#model/fault.ts";
-import type { IngestQuery, Protocol, Reply, RequestHead } from "#protocol/protocol.ts";
+import type { IngestQuery, IngestRequest, Protocol, Reply, RequestHead, Trouble } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
+import { toRefusal } from "./errors.ts";
 import { type Busy, type Intake, isBusy } from "./ports.ts";
 
 export interface IngestOptions {
   readonly intake: Intake;
   readonly limits: BodyLimits;
-  readonly json: JsonLimits;
+  readonly decodeLimits: IngestRequest["limits"];
   readonly unfinished: UnfinishedBytes;
   readonly metrics: Metrics;
   /** Those of the registry, unless a test brings its own. */
@@ -48,61 +48,74 @@ async function takeIn(
   options: IngestOptions,
 ): Promise<unknown> {
   const share = options.unfinished.open();
+  const head = { headers: request.headers, body: noBytes };
   try {
-    return await takeBody(request, reply, doors, options, share);
+    return send(reply, await takeBody(request, head, doors, options, share));
+  } catch (error) {
+    // Who reads files is no client of the protocol, and wants the API's own words.
+    const isRead = (request.query as IngestQuery).source !== undefined;
+    const { toErrorReply } = pick(doors, head);
+    const refusal = isRead || toErrorReply === undefined ? undefined : toRefusal(error);
+    if (toErrorReply === undefined || refusal === undefined) throw error;
+    return send(reply, toErrorReply(toTrouble(refusal), head));
   } finally {
     share.close();
   }
 }
 
+const noBytes: Uint8Array = new Uint8Array(0);
+
+/** `head` gets the body as soon as there is one. */
 async function takeBody(
   request: FastifyRequest,
-  reply: FastifyReply,
+  head: { readonly headers: RequestHead["headers"]; body: Uint8Array },
   doors: readonly ProtocolDoor[],
-  { intake, limits, json, metrics }: IngestOptions,
+  { intake, limits, decodeLimits, metrics }: IngestOptions,
   share: Share,
-): Promise<unknown> {
+): Promise<Reply> {
   const arrival = toArrival(request);
-  const { headers } = request;
   let body: Body;
   try {
     body = await readBody(request.raw, limits, share);
   } catch (error) {
     if (error instanceof Refusal) metrics.refused.inc({ reason: error.code });
     if (error instanceof BodyRefusal) {
+      head.body = error.read;
       const raw = error.read.slice(0, keptBytesMax);
       const fault = { code: error.code as Fault["code"], detail: error.message, place: {}, raw };
-      await intake.submit(
-        [{ input: toRefused(arrival, pick(doors, { headers, body: error.read }), fault) }],
-        "applied",
-      );
+      await intake.submit([{ input: toRefused(arrival, pick(doors, head), fault) }], "applied");
     }
     throw error;
   }
   const { bytes, packed } = body;
-  const door = pick(doors, { headers, body: bytes });
+  head.body = bytes;
+  const door = pick(doors, head);
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, bytes.length);
   const query = request.query as IngestQuery;
-  const sent = packed === undefined ? { body: bytes } : { body: bytes, packed };
+  const sent = packed === undefined ? head : { ...head, packed };
   const { submissions, refused, answerWhen, toReply } = await door.take({
-    arrival,
-    headers,
-    query,
-    limits: { json },
     ...sent,
+    ...{ arrival, query, limits: decodeLimits },
   });
   const receipt = await (refused === null
     ? intake.submit(submissions, answerWhen)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
-    if (door.toBusyReply === undefined) throw refuseBusy(receipt);
-    return send(reply, door.toBusyReply(receipt.retryAfterS));
+    throw refuseBusy(receipt);
   }
   if (query.wait === "1") await intake.queryable(receipt.position);
-  if (refused === null) return send(reply, toReply(receipt));
-  if (door.toRefusedReply === undefined) throw toFaultRefusal(refused);
-  return send(reply, door.toRefusedReply(refused));
+  if (refused !== null) throw toFaultRefusal(refused);
+  return toReply(receipt);
+}
+
+/** When an outage says nothing of it: long enough for a disk or a store to come back. */
+const outageRetryAfterS = 5;
+
+function toTrouble({ status, message, headers }: Refusal): Trouble {
+  const told = headers["retry-after"];
+  const retryAfterS = told === undefined ? (status >= 500 ? outageRetryAfterS : null) : Number(told);
+  return { status, message, retryAfterS };
 }
 
 function send(reply: FastifyReply, { status, body, headers = {} }: Reply): unknown {

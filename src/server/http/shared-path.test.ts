@@ -24,12 +24,10 @@ const door: HttpDoor = {
       headers: { "content-type": "application/x-spans" },
     }),
   }),
-  toBusyReply: (retryAfterS) => ({
-    status: 503,
-    body: { message: "later" },
-    headers: { "retry-after": String(retryAfterS) },
-  }),
-  toRefusedReply: ({ detail }) => ({ status: 422, body: { message: detail } }),
+  toErrorReply: ({ status, message, retryAfterS }) =>
+    retryAfterS === null
+      ? { status: status + 22, body: { message } }
+      : { status: 503, body: { message: "later" }, headers: { "retry-after": String(retryAfterS) } },
 };
 const [first, ...others] = protocols as [Protocol, ...Protocol[]];
 const spans: Protocol = { ...first, facts: { ...first.facts, name: "spans" }, doors: [door] };
@@ -58,7 +56,7 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
   };
   const limits = { bytesMax: 1000, ratioMax: 100 };
   const unfinished = new UnfinishedBytes(10_000);
-  const options = { intake, limits, unfinished, json: defaultJsonLimits, metrics: createMetrics() };
+  const options = { intake, limits, unfinished, decodeLimits: { json: defaultJsonLimits }, metrics: createMetrics() };
   addIngestRoutes(app, { ...options, protocols: [first, ...others, spans] });
   const post = (payload: Uint8Array, type: string) =>
     app.inject({ method: "POST", url: "/v1/traces", payload: Buffer.from(payload), headers: { "content-type": type } });

@@ -102,6 +102,19 @@ export function streamRecords(
   );
 }
 
+/** The groups with rows of the journal records between two, both included. */
+export async function readGroupsBetween(
+  store: Store,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<string[]> {
+  const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
+  const of = (table: string): string =>
+    `SELECT DISTINCT toString(group_key) AS key FROM ${store.database}.${table}
+      WHERE jpos >= {from:Int64} AND jpos <= {to:Int64}`;
+  const sql = `SELECT DISTINCT key FROM (${tables.map(of).join(" UNION ALL ")})`;
+  return (await readRows(store, { key: text }, { sql, params: { from, to } })).map(({ key }) => key);
+}
+
 /** How many rows each journal record has, in order: what is read at once is cut by it. */
 export function readRecordSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
   const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];

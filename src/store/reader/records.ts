@@ -104,7 +104,7 @@ const paramRow = {
   /** Tells whole values apart. */
   value_hash: decimal,
   worker: text,
-  origin: word<"run_space" | "param">(),
+  origin: word<"run_space" | "resource" | "param">(),
   ts_ns: decimal,
 };
 
@@ -113,7 +113,7 @@ export function readParams(store: Store, groups: readonly string[]) {
   return readRows(store, paramRow, {
     sql: `SELECT ${placeSql} AS id, name, ${cutJson("p.value")} AS value, toUInt32(length(p.value)) AS value_bytes,
         reinterpretAsInt64(cityHash64(p.value)) AS value_hash, worker,
-        if(seq = -1, 'run_space', 'param') AS origin, ts_ns
+        multiIf(seq = -1, 'run_space', seq = -2, 'resource', 'param') AS origin, ts_ns
       FROM ${store.database}.params AS p WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,
     params: { groups },
   });

@@ -85,6 +85,28 @@ export function readEventIdentities(store: Store, groupKey: string): AsyncIterab
   });
 }
 
+/** What tells one OTLP record of a group from another, see intake/otlp/identity.ts; 0 where no content is hashed. */
+export function readOtlpIds(
+  store: Store,
+  groupKey: string,
+): AsyncIterable<{ readonly id: string; readonly hash: number }> {
+  const from = (id: string, hash: string, table: string): string =>
+    `SELECT ${id} AS id, ${hash} AS hash FROM ${store.database}.${table} WHERE group_key = {group:String}`;
+  const none = "toUInt32(0)";
+  // Whose params are there, see `Origin.id`.
+  const origins = (table: string, column: string): string =>
+    `SELECT DISTINCT lower(hex(substring(SHA256(toString(${column})), 1, 16))) AS id, ${none} AS hash
+      FROM ${store.database}.${table} WHERE group_key = {group:String}`;
+  return readObjects(store, {
+    sql: `${from("concat(JSONExtractString(extra, 'trace_id'), span_id)", "content_hash", "spans")}
+      UNION ALL ${from("toString(seq)", none, "logs")} UNION ALL ${from("event_id", none, "events")}
+      UNION ALL ${origins("spans", "origin")} UNION ALL ${origins("logs", "origin")}
+      UNION ALL SELECT DISTINCT JSONExtractString(extra, 'origin'), ${none} FROM ${store.database}.events
+        WHERE group_key = {group:String}`,
+    params: { group: groupKey },
+  });
+}
+
 /** Captured output and the wrapper's own records: what tells one line of a group from another. */
 export function readCapturedLines(
   store: Store,

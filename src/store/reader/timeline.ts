@@ -15,7 +15,7 @@ export interface TextCodes {
 /** Some spans and node executions as they are stored, in no order. */
 export interface SpanBlock {
   readonly rows: number;
-  /** 16 bytes a span: the id itself when it is 32 hex digits, else a hash (see `OddIds`). */
+  /** 16 bytes a span: the id itself when it is 16 or 32 hex digits, else a hash (see `OddIds`). */
   readonly ids: Uint8Array;
   /** The same of the parent; without meaning where `flags` has no `parent`. */
   readonly parents: Uint8Array;
@@ -50,7 +50,7 @@ export interface RowRange {
   readonly last: bigint;
 }
 
-/** The texts of ids that are no 32 hex digits, by the hex of their hash. */
+/** The texts of ids that are no hex, by the hex of their hash. */
 export type OddIds = ReadonlyMap<string, string>;
 
 export const noIndex: bigint = -(2n ** 63n);
@@ -58,16 +58,17 @@ export const noIndex: bigint = -(2n ** 63n);
 /** Bits of `flags`, as the API has them. */
 export const timelineFlags = { placeholder: 1, unfinished: 2, node: 4, error: 8, orphan: 16 } as const;
 
-/** Bits that only blocks have: the span names a parent; its id or its parent's is no 32 hex digits. */
+/** Bits that only blocks have: the span names a parent; its id or its parent's is no hex. */
 export const blockFlags = { parent: 32, odd: 64 } as const;
 
 /** A lane's name: rank, process and thread; `node` for pipeline nodes. */
 const laneSql = "concat(toString(rank), '/', ifNull(toString(pid), ''), '/', ifNull(toString(thread_id), ''))";
 const inGroups = "group_key IN {groups:Array(String)}";
 
-const isHex = (column: string) => `match(${column}, '^[0-9a-f]{32}$')`;
+/** As Cirron's and OTLP's ids are. */
+const isHex = (column: string) => `match(${column}, '^(?:[0-9a-f]{16}|[0-9a-f]{32})$')`;
 
-/** 16 bytes of an id: its own when it is 32 hex, else a hash. */
+/** 16 bytes of an id: its own when it is hex, with zeros behind it when it has only 8; else a hash. */
 const idSql = (column: string) => `if(${isHex(column)}, toFixedString(unhex(${column}), 16), MD5(${column}))`;
 
 const inRange = `${inGroups} AND jpos > {after:Int64} AND jpos <= {last:Int64}`;
@@ -158,7 +159,7 @@ export async function* readMarkBlocks(
     };
 }
 
-/** Texts of the ids and parents of these rows that are no 32 hex digits. */
+/** Texts of the ids and parents of these rows that are no hex. */
 export async function readOddIds(
   store: Store,
   table: "spans" | "nodes",

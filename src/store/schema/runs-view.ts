@@ -49,6 +49,7 @@ function pipelineSql(database: string): string {
 }
 
 const ofSessions = withTrait("g.protocol", "sessions");
+const neverTold = withTrait("g.protocol", "unended");
 
 /** The order of evidence: exit code, every worker's end, every pipeline's end, session spans, then silence. */
 const statusSql = `multiIf(
@@ -61,7 +62,7 @@ const statusSql = `multiIf(
       if(max(p.bad_end) OR max(p.no_outcome AND p.errors), 'failed', 'completed'),
     max(${ofSessions}) AND minIf(g.root_kind = 'session', ${ofSessions}), 'completed',
     maxIf(t.max_received_ns, NOT g.imported) > toUnixTimestamp64Nano(now64(9)) - ${silenceNs}, 'running',
-    min(g.imported) AND min(${ofSessions}), 'unknown', 'lost')`;
+    min(${neverTold}) OR min(g.imported) AND min(${ofSessions} OR ${neverTold}), 'unknown', 'lost')`;
 
 export function runsView(database: string, groups: string): string {
   return `SELECT

@@ -300,11 +300,10 @@ describe.each(storesUnderTest)("the views on $name", ({ open }) => {
 
   it("has a run_id in every view", async () => {
     const names = Object.keys(viewSelects("x")).filter((name) => !name.startsWith("Trace") && !name.endsWith("_of"));
-    expect(names.toSorted()).toEqual(
-      "artifacts checkpoints events faults gaps launches logs marks metrics nodes params runs snapshots spans".split(
-        " ",
-      ),
-    );
+    expect(names.toSorted()).toEqual([
+      ..."artifacts checkpoints events faults gaps launches logs marks metrics nodes".split(" "),
+      ..."otel_logs otel_points otel_spans params runs snapshots spans".split(" "),
+    ]);
     for (const name of names) expect(await typesOf(name)).toHaveProperty("run_id");
   });
 

@@ -6,16 +6,11 @@ import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import { gapsView, launchesView } from "./derived-views.ts";
 import type { Dialect } from "./dialect.ts";
+import type { FactView } from "./fact-view.ts";
 import { groupLookup } from "./group-lookup.ts";
+import { otlpViews } from "./otlp-views.ts";
 import { runsView } from "./runs-view.ts";
 import { traceViews } from "./trace-views.ts";
-
-/** Fact views: table, filter of its rows, and the columns people see after `run_id` (an expression where it differs). */
-interface FactView {
-  readonly table: string;
-  readonly where?: string;
-  readonly columns: readonly (string | readonly [name: string, sql: string])[];
-}
 
 const text = (name: string): readonly [string, string] => [name, jsonText("f.payload", name)];
 const raw = (name: string): readonly [string, string] => [name, jsonRaw("f.payload", name)];
@@ -97,6 +92,7 @@ const factViews: Readonly<Record<string, FactView>> = {
     ],
   },
   events: { table: "events", columns: "protocol type worker ts_ns seq payload received_ns".split(" ") },
+  ...otlpViews,
 };
 
 const parameterised: readonly string[] = [

@@ -17,7 +17,7 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
     {
       name: "any program",
       about:
-        "Runs it under capture: its output as logs, its exit code as status, and whatever of the three formats it emits.",
+        "Runs it under capture: its output as logs, its exit code as status, and whatever of Cirron, Semantiva and XTrack it emits.",
       steps: [{ says: "run it through tributary", line: own("run -- python train.py") }],
     },
     {
@@ -48,8 +48,19 @@ export function toRecipes(session: SessionAnswer | undefined, origin: string): R
       ],
     },
     {
+      name: "OpenTelemetry",
+      about: "Traces, metrics and logs of any SDK: NeMo, Megatron, vLLM, LLM clients.",
+      steps: [
+        {
+          says: "send over HTTP, as the run my-run",
+          line: `OTEL_RESOURCE_ATTRIBUTES=tributary.run.id=my-run OTEL_EXPORTER_OTLP_ENDPOINT=${http} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf opentelemetry-instrument python train.py`,
+        },
+        { says: "or read what a collector wrote to a file", line: own("import otel.jsonl") },
+      ],
+    },
+    {
       name: "Node",
-      about: "The same three formats from TypeScript.",
+      about: "Cirron, Semantiva and XTrack from TypeScript.",
       steps: [
         { says: "pack the SDK in a checkout", line: "npm pack" },
         { says: "and install it in your project", line: "npm install ../tributary/tributary-ml-*.tgz" },

@@ -37,7 +37,7 @@ export function TimelineView() {
   if (data.extent === null) {
     return (
       <Empty title="No spans yet.">
-        <p>Spans come from the Cirron SDK, node executions from Semantiva. With Cirron:</p>
+        <p>Spans come from the Cirron SDK and OpenTelemetry, node executions from Semantiva. With Cirron:</p>
         <CommandLine
           text={`CIRRON_API_ENDPOINT=${window.location.origin} CIRRON_INGEST_PATH=/v1/runs/${run.id}/traces python train.py`}
         />

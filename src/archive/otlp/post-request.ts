@@ -1,0 +1,88 @@
+// Sends OTLP requests to another receiver over HTTP, as an exporter does: again and again while it asks to wait or does
+// not answer, and never again when it refuses.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { OtlpRequest } from "./export-requests.ts";
+
+const gzipBytes = promisify(gzip);
+
+export interface Receiver {
+  /** The base of its paths, as in OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  /** How often a request is tried; without it, until `signal` says no. */
+  readonly attemptsMax?: number;
+  /** Told of a try that failed and is made again after this time. */
+  readonly onRetry?: (reason: string, afterMs: number) => void;
+}
+
+/** The receiver will never take this request. */
+export class RequestRefused extends Error {
+  override readonly name = "RequestRefused";
+  readonly status: number;
+
+  constructor(status: number, url: string, answer: string) {
+    super(`${url} answered ${status}${answer === "" ? "" : `: ${answer}`}`);
+    this.status = status;
+  }
+}
+
+/** As the specification lists them; the others that exporters retry are no promise. */
+const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+const firstWaitMs = 500;
+const waitMsMax = 30_000;
+const timeoutMs = 30_000;
+
+export async function postRequest(receiver: Receiver, request: OtlpRequest, options: PostOptions): Promise<void> {
+  const url = `${receiver.url.replace(/\/+$/, "")}/v1/${request.signal}`;
+  const body = await gzipBytes(request.body);
+  for (let attempt = 1; ; attempt++) {
+    const failed = await tryOnce(url, receiver.headers, body, options.signal);
+    if (failed === null) return;
+    options.signal.throwIfAborted();
+    if (attempt === options.attemptsMax) throw new Error(failed.reason);
+    const waitMs = failed.afterMs ?? Math.min(waitMsMax, firstWaitMs * 2 ** (attempt - 1));
+    options.onRetry?.(failed.reason, waitMs);
+    await sleep(waitMs, undefined, { signal: options.signal, ref: false });
+  }
+}
+
+async function tryOnce(
+  url: string,
+  headers: Receiver["headers"],
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<{ readonly reason: string; readonly afterMs?: number } | null> {
+  let answer: Response;
+  try {
+    answer = await fetch(url, {
+      method: "POST",
+      body: body as Uint8Array<ArrayBuffer>,
+      headers: { ...headers, "content-type": "application/x-protobuf", "content-encoding": "gzip" },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+  } catch (error) {
+    const { cause, message } = error as Error & { cause?: { code?: string } };
+    return { reason: `${url}: ${cause?.code ?? message}` };
+  }
+  const text = toPlain(await answer.text().catch(() => ""));
+  if (answer.ok) return null;
+  if (!retryable.has(answer.status)) throw new RequestRefused(answer.status, url, text);
+  const after = Number(answer.headers.get("retry-after") ?? Number.NaN);
+  const reason = `${url} answered ${answer.status}`;
+  return Number.isFinite(after) ? { reason, afterMs: Math.min(waitMsMax, after * 1000) } : { reason };
+}
+
+/** What of an answer people can read. */
+function toPlain(text: string): string {
+  return text
+    .replaceAll(/[^\x20-\x7e]+/g, " ")
+    .trim()
+    .slice(0, 300);
+}

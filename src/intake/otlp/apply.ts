@@ -1,0 +1,243 @@
+// A decoded request → rows. A record that is known is counted and not stored again; a span that comes with other content
+// under a known id is a fault, and the first one stays.
+
+import type { Int64Column, UInt32Column } from "#base/columns.ts";
+import type { Applied } from "#intake/applied.ts";
+import { hashRows } from "#intake/content-hash.ts";
+import { faultId, pushFault } from "#intake/fault-rows.ts";
+import type { ArrivedAt } from "#intake/input.ts";
+import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
+import { loadIdentity } from "#intake/record-identity.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { Fault } from "#model/fault.ts";
+import { FaultList, toRestFault } from "#model/fault-list.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { createRows, type Rows } from "#model/tables.ts";
+import type { DecodedExport } from "#wire/otlp/decode.ts";
+import type { LogColumns } from "#wire/otlp/log-columns.ts";
+import type { PointColumns } from "#wire/otlp/point-columns.ts";
+import { type SpanColumns, spanIdWords } from "#wire/otlp/span-columns.ts";
+import { loadContentId, loadLogId, loadSpanId, toKeptHash } from "./identity.ts";
+import type { Placement } from "./placement.ts";
+import { ResourceParams } from "./resource-params.ts";
+
+const protocol = "otlp";
+
+export function applyExport(state: KnownRecords, request: DecodedExport, placed: Placement, meta: ArrivedAt): Applied {
+  return new OtlpBatch(state, request, placed, meta).apply();
+}
+
+export function placeFaults({ faults }: DecodedExport, { groups }: Placement): PlacedFault[] {
+  return faults.map((fault) => ({ fault, groupKey: groups[0]?.groupKey ?? "" }));
+}
+
+class OtlpBatch {
+  private accepted = 0;
+  private duplicates = 0;
+  private readonly state: KnownRecords;
+  private readonly request: DecodedExport;
+  private readonly placed: Placement;
+  private readonly meta: ArrivedAt;
+  private readonly conflicts: FaultList<PlacedFault>;
+  /** One byte a row, 1 where it must not be stored; made with the first such row. */
+  private dropped: Uint8Array | null = null;
+
+  constructor(state: KnownRecords, request: DecodedExport, placed: Placement, meta: ArrivedAt) {
+    this.state = state;
+    this.request = request;
+    this.placed = placed;
+    this.meta = meta;
+    this.conflicts = new FaultList(meta.faultsMax);
+  }
+
+  apply(): Applied {
+    const { request, placed, meta } = this;
+    const changes = this.noteGroups();
+    const params = new ResourceParams(this.state.groups, placed, meta);
+    const parts = this.takeRecords(params);
+    const faults = [
+      ...placeFaults(request, placed),
+      ...this.conflicts.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })),
+    ];
+    return {
+      parts: [...parts, ...params.parts(), ...this.faultParts(faults)],
+      state: changes,
+      accepted: this.accepted,
+      duplicates: this.duplicates,
+      faults: faults.map(({ fault }) => fault),
+    };
+  }
+
+  private noteGroups(): StateChange[] {
+    const { workspace, imported, receivedNs, position } = this.meta;
+    const cause = { workspace, protocol, runOverride: null, imported, receivedNs };
+    return this.placed.groups.flatMap(({ groupKey, runId }) =>
+      this.state.groups.note(groupKey, { ...cause, ownId: runId }, position),
+    );
+  }
+
+  private takeRecords(params: ResourceParams): AnyTablePart[] {
+    const { request } = this;
+    switch (request.signal) {
+      case "traces":
+        return this.takeSpans(request.columns, params);
+      case "metrics":
+        return this.takePoints(request.columns, params);
+      case "logs":
+        return this.takeLogs(request.columns, params);
+    }
+  }
+
+  private takeSpans(columns: SpanColumns, params: ResourceParams): AnyTablePart[] {
+    const { rows, points, ids, length } = columns;
+    const { parent_id, name, start_ns, end_ns, attrs, extra, origin } = rows;
+    const hashes = hashRows([parent_id, name, start_ns, end_ns, attrs, extra, origin], length);
+    const { values } = ids;
+    this.takeEach(columns, rows.start_ns, params, hashes, (row) => {
+      const at = row * spanIdWords;
+      loadSpanId(
+        values[at] as number,
+        values[at + 1] as number,
+        values[at + 2] as number,
+        values[at + 3] as number,
+        values[at + 4] as number,
+        values[at + 5] as number,
+      );
+    });
+    rows.cpu_ns.padTo(length);
+    rows.gpu_ns.padTo(length);
+    rows.memory_peak_bytes.padTo(length);
+    rows.content_hash.reserve(length);
+    rows.content_hash.values.set(hashes);
+    rows.content_hash.length = length;
+    this.stamp(rows, length);
+    columns.release();
+    return [
+      ...(length === 0 ? [] : [{ table: "spans" as const, rows, dropped: this.dropped }]),
+      ...this.drawn(points.rows, points.span),
+    ];
+  }
+
+  private takePoints(columns: PointColumns, params: ResourceParams): AnyTablePart[] {
+    const { rows, length, drawn, owner } = columns;
+    this.takeEach(columns, rows.ts_ns, params, null, (row) => loadContentId(rows.event_id.at(row)));
+    rows.protocol.padTo(length, protocol);
+    rows.seq.padZerosTo(length);
+    this.stamp(rows, length);
+    return [
+      ...(length === 0 ? [] : [{ table: "events" as const, rows, dropped: this.dropped }]),
+      ...this.drawn(drawn, owner),
+    ];
+  }
+
+  private takeLogs(columns: LogColumns, params: ResourceParams): AnyTablePart[] {
+    const { rows, length } = columns;
+    const { words } = rows.seq;
+    this.takeEach(columns, rows.ts_ns, params, null, (row) =>
+      loadLogId(words[row * 2] as number, words[row * 2 + 1] as number),
+    );
+    rows.stream.padTo(length, "");
+    rows.offset.padZerosTo(length);
+    this.stamp(rows, length);
+    return length === 0 ? [] : [{ table: "logs", rows, dropped: this.dropped }];
+  }
+
+  /** Finds out which rows are new. `hashes` are of their contents, where the identity does not say it. */
+  private takeEach(
+    { origin, length }: { readonly origin: UInt32Column; readonly length: number },
+    times: Int64Column,
+    params: ResourceParams,
+    hashes: Uint32Array | null,
+    load: (row: number) => void,
+  ): void {
+    const { placed, meta, request } = this;
+    const known = placed.groups.map(({ groupKey }) => this.state.groups.linesOf(groupKey, meta.position));
+    for (let row = 0; row < length; row++) {
+      const group = placed.groupOf[row] as number;
+      const from = origin.at(row);
+      params.note(group, from, request.origins, times, row);
+      load(row);
+      const hash = hashes === null ? 0 : toKeptHash(hashes[row] as number);
+      const before = known[group]?.getOrSet(hash) ?? -1;
+      if (before < 0) {
+        this.accepted++;
+        continue;
+      }
+      this.duplicates++;
+      this.dropped ??= new Uint8Array(length);
+      this.dropped[row] = 1;
+      if (before !== hash) this.conflicts.add(() => this.toConflict(row, group));
+    }
+  }
+
+  private toConflict(row: number, group: number): PlacedFault {
+    const { rows } = this.request.columns as SpanColumns;
+    const text = `{"span_id":"${rows.span_id.at(row)}","attributes":${rows.attrs.at(row)},"extra":${rows.extra.at(row)}}`;
+    const fault: Fault = {
+      code: "identity_conflict",
+      detail: `another span ${rows.span_id.at(row)} of this trace is known with other content`,
+      place: {},
+      raw: Buffer.from(text),
+    };
+    return { fault, groupKey: this.placed.groups[group]?.groupKey ?? "" };
+  }
+
+  /** Points that stand on the rows of another table: dropped with them. */
+  private drawn(rows: Rows<"metrics">, owner: UInt32Column): AnyTablePart[] {
+    const { length } = owner;
+    if (length === 0) return [];
+    const { dropped } = this;
+    const owners = owner.values;
+    rows.phase.padTo(length, "");
+    rows.step_text.padTo(length);
+    rows.epoch.padTo(length);
+    rows.value_text.padTo(length);
+    rows.source.padTo(length, protocol);
+    rows.mark_id.padTo(length);
+    rows.span_id.padTo(length);
+    rows.ctx.padTo(length, "");
+    rows.extra.padTo(length);
+    rows.raw.padTo(length);
+    this.stamp(rows, length, owners);
+    const droppedRows = dropped === null ? null : new Uint8Array(length);
+    if (dropped !== null && droppedRows !== null)
+      for (let row = 0; row < length; row++) droppedRows[row] = dropped[owners[row] as number] as number;
+    owner.release();
+    return [{ table: "metrics", rows, dropped: droppedRows }];
+  }
+
+  /** What all rows have of their arrival. `owners` says which record each row is of, where it is not its own. */
+  private stamp(rows: StampedRows, length: number, owners?: Uint32Array): void {
+    const { receivedNs, position } = this.meta;
+    const { groups, groupOf } = this.placed;
+    const codes = Uint32Array.from(groups, ({ groupKey }) => rows.group_key.intern(groupKey));
+    rows.group_key.reserve(length);
+    rows.jrow.reserve(length);
+    for (let row = 0; row < length; row++) {
+      const record = owners === undefined ? row : (owners[row] as number);
+      rows.group_key.codes[row] = codes[groupOf[record] as number] as number;
+      rows.jrow.values[row] = record;
+    }
+    rows.group_key.length = length;
+    rows.jrow.length = length;
+    rows.received_ns.padTo(length, receivedNs);
+    rows.jpos.padTo(length, BigInt(position));
+    rows.flags.padTo(length, 0);
+  }
+
+  /** A fault that is sent again is stored once. */
+  private faultParts(faults: readonly PlacedFault[]): AnyTablePart[] {
+    const { workspace, transport, receivedNs, position } = this.meta;
+    const rows = createRows("faults");
+    for (const { fault, groupKey } of faults) {
+      const id = faultId(fault);
+      loadIdentity(Buffer.from(id, "hex"), workspace);
+      if (!this.state.faults.add()) continue;
+      const context = { workspace, groupKey, protocol, transport, receivedNs, position };
+      pushFault(rows, fault, id, context, rows.code.length);
+    }
+    return rows.code.length === 0 ? [] : [{ table: "faults", rows, dropped: null }];
+  }
+}
+
+type StampedRows = Pick<Rows<"metrics">, "group_key" | "jrow" | "received_ns" | "jpos" | "flags">;

@@ -1,0 +1,70 @@
+// What `tributary check` says of OTLP files: every request and every record in it, read as the server reads it.
+
+import { defaultJsonLimits } from "#base/json/value.ts";
+import type { Fault } from "#model/fault.ts";
+import { pieceBytesMax } from "#protocol/body-pieces.ts";
+import { type CheckedFile, type CheckOptions, readWhole } from "#protocol/file-kind.ts";
+import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
+import { decodeExport, refusalOf } from "#wire/otlp/decode.ts";
+import { JsonRequest } from "#wire/otlp/json-request.ts";
+import { toRoleOf } from "#wire/otlp/meaning.ts";
+import { cutRequest } from "#wire/otlp/request-pieces.ts";
+import type { Signal } from "#wire/otlp/schema.ts";
+import { LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
+import { otlpFacts } from "./facts.ts";
+import { signalOfName, signalOfText } from "./signal-of.ts";
+
+const protocol = otlpFacts.name;
+const roleOf = toRoleOf([]);
+const recordName = { traces: "span", metrics: "point", logs: "log" } as const;
+
+export async function* checkJsonLines(file: CheckedFile, options: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
+  const splitter = new LineSplitter();
+  for await (const chunk of file.chunks())
+    for (const line of splitter.push(chunk)) yield* checkLine(file.path, line, options, tally);
+  for (const line of splitter.finish()) yield* checkLine(file.path, line, options, tally);
+}
+
+function* checkLine(path: string, line: SplitLine, options: CheckOptions, tally: Tally): Generator<Problem> {
+  const place = { line: line.place.line, column: 1, offset: line.place.offset };
+  if (line.kind === "too_long") return;
+  for (const fault of checkJson(line.bytes, options, tally))
+    yield { ...toProblem("error", protocol, path, fault), ...place };
+}
+
+export async function* checkJsonFile(file: CheckedFile, options: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
+  for (const fault of checkJson(await readWhole(file), options, tally))
+    yield toProblem("error", protocol, file.path, fault);
+}
+
+function* checkJson(bytes: Uint8Array, { limits = defaultJsonLimits }: CheckOptions, tally: Tally): Generator<Fault> {
+  const signal = signalOfText(Buffer.from(bytes).toString("latin1")) ?? "traces";
+  const request = new JsonRequest(signal, bytes, limits);
+  const refusal = request.refusal();
+  if (refusal !== null) {
+    yield refusal;
+    return;
+  }
+  for (const piece of request.pieces(pieceBytesMax)) yield* checkPiece(signal, piece, tally);
+  yield* request.faults;
+}
+
+export async function* checkProtobufFile(file: CheckedFile, _: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
+  const signal = signalOfName(file.path) as Signal;
+  const bytes = await readWhole(file);
+  const refusal = refusalOf(signal, bytes);
+  if (refusal !== null) yield toProblem("error", protocol, file.path, refusal);
+  else
+    for (const piece of cutRequest(bytes, pieceBytesMax))
+      for (const fault of checkPiece(signal, piece, tally)) yield toProblem("error", protocol, file.path, fault);
+}
+
+function* checkPiece(signal: Signal, piece: Uint8Array, tally: Tally): Generator<Fault> {
+  const decoded = decodeExport(signal, piece, { roleOf });
+  if (!decoded.ok) {
+    yield decoded.refusal;
+    return;
+  }
+  for (let record = 0; record < decoded.request.columns.length; record++) tally.addRecord(protocol, recordName[signal]);
+  yield* decoded.request.faults;
+}

@@ -1,0 +1,16 @@
+import { exportInputs } from "#intake/otlp/export-input.ts";
+import type { Protocol } from "#protocol/protocol.ts";
+import { otlpDoors } from "./doors.ts";
+import { exportedRequests } from "./exported.ts";
+import { otlpFacts } from "./facts.ts";
+import { detectOtlp } from "./files.ts";
+import { otlpRecords } from "./stored-records.ts";
+
+export const otlp: Protocol = {
+  facts: otlpFacts,
+  inputs: [exportInputs],
+  doors: otlpDoors,
+  detect: detectOtlp,
+  exported: exportedRequests,
+  records: otlpRecords,
+};

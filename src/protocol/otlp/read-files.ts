@@ -1,0 +1,49 @@
+// Files of OTLP → requests.
+
+import { readFile } from "node:fs/promises";
+import { LineReader } from "#protocol/reading/line-reader.ts";
+import { newline, OnceReader, sendBytes } from "#protocol/reading/reader.ts";
+import { cutRequest } from "#wire/otlp/request-pieces.ts";
+import type { Signal } from "#wire/otlp/schema.ts";
+import { signalOfName, signalOfText } from "./signal-of.ts";
+
+/** Always its own path: on the shared one it would have to be told apart again. */
+export const routeOf = { traces: "otlpOwnTraces", metrics: "otlpOwnMetrics", logs: "otlpOwnLogs" } as const;
+
+export class JsonLineReader extends LineReader {
+  protected async take(bytes: Buffer): Promise<void> {
+    const { path, source } = this.file;
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(newline, start) + 1 || bytes.length;
+      const line = bytes.subarray(start, end);
+      start = end;
+      const signal = signalOfText(line.toString("latin1"));
+      if (signal !== null) await this.options.sender.send({ route: routeOf[signal], file: path, source }, line);
+      else if (line.toString().trim() !== "") this.noteOther();
+      this.line++;
+    }
+  }
+
+  private noteOther(): void {
+    const message = "The line is no OTLP request in JSON.";
+    this.options.sender.note({ file: this.file.path, line: this.line, code: "otlp_not_export", message });
+  }
+}
+
+export class JsonFileReader extends OnceReader {
+  protected async send(): Promise<void> {
+    const { path, source } = this.file;
+    const bytes = await readFile(path);
+    const signal = signalOfText(bytes.toString("latin1"));
+    if (signal !== null) await this.options.sender.send({ route: routeOf[signal], file: path, source }, bytes);
+  }
+}
+
+export class ProtobufFileReader extends OnceReader {
+  protected async send(): Promise<void> {
+    const { path, source } = this.file;
+    const signal = signalOfName(path) as Signal;
+    for (const piece of cutRequest(await readFile(path), sendBytes))
+      await this.options.sender.send({ route: routeOf[signal], file: path, source }, piece);
+  }
+}

@@ -1,0 +1,179 @@
+// Sends on what was stored, as OTLP, to another receiver: a team's Grafana, Jaeger or SigNoz goes on seeing everything.
+//
+// It follows the journal's positions through the store: how far it came is a small file, and what came behind that is
+// read back from the rows of the groups that were written to. So it never holds intake up, keeps no copy of its own, and
+// goes on after an outage of the receiver or a restart where it was. What a crash interrupts is sent again.
+
+import { join } from "node:path";
+import { createBuilders, finish, type OtlpRequest, toRequests } from "#archive/otlp/export-requests.ts";
+import { postRequest, type Receiver, RequestRefused } from "#archive/otlp/post-request.ts";
+import { OtlpConverter } from "#archive/otlp/to-otlp.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { nodeFiles } from "#base/files.ts";
+import type { Collector } from "#server/collector/collector.ts";
+import type { Log } from "#server/log.ts";
+import { readGroupsBetween, streamRecords } from "#store/reader/record-rows.ts";
+import { readGroupRows } from "#store/reader/restore.ts";
+
+export interface ForwardOptions {
+  readonly collector: Pick<Collector, "store" | "writer" | "onStored">;
+  readonly dataDir: string;
+  readonly receiver: Receiver;
+  readonly log: Log;
+}
+
+export interface Forwarder {
+  /** The last journal record that was sent on. */
+  readonly position: number;
+  /** What keeps it, for people; empty when all is well. */
+  sentences(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Journal records that are read and sent before the place is noted. */
+const recordsAtOnce = 200;
+/** Beyond this the groups are not remembered one by one, but looked for. */
+const groupsMax = 50_000;
+const troubleWaitMs = 5000;
+
+export async function openForwarder(options: ForwardOptions): Promise<Forwarder> {
+  const { collector, dataDir, receiver } = options;
+  const path = join(dataDir, "forward-otlp");
+  const kept = parseKept(await readDurable(nodeFiles, path));
+  // Another receiver begins with what comes from now on.
+  const isSame = kept !== null && kept.url === receiver.url;
+  const start = isSame ? Math.min(kept.position, collector.writer.stored) : collector.writer.stored;
+  const work = new Forwarding(options, path, start);
+  collector.onStored((to, batches) => {
+    for (const { parts } of batches) for (const { rows } of parts) work.note(rows.group_key.keys);
+    work.reach(to);
+  });
+  work.reach(collector.writer.stored);
+  return work;
+}
+
+class Forwarding implements Forwarder {
+  position: number;
+  private readonly options: ForwardOptions;
+  private readonly path: string;
+  private readonly stop = new AbortController();
+  /** Groups with rows behind `position`; null when there may be others. */
+  private groups: Set<string> | null = null;
+  private to: number;
+  private trouble = "";
+  private refused = 0;
+  private running: Promise<void> | null = null;
+
+  constructor(options: ForwardOptions, path: string, position: number) {
+    this.options = options;
+    this.path = path;
+    this.position = position;
+    this.to = position;
+  }
+
+  note(groupKeys: readonly string[]): void {
+    for (const key of groupKeys) this.groups?.add(key);
+    if ((this.groups?.size ?? 0) > groupsMax) this.groups = null;
+  }
+
+  reach(to: number): void {
+    this.to = to;
+    if (this.running !== null || this.stop.signal.aborted || to <= this.position) return;
+    this.running = this.run().finally(() => {
+      this.running = null;
+      if (this.to > this.position) this.reach(this.to);
+    });
+  }
+
+  sentences(): readonly string[] {
+    const waiting = this.to - this.position;
+    return [
+      ...(this.trouble === "" ? [] : [`${waiting} records wait to be forwarded: ${this.trouble}.`]),
+      ...(this.refused === 0 ? [] : [`${this.refused} requests were refused where they were forwarded to.`]),
+    ];
+  }
+
+  async close(): Promise<void> {
+    this.stop.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (this.position < this.to && !this.stop.signal.aborted) await this.forward();
+    } catch (error) {
+      if (this.stop.signal.aborted) return;
+      this.say((error as Error).message);
+      await new Promise((resolve) => setTimeout(resolve, troubleWaitMs).unref());
+    }
+  }
+
+  /** Sends what came in the next journal records, then notes the place. */
+  private async forward(): Promise<void> {
+    const { store } = this.options.collector;
+    const { signal } = this.stop;
+    const from = this.position + 1;
+    const to = Math.min(this.to, this.position + recordsAtOnce);
+    const isLast = to === this.to;
+    const known = this.groups;
+    // What is written from here on is behind `to`.
+    if (isLast) this.groups = new Set();
+    const range = { from: String(from), to: String(to) };
+    const groups = known === null ? await readGroupsBetween(store, range) : [...known];
+    if (groups.length > 0) {
+      const converterOf = await this.readRuns(groups);
+      const builders = createBuilders();
+      const rows = streamRecords(store, groups, range, { signal });
+      for await (const request of toRequests(converterOf, rows, builders)) await this.post(request);
+      for (const request of finish(builders)) await this.post(request);
+    }
+    const kept = JSON.stringify({ url: this.options.receiver.url, position: to });
+    await writeDurably(nodeFiles, this.path, [Buffer.from(kept)]);
+    this.position = to;
+  }
+
+  private async readRuns(groups: readonly string[]): Promise<(groupKey: string) => OtlpConverter> {
+    const rows = await readGroupRows<{ group_key: string; run_id: string }>(
+      this.options.collector.store,
+      "groups",
+      groups,
+    );
+    const runs = new Map(rows.map(({ group_key, run_id }) => [group_key, run_id]));
+    const converters = new Map<string, OtlpConverter>();
+    return (groupKey) => {
+      const run = runs.get(groupKey) ?? groupKey;
+      let converter = converters.get(run);
+      if (converter === undefined) {
+        converter = new OtlpConverter(run);
+        converters.set(run, converter);
+      }
+      return converter;
+    };
+  }
+
+  private async post(request: OtlpRequest): Promise<void> {
+    const { receiver, log } = this.options;
+    try {
+      await postRequest(receiver, request, { signal: this.stop.signal, onRetry: (reason) => this.say(reason) });
+      if (this.trouble !== "") log.info({ url: receiver.url }, "forwarding goes on");
+      this.trouble = "";
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+      // Sending it again would be refused again; what it holds is stored here all the same.
+      this.refused++;
+      log.warn({ status: error.status }, `A request was not forwarded: ${error.message}`);
+    }
+  }
+
+  private say(reason: string): void {
+    if (this.trouble === "")
+      this.options.log.warn({ reason }, "What is stored cannot be forwarded now; it is tried again.");
+    this.trouble = reason;
+  }
+}
+
+function parseKept(bytes: Uint8Array | undefined): { readonly url: string; readonly position: number } | null {
+  if (bytes === undefined) return null;
+  const { url, position } = JSON.parse(Buffer.from(bytes).toString()) as { url?: unknown; position?: unknown };
+  return typeof url === "string" && typeof position === "number" ? { url, position } : null;
+}

@@ -1,0 +1,246 @@
+// OTLP over gRPC, which many exporters speak unless they are told otherwise: unary `Export` of the three services, on a
+// port of its own. It is HTTP/2 with a frame around the message and the outcome in trailers, for which Node has all that
+// is needed; what a request becomes is decided by the same doors as over HTTP.
+
+import { readFileSync } from "node:fs";
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Caller } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { nowNs } from "#base/clock.ts";
+import { defaultJsonLimits } from "#base/json/value.ts";
+import type { Address } from "#config/kinds.ts";
+import type { Config } from "#config/settings.ts";
+import type { RefusedInput } from "#intake/refused.ts";
+import type { IngestRoute } from "#protocol/facts.ts";
+import type { TakenRequest } from "#protocol/protocol.ts";
+import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
+import { type Access, mayUse } from "#server/http/access.ts";
+import { isLoopback } from "#server/http/addresses.ts";
+import { type BodyLimits, toEncoding, unpack } from "#server/http/body.ts";
+import { toRefusal } from "#server/http/errors.ts";
+import { type Intake, isBusy } from "#server/http/ports.ts";
+import type { Metrics } from "#server/metrics.ts";
+import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { statusCode } from "#wire/otlp/reply.ts";
+import { headBytes, parseGrpcBody, toGrpcBody, toGrpcText, toRetryDetails } from "./grpc-frame.ts";
+
+export interface GrpcOptions {
+  readonly config: Config;
+  readonly access: Access;
+  readonly intake: Intake;
+  readonly metrics: Metrics;
+  readonly unfinished: UnfinishedBytes;
+}
+
+/** The path of each service's one method → the route whose door takes it. */
+const routes: Readonly<Record<string, IngestRoute>> = {
+  "/opentelemetry.proto.collector.trace.v1.TraceService/Export": "otlpOwnTraces",
+  "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export": "otlpOwnMetrics",
+  "/opentelemetry.proto.collector.logs.v1.LogsService/Export": "otlpOwnLogs",
+};
+
+/** A call that ends with another status than OK. */
+class GrpcFailure extends Error {
+  readonly code: number;
+  readonly retryAfterS: number | null;
+
+  constructor(code: number, message: string, retryAfterS: number | null = null) {
+    super(message);
+    this.code = code;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+export interface GrpcServer {
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+/** Rejects when the address cannot be listened on. */
+export async function openGrpcServer(listen: Address, options: GrpcOptions): Promise<GrpcServer> {
+  const { config } = options;
+  const doors = doorsByRoute();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createListener(config);
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    // A peer that breaks the protocol, or goes away, ends its own session only.
+    session.on("error", () => session.destroy());
+  });
+  server.on("stream", (stream, headers) => {
+    stream.on("error", () => stream.destroy());
+    stream.setTimeout(config.requestTimeoutMs, () => stream.close());
+    const door = doors.get(routes[headers[":path"] ?? ""] as IngestRoute)?.[0];
+    void answer(stream, headers, door, options);
+  });
+  server.maxConnections = config.httpConnectionsMax;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(listen.port, listen.host, resolve);
+  });
+  const bound = server.address() as { address: string; port: number };
+  return {
+    address: { host: bound.address, port: bound.port },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      // Exporters keep their connection for ever: what is in flight has had its time with the server's own.
+      const cut = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+      }, closeMs);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+const closeMs = 1000;
+
+function createListener(config: Config): Http2Server | Http2SecureServer {
+  const settings = { maxConcurrentStreams: 100, initialWindowSize: 1024 * 1024, maxHeaderListSize: 32 * 1024 };
+  if (config.tlsCert === "") return createServer({ settings });
+  return createSecureServer({ settings, cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) });
+}
+
+async function answer(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  door: ProtocolDoor | undefined,
+  options: GrpcOptions,
+): Promise<void> {
+  const share = options.unfinished.open();
+  try {
+    const message = await takeCall(stream, headers, door, options, share);
+    if (!stream.destroyed) succeed(stream, message);
+  } catch (error) {
+    if (!stream.destroyed) fail(stream, toFailure(error));
+  } finally {
+    share.close();
+  }
+}
+
+async function takeCall(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  door: ProtocolDoor | undefined,
+  options: GrpcOptions,
+  share: Share,
+): Promise<Uint8Array> {
+  const { config, intake, metrics } = options;
+  if (door === undefined) {
+    stream.resume();
+    throw new GrpcFailure(statusCode.unimplemented, "Only Export of OpenTelemetry's trace, metrics and logs services.");
+  }
+  const caller = identify(stream, headers, options.access);
+  const limits = { bytesMax: config.bodyBytesMax, ratioMax: config.bodyRatioMax };
+  const body = await readMessage(stream, headers, limits, share);
+  metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, body.length);
+  const arrival = {
+    ...{ workspace: caller.workspace, transport: "grpc", source: caller.source },
+    ...{ runOverride: null, imported: false, receivedNs: nowNs() },
+  };
+  const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
+  const taken = await door.take({
+    ...{ headers: { ...headers, "content-type": "application/x-protobuf" }, body, arrival, query: {} },
+    limits: { json, stepNames: config.otlpSteps },
+  });
+  const refused = taken.refused === null ? null : toRefused(arrival, door, taken.refused);
+  const receipt = await intake.submit(refused === null ? taken.submissions : [{ input: refused }], taken.answerWhen);
+  if (isBusy(receipt)) {
+    metrics.refused.inc({ reason: "busy" });
+    throw new GrpcFailure(statusCode.unavailable, "The store lags behind and there is no room.", receipt.retryAfterS);
+  }
+  if (taken.refused !== null) throw new GrpcFailure(statusCode.invalidArgument, taken.refused.detail);
+  return taken.toReply(receipt).body as Uint8Array;
+}
+
+function toRefused(
+  arrival: Omit<RefusedInput, "kind" | "protocol" | "code" | "detail" | "place" | "body">,
+  { protocol }: ProtocolDoor,
+  { code, detail, place, raw }: NonNullable<TakenRequest["refused"]>,
+): RefusedInput {
+  const why = { code, detail, place: JSON.stringify(place), body: raw };
+  return { ...arrival, kind: "refused", protocol: protocol.facts.name, ...why };
+}
+
+function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, access: Access): Caller {
+  const address = stream.session?.socket.remoteAddress ?? "";
+  const sender = { address, isLocal: isLoopback(address) && headers["x-forwarded-for"] === undefined };
+  const caller = access.identify({ authorization: headers.authorization, cookie: undefined, sender });
+  if (caller instanceof Refusal) {
+    stream.resume();
+    throw new GrpcFailure(statusCode.unauthenticated, caller.message);
+  }
+  if (mayUse(caller, "ingest")) return caller;
+  stream.resume();
+  throw new GrpcFailure(statusCode.permissionDenied, "This key lacks the scope “ingest”.");
+}
+
+async function readMessage(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  limits: BodyLimits,
+  share: Share,
+): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // A stream that is destroyed cannot be answered, so it is read through an iterator that leaves it alive.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    const isTooLarge = length > limits.bytesMax + headBytes;
+    if (!isTooLarge && share.hold(length)) {
+      chunks.push(chunk);
+      continue;
+    }
+    stream.resume();
+    throw isTooLarge
+      ? new GrpcFailure(statusCode.resourceExhausted, `The message is larger than ${limits.bytesMax} bytes.`)
+      : new GrpcFailure(statusCode.unavailable, "The bodies that are arriving now take all the memory.", 1);
+  }
+  const message = parseGrpcBody(Buffer.concat(chunks, length));
+  if (message === null) throw new GrpcFailure(statusCode.invalidArgument, "The call is not exactly one message.");
+  if (!message.isCompressed) return message.bytes;
+  const encoding = toEncoding(headers["grpc-encoding"] as string | undefined);
+  if (encoding === null || encoding === "identity")
+    throw new GrpcFailure(statusCode.unimplemented, "The message's compression is not known; gzip is.");
+  return (await unpack(message.bytes, encoding, limits, share)).bytes;
+}
+
+const grpcHeaders = {
+  ":status": 200,
+  "content-type": "application/grpc+proto",
+  "grpc-accept-encoding": "gzip,deflate,zstd",
+};
+
+function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
+  stream.respond(grpcHeaders, { waitForTrailers: true });
+  stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(statusCode.ok) }));
+  stream.end(toGrpcBody(message));
+}
+
+function fail(stream: ServerHttp2Stream, { code, message, retryAfterS }: GrpcFailure): void {
+  const details = retryAfterS === null ? {} : { "grpc-status-details-bin": toRetryDetails(code, message, retryAfterS) };
+  const status = { "grpc-status": String(code), "grpc-message": toGrpcText(message), ...details };
+  if (stream.headersSent) stream.close();
+  else stream.respond({ ...grpcHeaders, ...status }, { endStream: true });
+}
+
+function toFailure(error: unknown): GrpcFailure {
+  if (error instanceof GrpcFailure) return error;
+  const refusal = toRefusal(error);
+  if (refusal === undefined) return new GrpcFailure(statusCode.internal, "The server failed at this call.");
+  const told = refusal.headers["retry-after"];
+  if (told !== undefined || refusal.status >= 500)
+    return new GrpcFailure(statusCode.unavailable, refusal.message, Number(told ?? 5));
+  const code = refusal.status === 413 ? statusCode.resourceExhausted : statusCode.invalidArgument;
+  return new GrpcFailure(code, refusal.message);
+}

@@ -1,0 +1,95 @@
+// The ports that OpenTelemetry exporters look for when nobody tells them otherwise: gRPC on 4317 and, when it is asked
+// for, HTTP on 4318. Another collector of telemetry may well have them: then that is said, and the server goes on, since
+// all of it is to be had on its own port too.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Address } from "#config/kinds.ts";
+import { checkBind, type HttpServer } from "#server/http/create-http-server.ts";
+import type { KeyStore } from "#server/http/ports.ts";
+import type { Log } from "#server/log.ts";
+import { type GrpcOptions, openGrpcServer } from "./grpc.ts";
+
+export interface OtlpPortsOptions extends Omit<GrpcOptions, "access"> {
+  readonly keys: KeyStore;
+  readonly log: Log;
+  readonly http: HttpServer;
+}
+
+export interface OtlpPorts {
+  readonly grpc: Address | null;
+  readonly http: Address | null;
+  close(): Promise<void>;
+}
+
+interface Port {
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+export async function openOtlpPorts(options: OtlpPortsOptions): Promise<OtlpPorts> {
+  const { otlpGrpcAddress, otlpHttpAddress } = options.config;
+  const { access } = options.http;
+  const grpc = await open("otlp.grpc", otlpGrpcAddress, options, (address) =>
+    openGrpcServer(address, { ...options, access }),
+  );
+  const http = await open("otlp.http", otlpHttpAddress, options, (address) => openHttpPort(address, options));
+  return {
+    grpc: grpc?.address ?? null,
+    http: http?.address ?? null,
+    close: async () => {
+      await Promise.all([grpc?.close(), http?.close()]);
+    },
+  };
+}
+
+async function open(
+  setting: string,
+  address: Address | "off",
+  { config, keys, log }: OtlpPortsOptions,
+  listen: (address: Address) => Promise<Port>,
+): Promise<Port | null> {
+  if (address === "off") return null;
+  checkBind(address.host, address.port, keys, config.dataDir);
+  try {
+    return await listen(address);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EADDRINUSE" && code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
+    const where = `${address.host}:${address.port}`;
+    log.warn(
+      { setting, code },
+      `Nothing is taken on ${where}: it is not free. Exporters reach this server over HTTP, or name another address in ${setting}.`,
+    );
+    return null;
+  }
+}
+
+/** Only what exporters post there; the rest of the server stays on its own port. */
+const exporterPaths = /^\/v1\/(?:traces|metrics|logs)\/?(?:\?|$)/;
+
+async function openHttpPort({ host, port }: Address, { config, http }: OtlpPortsOptions): Promise<Port> {
+  const server: Server = createServer({
+    headersTimeout: config.headerTimeoutMs,
+    requestTimeout: config.requestTimeoutMs,
+  });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (exporterPaths.test(request.url ?? "")) http.handle(request, response);
+    else response.writeHead(404).end();
+  });
+  server.keepAliveTimeout = config.idleTimeoutMs;
+  server.maxConnections = config.httpConnectionsMax;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    address: { host: bound.address, port: bound.port },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+// Attributes as JSON text, straight from protobuf: `{"name":value,…}`. An integer is written without a point and a
+// double always with one or an exponent, so that the text alone tells which it was. What JSON cannot say so that it
+// comes back the same (bytes, NaN, one name twice, text that is no UTF-8, fields unknown here) sets `isOdd`: the record
+// then keeps its bytes beside the text.
+
+import { isUtf8 } from "node:buffer";
+import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
+import type { Key, KeyCache } from "./key-cache.ts";
+import { depthMax } from "./message.ts";
+import { type ProtoReader, wireType } from "./protobuf.ts";
+
+const trueWord = toAscii("true");
+const falseWord = toAscii("false");
+const nullWord = toAscii("null");
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const [quote, comma, colon, openBrace, closeBrace, openBracket, closeBracket, backslash] = [
+  0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d, 0x5c,
+];
+
+/** Numbers of AnyValue's fields. */
+const valueField = { string: 1, bool: 2, int: 3, double: 4, array: 5, list: 6, bytes: 7 } as const;
+
+export class AttributeWriter<Role> {
+  isOdd = false;
+  /** Of the attribute that was written last: its name, and its value where that is a number. */
+  key: Key<Role> | null = null;
+  isNumber = false;
+  isInteger = false;
+  number = 0;
+  low = 0;
+  high = 0;
+  /** Where its text begins in the writer. */
+  valueAt = 0;
+  private readonly keys: KeyCache<Role>;
+
+  constructor(keys: KeyCache<Role>) {
+    this.keys = keys;
+  }
+
+  /** Writes `"name":value` of a KeyValue that ends at `end`; false when it is none. */
+  keyValue(reader: ProtoReader, end: number, out: ByteWriter, depth: number): boolean {
+    let keyFrom = 0;
+    let keyTo = 0;
+    let from = 0;
+    let to = -1;
+    let fields = 0;
+    while (reader.next(end)) {
+      fields++;
+      const isBytes = reader.wire === wireType.bytes;
+      if (reader.field === 1 && isBytes) {
+        keyFrom = reader.from;
+        keyTo = reader.to;
+      } else if (reader.field === 2 && isBytes) {
+        if (to >= 0) this.isOdd = true;
+        from = reader.from;
+        to = reader.to;
+      } else this.isOdd = true;
+    }
+    if (reader.bad) return false;
+    if (fields > 2) this.isOdd = true;
+    const key = this.keys.find(reader.bytes, keyFrom, keyTo);
+    if (!key.isExact) this.isOdd = true;
+    out.raw(key.token);
+    this.valueAt = out.length;
+    this.isNumber = false;
+    if (to < 0) {
+      // A null stands for a value that says nothing, not for none.
+      this.isOdd = true;
+      out.raw(nullWord);
+    } else {
+      reader.pos = from;
+      if (!this.value(reader, to, out, depth)) return false;
+    }
+    this.key = key;
+    reader.pos = end;
+    return true;
+  }
+
+  /** Writes an AnyValue that ends at `end`. */
+  value(reader: ProtoReader, end: number, out: ByteWriter, depth: number): boolean {
+    if (depth > depthMax) return fail(reader);
+    let field = 0;
+    let wire = 0;
+    let from = 0;
+    let to = 0;
+    let low = 0;
+    let high = 0;
+    while (reader.next(end)) {
+      if (field !== 0) this.isOdd = true;
+      ({ field, wire, from, to, low, high } = reader);
+    }
+    if (reader.bad) return false;
+    switch (field) {
+      case 0:
+        out.raw(nullWord);
+        return true;
+      case valueField.string:
+        return wire === wireType.bytes ? this.text(reader.bytes, from, to, out) : this.unknown(out);
+      case valueField.bool:
+        if (wire !== wireType.varint) return this.unknown(out);
+        out.raw(low !== 0 || high !== 0 ? trueWord : falseWord);
+        return true;
+      case valueField.int:
+        return wire === wireType.varint ? this.integer(low, high, out) : this.unknown(out);
+      case valueField.double:
+        return wire === wireType.eight ? this.double(reader.view.getFloat64(from, true), out) : this.unknown(out);
+      case valueField.array:
+      case valueField.list:
+        if (wire !== wireType.bytes) return this.unknown(out);
+        reader.pos = from;
+        return this.items(reader, to, out, depth, field === valueField.array);
+      case valueField.bytes:
+        if (wire !== wireType.bytes) return this.unknown(out);
+        this.isOdd = true;
+        out.text(JSON.stringify(Buffer.from(reader.bytes.subarray(from, to)).toString("base64")));
+        return true;
+      default:
+        return this.unknown(out);
+    }
+  }
+
+  /** Writes a JSON string. */
+  text(bytes: Uint8Array, from: number, to: number, out: ByteWriter): true {
+    out.reserve(to - from + 2);
+    const target = out.bytes;
+    let at = out.length;
+    target[at++] = quote;
+    for (let i = from; i < to; i++) {
+      const byte = bytes[i] as number;
+      if (byte < 0x20 || byte === quote || byte === backslash || byte >= 0x80)
+        return this.wideText(bytes, from, to, out);
+      target[at++] = byte;
+    }
+    target[at++] = quote;
+    out.length = at;
+    return true;
+  }
+
+  private wideText(bytes: Uint8Array, from: number, to: number, out: ByteWriter): true {
+    const part = bytes.subarray(from, to);
+    if (!isUtf8(part)) this.isOdd = true;
+    out.text(JSON.stringify(textDecoder.decode(part)));
+    return true;
+  }
+
+  private integer(low: number, high: number, out: ByteWriter): true {
+    this.isNumber = true;
+    this.isInteger = true;
+    this.low = low;
+    this.high = high;
+    const signed = high | 0;
+    // Up to 2 ** 53 a double holds it.
+    if (signed >= -0x20_0000 && signed < 0x20_0000) {
+      this.number = signed * 4294967296 + low;
+      out.text(String(this.number));
+    } else {
+      const value = (BigInt(signed) << 32n) | BigInt(low);
+      this.number = Number(value);
+      out.text(value.toString());
+    }
+    return true;
+  }
+
+  private double(value: number, out: ByteWriter): true {
+    this.isNumber = true;
+    this.isInteger = false;
+    this.number = value;
+    if (!Number.isFinite(value)) {
+      this.isOdd = true;
+      out.text(`"${value}"`);
+      return true;
+    }
+    out.text(formatDouble(value));
+    return true;
+  }
+
+  private items(reader: ProtoReader, end: number, out: ByteWriter, depth: number, isArray: boolean): boolean {
+    out.byte(isArray ? openBracket : openBrace);
+    const names = isArray ? null : new Set<string>();
+    let count = 0;
+    while (reader.next(end)) {
+      if (reader.field !== 1 || reader.wire !== wireType.bytes) {
+        this.isOdd = true;
+        continue;
+      }
+      if (count++ > 0) out.byte(comma);
+      const to = reader.enter();
+      if (isArray ? !this.value(reader, to, out, depth + 1) : !this.keyValue(reader, to, out, depth + 1)) return false;
+      if (names !== null && this.key !== null) {
+        if (names.has(this.key.text)) this.isOdd = true;
+        names.add(this.key.text);
+      }
+      reader.pos = to;
+    }
+    if (reader.bad) return false;
+    out.byte(isArray ? closeBracket : closeBrace);
+    // What is inside a list is no value of the attribute itself.
+    this.isNumber = false;
+    return true;
+  }
+
+  private unknown(out: ByteWriter): true {
+    this.isOdd = true;
+    out.raw(nullWord);
+    return true;
+  }
+}
+
+function fail(reader: ProtoReader): false {
+  reader.bad = true;
+  return false;
+}
+
+/** With a point or an exponent, always; -0 keeps its sign. */
+export function formatDouble(value: number): string {
+  if (Object.is(value, -0)) return "-0.0";
+  const text = String(value);
+  return Number.isInteger(value) && !text.includes("e") ? `${text}.0` : text;
+}
+
+export const jsonBytes = { quote, comma, colon, openBrace, closeBrace, openBracket, closeBracket } as const;

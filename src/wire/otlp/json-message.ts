@@ -1,0 +1,148 @@
+// Messages from and to the JSON form of OTLP: lowerCamelCase names, ids in hex of any case, other bytes in base64,
+// 64-bit integers as text or number, enums as integers, NaN and the infinities as words.
+
+import { formatJson } from "#base/json/format.ts";
+import { parseJson } from "#base/json/parse.ts";
+import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { depthMax, type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
+import type { Field, MessageType, ScalarType } from "./schema.ts";
+
+/** What is wrong with a JSON value, and where. */
+export class NotMessage extends Error {
+  readonly pointer: string;
+
+  constructor(reason: string, pointer: string) {
+    super(reason);
+    this.pointer = pointer;
+  }
+}
+
+/** Throws NotMessage, which whoever reads the record turns into a fault. */
+export function fromJson(type: MessageType, value: JsonValue, pointer = "", depth = 0): Message {
+  if (depth > depthMax) throw new NotMessage(`is nested deeper than ${depthMax} levels`, pointer);
+  if (!isObject(value)) throw new NotMessage("is no object", pointer);
+  const message: Message = {};
+  const unknown: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    const field = type.byName.get(name);
+    if (field === undefined) unknown[name] = member;
+    // In this form of JSON a null stands for a field that is not there.
+    else if (member !== null) message[name] = toField(field, member, `${pointer}/${name}`, depth);
+  }
+  const chosen = Object.keys(message).filter((name) => type.choices.has(name));
+  if (chosen.length > 1) throw new NotMessage(`has both ${chosen.join(" and ")}`, pointer);
+  if (Object.keys(unknown).length > 0) message[unknownMembers] = toText(formatJson(unknown, "lossless"), pointer);
+  return message;
+}
+
+function toField({ type, isList }: Field, value: JsonValue, pointer: string, depth: number): FieldValue {
+  const one = (item: JsonValue, at: string): FieldValue =>
+    typeof type === "object" ? fromJson(type.message(), item, at, depth + 1) : toScalar(type, item, at);
+  if (!isList) return one(value, pointer);
+  if (!Array.isArray(value)) throw new NotMessage("is no list", pointer);
+  return value.map((item, at) => one(item, `${pointer}/${at}`));
+}
+
+function toScalar(type: ScalarType, value: JsonValue, pointer: string): FieldValue {
+  switch (type) {
+    case "string":
+      if (typeof value !== "string") throw new NotMessage("is no text", pointer);
+      return toText(value, pointer);
+    case "bool":
+      if (typeof value !== "boolean") throw new NotMessage("is neither true nor false", pointer);
+      return value;
+    case "double":
+      return toDouble(value, pointer);
+    case "id":
+      return toId(value, pointer);
+    case "bytes":
+      if (typeof value !== "string" || !base64.test(value)) throw new NotMessage("is no base64", pointer);
+      return new Uint8Array(Buffer.from(value, "base64"));
+    case "uint32":
+    case "fixed32":
+      return Number(toInteger(value, 0n, 0xffff_ffffn, pointer));
+    case "enum":
+    case "sint32":
+      return Number(toInteger(value, -0x8000_0000n, 0x7fff_ffffn, pointer));
+    case "int64":
+    case "sfixed64":
+      return toInteger(value, -(2n ** 63n), 2n ** 63n - 1n, pointer);
+    case "uint64":
+    case "fixed64":
+      return toInteger(value, 0n, 2n ** 64n - 1n, pointer);
+  }
+}
+
+const base64 = /^[\w+/-]*={0,2}$/;
+const integer = /^-?\d{1,20}$/;
+const decimal = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const doubleWords: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  "-Infinity": Number.NEGATIVE_INFINITY,
+};
+
+/** Protobuf's text is Unicode: it cannot hold half of a surrogate pair. */
+function toText(value: string, pointer: string): string {
+  if (!value.isWellFormed()) throw new NotMessage("has half of a surrogate pair", pointer);
+  return value;
+}
+
+function toDouble(value: JsonValue, pointer: string): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof NumberText) return Number(value.text);
+  if (typeof value === "string" && Object.hasOwn(doubleWords, value)) return doubleWords[value] as number;
+  if (typeof value === "string" && decimal.test(value)) return Number(value);
+  throw new NotMessage("is no number", pointer);
+}
+
+function toInteger(value: JsonValue, min: bigint, max: bigint, pointer: string): bigint {
+  const number =
+    typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))
+      ? BigInt(value)
+      : typeof value === "string" && integer.test(value)
+        ? BigInt(value)
+        : value instanceof NumberText
+          ? BigInt(value.text)
+          : null;
+  if (number === null) throw new NotMessage("is no whole number", pointer);
+  if (number < min || number > max) throw new NotMessage(`is not between ${min} and ${max}`, pointer);
+  return number;
+}
+
+function toId(value: JsonValue, pointer: string): Uint8Array {
+  if (typeof value !== "string" || !/^(?:[0-9a-fA-F]{2})*$/.test(value)) throw new NotMessage("is no hex", pointer);
+  return new Uint8Array(Buffer.from(value, "hex"));
+}
+
+export function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+}
+
+/** The text of a message; protobuf fields that OTLP does not have yet cannot be said in JSON and are left out. */
+export function formatMessage(type: MessageType, message: Message): string {
+  return formatJson(toJson(type, message), "strict");
+}
+
+export function toJson(type: MessageType, message: Message): JsonObject {
+  const object: JsonObject = {};
+  for (const [name, value] of Object.entries(message)) {
+    if (name === unknownFields) continue;
+    if (name === unknownMembers) {
+      const parsed = parseJson(value as string);
+      if (parsed.ok) Object.assign(object, parsed.value);
+      continue;
+    }
+    const field = type.byName.get(name) as Field;
+    object[name] = field.isList ? (value as FieldValue[]).map((one) => fieldJson(field, one)) : fieldJson(field, value);
+  }
+  return object;
+}
+
+function fieldJson({ type }: Field, value: FieldValue): JsonValue {
+  if (typeof type === "object") return toJson(type.message(), value as Message);
+  if (type === "id") return Buffer.from(value as Uint8Array).toString("hex");
+  if (type === "bytes") return Buffer.from(value as Uint8Array).toString("base64");
+  return typeof value === "bigint" ? value.toString() : (value as string | number | boolean);
+}

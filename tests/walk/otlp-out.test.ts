@@ -1,0 +1,190 @@
+// What is stored goes out as OTLP: to files, to another receiver when asked, and to another one all the time.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runInTest } from "#cli/run-cli.testing.ts";
+import * as fixture from "#wire/otlp/fixture.testing.ts";
+import type { Signal } from "#wire/otlp/schema.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toFrame } from "../support/frames.ts";
+
+let walk: TestApp;
+let folder: string;
+
+beforeAll(async () => {
+  walk = await createTestApp();
+  folder = await mkdtemp(join(tmpdir(), "tributary-otlp-"));
+}, 60_000);
+afterAll(async () => {
+  await walk.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const requests: Record<Signal, object> = {
+  traces: fixture.tracesOf([fixture.fullSpan, fixture.someSpan(8)]),
+  metrics: fixture.metricsOf(fixture.everyMetric),
+  logs: fixture.logsOf(fixture.someLogs),
+};
+
+async function fill(app: TestApp): Promise<void> {
+  for (const [signal, request] of Object.entries(requests))
+    await app.post(`/v1/otlp/v1/${signal}`, JSON.stringify(request));
+  await app.app.collector.drained();
+}
+
+async function sql(app: TestApp, query: string): Promise<unknown[][]> {
+  await app.app.collector.drained();
+  const { status, body } = await app.post("/api/v1/sql", JSON.stringify({ query }));
+  expect([query, status]).toEqual([query, 200]);
+  return (body as { rows: unknown[][] }).rows;
+}
+
+/** All that OTLP said, whatever it came in. */
+async function everything(app: TestApp): Promise<unknown[][]> {
+  const rows: unknown[][] = [];
+  for (const view of ["otel_spans", "otel_points", "otel_logs", "metrics", "params"])
+    rows.push(...(await sql(app, `SELECT * EXCEPT (received_ns) FROM ${view} WHERE run_id = 'run-1' ORDER BY ALL`)));
+  return rows;
+}
+
+test("an export in JSON and one in protobuf, read into another server, are equal to what came [OT-13] [OT-30]", async () => {
+  await fill(walk);
+  const all = await everything(walk);
+  expect(all.length).toBeGreaterThan(20);
+  const names = ["otlp", "otlp_traces", "otlp_metrics", "otlp_logs"];
+  const endings = ["otlp.jsonl", "traces.binpb", "metrics.binpb", "logs.binpb"];
+  const files = endings.map((ending) => join(folder, `run-1.${ending}`));
+  for (const [at, format] of names.entries()) {
+    const answer = await fetch(`${walk.app.url}/api/v1/runs/run-1/export?format=${format}`);
+    expect([format, answer.status]).toEqual([format, 200]);
+    await writeFile(files[at] as string, Buffer.from(await answer.arrayBuffer()));
+  }
+  for (const read of [files.slice(0, 1), files.slice(1)]) {
+    const other = await createTestApp();
+    try {
+      const checked = await runInTest(["check", ...read]);
+      expect([checked.code, checked.out]).toEqual([0, expect.stringContaining("otlp: 3 log, 5 point, 2 span")]);
+      const imported = await runInTest(["import", "--server", other.app.url, ...read]);
+      expect([imported.code, imported.err]).toEqual([0, ""]);
+      expect(await everything(other)).toEqual(all);
+    } finally {
+      await other.remove();
+    }
+  }
+});
+
+const payload = { run_id: "mixed" };
+const frames = Buffer.concat([
+  toFrame({ type: "run_start", seq: 1, ts: 1_790_000_000_000_000, wid: "w0", payload }),
+  toFrame({
+    ...{ type: "metric", seq: 2, ts: 1_790_000_001_000_000, wid: "w0" },
+    payload: { run_id: "mixed", key: "loss", value: 0.5, step: 3 },
+  }),
+  toFrame({
+    ...{ type: "log", seq: 3, ts: 1_790_000_002_000_000, wid: "w0" },
+    payload: { run_id: "mixed", level: "warning", msg: "slow" },
+  }),
+]);
+const batch = {
+  ...{ schema_version: 1, sdk_version: "0.3.0", batch_id: "ab".repeat(16), created_ns: 1, marks: [], snapshots: [] },
+  spans: [
+    {
+      ...{ id: "cd".repeat(16), parent_id: null, name: "epoch", index: 2, start_ns: 1_790_000_000_000_000_000 },
+      ...{ end_ns: 1_790_000_001_000_000_000, thread_id: 1, pid: 2, rank: 0, attrs: { lr: 0.1 }, mark_ids: [] },
+    },
+  ],
+};
+
+async function fillMixed(app: TestApp): Promise<void> {
+  const octets = { "content-type": "application/octet-stream" };
+  expect(await app.post("/v1/xtrack", frames, octets)).toMatchObject({ body: { faults: [] } });
+  expect((await app.post("/v1/runs/mixed/traces", JSON.stringify(batch))).status).toBe(202);
+  await app.app.collector.drained();
+}
+
+/** What came of the mixed run, after it went through OTLP. */
+async function expectMixed(app: TestApp): Promise<void> {
+  const of = (view: string, columns: string) =>
+    sql(app, `SELECT ${columns} FROM ${view} WHERE run_id = 'mixed' ORDER BY ALL`);
+  expect(await of("otel_spans", "name, JSONExtractFloat(attributes, 'lr')")).toEqual([["epoch", 0.1]]);
+  expect(await of("metrics", "key, step, value, worker")).toEqual([["loss", "3", 0.5, "w0"]]);
+  const logs = await of("otel_logs", "level, body, event_name");
+  expect(logs).toContainEqual(["warning", "slow", ""]);
+  expect(logs.map(([, , event]) => event)).toContain("xtrack.run_start");
+}
+
+test("sends runs of any protocol to another receiver [OT-31]", async () => {
+  await fillMixed(walk);
+  const other = await createTestApp();
+  try {
+    const pushed = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", other.app.url]);
+    expect([pushed.code, pushed.out]).toEqual([0, expect.stringContaining("requests sent")]);
+    await expectMixed(other);
+  } finally {
+    await other.remove();
+  }
+  const refused = await runInTest(["export", "mixed", "--server", walk.app.url, "--to", `${walk.app.url}/nowhere`]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("404")]);
+});
+
+test("forwards what is stored while the receiver is there, and catches up after it was away or we were [OT-32]", async () => {
+  const receiver = await createTestApp();
+  const gate = await openGate(receiver.app.url);
+  const sender = await createTestApp({ forwardOtlpUrl: gate.url });
+  try {
+    await fill(sender);
+    const all = await everything(sender);
+    await until(async () => (await everything(receiver)).length === all.length);
+    expect(await everything(receiver)).toEqual(all);
+    gate.isOpen = false;
+    await fillMixed(sender);
+    await until(async () => gate.refused > 0);
+    const { body } = await sender.get("/readyz");
+    expect(JSON.stringify(body)).toContain("wait to be forwarded");
+    await sender.reopen();
+    gate.isOpen = true;
+    await until(async () => (await sql(receiver, "SELECT 1 FROM otel_spans WHERE run_id = 'mixed'")).length > 0);
+    await until(async () => (await sql(receiver, "SELECT 1 FROM otel_logs WHERE run_id = 'mixed'")).length > 1);
+    await expectMixed(receiver);
+    expect(await everything(receiver)).toEqual(all);
+  } finally {
+    await sender.remove();
+    gate.server.close();
+    await receiver.remove();
+  }
+});
+
+/** Something between the two that can be closed. */
+async function openGate(target: string): Promise<{ url: string; server: Server; isOpen: boolean; refused: number }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      if (!gate.isOpen) {
+        gate.refused++;
+        response.writeHead(503, { "retry-after": "0" }).end();
+        return;
+      }
+      const headers = { "content-type": "application/x-protobuf", "content-encoding": "gzip" };
+      void fetch(`${target}${request.url}`, { method: "POST", body: Buffer.concat(chunks), headers }).then((answer) =>
+        response.writeHead(answer.status).end(),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const gate = { url: `http://127.0.0.1:${port}`, server, isOpen: true, refused: 0 };
+  return gate;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error("it did not come");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
