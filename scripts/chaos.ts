@@ -1,0 +1,66 @@
+// Blow after blow against a real server on this machine while clients of all protocols send to it, with a ledger
+// outside that is compared with what is stored in the end.
+//
+//   npm run chaos                                     20 rounds
+//   npm run chaos -- --rounds 200 --records 1000000   the long form
+//   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
+//
+// Exits with 1 when a record was lost, doubled, invented or altered.
+
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { describeMachine, quantile, whole } from "../bench/support/server.ts";
+import { blows } from "../tests/chaos/blows.ts";
+import { type Report, runCampaign } from "../tests/chaos/campaign.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "20" },
+    records: { type: "string", default: "0" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    only: { type: "string", multiple: true },
+    save: { type: "boolean", default: false },
+  },
+});
+for (const name of values.only ?? []) {
+  if (name in blows) continue;
+  console.error(`There is no blow "${name}". There are: ${Object.keys(blows).join(", ")}.`);
+  process.exit(2);
+}
+
+const report = await runCampaign({
+  rounds: Number(values.rounds),
+  recordsMin: Number(values.records),
+  seed: Number(values.seed),
+  ...(values.only === undefined ? {} : { only: values.only }),
+  onRound: (line) => console.log(line),
+});
+const page = toPage(report);
+console.log(page);
+if (values.save) await writeFile(new URL("../bench/results/chaos.md", import.meta.url), page);
+const { lost, doubled, invented, altered } = report.verdict;
+const wrong = [lost, doubled, invented, altered].flat();
+for (const line of wrong.slice(0, 20)) console.log(line);
+process.exit(wrong.length === 0 ? 0 : 1);
+
+function toPage({ verdict, rounds, startsMs, backups }: Report): string {
+  const words = process.argv.slice(2).filter((word) => word !== "--save");
+  const total = Object.values(rounds).reduce((sum, count) => sum + count, 0);
+  const seconds = (q: number): string => (quantile(startsMs, q) / 1000).toFixed(1);
+  return `# Chaos
+
+\`${["npm run chaos --", ...words].join(" ")}\`, seed ${values.seed}, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}.
+
+| | |
+| --- | ---: |
+| rounds | ${whole(total)} |
+${Object.entries(rounds)
+  .map(([name, count]) => `| ${name} | ${count} |`)
+  .join("\n")}
+| records acknowledged (spans, points, node executions) | ${whole(verdict.acknowledged)} |
+| records stored | ${whole(verdict.stored)} |
+| lost · doubled · invented · altered | ${verdict.lost.length} · ${verdict.doubled.length} · ${verdict.invented.length} · ${verdict.altered.length} |
+| starts, seconds until ready: median · slowest | ${seconds(0.5)} · ${seconds(1)} |
+| whole backups taken meanwhile | ${backups} |
+`;
+}

@@ -1,0 +1,78 @@
+// Rounds of blows against a real server while clients of all protocols send to it, judged by a ledger outside of it.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRandom } from "../support/random-inputs.ts";
+import { blows } from "./blows.ts";
+import { Ledger, type Verdict } from "./ledger.ts";
+import { type Field, sendAndDelete, sendNodes, sendPoints, sendSpans, takeBackups } from "./senders.ts";
+import { Victim } from "./victim.ts";
+
+export interface CampaignOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  /** The blows to choose from, by name; all of them otherwise. */
+  readonly only?: readonly string[];
+  /** No end before so many records were acknowledged. */
+  readonly recordsMin?: number;
+  onRound?(line: string): void;
+}
+
+export interface Report {
+  readonly verdict: Verdict;
+  readonly rounds: Readonly<Record<string, number>>;
+  readonly startsMs: readonly number[];
+  readonly backups: number;
+}
+
+export async function runCampaign(options: CampaignOptions): Promise<Report> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-chaos-"));
+  const victim = await Victim.create(dataDir);
+  const stop = new AbortController();
+  const field: Field = { victim, ledger: new Ledger(), stopped: stop.signal };
+  try {
+    await victim.start();
+    const backups = takeBackups(field);
+    const senders = Promise.all([
+      ...[1, 2, 3].map((process) => sendSpans(field, process)),
+      ...["a", "b"].map((name) => sendNodes(field, name)),
+      ...["w0", "w1", "w2"].map((wid) => sendPoints(field, "steady", wid)),
+      sendAndDelete(field),
+    ]);
+    const rounds = await Promise.race([strike(field, options), failOf(senders)]);
+    stop.abort();
+    await senders;
+    const drained = await fetch(`${victim.url}/readyz?drained=1`);
+    if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
+    const verdict = await field.ledger.judge(victim.url);
+    return { verdict, rounds, startsMs: victim.starts, backups: await backups };
+  } finally {
+    stop.abort();
+    await victim.end("SIGKILL");
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A client that meets an answer it cannot explain ends the campaign. */
+function failOf(senders: Promise<unknown>): Promise<never> {
+  return new Promise((_, reject) => void senders.catch(reject));
+}
+
+async function strike(field: Field, options: CampaignOptions): Promise<Record<string, number>> {
+  const random = createRandom(options.seed);
+  const names = options.only ?? Object.keys(blows);
+  const counts: Record<string, number> = {};
+  const hasEnough = (): boolean => field.ledger.acknowledged >= (options.recordsMin ?? 0);
+  for (let round = 1; round <= options.rounds || !hasEnough(); round++) {
+    await sleep(200 + random() * 1500);
+    const name = names[Math.floor(random() * names.length)] as string;
+    const began = performance.now();
+    await blows[name]?.(field.victim, random);
+    counts[name] = (counts[name] ?? 0) + 1;
+    const tookS = ((performance.now() - began) / 1000).toFixed(1);
+    options.onRound?.(`${round}: ${name}, ready after ${tookS} s, ${field.ledger.acknowledged} acknowledged`);
+  }
+  return counts;
+}
