@@ -4,8 +4,9 @@
 //   npm run chaos                                     20 rounds
 //   npm run chaos -- --rounds 200 --records 1000000   the long form
 //   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
+//   npm run chaos -- --disk 2147483648                on a file system of so many bytes, which also runs full (as root)
 //
-// Exits with 1 when a record was lost, doubled, invented or altered.
+// With strace installed, system calls of the server fail too. Exits with 1 when a record was lost, doubled, invented or altered.
 
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     records: { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
+    disk: { type: "string" },
     save: { type: "boolean", default: false },
   },
 });
@@ -33,6 +35,7 @@ const report = await runCampaign({
   recordsMin: Number(values.records),
   seed: Number(values.seed),
   ...(values.only === undefined ? {} : { only: values.only }),
+  ...(values.disk === undefined ? {} : { diskBytes: Number(values.disk) }),
   onRound: (line) => console.log(line),
 });
 const page = toPage(report);

@@ -1,6 +1,8 @@
 // What is done to a server while clients send to it. Each blow ends with the server ready again.
 
-import { closeSync, fstatSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Part, Victim } from "./victim.ts";
@@ -61,11 +63,53 @@ async function tearTail(victim: Victim, random: Random): Promise<void> {
   await victim.start();
 }
 
+/** The file system of the folder runs full for a few seconds. */
+async function fillDisk(victim: Victim, random: Random): Promise<void> {
+  const path = join(victim.dataDir, "filler");
+  const file = openSync(path, "w");
+  try {
+    for (const zeros = Buffer.alloc(1 << 20); ; ) writeSync(file, zeros);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  } finally {
+    closeSync(file);
+  }
+  await sleep(500 + random() * 3000);
+  rmSync(path);
+  await victim.ready();
+}
+
+const failures = [
+  ["fdatasync,fsync", "EIO"],
+  ["fdatasync,fsync", "ENOSPC"],
+  ["pwrite64,pwritev,pwritev2", "ENOSPC"],
+  ["pwrite64,pwritev,pwritev2", "EIO"],
+  ["openat", "EMFILE"],
+] as const;
+
+/** From a random one on, every third call of a kind fails for a while. */
+async function failCalls(victim: Victim, random: Random): Promise<void> {
+  const [calls, error] = failures[Math.floor(random() * failures.length)] as (typeof failures)[number];
+  const inject = `inject=${calls}:error=${error}:when=${1 + Math.floor(random() * 5)}+3`;
+  const words = ["-f", "-p", String(victim.pid), "-o", "/dev/null", "-e", `trace=${calls}`, "-e", inject];
+  const tracer = spawn("strace", words, { stdio: "ignore" });
+  const ended = once(tracer, "exit");
+  await sleep(500 + random() * 2500);
+  tracer.kill("SIGINT");
+  await ended;
+  await victim.ready();
+}
+
 function lastSegment(dataDir: string): string {
   const folder = join(dataDir, "journal");
   const names = readdirSync(folder).filter((name) => name.endsWith(".journal"));
   return join(folder, names.sort().at(-1) as string);
 }
+
+/** Only where the folder lies on a small file system of its own. */
+export const fillTheDisk = "fill the disk";
+/** Only where strace is installed and may attach. */
+export const failSystemCalls = "fail system calls";
 
 export const blows: Readonly<Record<string, Blow>> = {
   "kill the server": killServer,
@@ -76,4 +120,6 @@ export const blows: Readonly<Record<string, Blow>> = {
   "freeze the engine": freeze("engine", 14_000),
   "freeze the server": freeze("server", 4000),
   "tear the journal's tail": tearTail,
+  [fillTheDisk]: fillDisk,
+  [failSystemCalls]: failCalls,
 };

@@ -1,11 +1,12 @@
 // Rounds of blows against a real server while clients of all protocols send to it, judged by a ledger outside of it.
 
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
-import { blows } from "./blows.ts";
+import { blows, failSystemCalls, fillTheDisk } from "./blows.ts";
 import { Ledger, type Verdict } from "./ledger.ts";
 import { type Field, sendAndDelete, sendNodes, sendPoints, sendSpans, takeBackups } from "./senders.ts";
 import { Victim } from "./victim.ts";
@@ -17,6 +18,8 @@ export interface CampaignOptions {
   readonly only?: readonly string[];
   /** No end before so many records were acknowledged. */
   readonly recordsMin?: number;
+  /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
+  readonly diskBytes?: number;
   onRound?(line: string): void;
 }
 
@@ -29,6 +32,8 @@ export interface Report {
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-chaos-"));
+  const { diskBytes } = options;
+  if (diskBytes !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", dataDir]);
   const victim = await Victim.create(dataDir);
   const stop = new AbortController();
   const field: Field = { victim, ledger: new Ledger(), stopped: stop.signal };
@@ -51,6 +56,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   } finally {
     stop.abort();
     await victim.end("SIGKILL");
+    if (diskBytes !== undefined) execFileSync("umount", ["--lazy", dataDir]);
     await rm(dataDir, { recursive: true, force: true });
   }
 }
@@ -60,9 +66,18 @@ function failOf(senders: Promise<unknown>): Promise<never> {
   return new Promise((_, reject) => void senders.catch(reject));
 }
 
+/** What this machine lets us do. */
+function possibleBlows({ diskBytes }: CampaignOptions): string[] {
+  const canTrace = spawnSync("strace", ["-V"]).status === 0;
+  return Object.keys(blows).filter((name) => {
+    if (name === fillTheDisk) return diskBytes !== undefined;
+    return name !== failSystemCalls || canTrace;
+  });
+}
+
 async function strike(field: Field, options: CampaignOptions): Promise<Record<string, number>> {
   const random = createRandom(options.seed);
-  const names = options.only ?? Object.keys(blows);
+  const names = options.only ?? possibleBlows(options);
   const counts: Record<string, number> = {};
   const hasEnough = (): boolean => field.ledger.acknowledged >= (options.recordsMin ?? 0);
   for (let round = 1; round <= options.rounds || !hasEnough(); round++) {

@@ -33,6 +33,10 @@ export class Victim {
     return `http://127.0.0.1:${this.httpPort}`;
   }
 
+  get pid(): number {
+    return this.child?.pid ?? -1;
+  }
+
   launch(): void {
     const addresses = ["--http", `127.0.0.1:${this.httpPort}`, "--xtrack", `127.0.0.1:${this.xtrackPort}`];
     this.child = spawn(process.execPath, [main, "up", "--data", this.dataDir, ...addresses, "--quiet"], {
@@ -74,9 +78,10 @@ export class Victim {
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     const { child } = this;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
     child.kill(signal);
-    await exited;
+    const code = await exited;
+    if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
   }
 }
 

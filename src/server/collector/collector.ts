@@ -156,6 +156,10 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
   const listeners = [...(options.listeners ?? [])];
   let closing = false;
+  // What a closed store interrupts is in the journal, and the next start goes on with it.
+  const onFatal = (cause: unknown): void => {
+    if (!closing) options.onFatal(cause);
+  };
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     lent.lend(batch);
@@ -163,14 +167,14 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     for (const listener of listeners) listener(entry);
     lent.forgotten(hub.keptFrom - 1);
     const deleted = deletedBy(input);
-    if (deleted !== null) carryOut(collector, deleted, position, () => closing).catch(options.onFatal);
+    if (deleted !== null) carryOut(collector, deleted, position, () => closing).catch(onFatal);
   };
   const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const setAside = new SetAside(dataDir, nodeFiles, options.onTrouble);
   const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, {
     onApplied,
-    onFatal: options.onFatal,
+    onFatal,
   });
   const quiet = watchForQuiet(() => sequencer.position.applied);
   const onClose = (): void => {
