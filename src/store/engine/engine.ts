@@ -10,6 +10,7 @@ import {
   laneSettings,
   type Purpose,
 } from "./engine-config.ts";
+import { whyNotForGuests } from "./guest-fence.ts";
 import { LanePool } from "./lane-pool.ts";
 import { SessionLane, type Settings } from "./session-lane.ts";
 import { firstWord, formatLiteral } from "./sql-text.ts";
@@ -60,9 +61,8 @@ export class Engine {
 
   /** The whole answer at once: for statements that are no SELECT, and formats that do not stream. */
   async run(purpose: Purpose, statement: Statement): Promise<Uint8Array> {
-    return this.onLane(purpose, statement, (lane) => {
-      // This call would run several statements, and any kind of them; a guest's has to be one SELECT.
-      if (purpose === "guest") lane.checkSelect(statement.sql);
+    return this.onLane(purpose, statement, async (lane) => {
+      if (purpose === "guest") await refuseGuest(lane, statement);
       return lane.run(statement.sql, statement.format);
     });
   }
@@ -70,6 +70,7 @@ export class Engine {
   /** Hands each chunk of the answer to `take`, which may hold the stream back. */
   async stream(purpose: Purpose, statement: Statement, take: (chunk: Uint8Array) => Promise<void>): Promise<void> {
     await this.onLane(purpose, statement, async (lane) => {
+      if (purpose === "guest") await refuseGuest(lane, statement);
       for await (const chunk of lane.stream(statement.sql, statement.format)) {
         statement.signal.throwIfAborted();
         await take(chunk);
@@ -132,4 +133,11 @@ export class Engine {
     await lane.run(sql, "Null").catch(() => {});
     pool.release(lane);
   }
+}
+
+async function refuseGuest(lane: SessionLane, { sql, signal }: Statement): Promise<void> {
+  const tree = await lane.readTree(sql);
+  signal.throwIfAborted();
+  const reason = whyNotForGuests(tree);
+  if (reason !== null) throw new Error(`Code: 497. DB::Exception: This is not for guests: ${reason}. (ACCESS_DENIED)`);
 }

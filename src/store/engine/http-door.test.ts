@@ -89,7 +89,18 @@ describe("the engine's door", () => {
     }
     const insert = await ask({ query: "INSERT INTO tributary.groups FORMAT Native" }, "x", "guest");
     expect(insert.status).toBeGreaterThanOrEqual(400);
-    expect(await ask({ readonly: "0" }, "SELECT getSetting('readonly')", "guest")).toMatchObject({ text: "1\n" });
+    for (const sql of ["SELECT getSetting('readonly')", "SELECT file('/etc/hostname')"])
+      expect(await ask({ readonly: "0" }, sql, "guest"), sql).toMatchObject({ status: 403, code: "497" });
+    expect(await ask({}, "SELECT 1 SETTINGS readonly = 0", "guest")).toMatchObject({ code: "164" });
+  });
+
+  it("gives nobody what an answer that failed had begun with", async () => {
+    const tooLarge = "SELECT groupArray(toString(number)) AS leftover FROM numbers(100000000)";
+    expect((await ask({ default_format: "JSONCompactEachRowWithNamesAndTypes" }, tooLarge, "guest")).text).toMatch(
+      /241|^\["leftover"/,
+    );
+    for (let lane = 0; lane < 2; lane++)
+      expect(await ask({ default_format: "TabSeparated" }, "SELECT 7", "guest")).toMatchObject({ text: "7\n" });
   });
 
   it("answers a ping without the engine", async () => {

@@ -43,12 +43,25 @@ export class SessionLane {
   /** Chunks of one answer in a format whose chunks can be joined. The engine takes only a single SELECT here. */
   async *stream(sql: string, format: string): AsyncGenerator<Uint8Array, void, void> {
     const header = new HeaderOnce(format);
-    for await (const chunk of this.session.queryStream(sql, { format })) yield header.take(chunk.raw());
+    try {
+      for await (const chunk of this.session.queryStream(sql, { format })) yield header.take(chunk.raw());
+    } catch (error) {
+      // What an answer that failed had written already would stand before the lane's next one.
+      await this.run("SELECT 1", "Null").catch(() => {});
+      throw error;
+    }
   }
 
-  /** Throws unless the text is a single SELECT, as the engine itself reads it. */
-  checkSelect(sql: string): void {
-    this.session.queryStream(sql, { format: "Null" }).cancel();
+  /** The tree that the engine's parser makes of one statement; nothing of it runs. Throws when it is not just one. */
+  async readTree(sql: string): Promise<string> {
+    const question = `EXPLAIN AST ${sql}`;
+    try {
+      this.session.queryStream(question, { format: "TSVRaw" }).cancel();
+    } catch (error) {
+      // This call takes a single statement and then finds that it is no SELECT. Any other fault comes before that.
+      if (!(error instanceof Error) || !/\bCode: 36\b/.test(error.message)) throw error;
+    }
+    return Buffer.from(await this.run(question, "TSVRaw")).toString();
   }
 
   /**
