@@ -41,7 +41,7 @@ describe("SQL by people", () => {
   test("answers in columns and rows, 64-bit integers as text and NaN as a word", async () => {
     const { body } = await sql("SELECT run_id, count() AS n FROM metrics WHERE isNaN(value) GROUP BY run_id");
     expect(body.columns).toEqual([
-      { name: "run_id", type: "String" },
+      { name: "run_id", type: "LowCardinality(String)" },
       { name: "n", type: "UInt64" },
     ]);
     expect(body.rows).toHaveLength(1);
