@@ -12,6 +12,7 @@ import { fieldsRoute } from "./routes/fields.ts";
 import { artifactRoute, artifactsRoute, readBlobRoute, tensorValuesRoute } from "./routes/files.ts";
 import { gapsRoute } from "./routes/gaps.ts";
 import { runHistoryRoute } from "./routes/history.ts";
+import { joinRunsRoute, partRunsRoute } from "./routes/joins.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
@@ -26,6 +27,7 @@ import { spanSummaryRoute } from "./routes/span-summary.ts";
 import { spansRoute } from "./routes/spans.ts";
 import { sqlRoute, sqlSchemaRoute } from "./routes/sql.ts";
 import { verdictsRoute } from "./routes/verdicts.ts";
+import { deleteViewRoute, saveViewRoute, viewsRoute } from "./routes/views.ts";
 
 export function createHandlers(context: ApiContext): Handlers {
   return {
@@ -33,6 +35,8 @@ export function createHandlers(context: ApiContext): Handlers {
     deleteRuns: deleteRunsRoute(context),
     fields: fieldsRoute(context),
     run: runRoute(context),
+    joinRuns: joinRunsRoute(context),
+    partRuns: partRunsRoute(context),
     patchRun: patchRunRoute(context),
     runHistory: runHistoryRoute(context),
     deleteRun: deleteRunRoute(context),
@@ -75,6 +79,9 @@ export function createHandlers(context: ApiContext): Handlers {
     audit: auditRoute(context),
     retention: retentionRoute(context),
     setRetention: setRetentionRoute(context),
+    views: viewsRoute(context),
+    saveView: saveViewRoute(context),
+    deleteView: deleteViewRoute(context),
     live: liveRoute(context),
   };
 }

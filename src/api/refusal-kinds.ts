@@ -54,6 +54,8 @@ export const refusalKinds = {
   request_slow: { status: 503, means: "The request did not come in time; nothing of it was taken." },
   route_not_found: { status: 404, means: "There is no such route." },
   run_not_found: { status: 404, means: "No run was ever known by this id." },
+  run_not_joined: { status: 409, means: "Nothing is joined to the run, so there is nothing to part." },
+  runs_joined_already: { status: 409, means: "The two are one run already." },
   scope_missing: { status: 403, means: "The key lacks the scope that the route needs." },
   span_not_found: { status: 404, means: "The run has no such span." },
   sql_refused: { status: 400, means: "The statement is not one reading SELECT, is wrong, or meets a limit." },
@@ -62,6 +64,7 @@ export const refusalKinds = {
   store_unavailable: { status: 503, means: "The store does not answer at the moment; it is being started again." },
   tensor_not_found: { status: 404, means: "The run has no snapshot of this tensor." },
   timeline_too_large: { status: 422, means: "The run has more spans than a timeline is drawn of." },
+  view_not_found: { status: 404, means: "No view of the page has this name." },
   workspace_foreign: { status: 403, means: "The key belongs to another workspace." },
 } as const satisfies Readonly<Record<string, RefusalKind>>;
 

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { withoutWorkspace } from "#model/group-key.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
 import type { BatchHead } from "#protocol/stored-record.ts";
-import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { type FoundRun, groupKeysOf, ownRunsOf } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { readEdits } from "#store/reader/heads.ts";
@@ -69,17 +69,18 @@ async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<str
   }
   yield* takeHeld();
   yield* exportFiles(parts, run, own);
-  yield* exportHistory(parts, run.runId, own);
+  yield* exportHistory(parts, run, own);
 }
 
 /** What was kept beside the records: faults, and the steps of commands. */
-async function* exportHistory(parts: ExportParts, run: string, groups: readonly string[]): AsyncGenerator<string> {
+async function* exportHistory(parts: ExportParts, found: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
   const { store, workspace, signal } = parts;
+  const run = found.runId;
   for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { signal })) {
     const { group_key, ...fault } = row;
     yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
-  for (const step of await reader.readCommandSteps(store, workspace, run, { signal })) {
+  for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(found), { signal })) {
     yield formatHead("command", { run, step });
   }
 }

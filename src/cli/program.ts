@@ -12,6 +12,7 @@ import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
+import { addJoin, addPart } from "./commands/join.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addRun } from "./commands/run.ts";
 import { addRuns } from "./commands/runs.ts";
@@ -35,6 +36,8 @@ const commands = [
   addCompare,
   addTail,
   addExport,
+  addJoin,
+  addPart,
   addDelete,
   addSend,
   addSql,

@@ -23,8 +23,18 @@ export interface DeletedRun {
 export const changeInputs: InputKind<ChangeInput> = {
   kind: "change",
   decode(input) {
-    const state = input.change === "delete" ? toDeletionRows(input) : decodeChanges(input.body);
-    return { prepare: () => null, apply: () => ({ ...nothingApplied, state, accepted: 1 }) };
+    const told = input.change === "delete" ? toDeletionRows(input) : decodeChanges(input.body);
+    return {
+      prepare: () => null,
+      apply({ joins }) {
+        const parted = (deletedBy(input) ?? []).flatMap(({ runId }) =>
+          joins.toParted(input.workspace, runId, input.receivedNs),
+        );
+        const state = [...told, ...parted];
+        for (const change of state) if (change.table === "joins") joins.note(change.row);
+        return { ...nothingApplied, state, accepted: 1 };
+      },
+    };
   },
 };
 

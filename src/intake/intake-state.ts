@@ -2,11 +2,12 @@
 // derived: what memory has let go is read from the store when a record names it, before that record is applied.
 
 import type { Fault } from "#model/fault.ts";
-import type { GroupKey } from "#model/group-key.ts";
+import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
 import { faultId } from "./fault-rows.ts";
 import type { FaultName, IntakeStore } from "./intake-store.ts";
+import { Joins } from "./joins.ts";
 import { KnownGroups } from "./known-groups.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { loadIdentity } from "./record-identity.ts";
@@ -43,6 +44,7 @@ export type KnownRecords = Pick<IntakeState, "groups" | "faults">;
 export class IntakeState {
   readonly groups: KnownGroups;
   readonly faults = new RecentIds();
+  readonly joins = new Joins();
   /** The protocol that knows its rows beyond their groups. */
   readonly cirron: CirronMemory;
   private readonly store: IntakeStore;
@@ -57,16 +59,23 @@ export class IntakeState {
     this.isFresh = isFresh;
     this.limits = limits;
     this.groups = new KnownGroups(isFresh);
-    this.cirron = new CirronMemory({ store, sessionGapNs, isFresh, limits });
+    this.cirron = new CirronMemory({ store, sessionGapNs, isFresh, limits, joins: this.joins });
   }
 
   get byteSize(): number {
     return this.groups.byteSize + this.faults.byteSize + this.cirron.byteSize;
   }
 
-  /** The run that a group's rows belong to now, if the group is in memory. */
+  /** The run that a group's records name now, if the group is in memory. */
   runOf(groupKey: string): string | undefined {
     return this.groups.runOf(groupKey) ?? this.cirron.runOf(groupKey);
+  }
+
+  /** As above, with what people joined. */
+  joinedRunOf(groupKey: string): string | undefined {
+    const runId = this.runOf(groupKey);
+    if (runId === undefined || this.joins.isEmpty) return runId;
+    return this.joins.runOf(parseGroupKey(groupKey).workspace, runId);
   }
 
   /** Until this is told, everything that memory does not have is asked of the store. */

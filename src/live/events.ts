@@ -2,6 +2,7 @@
 // that a flood nobody looks at costs a counter and nothing more.
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { createMarkPlaces, type MarkPlace } from "./enclosing.ts";
@@ -71,7 +72,9 @@ export function countRows(entry: LiveEntry): Map<string, Record<string, number>>
     for (const [code, key] of keys.entries()) addCount(counts, entry.runOf(key), part.table, byCode[code] as number);
   }
   for (const change of entry.batch.state) {
-    if (change.table === "groups") addCount(counts, change.row.run_id, "groups", 1);
+    if (change.table === "groups") addCount(counts, runOfRow(entry, change.row), "groups", 1);
+    if (change.table === "joins")
+      for (const run of [change.row.run_id, change.row.into_run]) addCount(counts, run, "groups", 1);
     if (change.table === "commands" || change.table === "run_edits")
       addCount(counts, change.row.run_id, change.table, 1);
   }
@@ -93,14 +96,26 @@ function addCount(
 /** Runs whose head changed, and runs that were deleted. `isKnown` is told of every run it is asked for. */
 export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean): LiveData[] {
   const events = new Map<string, LiveData>();
-  for (const change of entry.batch.state) {
-    if (change.table !== "groups" || change.row.protocol === "launch") continue;
-    const { run_id: run, deleted_ns } = change.row;
-    if (deleted_ns > 0n) events.set(run, { name: "gone", data: { run } });
-    else if (!events.has(run))
+  const change = (run: string): void => {
+    if (!events.has(run))
       events.set(run, { name: "run", data: { id: run, name: run, status: "running", first: !isKnown(run) } });
+  };
+  for (const { table, row } of entry.batch.state) {
+    if (table === "joins") {
+      if (row.parted === 1) change(row.run_id);
+      else events.set(row.run_id, { name: "gone", data: { run: row.run_id } });
+      change(row.into_run);
+    }
+    if (table !== "groups" || row.protocol === "launch") continue;
+    if (row.deleted_ns > 0n) events.set(row.run_id, { name: "gone", data: { run: row.run_id } });
+    else change(runOfRow(entry, row));
   }
   return [...events.values()];
+}
+
+/** A row of a group names the run of its records; people may have joined that to another. */
+function runOfRow(entry: LiveEntry, { group_key, run_id, deleted_ns }: StateRow<"groups">): string {
+  return deleted_ns > 0n ? run_id : (entry.runOf(group_key) ?? run_id);
 }
 
 /** The rows of one run, as a subscriber of that run gets them. `earlier`: batches before this one, newest first. */

@@ -2,7 +2,7 @@
 // its key winning, and each is written only by a plan that also moves the journal records it came from.
 
 export const stateTables = {
-  /** Which run a group of rows belongs to today. Key: group_key. */
+  /** Which run a group of rows belongs to today, before what people joined. Key: group_key. */
   groups: {
     group_key: "String",
     workspace: "LowCardinality(String)",
@@ -97,6 +97,18 @@ export const stateTables = {
     author: "String",
     version: "Int64",
   },
+  /** Runs that people joined to others: which run the groups of a run count to. Key: (workspace, run_id). */
+  joins: {
+    workspace: "LowCardinality(String)",
+    /** The run as its records name it. */
+    run_id: "String",
+    /** A run that is joined to no other itself. */
+    into_run: "String",
+    /** The two were parted again. */
+    parted: "UInt8",
+    author: "String",
+    version: "Int64",
+  },
   /** API keys. Key: key_id. */
   keys: {
     key_id: "String",
@@ -129,6 +141,18 @@ export const stateTables = {
     name: "String",
     value: "String",
     author: "String",
+    version: "Int64",
+  },
+  /** Views of the page with a name. Key: (workspace, owner, page, name). */
+  saved_views: {
+    workspace: "LowCardinality(String)",
+    /** The key whose view it is, or who is there without one; '' for a view that all share. */
+    owner: "String",
+    page: "LowCardinality(String)",
+    name: "String",
+    search: "String",
+    author: "String",
+    deleted: "UInt8",
     version: "Int64",
   },
   /** Who did what: edits, deletions, keys, commands. Key: (at_ns, action, subject). */

@@ -1,6 +1,7 @@
 // Reading a store that several collectors write to. A row that two of them took is there twice until the engine merges
 // its copies, so the groups that have two writers are read without copies. All others are read as ever.
 
+import { joinedGroups } from "./joined-groups.ts";
 import type { Query, ReadOptions, Store } from "./store.ts";
 
 /**
@@ -37,7 +38,7 @@ async function mayHaveCopies(store: Store, { params }: Query): Promise<boolean> 
     return (await store.query({ sql: marked("{groups:Array(String)}"), params: { groups } })).length > 0;
   // Exports name the runs.
   if (!Array.isArray(runs) || typeof workspace !== "string") return false;
-  const keys = `(SELECT group_key FROM ${database}.groups FINAL
+  const keys = `(SELECT group_key FROM ${joinedGroups(database)}
     WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)})`;
   return (await store.query({ sql: marked(keys), params: { runs, workspace } })).length > 0;
 }

@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await page.getByText("200 of 1000").waitFor();
     await page.getByRole("button", { name: "views" }).click();
     await page.getByLabel("Name of this view").fill("slow ones");
-    await page.getByRole("button", { name: "save" }).click();
+    await page.getByRole("button", { name: "save", exact: true }).click();
     await page.keyboard.press("Escape");
     await page.getByLabel("Name of this view").waitFor({ state: "detached" });
     await page.keyboard.press("j");

@@ -28,6 +28,8 @@ export const paths = {
   fields: route("GET", `${v1}/fields`, "read", "Every field runs can be filtered, sorted and shown by."),
   run: route("GET", run, "read", "One run, by id or alias."),
   patchRun: route("PATCH", run, "control", "Edit name, notes, tags, archived; what the client sent stays beside it."),
+  joinRuns: route("POST", `${run}/join`, "control", "Join other runs to this one: they are one run from then on."),
+  partRuns: route("POST", `${run}/part`, "control", "Part a joined run again, or all that are joined to this one."),
   runHistory: route(
     "POST",
     `${run}/history`,
@@ -85,6 +87,9 @@ export const paths = {
   deleteKey: route("DELETE", `${v1}/keys/:key`, "admin", "Revoke an API key."),
   retention: route("GET", `${v1}/retention`, "read", "How long runs are kept."),
   setRetention: route("PUT", `${v1}/retention`, "admin", "Change how long runs are kept."),
+  views: route("GET", `${v1}/views`, "read", "Saved views of the page: your own, and those that all share."),
+  saveView: route("PUT", `${v1}/views/:page/:name`, "read", "Save a view; one that all share needs the scope control."),
+  deleteView: route("DELETE", `${v1}/views/:page/:name`, "read", "Forget a saved view."),
   backup: route("GET", `${v1}/backup`, "admin", "Everything in the data folder, as one archive with checksums."),
   setAside: route("GET", `${v1}/set-aside`, "admin", "Accepted records that could not be applied, and why."),
   retryAside: route("POST", `${v1}/set-aside/retry`, "admin", "Try records that were set aside again."),

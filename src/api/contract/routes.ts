@@ -21,6 +21,7 @@ import * as series from "./series.ts";
 import * as snapshot from "./snapshot.ts";
 import * as span from "./span.ts";
 import * as sql from "./sql.ts";
+import * as view from "./view.ts";
 
 export interface RouteSchemas {
   readonly params?: TSchema;
@@ -61,6 +62,8 @@ export const schemas = {
   fields: { query: run.FieldsQuery, answer: run.FieldsAnswer },
   run: { params: RunPath, answer: run.Run },
   patchRun: { params: RunPath, body: run.RunPatch, answer: run.Run },
+  joinRuns: { params: RunPath, body: run.JoinRunsBody, answer: run.Run },
+  partRuns: { params: RunPath, answer: run.PartRunsAnswer },
   runHistory: { params: RunPath, body: RunHistory, answer: RunHistoryAnswer },
   deleteRun: { params: RunPath, answer: Done },
   verdicts: { params: RunPath, answer: judge.VerdictsAnswer },
@@ -114,6 +117,9 @@ export const schemas = {
   setRetention: { body: admin.Retention, answer: admin.RetentionAnswer },
   setAside: { answer: admin.AsideAnswer },
   retryAside: { body: admin.AsideBody, answer: admin.AsideRetried },
+  views: { query: view.ViewsQuery, answer: view.ViewsAnswer },
+  saveView: { params: view.ViewPath, body: view.ViewBody, answer: view.SavedView },
+  deleteView: { params: view.ViewPath, answer: Done },
   backup: { media: ["application/x-tar"] },
   audit: { query: admin.AuditQuery, answer: admin.AuditAnswer },
 

@@ -211,10 +211,24 @@ export const Run = Type.Object({
   best_checkpoint: nullable(BestCheckpoint),
   /** XTrack: how long each worker took, three ways that may differ. */
   durations: Type.Array(WorkerDuration),
+  /** Runs that people joined to this one. */
+  joined: Type.Array(Type.Object({ id: Type.String(), by: Type.String(), at_ns: TimeNs })),
   edits: Type.Array(Type.Object({ field: Type.String(), value: JsonText, by: Type.String(), at_ns: TimeNs })),
   as_of: AsOf,
 });
 export type Run = Static<typeof Run>;
+
+export const JoinRunsBody = Type.Object(
+  {
+    ids: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Runs that are part of this one from now on; any id of theirs will do.",
+    }),
+  },
+  { additionalProperties: false },
+);
+export const PartRunsAnswer = Type.Object({ parted: Type.Array(Type.String()), as_of: AsOf });
 
 export const RunPatch = Type.Object(
   {

@@ -9,7 +9,7 @@ import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
 import type { OrderRefusal } from "#control/control.ts";
-import type { FoundRun } from "#query/runs/find-run.ts";
+import { type FoundRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { readRun } from "./run.ts";
 
 const howToAccept =
@@ -19,13 +19,13 @@ const howToAccept =
 export function commandsRoute(context: ApiContext): Handler<"commands"> {
   return async (request) => {
     const asOf = context.asOf();
-    const { runId } = await resolveRun(context, request);
+    const runs = ownRunsOf(await resolveRun(context, request));
     const { workspace } = request.caller;
-    const accepting = context.control.accepting(workspace, runId);
+    const accepting = runs.flatMap((run) => context.control.accepting(workspace, run));
     return {
       accepting,
       how: accepting.length === 0 ? howToAccept : "",
-      commands: context.control.list(workspace, runId).map(toCommand),
+      commands: runs.flatMap((run) => context.control.list(workspace, run).map(toCommand)),
       as_of: asOf,
     };
   };
@@ -35,7 +35,7 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
   return async (request) => {
     const { body, caller } = request;
     const found = await resolveRun(context, request);
-    const { runId } = found;
+    const runId = runToSteer(context, caller.workspace, found, body.worker);
     await refuseEnded(context, caller.workspace, found);
     const posted = await context.control.post({
       workspace: caller.workspace,
@@ -53,18 +53,31 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
 export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"> {
   return async (request) => {
     const { params, caller } = request;
-    const { runId } = await resolveRun(context, request);
+    const runs = ownRunsOf(await resolveRun(context, request));
+    const isMine = (run: string) =>
+      context.control.list(caller.workspace, run).some((one) => one.cmdId === params.command);
+    const runId = runs.find(isMine) ?? (runs[0] as string);
     const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
     if ("refused" in cancelled) throw toRefusal(cancelled);
     return toCommand(cancelled);
   };
 }
 
+/** Workers know the run that they named; of joined runs, the one with a worker who takes the command is meant. */
+function runToSteer(context: ApiContext, workspace: string, found: FoundRun, worker: string | undefined): string {
+  const runs = ownRunsOf(found);
+  const takes = (run: string): boolean => {
+    const accepting = context.control.accepting(workspace, run);
+    return worker === undefined ? accepting.length > 0 : accepting.includes(worker);
+  };
+  return runs.find(takes) ?? (runs[0] as string);
+}
+
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
 
 /** A command that waited for nobody would reach the next run that begins under this id. */
 async function refuseEnded(context: ApiContext, workspace: string, found: FoundRun): Promise<void> {
-  if (context.control.accepting(workspace, found.runId).length > 0) return;
+  if (ownRunsOf(found).some((run) => context.control.accepting(workspace, run).length > 0)) return;
   const { status } = await readRun(context, workspace, found, context.asOf());
   if (!ended.has(status)) return;
   throw new Refusal("command_run_ended", `The run has ended (${status}), so nobody is there to take a command.`, {

@@ -48,6 +48,7 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(detail.counts, mine, detail.metricCounts),
     ...toXtrackState(detail.stateEvents),
+    joined: detail.joined.map(({ run_id, author, version }) => ({ id: run_id, by: author, at_ns: `${version}` })),
     edits: toEdits(mine),
     as_of: asOf,
   };

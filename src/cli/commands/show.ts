@@ -68,6 +68,7 @@ function printHead(context: Context, run: Run): void {
   printFields(context, [
     ["id", run.id],
     ["aliases", run.aliases.join(", ")],
+    ["joined", run.joined.map((part) => part.id).join(", ")],
     ["experiment", run.experiment],
     ["tags", run.tags.join(", ")],
     ["from", run.protocols.join(", ")],

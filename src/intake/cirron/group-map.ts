@@ -1,6 +1,7 @@
 // Which run, session and rank each group of rows belongs to today, and the changes since it was last told.
 // Stored rows are never rewritten: when a guess about a session changes, only these few lines do.
 
+import type { Joins } from "#intake/joins.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Component } from "./component.ts";
 import type { ComponentSet } from "./component-set.ts";
@@ -22,9 +23,12 @@ export class GroupMap {
   private readonly components: ComponentSet;
   private readonly gapNs: bigint;
 
-  constructor(components: ComponentSet, gapNs: bigint) {
+  private readonly joins: Joins;
+
+  constructor(components: ComponentSet, gapNs: bigint, joins: Joins) {
     this.components = components;
     this.gapNs = gapNs;
+    this.joins = joins;
   }
 
   /** The run that a group's rows belong to now, if its component is in memory. */
@@ -36,8 +40,25 @@ export class GroupMap {
   update(index: number, cause: MapCause): Told {
     const near = this.components.neighbourhood(index, this.gapNs).map((at) => this.components.get(at));
     const told = { changes: [] as StateChange[], components: new Set<Component>() };
-    for (const session of toSessions(near, this.gapNs)) this.tellSession(session, cause, told);
+    const sessions = toSessions(near, this.gapNs);
+    if (!this.joins.isEmpty) told.changes.push(...this.followJoins(sessions, cause));
+    for (const session of sessions) this.tellSession(session, cause, told);
     return told;
+  }
+
+  /** A run that people joined may be called otherwise from now on. One that was there before is not drawn in. */
+  private followJoins(sessions: readonly Session[], { receivedNs }: MapCause): StateChange[] {
+    const former = sessions.map(({ members }) => new Set(members.flatMap(toldRuns)));
+    const known = new Set(former.flatMap((runs) => [...runs]));
+    const left = new Set(sessions.map(runOfSession));
+    return sessions.flatMap((session, at) => {
+      const runId = runOfSession(session);
+      const [member] = session.members;
+      if (member === undefined || known.has(runId)) return [];
+      return [...(former[at] as ReadonlySet<string>)].flatMap((before) =>
+        this.joins.follow(member.workspace, before, runId, !left.has(before), receivedNs),
+      );
+    });
   }
 
   private tellSession(
@@ -68,6 +89,10 @@ export class GroupMap {
       }
     }
   }
+}
+
+function toldRuns({ told }: Component): string[] {
+  return Array.from(told.values(), ({ runId }) => runId);
 }
 
 /** Rows that are told later win, also when the clock goes back or the journal is read again after a crash. */

@@ -3,6 +3,7 @@
 
 import type { Bloom } from "#base/bloom.ts";
 import type { Arrival } from "#intake/input.ts";
+import type { Joins } from "#intake/joins.ts";
 import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { CirronBatch } from "#wire/cirron/decode.ts";
 import { type Cleared, findNeeds, tiedTo } from "./needs.ts";
@@ -28,6 +29,7 @@ export interface CirronMemoryOptions {
   /** The store holds nothing. */
   readonly isFresh: boolean;
   readonly limits: CirronLimits;
+  readonly joins: Joins;
 }
 
 export class CirronMemory {
@@ -50,8 +52,8 @@ export class CirronMemory {
   of(workspace: string): CirronWorkspace {
     let state = this.workspaces.get(workspace);
     if (state === undefined) {
-      const { sessionGapNs, isFresh, limits } = this.options;
-      state = new CirronWorkspace(workspace, sessionGapNs, isFresh, limits);
+      const { sessionGapNs, isFresh, limits, joins } = this.options;
+      state = new CirronWorkspace(workspace, sessionGapNs, isFresh, limits, joins);
       this.workspaces.set(workspace, state);
       if (this.outline !== null) warmWorkspace(state, this.outline);
     }

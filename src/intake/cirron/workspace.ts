@@ -2,6 +2,7 @@
 // derived: what memory has let go is read from the store again when a row names it (see recall.ts).
 
 import { toIdWords } from "#intake/id-map.ts";
+import { Joins } from "#intake/joins.ts";
 import type { Fault } from "#model/fault.ts";
 import { formatGroupKey, groupKinds } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -77,14 +78,20 @@ export class CirronWorkspace {
   private readonly untold = new Set<Component>();
 
   /** `isFresh`: the store holds nothing of this workspace. */
-  constructor(workspace: string, gapNs: bigint, isFresh = true, limits: CirronLimits = defaultCirronLimits) {
+  constructor(
+    workspace: string,
+    gapNs: bigint,
+    isFresh = true,
+    limits: CirronLimits = defaultCirronLimits,
+    joins: Joins = new Joins(),
+  ) {
     this.workspace = workspace;
     this.gapNs = gapNs;
     this.limits = limits;
     this.recent = new RecentRows(isFresh ? new Set() : null, limits);
     this.away = new AwayComponents(isFresh);
     this.ledger = new BatchLedger(isFresh);
-    this.map = new GroupMap(this.components, gapNs);
+    this.map = new GroupMap(this.components, gapNs, joins);
     this.components.generation = this.recent.generation;
     this.taker = new RowTaker(this.recent, this.components, this.awaited);
   }

@@ -28,6 +28,11 @@ export function groupKeysOf({ groups }: Pick<FoundRun, "groups">): string[] {
   return groups.map((group) => group.groupKey);
 }
 
+/** The runs that the records of a run name, its own id first: more than one when people joined them. */
+export function ownRunsOf({ runId, groups }: Pick<FoundRun, "runId" | "groups">): string[] {
+  return [...new Set([runId, ...groups.map((group) => group.ownRun)])];
+}
+
 /** These runs, whose ids are canonical, in two questions for any number of them. */
 export async function readFoundRuns(
   { store }: Sources,

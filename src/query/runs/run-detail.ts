@@ -3,6 +3,7 @@
 import { type ClockNote, readClockNote } from "#query/semantiva/clock.ts";
 import type { Sources } from "#query/sources.ts";
 import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
+import { readJoins } from "#store/reader/joins.ts";
 import { readCounts, readRunPayloads } from "#store/reader/run-details.ts";
 import { type RunFacts, readRunFacts } from "#store/reader/run-facts.ts";
 import { readWorkerEnds } from "#store/reader/sequences.ts";
@@ -18,7 +19,7 @@ export type { WorkerEnd } from "#store/reader/sequences.ts";
 export async function readRunDetail({ store }: Sources, workspace: string, run: FoundRun) {
   const groupKeys = groupKeysOf(run);
   const scope = { workspace, groupKeys };
-  const [facts, params, metricCounts, payloads, counts, stateEvents, workerEnds] = await Promise.all([
+  const [facts, params, metricCounts, payloads, counts, stateEvents, workerEnds, joined] = await Promise.all([
     readRunFacts(store, scope),
     readParamCells(store, scope, null),
     readMetricCounts(store, scope, null),
@@ -26,11 +27,12 @@ export async function readRunDetail({ store }: Sources, workspace: string, run: 
     readCounts(store, groupKeys),
     readStateEvents(store, groupKeys),
     readWorkerEnds(store, groupKeys),
+    readJoins(store, { workspace, runs: [run.runId] }),
   ]);
   const mine = facts.find((one) => one.runId === run.runId);
   if (mine === undefined) return null;
   const clock: ClockNote | null = await readClockNote(store, [mine]);
-  return { facts: mine, params, metricCounts, payloads, counts, stateEvents, workerEnds, clock };
+  return { facts: mine, params, metricCounts, payloads, counts, stateEvents, workerEnds, clock, joined };
 }
 
 /** What is known of these runs, whose ids are canonical. */

@@ -28,8 +28,8 @@ export interface PointReads {
     range: { readonly after: readonly bigint[]; readonly last: bigint },
     signal: AbortSignal | undefined,
   ): AsyncIterable<PointBlock>;
-  /** Of the earliest point; 0 when there is none. */
-  firstTime(request: PointRequest): Promise<bigint>;
+  /** When the run of these groups began; 0 when they have no row. */
+  firstTime(groups: readonly string[]): Promise<bigint>;
 }
 
 export function pointReads(store: Store): PointReads {
@@ -37,7 +37,7 @@ export function pointReads(store: Store): PointReads {
     parts: (request) => readPointParts(store, request),
     state: (request, before) => readPointState(store, request, before),
     blocks: (request, range, signal) => readPointBlocks(store, request, range, { signal }),
-    firstTime: (request) => readFirstTime(store, request),
+    firstTime: (groups) => readFirstTime(store, groups),
   };
 }
 
@@ -92,9 +92,9 @@ export class KeptPoints {
     return found;
   }
 
-  /** When the first point of these was. */
-  startOf(request: PointRequest): Promise<bigint> {
-    return this.reads.firstTime(request);
+  /** When the run of these groups began. */
+  startOf(groups: readonly string[]): Promise<bigint> {
+    return this.reads.firstTime(groups);
   }
 
   /** The journal position of the last point of these. */

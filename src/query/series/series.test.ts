@@ -60,8 +60,8 @@ class Rows implements PointReads {
     return this.rows.filter(({ group, key }) => groups.includes(group) && keys.includes(key));
   }
 
-  async firstTime(request: PointRequest) {
-    return least(this.of(request).map(({ ts }) => ts));
+  async firstTime(groups: readonly string[]) {
+    return least(this.rows.filter(({ group }) => groups.includes(group)).map(({ ts }) => ts));
   }
 
   async parts(request: PointRequest) {
@@ -112,7 +112,7 @@ function slowSeries(rows: readonly Plain[], request: SeriesRequest) {
   const placed = request.groups.flatMap(({ groupKey, run, worker }) => {
     const ofRun = new Set(request.groups.filter((one) => one.run === run).map((one) => one.groupKey));
     const mine = rows.filter((row) => request.keys.includes(row.key));
-    const times = mine.filter((row) => ofRun.has(row.group)).map(({ ts }) => ts);
+    const times = rows.filter((row) => ofRun.has(row.group)).map(({ ts }) => ts);
     return mine
       .filter((row) => row.group === groupKey)
       .flatMap((row): Placed[] => {

@@ -66,8 +66,8 @@ export async function* seriesOf(
   const keys = [...new Set(request.keys)].sort(compareText);
   for (const [, groups] of [...runs].sort(([a], [b]) => compareText(a, b))) {
     const ofRun = { ...request, groups };
-    // Whatever window is asked for, a run begins with its first point of the request.
-    const start = request.axis === "relative" ? await startOf(cache, ofRun, held) : 0n;
+    // Whatever is asked for, relative time counts from the start of the run.
+    const start = request.axis === "relative" ? await cache.startOf(groups.map(({ groupKey }) => groupKey)) : 0n;
     for (const key of keys) {
       const one = { ...ofRun, keys: [key] };
       const points = held ?? (await cache.get(toPointRequest(one), signal));
@@ -90,14 +90,6 @@ function toPointRequest({ groups, keys, axis }: SeriesRequest): PointRequest {
 }
 
 type HeldPoints = ReadonlyMap<string, Points>;
-
-async function startOf(cache: KeptPoints, request: SeriesRequest, held: HeldPoints | null): Promise<bigint> {
-  if (held === null) return cache.startOf(toPointRequest(request));
-  const firsts = request.groups.flatMap(({ groupKey }) =>
-    request.keys.flatMap((key) => held.get(pointsId(groupKey, key))?.tsNs[0] ?? []),
-  );
-  return firsts.reduce((least, first) => (first < least ? first : least), firsts[0] ?? 0n);
-}
 
 /** The series of one run and key; its groups' points are one where they have the same phase, and worker if asked. */
 function chosenOf(points: HeldPoints, request: SeriesRequest, start: bigint): Chosen[] {

@@ -205,7 +205,9 @@ function announceCommands(collector: Collector, control: Control, { applied }: A
   );
   for (const { workspace, run_id: run, cmd_id } of ids.values()) {
     const command = control.list(workspace, run).find((one) => one.cmdId === cmd_id);
-    if (command !== undefined) collector.hub.announce(workspace, "command", { run, command: toCommand(command) });
+    if (command === undefined) continue;
+    const shown = collector.applier.state.joins.runOf(workspace, run);
+    collector.hub.announce(workspace, "command", { run: shown, command: toCommand(command) });
   }
 }
 

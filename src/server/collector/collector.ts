@@ -26,6 +26,7 @@ import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { StoreOutage } from "#store/outage.ts";
+import { readJoins } from "#store/reader/joins.ts";
 import { hasGroups, readRunNames } from "#store/reader/restore.ts";
 import { fillInBackground, isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
@@ -136,6 +137,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const idsFilled = (await isFilled(store)) ? Promise.resolve() : untilDone(() => fillInBackground(store));
   idsFilled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
   const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
+  applier.state.joins.replace(await readJoins(store));
   // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
   await removeHidden({ store, blobs });
@@ -163,7 +165,7 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     lent.lend(batch);
-    hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.runOf(key) });
+    hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) listener(entry);
     lent.forgotten(hub.keptFrom - 1);
     const deleted = deletedBy(input);

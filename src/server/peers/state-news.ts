@@ -13,12 +13,15 @@ import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
 import { type ForeignBatch, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
 import { toGroupRow } from "#server/collector/stored-groups.ts";
+import { readJoins } from "#store/reader/joins.ts";
 import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
 import type { NeighbourParts } from "./neighbours.ts";
 
 /** What changed and is stored now. */
 interface Changed {
   readonly keys: boolean;
+  /** Runs that people joined or parted. */
+  readonly joins: boolean;
   /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
   readonly groups: readonly string[];
   /** Cirron batches. */
@@ -67,6 +70,7 @@ export class StateNews {
     if (parts === null || this.isCatchingUp) return;
     this.isCatchingUp = true;
     this.read("keys", () => parts.keys.reload());
+    this.readJoins();
     const now = nowNs();
     const sinceNs = now - (wasCutOff ? ledgerNs : recentNs);
     this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
@@ -94,13 +98,15 @@ export class StateNews {
       this.bus.tell("commands", Buffer.from(part).toString());
     }
     const keys = applied.state.some(({ table }) => table === "keys");
+    const joins = applied.state.some(({ table }) => table === "joins");
     const groups = applied.state.flatMap((change) =>
       change.table === "groups" && !hasTrait(change.row.protocol, "sessions") ? [change.row.group_key] : [],
     );
     const batches = applied.state.flatMap((change) =>
       change.table === "cirron_batches" ? [{ batchId: change.row.batch_id, groupKey: change.row.group_key }] : [],
     );
-    if (keys || groups.length + batches.length > 0) this.waiting.push({ position, keys, groups, batches });
+    if (keys || joins || groups.length + batches.length > 0)
+      this.waiting.push({ position, keys, joins, groups, batches });
   }
 
   private tellStored(to: number): void {
@@ -112,6 +118,7 @@ export class StateNews {
       const some = stored.slice(at, at + 500);
       const changed: Changed = {
         keys: some.some(({ keys }) => keys),
+        joins: some.some(({ joins }) => joins),
         groups: some.flatMap(({ groups }) => groups),
         batches: some.flatMap(({ batches }) => batches),
       };
@@ -119,9 +126,10 @@ export class StateNews {
     }
   }
 
-  private take({ keys, groups, batches }: Changed, parts: NeighbourParts): void {
+  private take({ keys, joins, groups, batches }: Changed, parts: NeighbourParts): void {
     const { collector } = this;
     if (keys) this.read("keys", () => parts.keys.reload());
+    if (joins) this.readJoins();
     if (groups.length > 0)
       this.read("groups", async () => this.mergeGroups(await readGroupRows(collector.store, "groups", groups)));
     if (batches.length === 0) return;
@@ -129,6 +137,11 @@ export class StateNews {
       await foldForeign(collector, batches);
       parts.onFolded();
     });
+  }
+
+  private readJoins(): void {
+    const { store, applier } = this.collector;
+    this.read("joins", async () => applier.state.joins.replace(await readJoins(store)));
   }
 
   private async mergeGroups(rows: readonly Record<keyof StateRow<"groups">, string>[]): Promise<void> {

@@ -83,14 +83,14 @@ const commandStep = {
   expires_ns: decimal,
 };
 
-/** Every step of the commands that a run was sent. */
-export function readCommandSteps(store: Store, workspace: string, run: string, options: ReadOptions = {}) {
+/** Every step of the commands that these runs were sent. */
+export function readCommandSteps(store: Store, workspace: string, runs: readonly string[], options: ReadOptions = {}) {
   const query = {
     sql: `SELECT cmd_id AS id, worker, toString(type) AS type, payload, toString(state) AS state, reason, author AS by,
         at_ns, expires_ns
-      FROM ${store.database}.commands FINAL WHERE workspace = {workspace:String} AND run_id = {run:String}
+      FROM ${store.database}.commands FINAL WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)}
       ORDER BY at_ns, cmd_id, worker, state`,
-    params: { workspace, run },
+    params: { workspace, runs },
   };
   return readRows(store, commandStep, query, options);
 }

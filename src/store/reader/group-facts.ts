@@ -2,6 +2,7 @@
 // The parts are joined here: a join of 100,000 keys takes the engine longer than reading them all.
 
 import { groupKinds } from "#model/group-key.ts";
+import { joinedGroups } from "#store/joined-groups.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { type GroupScope, inScope, ofKind, scopeParams } from "./group-scope.ts";
@@ -100,7 +101,7 @@ function groupsSql(database: string, scope: GroupScope): string {
   return `SELECT group_key AS groupKey, protocol, run_id AS runId, toLowCardinality(g.session_id) AS sessionId,
       root_kind AS rootKind, rank, forked, imported, pipeline_id AS pipelineId, deployment_id AS deploymentId,
       model_id AS modelId
-    FROM ${database}.groups AS g FINAL
+    FROM ${joinedGroups(database)} AS g
     WHERE ${inScope("group_key", scope)} AND deleted_ns = 0 AND protocol != 'launch' ORDER BY group_key`;
 }
 

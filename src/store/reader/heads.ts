@@ -1,6 +1,7 @@
 // The facts that heads of runs are derived from: few narrow rows a run, read for a whole workspace at once or
 // for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
+import { joinedGroups } from "#store/joined-groups.ts";
 import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
@@ -163,7 +164,7 @@ export type EditFact = RowOf<typeof editFact>;
 
 export function readEdits(store: Store, scope: GroupScope, options: ReadOptions = {}): Promise<EditFact[]> {
   const { database } = store;
-  const only = `AND run_id IN (SELECT run_id FROM ${database}.groups FINAL WHERE ${inScope("group_key", scope)})`;
+  const only = `AND run_id IN (SELECT run_id FROM ${joinedGroups(database)} WHERE ${inScope("group_key", scope)})`;
   const query = {
     sql: `SELECT run_id AS runId, name, notes, tags, archived, author, version AS atNs FROM ${database}.run_edits FINAL
       WHERE workspace = {workspace:String} ${"groupKeys" in scope ? only : ""}`,

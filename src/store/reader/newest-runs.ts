@@ -1,5 +1,6 @@
 // The runs that began last, found without reading what is known of the others.
 
+import { joinedGroups } from "#store/joined-groups.ts";
 import type { Store } from "#store/store.ts";
 import { inScope, scopeParams } from "./group-scope.ts";
 import { int, list, type RowOf, readRows, text } from "./native-rows.ts";
@@ -25,7 +26,7 @@ export function readNewestRuns(
       WHERE workspace = {workspace:String} AND archived = 1)`;
   return readRows(store, newestRun, {
     sql: `SELECT run_id AS runId, groupArray(g.group_key) AS groups, toUInt32(count() OVER ()) AS total
-      FROM (SELECT group_key, run_id FROM ${database}.groups FINAL
+      FROM (SELECT group_key, run_id FROM ${joinedGroups(database)}
         WHERE ${mine} AND deleted_ns = 0 AND protocol != 'launch' ${archived === "show" ? "" : `AND ${isArchived}`}) AS g
       LEFT JOIN (SELECT of_group, nullIf(min(first_ns), 0) AS first_ns
         FROM (${firstOf("group_times")} UNION ALL ${firstOf("metric_summary")}) GROUP BY of_group) AS t

@@ -128,10 +128,13 @@ export async function* readPointBlocks(
     };
 }
 
-/** When the earliest of these points was; 0 when there is none. */
-export async function readFirstTime(store: Store, request: PointRequest): Promise<bigint> {
-  const sql = `SELECT min(m.ts_ns) AS first FROM ${store.database}.metrics AS m WHERE ${mine}`;
-  return (await readRow(store, { first: big }, { sql, params: paramsOf(request) }))?.first ?? 0n;
+/** When the run of these groups began, as its head says it: with the earliest of all its rows; 0 when there is none. */
+export async function readFirstTime(store: Store, groups: readonly string[]): Promise<bigint> {
+  const firstOf = (table: string) =>
+    `SELECT min(min_ns) AS first_ns FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} GROUP BY group_key`;
+  const sql = `SELECT ifNull(min(first_ns), 0) AS first FROM (${firstOf("group_times")} UNION ALL ${firstOf("metric_summary")})
+    WHERE first_ns != 0`;
+  return (await readRow(store, { first: big }, { sql, params: { groups } }))?.first ?? 0n;
 }
 
 function pointsSql(database: string, kind: PointKind, where: string): string {

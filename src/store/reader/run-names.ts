@@ -1,10 +1,11 @@
 // What runs are called, and the groups of rows that belong to them today.
 
+import { joinedGroups } from "#store/joined-groups.ts";
 import type { Store } from "#store/store.ts";
 import { big, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
 
-/** A group of rows and the run it belongs to. */
-const runGroup = { groupKey: text, run: text, protocol: text, rank: int };
+/** A group of rows and the run it belongs to; `ownRun` is the run that its records name, before any join. */
+const runGroup = { groupKey: text, run: text, ownRun: text, protocol: text, rank: int };
 export type RunGroup = RowOf<typeof runGroup>;
 
 /** `last` is when the run last began something. */
@@ -18,9 +19,9 @@ export function readNamedRuns(store: Store, workspace: string, ids: readonly str
     sql: `SELECT a.alias AS alias, g.run_id AS runId, t.last AS last
       FROM (SELECT alias, group_key FROM ${database}.aliases FINAL
           WHERE workspace = {workspace:String} AND alias IN {ids:Array(String)}
-        UNION DISTINCT SELECT run_id AS alias, group_key FROM ${database}.groups FINAL
+        UNION DISTINCT SELECT run_id AS alias, group_key FROM ${joinedGroups(database)}
           WHERE workspace = {workspace:String} AND run_id IN {ids:Array(String)}) AS a
-      INNER JOIN (SELECT group_key, run_id FROM ${database}.groups FINAL
+      INNER JOIN (SELECT group_key, run_id FROM ${joinedGroups(database)}
         WHERE workspace = {workspace:String} AND protocol != 'launch' AND deleted_ns = 0) AS g ON g.group_key = a.group_key
       LEFT JOIN (SELECT toString(group_key) AS group_key, max(min_ns) AS last FROM ${database}.group_times
         GROUP BY group_key) AS t ON t.group_key = g.group_key`,
@@ -31,7 +32,7 @@ export function readNamedRuns(store: Store, workspace: string, ids: readonly str
 /** Every group of these runs. */
 export function readGroupsOfRuns(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {
   return readRows(store, runGroup, {
-    sql: `SELECT group_key AS groupKey, run_id AS run, protocol, rank FROM ${store.database}.groups FINAL
+    sql: `SELECT group_key AS groupKey, run_id AS run, own_run AS ownRun, protocol, rank FROM ${joinedGroups(store.database)}
       WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch' AND deleted_ns = 0
       ORDER BY group_key`,
     params: { workspace, runs },

@@ -4,6 +4,7 @@
 // Only idempotent aggregates are used (min, max, argMax, distinct counts): a row may stand in the store twice until its
 // parts are merged. "Last" is the greatest (written time, arrival), the order of `query/semantiva/stored.ts`.
 
+import { joinsSql } from "#store/joined-groups.ts";
 import { ownIdSql } from "./group-scope.ts";
 
 /**
@@ -11,9 +12,13 @@ import { ownIdSql } from "./group-scope.ts";
  * rows are deleted. Both are rare, so most runs have no row here and nothing has to be joined.
  */
 export function namesSql(database: string): string {
-  const isNamed = `protocol = 'semantiva' AND run_id != ${ownIdSql("group_key")}`;
-  return `SELECT group_key, argMaxIf(run_id, version, ${isNamed}) AS name, max(deleted_ns) AS deleted
-    FROM ${database}.groups WHERE deleted_ns != 0 OR (${isNamed}) GROUP BY group_key`;
+  const isNamed = `protocol = 'semantiva' AND (run_id != ${ownIdSql("group_key")}
+    OR (workspace, run_id) IN (SELECT of_workspace, of_run FROM (${joinsSql(database)})))`;
+  return `SELECT group_key, if(into_run = '', own_name, into_run) AS name, deleted
+    FROM (SELECT group_key, toString(any(workspace)) AS own_workspace, argMaxIf(run_id, version, ${isNamed}) AS own_name,
+        max(deleted_ns) AS deleted
+      FROM ${database}.groups WHERE deleted_ns != 0 OR (${isNamed}) GROUP BY group_key) AS n
+    LEFT JOIN (${joinsSql(database)}) AS j ON j.of_workspace = n.own_workspace AND j.of_run = n.own_name`;
 }
 
 export const lastLine = "(timestamp, jpos, jrow)";

@@ -14,6 +14,7 @@ import * as exported from "./export-records.ts";
 import { streamSlices } from "./export-tables.ts";
 import { readMissing } from "./group-facts.ts";
 import * as heads from "./heads.ts";
+import { readJoins } from "./joins.ts";
 import * as launches from "./launches.ts";
 import { readMembers } from "./members.ts";
 import { readMetrics } from "./metrics.ts";
@@ -30,6 +31,7 @@ import * as snapshots from "./snapshots.ts";
 import * as span from "./span.ts";
 import { readSpanSummary } from "./span-summary.ts";
 import * as timeline from "./timeline.ts";
+import { readViews } from "./views.ts";
 import * as whole from "./whole-tables.ts";
 import { readStateEvents } from "./xtrack-state.ts";
 
@@ -78,10 +80,14 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   batches: (store) => exported.readBatches(store, groups),
   "batch records": (store) => exported.readBatchRecords(store, groups),
   "kept faults": (store) => drain(exported.streamKeptFaults(store, groups, 10)),
-  "command steps": (store) => exported.readCommandSteps(store, "w", "r"),
+  "command steps": (store) => exported.readCommandSteps(store, "w", ["r"]),
   "files of a run": (store) => exported.readFilesOfRun(store, { workspace: "w", groups, run: "r" }),
   "launch groups": (store) => exported.readLaunchGroups(store, "w"),
   "launch groups of runs": (store) => exported.readLaunchGroupsOf(store, groups),
+  joins: (store) => readJoins(store),
+  "joins to a run": (store) => readJoins(store, { workspace: "w", runs: ["r"] }),
+  "saved views": (store) => readViews(store, "w", "me", null),
+  "saved views of a page": (store) => readViews(store, "w", "me", "runs"),
   slices: (store) => drain(streamSlices(store, groups)),
   "missing events": readMissing,
   wrappers: (store) => heads.readWrappers(store, everything),
@@ -103,7 +109,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "points' parts": (store) => points.readPointParts(store, marks),
   "points' state": (store) => points.readPointState(store, marks, [0n, 0n, 0n, 0n]),
   points: (store) => drain(points.readPointBlocks(store, marks, { after: [1n, 1n, 1n, 1n], last: 9n })),
-  "first time": (store) => points.readFirstTime(store, marks),
+  "first time": (store) => points.readFirstTime(store, groups),
   "a page of records": (store) => recordRows.readRecordPage(store, filter),
   "record types": (store) => recordRows.readRecordTypes(store, filter),
   "record sizes": (store) => recordRows.readRecordSizes(store, groups),

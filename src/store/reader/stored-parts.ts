@@ -20,7 +20,11 @@ const groupTables = [
   "faults",
   "seq_ranges",
 ] as const;
-const runTable = "run_edits";
+/** By table, the runs that a row of it speaks of. */
+const runTables: Readonly<Record<string, string>> = {
+  run_edits: "run_id",
+  joins: "arrayJoin([run_id, into_run])",
+};
 
 export interface Changes {
   readonly groups: ReadonlySet<string>;
@@ -57,7 +61,7 @@ export class StoredParts {
     const rows = await readRows(store, partRow, {
       sql: `SELECT table, name, toInt64(min_block_number) AS first, toInt64(max_block_number) AS last FROM system.parts
         WHERE active AND database = {database:String} AND table IN {tables:Array(String)}`,
-      params: { database: store.database, tables: [...groupTables, runTable] },
+      params: { database: store.database, tables: [...groupTables, ...Object.keys(runTables)] },
     });
     const now = Map.groupBy(rows, (row) => row.table);
     const fresh = [...now].filter(([table, parts]) => parts.some((part) => !isCovered(part, seen?.get(table) ?? [])));
@@ -76,9 +80,10 @@ export class StoredParts {
     const questions = fresh.map(([table, parts]) => {
       const known = parts.filter((part) => isCovered(part, seen.get(table) ?? [])).map(({ name }) => name);
       params[`known_${table}`] = known;
+      const runs = runTables[table];
       const [kind, key, mine] =
-        table === runTable
-          ? ["run", "run_id", "workspace = {workspace:String}"]
+        runs !== undefined
+          ? ["run", runs, "workspace = {workspace:String}"]
           : ["group", "toString(group_key)", "startsWith(toString(group_key), {prefix:String})"];
       return `SELECT DISTINCT '${kind}' AS kind, ${key} AS key FROM ${store.database}.${table}
         WHERE ${mine} AND _part NOT IN {known_${table}:Array(String)}`;

@@ -72,9 +72,11 @@ const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   cirron_components: ["group_key"],
   blobs: ["workspace", "span_id", "kind"],
   run_edits: ["workspace", "run_id"],
+  joins: ["workspace", "run_id"],
   keys: ["key_id"],
   commands: ["cmd_id", "worker", "state"],
   settings: ["workspace", "name"],
+  saved_views: ["workspace", "owner", "page", "name"],
   audit: ["at_ns", "action", "subject"],
 };
 

@@ -2,6 +2,7 @@
 // which a row itself does not know. A view may scan; `<name>_of(run = '…')` first finds the run's groups and reads only
 // those.
 
+import { joinedGroups } from "#store/joined-groups.ts";
 import { jsonBool, jsonInt, jsonRaw, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import { gapsView, launchesView } from "./derived-views.ts";
@@ -124,13 +125,13 @@ WHERE ${group.isShown}${view.where === undefined ? "" : ` AND ${view.where}`}`;
 }
 
 function viewOfRun(database: string, view: FactView): string {
-  const living = `SELECT group_key FROM ${database}.groups FINAL WHERE run_id = {run:String}`;
+  const living = `SELECT group_key FROM ${joinedGroups(database)} WHERE run_id = {run:String}`;
   return `SELECT
   {run:String} AS run_id,
   ${selectList(view)}
 FROM ${database}.${view.table} AS f
 WHERE f.group_key IN (${living})
-  AND f.received_ns > (SELECT max(deleted_ns) FROM ${database}.groups FINAL WHERE run_id = {run:String})`;
+  AND f.received_ns > (SELECT max(deleted_ns) FROM ${joinedGroups(database)} WHERE run_id = {run:String})`;
 }
 
 /** A fault may be of no run. */
@@ -146,7 +147,7 @@ WHERE ${group.isShown}`;
 
 function groupsSql(database: string): string {
   return `SELECT group_key, CAST(workspace, 'String') AS workspace, CAST(protocol, 'String') AS protocol, run_id, session_id,
-    CAST(root_kind, 'String') AS root_kind, imported, pipeline_id, deployment_id, model_id, deleted_ns FROM ${database}.groups FINAL`;
+    CAST(root_kind, 'String') AS root_kind, imported, pipeline_id, deployment_id, model_id, deleted_ns FROM ${joinedGroups(database)}`;
 }
 
 /** Every view by name, with its SELECT. */

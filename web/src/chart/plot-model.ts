@@ -1,13 +1,15 @@
 // From series to the columns and ranges a plot draws. Pure: no pixels, no library.
 
 import { alignSeries, type PlotSeries, pickColumn } from "./plot-data.ts";
-import { extentOf, padRange, type Range, robustRange, type YScale } from "./scale.ts";
+import { extentOf, padRange, type Range, robustRange, type YBounds, type YScale } from "./scale.ts";
 import { smooth } from "./smooth.ts";
 import { symlogLinear } from "./ticks.ts";
 
 export interface PlotChoices {
   readonly scale: YScale;
   readonly robust: boolean;
+  /** Set by hand for this plot; it stands over `robust`. */
+  readonly bounds?: YBounds | null;
   /** 0…0.99 */
   readonly smoothing: number;
 }
@@ -55,17 +57,29 @@ function yRange(
 ): { range: Range; outside: string } {
   const isLog = choices.scale === "log";
   const kept = isLog ? values.filter((value) => value !== null && value > 0) : values;
-  const robust = choices.robust ? robustRange(kept) : null;
+  const { bounds = null } = choices;
+  const robust = choices.robust && bounds === null ? robustRange(kept) : null;
+  const least = bounds?.min ?? robust?.min ?? null;
+  const most = bounds?.max ?? robust?.max ?? null;
   const outside = [
     isLog ? countText(list, (low) => low <= 0, "not above 0") : "",
-    robust === null ? "" : countText(list, (_low, high) => high > robust.max, "above ▲"),
-    robust === null ? "" : countText(list, (low) => low < robust.min && (!isLog || low > 0), "below ▼"),
+    most === null ? "" : countText(list, (_low, high) => high > most, "above ▲"),
+    least === null ? "" : countText(list, (low) => low < least && (!isLog || low > 0), "below ▼"),
   ].filter((part) => part !== "");
   const plain = robust ?? extentOf(kept);
-  return {
-    range: isLog ? padLog(plain ?? { min: 1, max: 10 }) : padRange(plain ?? { min: 0, max: 1 }),
-    outside: outside.join(", "),
-  };
+  const range = isLog ? padLog(plain ?? { min: 1, max: 10 }) : padRange(plain ?? { min: 0, max: 1 });
+  return { range: bounds === null ? range : withBounds(range, bounds, isLog), outside: outside.join(", ") };
+}
+
+/** Where only one side is set and the data lies beyond it, the other side makes room. */
+function withBounds(range: Range, bounds: YBounds, isLog: boolean): Range {
+  const min = bounds.min !== null && (!isLog || bounds.min > 0) ? bounds.min : null;
+  const max = bounds.max !== null && (!isLog || bounds.max > 0) ? bounds.max : null;
+  const room = isLog ? padLog : padRange;
+  if (min !== null && max !== null) return { min, max };
+  if (min !== null) return { min, max: range.max > min ? range.max : room({ min, max: min }).max };
+  if (max !== null) return { min: range.min < max ? range.min : room({ min: max, max }).min, max };
+  return range;
 }
 
 /** How many points are outside; of a bucket it is only known that some of its points are. */

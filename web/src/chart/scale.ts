@@ -7,6 +7,12 @@ export interface Range {
   readonly max: number;
 }
 
+/** A range set by hand; null leaves a side to the data. */
+export interface YBounds {
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
 export function extentOf(values: Iterable<number | null>): Range | null {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,7 @@
 // The platform's own dialog: it traps focus, closes on Esc and needs no style injected into the page.
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { Icon } from "./icon.tsx";
 
 export function Dialog({
   title,
@@ -43,6 +44,10 @@ export function Dialog({
             {children}
           </div>
           {foot === undefined ? null : <div className="dialog-foot">{foot}</div>}
+          {/* Last, so that the dialog begins with the focus on what it asks for. */}
+          <button type="button" className="button quiet small icon dialog-close" aria-label="Close" onClick={onClose}>
+            <Icon name="cross" size={14} />
+          </button>
         </>
       ) : null}
     </dialog>

@@ -3,7 +3,8 @@
 import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Axis } from "#api/contract/series.ts";
-import { asList, asText } from "../../app/search.ts";
+import { SavedViews } from "../../app/saved-views.tsx";
+import { asList, asText, type SearchRecord } from "../../app/search.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { groupMetrics } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
@@ -14,10 +15,30 @@ import { Choice } from "../../part/choice.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import "./charts.css";
 import { PanelGroups, type PanelSize, panelSizes } from "./panel-groups.tsx";
+import { parseRanges } from "./panel-layout.ts";
 
 const axes = ["step", "epoch", "time", "relative"] as const;
 const scales = ["linear", "log", "symlog"] as const;
 const onOff = ["on", "off"] as const;
+
+/** What a saved view of the charts is made of: everything but the run's own times and the panel shown large. */
+const viewParts = [
+  "find",
+  "axis",
+  "scale",
+  "smooth",
+  "robust",
+  "workers",
+  "size",
+  "closed",
+  "pinned",
+  "range",
+] as const;
+const noView: SearchRecord = Object.fromEntries(viewParts.map((part) => [part, undefined]));
+
+function toViewSearch(search: Record<string, unknown>): SearchRecord {
+  return Object.fromEntries(viewParts.map((part) => [part, asList(search[part])]));
+}
 
 export function ChartsView() {
   const { run } = useRunClock();
@@ -25,6 +46,8 @@ export function ChartsView() {
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   const find = asText(search["find"]) ?? "";
   const view = useChartChoices();
+  const rangeText = (asList(search["range"]) ?? []).join("\n");
+  const ranges = useMemo(() => parseRanges(rangeText.split("\n")), [rangeText]);
   const many = metrics.data?.metrics.some((metric) => metric.workers.length > 1) ?? false;
   return (
     <>
@@ -46,6 +69,7 @@ export function ChartsView() {
                 expanded={asText(search["panel"]) ?? null}
                 closed={asList(search["closed"]) ?? []}
                 pinned={asList(search["pinned"]) ?? []}
+                ranges={ranges}
               />
             )
           }
@@ -93,6 +117,8 @@ function ChartsBar({
   readonly view: ReturnType<typeof useChartChoices>;
 }) {
   const setSearch = useSetSearch();
+  const { run } = useRunClock();
+  const search = useSearch({ strict: false }) as Record<string, unknown>;
   return (
     <div className="bar wrap no-print">
       <input
@@ -141,6 +167,13 @@ function ChartsBar({
         </span>
       </label>
       <span className="grow" />
+      <SavedViews
+        page="charts"
+        search={toViewSearch(search)}
+        path={`/runs/${encodeURIComponent(run.id)}/charts`}
+        what="How the panels of any run are arranged and drawn."
+        onOpen={(next) => setSearch({ ...noView, ...toViewSearch(next) })}
+      />
       <Choice label="Size of the panels" options={panelSizes} value={view.size} onChange={view.setSize} />
     </div>
   );

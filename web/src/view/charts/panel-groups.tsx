@@ -5,11 +5,13 @@ import type { Axis } from "#api/contract/series.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { type MetricGroup, type MetricPanel, panelId } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
+import type { YBounds } from "../../chart/scale.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
 import { Panel } from "./panel.tsx";
+import { formatRanges, moveInList, withRange } from "./panel-layout.ts";
 import { useChartEvents } from "./use-chart-events.ts";
 import { useLiveTail } from "./use-panel-series.ts";
 
@@ -38,6 +40,8 @@ export interface PanelGroupsProps {
   readonly closed: readonly string[];
   /** Panels that stand in front, in this order. */
   readonly pinned: readonly string[];
+  /** Ranges of y axes that were set by hand, by panel. */
+  readonly ranges: ReadonlyMap<string, YBounds>;
 }
 
 export function PanelGroups(props: PanelGroupsProps) {
@@ -125,11 +129,13 @@ function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
   const id = panelId(panel.key, panel.phase);
   const open = props.expanded === id;
   const isPinned = props.pinned.includes(id);
+  const bounds = props.ranges.get(id) ?? null;
+  const choices = useMemo(() => ({ ...props.choices, bounds }), [props.choices, bounds]);
   return (
     <Panel
       panel={panel}
       axis={props.axis}
-      choices={props.choices}
+      choices={choices}
       byWorker={props.byWorker}
       events={events}
       tail={live.tail}
@@ -139,6 +145,10 @@ function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
       onExpand={() => setSearch({ panel: open ? undefined : id })}
       pinned={isPinned}
       onPin={() => setSearch({ pinned: isPinned ? props.pinned.filter((each) => each !== id) : [...props.pinned, id] })}
+      {...(isPinned && props.pinned.length > 1
+        ? { onMove: (by: -1 | 1) => setSearch({ pinned: moveInList(props.pinned, id, by) }) }
+        : {})}
+      onRange={(next) => setSearch({ range: formatRanges(withRange(props.ranges, id, next)) })}
     />
   );
 }

@@ -9,6 +9,7 @@ import { Icon, type IconName } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import type { PanelProps } from "./panel.tsx";
 import { lastText } from "./panel-text.ts";
+import { RangeButton } from "./range-button.tsx";
 
 export interface PanelHeadProps extends PanelProps {
   readonly name: string;
@@ -56,20 +57,17 @@ export function PanelHead(props: PanelHeadProps) {
   );
 }
 
-function Tools({ name, series, table, expanded, onTable, onSave, onExpand, pinned = false, onPin }: PanelHeadProps) {
+function Tools(props: PanelHeadProps) {
+  const { name, series, table, expanded, onTable, onSave, onExpand, onRange } = props;
   return (
     <span className="chart-tools no-print">
       <CopyButton text={() => toTsv(series)} label="copy the data" />
       <Tool icon="runs" label={`${name} as a table`} pressed={table} onClick={onTable} />
       <Tool icon="image" label={`Save ${name} as an image`} onClick={onSave} />
-      {onPin === undefined ? null : (
-        <Tool
-          icon="pin"
-          label={pinned ? `Put ${name} back` : `Put ${name} in front`}
-          pressed={pinned}
-          onClick={onPin}
-        />
+      {onRange === undefined ? null : (
+        <RangeButton name={name} bounds={props.choices.bounds ?? null} onChange={onRange} />
       )}
+      <PlaceTools {...props} />
       {onExpand === undefined ? null : (
         <Tool
           icon="expand"
@@ -79,6 +77,28 @@ function Tools({ name, series, table, expanded, onTable, onSave, onExpand, pinne
         />
       )}
     </span>
+  );
+}
+
+/** In front, and where among those in front. */
+function PlaceTools({ name, pinned = false, onPin, onMove }: PanelHeadProps) {
+  return (
+    <>
+      {onMove === undefined ? null : (
+        <>
+          <Tool icon="left" label={`Move ${name} to the front`} onClick={() => onMove(-1)} />
+          <Tool icon="right" label={`Move ${name} to the back`} onClick={() => onMove(1)} />
+        </>
+      )}
+      {onPin === undefined ? null : (
+        <Tool
+          icon="pin"
+          label={pinned ? `Put ${name} back` : `Put ${name} in front`}
+          pressed={pinned}
+          onClick={onPin}
+        />
+      )}
+    </>
   );
 }
 

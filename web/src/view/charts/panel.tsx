@@ -10,6 +10,7 @@ import { Plot } from "../../chart/plot.tsx";
 import { isTimed } from "../../chart/plot-cursor.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
+import type { YBounds } from "../../chart/scale.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
@@ -35,6 +36,10 @@ export interface PanelProps {
   readonly pinned?: boolean;
   /** Absent where a panel cannot be put in front. */
   readonly onPin?: () => void;
+  /** Absent where a panel has no neighbours to be moved past. */
+  readonly onMove?: (by: -1 | 1) => void;
+  /** Absent where the range of the y axis cannot be set; null gives it back to the data. */
+  readonly onRange?: (bounds: YBounds | null) => void;
   /** Ask for the series now, not when the panel comes near the screen. */
   readonly eager?: boolean;
 }

@@ -1,8 +1,10 @@
 // Several runs against each other.
 
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { SavedViews } from "../../app/saved-views.tsx";
+import type { SearchRecord } from "../../app/search.ts";
 import { Answer, Empty, Loading } from "../../part/notice.tsx";
 import "./compare.css";
 import { AddRun, CompareLegend } from "./compare-legend.tsx";
@@ -27,6 +29,9 @@ const tabs = [
 
 export function CompareView() {
   const search = route.useSearch();
+  // With what only one of the tabs reads.
+  const all = useSearch({ strict: false }) as SearchRecord;
+  const navigate = useNavigate({ from: "/compare" });
   const ids = useMemo(() => orderedRuns(search), [search]);
   const tab = search.tab ?? "charts";
   const comparison = useComparison(ids, tab);
@@ -48,7 +53,16 @@ export function CompareView() {
         </Answer>
       </aside>
       <div className="compare-main">
-        <Tabs tab={tab} />
+        <div className="compare-bar">
+          <Tabs tab={tab} />
+          <SavedViews
+            page="compare"
+            search={all}
+            path="/compare"
+            what="The runs that are compared, and how."
+            onOpen={(view) => void navigate({ search: view as CompareSearch })}
+          />
+        </div>
         <div className="scroll">
           <div className="page compare-page">
             <Answer of={waits}>

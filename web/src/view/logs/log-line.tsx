@@ -1,4 +1,5 @@
-// One line of the log. Pointing at it moves the shared cursor; its time sets the shared window.
+// One line of the log. Pointing at it moves the shared cursor, a click pins its moment, and its time is where a window is
+// dragged from.
 
 import type { LogRow } from "#api/contract/record.ts";
 import { setCursor, useCursor } from "../../clock/cursor.ts";
@@ -15,6 +16,7 @@ export function LogLine({
   gutter,
   search,
   stepped,
+  onPin,
 }: {
   readonly row: LogRow;
   readonly startNs: string;
@@ -22,6 +24,8 @@ export function LogLine({
   readonly search: string;
   /** Some line has a step, so that all keep its place free. */
   readonly stepped: boolean;
+  /** Pins a moment without moving the lines. */
+  readonly onPin: (t: number) => void;
 }) {
   const { setWindow, pin } = useRunClock();
   const t = toOffsetNs(row.ts_ns, startNs);
@@ -30,6 +34,7 @@ export function LogLine({
   const near = pin === null && cursor !== null && cursor.from !== "logs" && Math.abs(cursor.t - t) < nearNs;
   const brushed = gutter.brush !== null && t >= gutter.brush.from && t < gutter.brush.to;
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: its time is a button that does the same.
     <div
       className={`log-line ${near ? "near" : ""} ${brushed ? "brushed" : ""} ${isPinned ? "pinned" : ""}`}
       onPointerEnter={() => {
@@ -37,17 +42,22 @@ export function LogLine({
         gutter.over(t);
       }}
       onPointerLeave={() => setCursor(null)}
+      onClick={(event) => {
+        const isOnText = (event.target as Element).closest("button") === null;
+        // Whoever marks a text to copy it wants nothing else.
+        if (isOnText && getSelection()?.isCollapsed !== false) onPin(t);
+      }}
     >
       <button
         type="button"
         className="log-time"
-        title={`${formatTime(toMs(row.ts_ns))}; click for the second around it, drag for the lines between`}
+        title={`${formatTime(toMs(row.ts_ns))}; click to pin it, with Shift for the second around it, drag for the lines between`}
         onPointerDown={(event) => {
           // A touch holds its first element; the lines it passes over must hear of it too.
           event.currentTarget.releasePointerCapture(event.pointerId);
           gutter.down(t);
         }}
-        onClick={() => setWindow({ from: t - 5e8, to: t + 5e8 })}
+        onClick={(event) => (event.shiftKey ? setWindow({ from: t - 5e8, to: t + 5e8 }) : onPin(t))}
       >
         {formatElapsed(t, 1e6)}
       </button>

@@ -3,6 +3,7 @@
 
 import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import type { TimeWindow } from "../../clock/window.ts";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -16,8 +17,12 @@ import { useLog } from "./use-log.ts";
 import { useLogSearch } from "./use-log-search.ts";
 
 export function LogsView() {
-  const { run, startNs } = useRunClock();
-  const search = useLogSearch();
+  const { run, startNs, pin, setPin } = useRunClock();
+  // A moment that is pinned on a line here is where one reads already: the log does not begin anew at it.
+  const [ownPin, setOwnPin] = useState<TimeWindow | null>(null);
+  const isOwn = pin !== null && pin.from === ownPin?.from && pin.to === ownPin.to;
+  const begin = isOwn ? null : pin;
+  const search = useLogSearch(begin);
   const { from, q } = search;
   const [follow, setFollow] = useState(run.status === "running" && from === "end");
   const log = useLog(from, search.filter);
@@ -29,6 +34,11 @@ export function LogsView() {
     if (!follow) return;
     setSeen(log.appended);
     setFollow(false);
+  };
+  const pinAt = (t: number) => {
+    const moment = { from: t - 1, to: t };
+    setOwnPin(moment);
+    setPin({ ...moment, of: "" });
   };
   const stepped = rows.some((row) => row.step !== null);
   return (
@@ -42,7 +52,7 @@ export function LogsView() {
           setSeen(log.appended);
         }}
       />
-      <PinnedFrom />
+      {begin === null ? null : <PinnedFrom pin={begin} />}
       {pages.error === null ? null : (
         <div style={{ padding: 16 }}>
           <Problem error={pages.error} retry={() => void pages.refetch()} />
@@ -64,7 +74,7 @@ export function LogsView() {
           onEnd={log.more}
           onLeaveEnd={leaveEnd}
         >
-          {(row) => <LogLine row={row} startNs={startNs} gutter={gutter} search={q} stepped={stepped} />}
+          {(row) => <LogLine row={row} startNs={startNs} gutter={gutter} search={q} stepped={stepped} onPin={pinAt} />}
         </VirtualList>
       )}
       {below === 0 ? null : (
@@ -77,9 +87,8 @@ export function LogsView() {
 }
 
 /** Why the log does not begin at its start. */
-function PinnedFrom() {
-  const { pin, setPin } = useRunClock();
-  if (pin === null) return null;
+function PinnedFrom({ pin }: { readonly pin: TimeWindow }) {
+  const { setPin } = useRunClock();
   return (
     <p className="log-pinned no-print">
       <span className="muted">from the pinned moment, {formatElapsed(pin.to, 1e6)}, on</span>

@@ -4,6 +4,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import type { TimeWindow } from "../../clock/window.ts";
 import { useSettled } from "../../data/use-settled.ts";
 import { fromOffsetNs } from "../../text/format-time.ts";
 import type { LogFilter } from "./log-tail.ts";
@@ -20,8 +21,9 @@ interface LogSearch {
 const typingMs = 250;
 const none: readonly string[] = [];
 
-export function useLogSearch() {
-  const { run, query: window, pin, startNs } = useRunClock();
+/** `begin` is the moment that the log is read from, if it is not read from one of its ends. */
+export function useLogSearch(begin: TimeWindow | null) {
+  const { run, query: window, startNs } = useRunClock();
   const search = useSearch({ strict: false }) as LogSearch;
   const navigate = useNavigate();
   const change = (part: { [K in keyof LogSearch]?: LogSearch[K] | undefined }) =>
@@ -33,18 +35,18 @@ export function useLogSearch() {
   const { q = "", level = none, worker = "" } = search;
   const [text, setText] = useTyped(q, (next) => change({ q: next === "" ? undefined : next }));
   // A log is read from its start; of a run that goes on, people want its end. A pinned moment is read from there on.
-  const usual = run.status === "running" && pin === null ? "end" : "start";
+  const usual = run.status === "running" && begin === null ? "end" : "start";
   const from: LogStart =
-    pin !== null ? "start" : search.read === "start" || search.read === "end" ? search.read : usual;
+    begin !== null ? "start" : search.read === "start" || search.read === "end" ? search.read : usual;
   const filter = useMemo<LogFilter>(
     () => ({
       ...window,
-      ...(pin === null ? {} : { from_ns: fromOffsetNs(pin.from + 1, startNs) }),
+      ...(begin === null ? {} : { from_ns: fromOffsetNs(begin.from + 1, startNs) }),
       ...(q === "" ? {} : { q }),
       ...(level.length === 0 ? {} : { level: [...level] }),
       ...(worker === "" ? {} : { worker: [worker] }),
     }),
-    [window, pin, startNs, q, level, worker],
+    [window, begin, startNs, q, level, worker],
   );
   return { text, setText, q, level, worker, from, filter, change };
 }

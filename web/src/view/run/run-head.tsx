@@ -15,6 +15,7 @@ import { describeEnv } from "../../text/describe-env.ts";
 import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
 import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
+import { JoinDialog, PartDialog } from "./join-dialog.tsx";
 
 export function RunHead({ run }: { readonly run: Run }) {
   const commit = run.source["git_commit"] ?? run.source["commit"] ?? "";
@@ -35,6 +36,11 @@ export function RunHead({ run }: { readonly run: Run }) {
           {protocol}
         </span>
       ))}
+      {run.joined.length === 0 ? null : (
+        <span className="chip" title={run.joined.map(({ id }) => id).join("\n")}>
+          {run.joined.length + 1} runs joined
+        </span>
+      )}
       <Workers run={run} />
       {place === "" ? null : (
         <span className="chip" title={envText(run)}>
@@ -164,7 +170,7 @@ function Integrity({ run }: { readonly run: Run }) {
 
 function Actions({ run }: { readonly run: Run }) {
   const navigate = useNavigate();
-  const [asking, setAsking] = useState<"edit" | "delete" | null>(null);
+  const [asking, setAsking] = useState<"edit" | "join" | "part" | "delete" | null>(null);
   const remove = useChange("deleteRun", ["runs"]);
   const archive = useChange("patchRun", ["run", "runs"]);
   const save = (format: "jsonl" | "chrome" | "csv") => {
@@ -186,6 +192,10 @@ function Actions({ run }: { readonly run: Run }) {
             icon: "compare",
             act: () => void navigate({ to: "/compare", search: { run: [run.id] } }),
           },
+          { label: "Join other runs to it", icon: "plus", act: () => setAsking("join") },
+          ...(run.joined.length === 0
+            ? []
+            : [{ label: "Part joined runs", icon: "cross" as const, act: () => setAsking("part") }]),
           {
             label: "Report to print",
             icon: "image",
@@ -203,6 +213,8 @@ function Actions({ run }: { readonly run: Run }) {
         ]}
       />
       <EditDialog run={run} open={asking === "edit"} onClose={() => setAsking(null)} />
+      <JoinDialog run={run} open={asking === "join"} onClose={() => setAsking(null)} />
+      <PartDialog run={run} open={asking === "part"} onClose={() => setAsking(null)} />
       <Dialog
         title={`Delete ${run.name}`}
         open={asking === "delete"}

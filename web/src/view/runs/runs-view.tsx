@@ -3,6 +3,7 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { FieldInfo, RunsQuery } from "#api/contract/run.ts";
+import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
 import { useApi } from "../../data/use-api.ts";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
@@ -13,9 +14,8 @@ import { FilterBox } from "./filter-box.tsx";
 import { builtIn, type ColumnChoice, readColumns, readPinned, readWidths, writeColumns } from "./grid-columns.ts";
 import { useRememberView } from "./remembered-view.ts";
 import { RunGrid } from "./run-grid.tsx";
-import { chooseColumns, chooseSpark, groupFields, headingOf, type RunsSearch } from "./runs-search.ts";
+import { chooseColumns, chooseSpark, groupFields, headingOf, parseRunsSearch, type RunsSearch } from "./runs-search.ts";
 import "./runs.css";
-import { SavedViews } from "./saved-views.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useRuns } from "./use-runs.ts";
 import { useSelection } from "./use-selection.ts";
@@ -140,10 +140,17 @@ function RunsBar({
     (filter: string) => onChange({ filter: filter === "" ? undefined : filter }),
     [onChange],
   );
+  const navigate = useNavigate({ from: "/runs" });
   return (
     <div className="bar wrap">
       <FilterBox value={search.filter ?? ""} fields={known} error={error} onChange={onFilter} />
-      <SavedViews search={search} />
+      <SavedViews
+        page="runs"
+        search={{ ...search }}
+        path="/runs"
+        what="Filter, order, columns and group."
+        onOpen={(view) => void navigate({ search: parseRunsSearch(view) })}
+      />
       <ColumnPicker
         fields={known}
         choice={choice}

@@ -12,6 +12,7 @@ import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
 import { formatCount } from "../../text/format-number.ts";
+import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
 import { toRunsCsv } from "./runs-csv.ts";
 
 const comparedMax = 100;
@@ -31,7 +32,11 @@ export function SelectionBar({
   readonly onClear: () => void;
 }) {
   const navigate = useNavigate();
-  const [asking, setAsking] = useState<"tag" | "delete" | null>(null);
+  const [asking, setAsking] = useState<"tag" | "join" | "delete" | null>(null);
+  const done = () => {
+    setAsking(null);
+    onClear();
+  };
   const ids = runs.map((run) => run.id);
   const filter = ids.map((id) => `id:"${id}"`).join(" OR ");
   const tooMany = filter.length > filterMax;
@@ -73,6 +78,15 @@ export function SelectionBar({
       <button type="button" className="button" onClick={() => setAsking("tag")}>
         Tag
       </button>
+      <button
+        type="button"
+        className="button"
+        disabled={runs.length < 2 || runs.length > joinedMax}
+        title="they belong together: make them one run"
+        onClick={() => setAsking("join")}
+      >
+        Join
+      </button>
       <button type="button" className="button danger" onClick={() => setAsking("delete")}>
         Delete
       </button>
@@ -80,15 +94,8 @@ export function SelectionBar({
         clear
       </button>
       <TagDialog runs={runs} open={asking === "tag"} onClose={() => setAsking(null)} />
-      <DeleteDialog
-        runs={runs}
-        open={asking === "delete"}
-        onClose={() => setAsking(null)}
-        onDone={() => {
-          setAsking(null);
-          onClear();
-        }}
-      />
+      <JoinRunsDialog runs={runs} open={asking === "join"} onClose={() => setAsking(null)} onDone={done} />
+      <DeleteDialog runs={runs} open={asking === "delete"} onClose={() => setAsking(null)} onDone={done} />
     </section>
   );
 }

@@ -18,7 +18,7 @@ export function SpanDetails({
   readonly onSelect: (id: string) => void;
   readonly onClose: () => void;
 }) {
-  const { run, startNs, setWindow } = useRunClock();
+  const { run, startNs, setWindow, pinCursor } = useRunClock();
   const span = useApi("span", { params: { id: run.id, span: id } });
   return (
     <aside className="span-details" aria-label="Span">
@@ -74,15 +74,24 @@ export function SpanDetails({
                   <CopyButton text={data.id} label="copy the id" />
                 </dd>
               </dl>
-              {wall === null || wall <= 0 ? null : (
+              <div className="row">
+                {wall === null || wall <= 0 ? null : (
+                  <button
+                    type="button"
+                    className="button small"
+                    onClick={() => setWindow({ from: start, to: start + wall })}
+                  >
+                    make it the window (M)
+                  </button>
+                )}
                 <button
                   type="button"
                   className="button small"
-                  onClick={() => setWindow({ from: start, to: start + wall })}
+                  onClick={() => pinCursor({ t: start, from: "timeline" })}
                 >
-                  make it the window (M)
+                  pin its start
                 </button>
-              )}
+              </div>
               {data.marks.length === 0 ? null : (
                 <>
                   <h3>

@@ -27,7 +27,8 @@ export interface CanvasProps {
   readonly onMove: (view: TimeWindow) => void;
   readonly onWidth: (px: number) => void;
   readonly onHover: (picked: PickedBox | null) => void;
-  readonly onSelect: (picked: PickedBox | null) => void;
+  /** What was clicked, and the time that was clicked at. */
+  readonly onSelect: (picked: PickedBox | null, t: number) => void;
   readonly onFit: (picked: PickedBox | null) => void;
   readonly onArea: (area: Area | null) => void;
   /** Told when lanes do not fit: then the wheel scrolls them, and zooms only with Ctrl. */

@@ -53,7 +53,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
     () => ({ from: found.from, to: found.to + (found.to - found.from) * 0.005 }),
     [found.from, found.to],
   );
-  const { run, setWindow } = useRunClock();
+  const { run, setWindow, pinCursor } = useRunClock();
   const theme = useTheme();
   const { find, show, change } = useTimelineSearch();
   const [view, move] = useTimelineView(extent);
@@ -67,7 +67,13 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
   const matches = useMatches({ find, extent, view, selected, onFound: setSelected, onMove: move });
   const names = useMemo(() => [...new Set(layers.flatMap((layer) => layer.answer.names))], [layers]);
   const colours = useMemo(() => spanColours(run.id, names, theme), [run.id, names, theme]);
-  const select = useCallback((picked: PickedBox | null) => setSelected(picked === null ? null : spanOf(picked)), []);
+  const select = useCallback(
+    (picked: PickedBox | null, t: number) => {
+      setSelected(picked === null ? null : spanOf(picked));
+      if (picked !== null) pinCursor({ t, from: "timeline" });
+    },
+    [pinCursor],
+  );
   const fit = useCallback(
     (picked: PickedBox | null) => {
       const span = picked === null ? null : spanOf(picked);

@@ -1,5 +1,5 @@
 // The pointer over the lanes: it points at spans, drags the view in time and the lanes up and down, with Shift cuts out
-// an area, and a click selects.
+// an area, and a click selects a span and pins its moment.
 
 import { type MouseEvent, type PointerEvent, type RefObject, useRef } from "react";
 import { setCursor } from "../../clock/cursor.ts";
@@ -58,8 +58,9 @@ export function usePointer(scene: PointerScene) {
     },
     onPointerUp(event: PointerEvent<HTMLCanvasElement>) {
       if (held.current?.moved === false) {
+        const at = pointOf(scene, event);
         props.onArea(null);
-        props.onSelect(pick(scene, pointOf(scene, event)));
+        props.onSelect(pick(scene, at), timeAt(scene, at.x));
       } else if (held.current?.area != null) {
         // Only now: what it shows takes room, and must not move the lanes under the hand.
         props.onArea({ ...held.current.area, settled: true });

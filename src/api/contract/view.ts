@@ -1,0 +1,27 @@
+// Views of the page that people gave a name: for themselves, or for all of the workspace.
+
+import Type, { type Static } from "typebox";
+import { TimeNs, word } from "./scalar.ts";
+
+/** The pages that a view can be of. */
+export const viewPages = ["runs", "charts", "compare"] as const;
+export const ViewPage = word(viewPages);
+
+export const SavedView = Type.Object({
+  page: ViewPage,
+  name: Type.String(),
+  search: Type.String({ description: "The query of the page's address, which says all that the view shows." }),
+  shared: Type.Boolean({ description: "Everybody in the workspace sees it; else only the key that saved it." }),
+  by: Type.String(),
+  at_ns: TimeNs,
+});
+export type SavedView = Static<typeof SavedView>;
+
+export const ViewsQuery = Type.Object({ page: Type.Optional(ViewPage) });
+export const ViewsAnswer = Type.Object({ views: Type.Array(SavedView) });
+
+export const ViewPath = Type.Object({ page: ViewPage, name: Type.String({ minLength: 1, maxLength: 200 }) });
+export const ViewBody = Type.Object(
+  { search: Type.String({ maxLength: 8192 }), shared: Type.Boolean() },
+  { additionalProperties: false },
+);

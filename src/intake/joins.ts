@@ -1,0 +1,64 @@
+// The runs that people joined to others, as far as what is live has to be told under the right run. What is stored is
+// never touched by a join: answers find it by `store/joined-groups.ts`. They are few, made by hand, so all are known.
+
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+
+export type JoinRow = StateRow<"joins">;
+
+export class Joins {
+  /** By `<workspace>/<run>`; only those that hold. */
+  private readonly joined = new Map<string, JoinRow>();
+
+  get isEmpty(): boolean {
+    return this.joined.size === 0;
+  }
+
+  /** The run that a run counts to today. */
+  runOf(workspace: string, runId: string): string {
+    return this.joined.get(`${workspace}/${runId}`)?.into_run ?? runId;
+  }
+
+  /** A row that is stored; the newest of a run counts. */
+  note(row: JoinRow): void {
+    const key = `${row.workspace}/${row.run_id}`;
+    if (row.version < (this.joined.get(key)?.version ?? 0n)) return;
+    if (row.parted === 1) this.joined.delete(key);
+    else this.joined.set(key, row);
+  }
+
+  /** All that hold, in place of those that were known: another collector may have changed them. */
+  replace(rows: readonly JoinRow[]): void {
+    this.joined.clear();
+    for (const row of rows) this.note(row);
+  }
+
+  /** The runs that are joined to this one. */
+  partsOf(workspace: string, runId: string): JoinRow[] {
+    return [...this.joined.values()].filter((row) => row.workspace === workspace && row.into_run === runId);
+  }
+
+  /**
+   * A run goes on under another id, because what came late says who it is: what it was joined to follows, and what was
+   * joined to it as well when nothing is left under its old id.
+   */
+  follow(workspace: string, before: string, now: string, isWhole: boolean, nowNs: bigint): StateChange[] {
+    const mine = this.joined.get(`${workspace}/${before}`);
+    const changed = [
+      ...(mine === undefined || mine.into_run === now ? [] : [{ ...mine, run_id: now }]),
+      ...(isWhole ? this.partsOf(workspace, before).map((row) => ({ ...row, into_run: now })) : []),
+    ].filter((row) => row.run_id !== row.into_run);
+    return changed.map((row) => {
+      const later = { ...row, version: row.version >= nowNs ? row.version + 1n : nowNs };
+      this.note(later);
+      return { table: "joins", row: later };
+    });
+  }
+
+  /** What undoes the joins to a run, when it is deleted. */
+  toParted(workspace: string, runId: string, nowNs: bigint): StateChange[] {
+    return this.partsOf(workspace, runId).map((row) => ({
+      table: "joins",
+      row: { ...row, parted: 1, version: nowNs },
+    }));
+  }
+}

@@ -1,0 +1,52 @@
+// What people arrange by hand, as the address says it: the range of a panel's y axis, and the order of panels in front.
+
+import type { YBounds } from "../../chart/scale.ts";
+
+/** `<panel>:<least>:<greatest>`, either number empty; a panel's name may hold colons itself. */
+export function parseRanges(texts: readonly string[]): ReadonlyMap<string, YBounds> {
+  return new Map(
+    texts.flatMap((text) => {
+      const [, id = "", least = "", greatest = ""] = /^(.+):([^:]*):([^:]*)$/s.exec(text) ?? [];
+      const bounds = { min: parseBound(least), max: parseBound(greatest) };
+      return id === "" || !isRange(bounds) ? [] : [[id, bounds] as const];
+    }),
+  );
+}
+
+export function formatRanges(ranges: ReadonlyMap<string, YBounds>): string[] {
+  return Array.from(ranges, ([id, { min, max }]) => `${id}:${min ?? ""}:${max ?? ""}`);
+}
+
+/** The ranges with that of one panel changed; null gives the axis back to the data. */
+export function withRange(
+  ranges: ReadonlyMap<string, YBounds>,
+  id: string,
+  bounds: YBounds | null,
+): ReadonlyMap<string, YBounds> {
+  const next = new Map(ranges);
+  if (bounds === null) next.delete(id);
+  else next.set(id, bounds);
+  return next;
+}
+
+/** Null for an empty field and for what is no number. */
+export function parseBound(text: string): number | null {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** At least one side is set, and two leave room between them. */
+export function isRange({ min, max }: YBounds): boolean {
+  return min === null ? max !== null : max === null || min < max;
+}
+
+/** The list with one entry a place further to the front (-1) or to the back (1). */
+export function moveInList(list: readonly string[], entry: string, by: -1 | 1): readonly string[] {
+  const at = list.indexOf(entry);
+  const to = at + by;
+  if (at < 0 || to < 0 || to >= list.length) return list;
+  const next = [...list];
+  next.splice(at, 1);
+  next.splice(to, 0, entry);
+  return next;
+}

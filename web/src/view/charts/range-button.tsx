@@ -1,0 +1,94 @@
+// The range of a panel's y axis, set by hand: two numbers, either of which may be left to the data.
+
+import { useState } from "react";
+import type { YBounds } from "../../chart/scale.ts";
+import { Icon } from "../../part/icon.tsx";
+import { Popover } from "../../part/popover.tsx";
+import { isRange, parseBound } from "./panel-layout.ts";
+
+export function RangeButton({
+  name,
+  bounds,
+  onChange,
+}: {
+  readonly name: string;
+  /** Null while the data decides. */
+  readonly bounds: YBounds | null;
+  readonly onChange: (bounds: YBounds | null) => void;
+}) {
+  const label = `Vertical range of ${name}`;
+  return (
+    <Popover
+      label={label}
+      trigger={
+        <button
+          type="button"
+          className="button quiet small icon"
+          aria-label={label}
+          title={label}
+          aria-pressed={bounds !== null}
+        >
+          <Icon name="range" size={14} />
+        </button>
+      }
+    >
+      <RangeForm key={JSON.stringify(bounds)} bounds={bounds} onChange={onChange} />
+    </Popover>
+  );
+}
+
+function RangeForm({
+  bounds,
+  onChange,
+}: {
+  readonly bounds: YBounds | null;
+  readonly onChange: (bounds: YBounds | null) => void;
+}) {
+  const [min, setMin] = useState(bounds?.min?.toString() ?? "");
+  const [max, setMax] = useState(bounds?.max?.toString() ?? "");
+  const wanted = { min: parseBound(min), max: parseBound(max) };
+  return (
+    <form
+      className="stack range-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isRange(wanted)) onChange(wanted);
+      }}
+    >
+      <Bound label="to" value={max} onChange={setMax} />
+      <Bound label="from" value={min} onChange={setMin} />
+      <div className="row">
+        <button type="button" className="button" disabled={bounds === null} onClick={() => onChange(null)}>
+          all values
+        </button>
+        <span className="grow" />
+        <button type="submit" className="button primary" disabled={!isRange(wanted)}>
+          set
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Bound({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <label className="row">
+      <span className="muted range-word">{label}</span>
+      <input
+        className="field grow"
+        inputMode="decimal"
+        placeholder="as the data"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,163 @@
+// Joining other runs to this one, and parting them again. Those that began near it in time come first: a training that
+// was recorded twice, by two clients, mostly began at the same moment.
+
+import { useState } from "react";
+import type { Run, RunSummary } from "#api/contract/run.ts";
+import { useApi, useChange } from "../../data/use-api.ts";
+import { useSettled } from "../../data/use-settled.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Answer, Problem } from "../../part/notice.tsx";
+import { When } from "../../part/when.tsx";
+import { toMs } from "../../text/format-time.ts";
+
+interface AskProps {
+  readonly run: Run;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** What an answer says of runs is another one after a join. */
+export const staleAfterJoin = ["run", "runs", "metrics", "series", "snapshots", "commands"] as const;
+
+export function JoinDialog({ run, open, onClose }: AskProps) {
+  return (
+    <Dialog title={`Join runs to ${run.name}`} open={open} onClose={onClose}>
+      <JoinForm run={run} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+const shownMax = 12;
+
+function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
+  const join = useChange("joinRuns", staleAfterJoin);
+  const [find, setFind] = useState("");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const filter = useSettled(find.trim(), 200);
+  const found = useApi(
+    "runs",
+    { query: { filter: filter === "" ? "" : toFilter(filter), limit: 200 } },
+    { keep: true },
+  );
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        join.mutate({ params: { id: run.id }, body: { ids: [...chosen] } }, { onSuccess: onClose });
+      }}
+    >
+      <p>
+        Their spans, metrics, logs and files are shown as this run's from then on, also those that still come. Nothing
+        is changed in the records, and they can be parted again.
+      </p>
+      <input
+        className="field"
+        aria-label="Find runs to join"
+        placeholder="find by name or id"
+        value={find}
+        onChange={(event) => setFind(event.target.value)}
+      />
+      <Answer of={found}>
+        {(data) => (
+          <fieldset className="run-choices">
+            <legend className="hidden-text">Runs to join</legend>
+            {nearest(data.runs, run).map((other) => (
+              <label key={other.id} className="menu-item">
+                <input
+                  type="checkbox"
+                  checked={chosen.has(other.id)}
+                  onChange={() => setChosen(toggle(chosen, other.id))}
+                />
+                <span className="clip grow">{other.name}</span>
+                <span className="muted">{other.protocols.join(", ")}</span>
+                <span className="muted">
+                  <When ns={other.start_ns} />
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+      </Answer>
+      {join.error === null ? null : <Problem error={join.error} />}
+      <div className="row">
+        <span className="grow" />
+        <button type="button" className="button" onClick={onClose}>
+          cancel
+        </button>
+        <button type="submit" className="button primary" disabled={chosen.size === 0 || join.isPending}>
+          join {chosen.size === 0 ? "" : chosen.size === 1 ? "1 run" : `${chosen.size} runs`}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function toggle(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(chosen);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+function toFilter(words: string): string {
+  const quoted = JSON.stringify(words);
+  return `name:${quoted} OR id:${quoted}`;
+}
+
+function nearest(runs: readonly RunSummary[], run: Run): RunSummary[] {
+  const startOf = ({ start_ns }: RunSummary) => toMs(start_ns ?? "0");
+  const distance = (other: RunSummary) => Math.abs(startOf(other) - startOf(run));
+  return runs
+    .filter((other) => other.id !== run.id)
+    .toSorted((a, b) => distance(a) - distance(b))
+    .slice(0, shownMax);
+}
+
+export function PartDialog({ run, open, onClose }: AskProps) {
+  const part = useChange("partRuns", staleAfterJoin);
+  return (
+    <Dialog
+      title="Part joined runs"
+      open={open}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            keep them joined
+          </button>
+          <button
+            type="button"
+            className="button danger"
+            disabled={part.isPending}
+            onClick={() => part.mutate({ params: { id: run.id } }, { onSuccess: onClose })}
+          >
+            part all
+          </button>
+        </>
+      }
+    >
+      <p>Each becomes a run of its own again, with all that it recorded.</p>
+      {run.joined.map(({ id, by, at_ns }) => (
+        <div key={id} className="row">
+          <code className="clip grow">{id}</code>
+          <span className="muted">
+            {by === "" ? "" : `${by}, `}
+            <When ns={at_ns} />
+          </span>
+          <button
+            type="button"
+            className="button small"
+            aria-label={`Part ${id}`}
+            disabled={part.isPending}
+            onClick={() =>
+              part.mutate({ params: { id } }, { onSuccess: () => (run.joined.length === 1 ? onClose() : undefined) })
+            }
+          >
+            part
+          </button>
+        </div>
+      ))}
+      {part.error === null ? null : <Problem error={part.error} />}
+    </Dialog>
+  );
+}

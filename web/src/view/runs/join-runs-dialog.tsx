@@ -1,0 +1,81 @@
+// Joining the ticked runs: one of them stays, the others become part of it.
+
+import { useState } from "react";
+import type { RunSummary } from "#api/contract/run.ts";
+import { useChange } from "../../data/use-api.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Problem } from "../../part/notice.tsx";
+import { When } from "../../part/when.tsx";
+import { staleAfterJoin } from "../run/join-dialog.tsx";
+
+/** As many as the server takes at once, and the one that stays. */
+export const joinedMax = 101;
+
+export function JoinRunsDialog({
+  runs,
+  open,
+  onClose,
+  onDone,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  const join = useChange("joinRuns", staleAfterJoin);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const stays = runs.find((run) => run.id === chosen) ?? toStay(runs);
+  if (stays === undefined) return null;
+  const ids = runs.filter((run) => run.id !== stays.id).map((run) => run.id);
+  return (
+    <Dialog
+      title={`Join ${runs.length} runs into one`}
+      open={open}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            cancel
+          </button>
+          <button
+            type="button"
+            className="button primary"
+            disabled={join.isPending}
+            onClick={() => join.mutate({ params: { id: stays.id }, body: { ids } }, { onSuccess: onDone })}
+          >
+            join
+          </button>
+        </>
+      }
+    >
+      <p>
+        The others are shown as part of the run that stays, also what still comes of them. No record is changed; the
+        run's menu parts them again.
+      </p>
+      <fieldset className="run-choices">
+        <legend className="muted">the run that stays</legend>
+        {runs.map((run) => (
+          <label key={run.id} className="menu-item">
+            <input
+              type="radio"
+              name="run-that-stays"
+              checked={run.id === stays.id}
+              onChange={() => setChosen(run.id)}
+            />
+            <span className="clip grow">{run.name}</span>
+            <span className="muted">{run.protocols.join(", ")}</span>
+            <span className="muted">
+              <When ns={run.start_ns} />
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {join.error === null ? null : <Problem error={join.error} />}
+    </Dialog>
+  );
+}
+
+/** One that somebody gave a name, if there is one. */
+function toStay(runs: readonly RunSummary[]): RunSummary | undefined {
+  return runs.find((run) => run.name !== run.id) ?? runs[0];
+}
