@@ -1,6 +1,7 @@
-// Frame times of the timeline while a person zooms and drags through a million spans, in a real browser.
+// The page in a real browser: how long a person waits for the first picture of compared runs and of a run with many
+// metrics, and frame times of the timeline while a person zooms and drags through a million spans.
 //
-// Usage: node bench/web.ts [--spans N] [--save]
+// Usage: node bench/web.ts [--spans N] [--only pictures] [--save]
 
 import { writeFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
@@ -8,6 +9,7 @@ import { createTestApp } from "../tests/support/app.ts";
 import { openBrowser } from "../tests/web/browser.ts";
 import { sendSteps, type WalkPart, walkTimeline } from "../tests/web/timeline-walk.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
+import { measurePictures, sendPictures, toPictureTable } from "./support/web-pictures.ts";
 
 const words = process.argv.slice(2);
 const spansTotal = words.includes("--spans") ? Number(words[words.indexOf("--spans") + 1]) : 1_000_000;
@@ -16,6 +18,17 @@ const run = "bench-timeline";
 const server = await createTestApp();
 const browser = await openBrowser();
 try {
+  await sendPictures(server);
+  const pictures = toPictureTable(await measurePictures(server, browser));
+  const result = words.includes("--only") ? pictures : `${await measureTimeline()}\n${pictures}`;
+  console.log(result);
+  if (words.includes("--save")) await writeFile(new URL("results/web.md", import.meta.url), result);
+} finally {
+  await browser.close();
+  await server.remove();
+}
+
+async function measureTimeline(): Promise<string> {
   const sentMs = await timed(() => sendSteps(server, run, spansTotal));
   console.error(`${whole(spansTotal)} spans are stored after ${(sentMs / 1000).toFixed(1)} s`);
   const { page, problems, close } = await browser.visit(`${server.app.url}/runs/${run}/timeline`);
@@ -26,12 +39,7 @@ try {
   );
   await close();
   if (problems.length > 0) throw new Error(problems.join("; "));
-  const result = toPage(parts, shownMs, answersMs);
-  console.log(result);
-  if (words.includes("--save")) await writeFile(new URL("results/web.md", import.meta.url), result);
-} finally {
-  await browser.close();
-  await server.remove();
+  return toPage(parts, shownMs, answersMs);
 }
 
 async function timed(act: () => Promise<unknown>): Promise<number> {
@@ -49,7 +57,11 @@ function toPage(parts: readonly WalkPart[], shownMs: number, answersMs: readonly
   return `# The page
 
 \`node bench/web.ts${spansTotal === 1_000_000 ? "" : ` --spans ${spansTotal}`}\` on ${describeMachine()}. Browser, server and engine share these cores, and the
-browser draws without a GPU. The timeline of one run of ${whole(spansTotal)} spans, five to a step. Milliseconds between frames
+browser draws without a GPU.
+
+## The timeline
+
+The timeline of one run of ${whole(spansTotal)} spans, five to a step. Milliseconds between frames
 while a person zooms in on five steps, drags through them, and zooms out to the whole run; a frame is late when it took more
 than 25 ms, which is one and a half of the sixtieths of a second the screen gives.
 

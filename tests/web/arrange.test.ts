@@ -165,7 +165,11 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
       await page.locator(".timeline-summary td").first().waitFor();
       const box = await canvas.boundingBox();
       if (box === null) throw new Error("the timeline has no box");
-      await page.mouse.click(box.x + box.width / 2, box.y + 22 + 20 + 8);
+      await page.mouse.move(box.x + 500, box.y + 80);
+      for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -300);
+      await page.waitForURL(/from=\d+/);
+      // The second row of the first lane, which holds an epoch.
+      await page.mouse.click(box.x + 500, box.y + 22 + 20 + 18 + 8);
       await soon(() => pinOf(page)).not.toBeNull();
       const clicked = pinOf(page);
       await page.getByRole("complementary", { name: "Span" }).getByRole("button", { name: "pin its start" }).click();
