@@ -247,7 +247,6 @@ describe("the other commands", () => {
             ["1", null],
           ],
           truncated: false,
-          rows_read: 2,
           elapsed_ms: 1.4,
         };
       },

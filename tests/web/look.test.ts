@@ -1,10 +1,8 @@
 // Every view, light and dark, wide and narrow: it opens without complaint, passes the accessibility check, and is
-// never wider than the page. One page visits them all and changes its looks in place. With TRIBUTARY_SCREENSHOTS=1
-// each is also photographed into docs/screenshots.
+// never wider than the page. One page visits them all and changes its looks in place.
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
@@ -12,12 +10,10 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser, type Visit } from "./browser.ts";
 import { failedPipeline, profiledRun, sendRecorded, sendSample } from "./sample.ts";
 
-const folder = join(import.meta.dirname, "../../docs/screenshots");
-const photographs = process.env["TRIBUTARY_SCREENSHOTS"] === "1";
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const axe = readFileSync(axePath, "utf8");
-/** Views whose narrow form is photographed too. */
-const narrow: ReadonlySet<string> = new Set(["runs", "charts", "timeline"]);
+/** A tablet and a phone. */
+const narrowPx = [768, 390];
 
 interface View {
   readonly name: string;
@@ -136,7 +132,6 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
         step,
       });
     }
-    if (photographs) mkdirSync(folder, { recursive: true });
     visit = await browser.visit(`${server.app.url}/start`);
   }, 240_000);
   afterAll(async () => {
@@ -146,7 +141,7 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
   });
 
   test.each(views)(
-    "$name is whole and accessible, light and dark, and fits 768 pixels",
+    "$name is whole and accessible, light and dark, and fits 768 and 390 pixels",
     async (view) => {
       const { page, problems } = visit;
       problems.length = 0;
@@ -156,20 +151,19 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
       await page.locator(view.ready).first().waitFor();
       await view.act?.(page);
       await settle(page);
-      await photograph(page, `${view.name}-light`);
       expect(await findings(page)).toEqual([]);
       await darken(page);
       await settle(page);
-      await photograph(page, `${view.name}-dark`);
       // Another theme is other colours and nothing else.
       expect(await findings(page, ["color-contrast"])).toEqual([]);
-      await page.setViewportSize({ width: 768, height: 900 });
-      await settle(page);
-      const [wide, tall] = await page.evaluate<[number, number]>(
-        "[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]",
-      );
-      expect({ wide, tall }).toEqual({ wide: 0, tall: 0 });
-      if (narrow.has(view.name)) await photograph(page, `${view.name}-narrow`);
+      for (const width of narrowPx) {
+        await page.setViewportSize({ width, height: 900 });
+        await settle(page);
+        const [wide, tall] = await page.evaluate<[number, number]>(
+          "[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]",
+        );
+        expect({ width, wide, tall }).toEqual({ width, wide: 0, tall: 0 });
+      }
       expect(problems).toEqual([]);
     },
     120_000,
@@ -193,8 +187,8 @@ async function darken(page: Page): Promise<void> {
   throw new Error("the page does not become dark");
 }
 
-/** What a change of looks set in motion has been drawn: a frame that starts it, its end, and one more. Pictures wait for
- * answers too. What moves for ever, as the sign of something that is loading does, is not waited for. */
+/** What a change of looks set in motion has been drawn: a frame that starts it, its end, and one more. What moves for
+ * ever, as the sign of something that is loading does, is not waited for. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
@@ -203,11 +197,6 @@ async function settle(page: Page): Promise<void> {
     await Promise.allSettled(moving.map((one) => one.finished));
     await frame();
   })()`);
-  if (photographs) await page.waitForTimeout(1500);
-}
-
-async function photograph(page: Page, name: string): Promise<void> {
-  if (photographs) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
 /** What axe calls serious or critical, with the element. */

@@ -1,7 +1,7 @@
 // Read-only ClickHouse SQL over the documented tables.
 
 import Type, { type Static } from "typebox";
-import { Count, word } from "./scalar.ts";
+import { word } from "./scalar.ts";
 
 export const SqlBody = Type.Object(
   {
@@ -22,7 +22,6 @@ export const SqlAnswer = Type.Object({
   /** Scalars by the rules of `scalar.ts`. */
   rows: Type.Array(Type.Array(Type.Unknown())),
   truncated: Type.Boolean(),
-  rows_read: Count,
   elapsed_ms: Type.Number(),
 });
 export type SqlAnswer = Static<typeof SqlAnswer>;

@@ -54,7 +54,7 @@ async function* stream(answer: SqlAnswer, limit: number, startedMs: number): Asy
     }
   }
   const elapsed = Math.round((performance.now() - startedMs) * 10) / 10;
-  yield textEncoder.encode(`],"truncated":${truncated},"rows_read":${rows},"elapsed_ms":${elapsed}}`);
+  yield textEncoder.encode(`],"truncated":${truncated},"elapsed_ms":${elapsed}}`);
 }
 
 /** Chunks hold whole rows; commas go between them. */

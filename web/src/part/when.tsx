@@ -19,7 +19,9 @@ export function When({ ns }: { readonly ns: string | null }) {
   const ms = toMs(ns);
   return (
     <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
-      {formatAgo(ms, now)}
+      <span className="no-print">{formatAgo(ms, now)}</span>
+      {/* On paper nobody knows since when. */}
+      <span className="print-only">{formatTime(ms)}</span>
     </time>
   );
 }

@@ -7,6 +7,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
 import { FaultList } from "./fault-list.tsx";
 import "./integrity.css";
@@ -145,7 +146,7 @@ function Completeness() {
             <dd>
               {data.summary.has_start ? "start arrived" : "no start"}, {data.summary.has_end ? "end arrived" : "no end"}
             </dd>
-            {data.problems.length === 0 ? null : <Names name="problems" list={data.problems} />}
+            {data.problems.length === 0 ? null : <Names name="problems" list={data.problems.map(describeProblem)} />}
             {data.missing_nodes.length === 0 ? null : <Names name="never ran" list={data.missing_nodes} />}
             {data.orphan_nodes.length === 0 ? null : <Names name="not declared" list={data.orphan_nodes} />}
             {data.nonterminal_nodes.length === 0 ? null : <Names name="not finished" list={data.nonterminal_nodes} />}

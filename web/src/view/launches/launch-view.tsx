@@ -5,11 +5,13 @@ import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
 import { defined } from "../../app/search.ts";
 import { useTheme } from "../../app/theme.ts";
 import { heatColour, inkOn } from "../../chart/colour.ts";
+import { panelId } from "../../chart/metric-groups.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
+import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { ValueCell } from "../runs/run-cells.tsx";
@@ -23,8 +25,6 @@ const route = getRouteApi("/launches/$id/$attempt");
 export function LaunchView() {
   const { id, attempt } = route.useParams();
   const search = route.useSearch();
-  const fields = useApi("fields", {}, { staleMs: 60_000 });
-  const metrics = fields.data?.fields.filter((field) => field.kind === "metric" && field.field.endsWith(".last")) ?? [];
   const metric = search.metric ?? "duration";
   const launch = useApi(
     "launch",
@@ -38,7 +38,7 @@ export function LaunchView() {
           {(data) => (
             <>
               <Head launch={data} />
-              <Controls launch={data} metrics={["duration", ...metrics.map((field) => field.field)]} metric={metric} />
+              <Controls launch={data} metric={metric} />
               <CellGrid launch={data} metric={metric} />
               <CellTable launch={data} metric={metric} />
             </>
@@ -63,7 +63,7 @@ function Head({ launch }: { readonly launch: LaunchAnswer }) {
       <Pipelines of={launch.pipelines} />
       <span className={completeness.status === "complete" ? "status-completed" : "status-warn"}>
         records {completeness.status}
-        {completeness.problems.length === 0 ? "" : `: ${completeness.problems.join(", ")}`}
+        {completeness.problems.length === 0 ? "" : `: ${completeness.problems.map(describeProblem).join(", ")}`}
       </span>
       {launch.attempts.length > 1
         ? launch.attempts.map((attempt) => (
@@ -102,15 +102,18 @@ function useAxes(launch: LaunchAnswer): { x: string | null; y: string | null } {
   return { x: search.x ?? chosen.x, y: search.y === "none" ? null : (search.y ?? chosen.y) };
 }
 
-function Controls({
-  launch,
-  metrics,
-  metric,
-}: {
-  readonly launch: LaunchAnswer;
-  readonly metrics: readonly string[];
-  readonly metric: string;
-}) {
+/** What a cell can be coloured by: a metric that the launch's runs have, as one of them that came to its end shows. */
+function useColourFields(launch: LaunchAnswer, chosen: string): string[] {
+  const cells = launch.grid.filter(({ run }) => run !== null);
+  const shown = cells.find(({ status }) => status === "completed") ?? cells[0];
+  const id = shown?.run ?? "";
+  const answer = useApi("metrics", { params: { id } }, { enabled: id !== "" });
+  const metrics = answer.data?.metrics.map(({ key, phase }) => `metrics.${panelId(key, phase)}.last`) ?? [];
+  return [...new Set(["duration", ...metrics, chosen])];
+}
+
+function Controls({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
+  const metrics = useColourFields(launch, metric);
   const navigate = useNavigate({ from: "/launches/$id/$attempt" });
   const { x, y } = useAxes(launch);
   const change = (part: { x?: string; y?: string; metric?: string }) =>

@@ -7,6 +7,7 @@ import { usePages } from "../../data/use-pages.ts";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
+import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount } from "../../text/format-number.ts";
 import "./launches.css";
 
@@ -80,7 +81,7 @@ function LaunchRow({ launch }: { readonly launch: LaunchSummary }) {
       </td>
       <td
         className={completeness.status === "complete" ? "status-completed" : "status-warn"}
-        title={completeness.problems.join(", ")}
+        title={completeness.problems.map(describeProblem).join(", ")}
       >
         {completeness.status}
       </td>

@@ -54,6 +54,11 @@ function NameCell({ run }: { readonly run: RunSummary }) {
           <span className="clip">{tag}</span>
         </span>
       ))}
+      {run.tags.length < 2 ? null : (
+        <span className="chip" title={run.tags.slice(1).join("\n")}>
+          +{run.tags.length - 1}
+        </span>
+      )}
     </span>
   );
 }

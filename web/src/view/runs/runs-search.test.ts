@@ -20,6 +20,19 @@ test("first shows the parameters that vary, then losses", () => {
   expect(chooseColumns(fields)).toEqual(["params.lr", "params.width", "metrics.val_loss.last", "metrics.loss.last"]);
 });
 
+test("first shows what people choose, not what numbers the runs", () => {
+  const many = ["1", "2", "3", "4", "5", "6", "7", "8"];
+  const sweep = [
+    field("params.seed", "param", 100, many),
+    field("params.run_id", "param", 100, many),
+    field("params.output_dir", "param", 100, many),
+    field("params.optimizer", "param", 100),
+    field("params.model.depth", "param", 90),
+    field("params.noise", "param", 100),
+  ];
+  expect(chooseColumns(sweep)).toEqual(["params.optimizer", "params.model.depth", "params.noise"]);
+});
+
 test("draws the training loss as the sparkline", () => {
   expect(chooseSpark(fields)).toBe("loss");
   expect(chooseSpark([])).toBeUndefined();

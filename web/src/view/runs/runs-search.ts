@@ -36,13 +36,21 @@ export function parseRunsSearch(search: Record<string, unknown>): RunsSearch {
 export function chooseColumns(fields: readonly FieldInfo[]): string[] {
   const params = fields
     .filter((field) => field.kind === "param" && field.examples.length > 1)
-    .sort((a, b) => b.runs * b.examples.length - a.runs * a.examples.length)
+    .sort((a, b) => worth(b) - worth(a))
     .slice(0, 3);
   const metrics = fields
     .filter((field) => field.kind === "metric" && field.field.endsWith(".last"))
     .sort((a, b) => weight(b) - weight(a))
     .slice(0, 2);
   return [...params, ...metrics].map((field) => field.field);
+}
+
+/** Choices of a person tell runs apart; what only numbers or names them is different in every run and tells nothing. */
+function worth({ field, runs, examples }: FieldInfo): number {
+  const name = field.replace(/^params\./, "");
+  const known = /(^|[._/-])(lr|learning_rate|optimi[sz]er|batch|width|depth|layers|dropout|weight_decay|model|arch)/i;
+  const naming = /(^|[._/-])(seed|id|uuid|name|path|dir|file|host|port|rank|device|time|date|version)s?$/i;
+  return runs * Math.min(examples.length, 4) * (known.test(name) ? 4 : naming.test(name) ? 0.1 : 1);
 }
 
 /** What runs can be grouped by: their own words, and every parameter that more than one of them has. */

@@ -78,7 +78,7 @@ export function SqlEditor({
                 take(each.text);
               }}
             >
-              <code className="grow">{each.text}</code>
+              <code>{each.text}</code>
               <span className="muted clip">{each.note}</span>
             </div>
           ))}

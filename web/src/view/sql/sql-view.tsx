@@ -150,7 +150,7 @@ function ResultLine({ answer }: { readonly answer: SqlAnswer }) {
   return (
     <span className="muted" role="status">
       {formatCount(answer.rows.length)} {answer.rows.length === 1 ? "row" : "rows"} in{" "}
-      {formatNumber(answer.elapsed_ms, 3)} ms, {formatCount(answer.rows_read)} read
+      {formatNumber(answer.elapsed_ms, 3)} ms
       {answer.truncated ? <span className="status-warn">, cut off at the limit</span> : null}
     </span>
   );

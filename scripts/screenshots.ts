@@ -1,0 +1,139 @@
+// Pictures of the page for docs/screenshots, taken from the demo: every view light and dark at 1440 pixels, and those that
+// people open on a small screen at 768 and 390 too.
+//
+// Usage: node scripts/screenshots.ts [view …]
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { openBrowser } from "../tests/web/browser.ts";
+
+interface View {
+  readonly name: string;
+  readonly path: string;
+  /** What is on the page when it is ready. */
+  readonly ready: string;
+  readonly act?: (page: Page) => Promise<void>;
+  /** Also photographed on small screens. */
+  readonly small?: boolean;
+}
+
+const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
+const widePx = 1440;
+const sizes = [
+  { width: widePx, height: 900 },
+  { width: 768, height: 1024 },
+  { width: 390, height: 844 },
+] as const;
+
+const data = await mkdtemp(join(tmpdir(), "tributary-pictures-"));
+const demo = spawn(
+  process.execPath,
+  ["src/main.ts", "demo", "--data", data, "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"],
+  { cwd: new URL("..", import.meta.url).pathname, stdio: ["ignore", "pipe", "inherit"] },
+);
+try {
+  const url = await readUrl();
+  await mkdir(folder, { recursive: true });
+  const wanted = new Set(process.argv.slice(2));
+  const browser = await openBrowser();
+  try {
+    for (const view of await listViews(url)) {
+      if (wanted.size > 0 && !wanted.has(view.name)) continue;
+      for (const size of view.small === true ? sizes : sizes.slice(0, 1))
+        for (const theme of ["light", "dark"] as const) {
+          const { page, close } = await browser.visit(url + view.path, { ...size, theme });
+          await page.locator(view.ready).first().waitFor();
+          await view.act?.(page);
+          // Answers that come after the first, and pictures that are drawn when they do.
+          await page.waitForTimeout(2000);
+          await page.screenshot({ path: join(folder, `${view.name}-${size.width}-${theme}.png`) });
+          await close();
+        }
+      console.log(view.name);
+    }
+  } finally {
+    await browser.close();
+  }
+} finally {
+  demo.kill("SIGTERM");
+  await once(demo, "exit");
+  await rm(data, { recursive: true, force: true });
+}
+
+/** The demo says where it is once its sample is loaded. */
+async function readUrl(): Promise<string> {
+  let text = "";
+  for await (const chunk of demo.stdout) {
+    text += String(chunk);
+    const found = /(http:\/\/127\.0\.0\.1:\d+)\/tour/.exec(text)?.[1];
+    if (found !== undefined) {
+      demo.stdout.resume();
+      return found;
+    }
+  }
+  throw new Error(`the demo did not start: ${text}`);
+}
+
+async function listViews(url: string): Promise<View[]> {
+  const ids = async (filter: string): Promise<string[]> => {
+    const response = await fetch(`${url}/api/v1/runs?limit=100&filter=${encodeURIComponent(filter)}`);
+    return ((await response.json()) as { runs: { id: string }[] }).runs.map(({ id }) => id);
+  };
+  const [sweep, [profiled = ""], [live = ""], [failed = ""]] = await Promise.all([
+    ids("protocol:xtrack AND experiment:h200-gpt-sweep AND status:completed"),
+    ids("protocol:cirron AND protocol:xtrack"),
+    ids("status:running"),
+    ids("protocol:semantiva AND status:failed"),
+  ]);
+  const { launches } = (await (await fetch(`${url}/api/v1/launches`)).json()) as {
+    launches: { id: string; attempt: number }[];
+  };
+  const compared = `/compare?${sweep.map((id) => `run=${id}`).join("&")}`;
+  const run = `/runs/${profiled}`;
+  return [
+    { name: "tour", path: "/tour", ready: "h1, h2" },
+    { name: "runs", path: "/runs", ready: ".run-name", small: true },
+    { name: "overview", path: run, ready: ".facts", small: true },
+    { name: "charts", path: `${run}/charts`, ready: ".plot canvas", act: pinMoment, small: true },
+    { name: "timeline", path: `${run}/timeline`, ready: ".timeline-summary td", act: zoomTimeline, small: true },
+    { name: "tensors", path: `${run}/tensors`, ready: ".tensor-list button, .ridges path" },
+    { name: "pipeline", path: `/runs/${failed}/pipeline`, ready: ".node-card" },
+    { name: "logs", path: `/runs/${live}/logs`, ready: ".log-line", small: true },
+    { name: "control", path: `/runs/${live}/control`, ready: ".button" },
+    { name: "integrity", path: `${run}/integrity`, ready: ".panel" },
+    { name: "report", path: `${run}/report`, ready: ".plot canvas" },
+    { name: "compare", path: compared, ready: ".plot canvas", small: true },
+    { name: "compare-parameters", path: `${compared}&tab=params`, ready: ".diff td" },
+    { name: "compare-parallel", path: `${compared}&tab=parallel`, ready: ".parallel path" },
+    { name: "compare-scatter", path: `${compared}&tab=scatter`, ready: ".parallel circle" },
+    { name: "launch", path: `/launches/${launches[0]?.id}/${launches[0]?.attempt}`, ready: ".launch-grid" },
+    { name: "sql", path: "/sql", ready: ".sql-editor", act: runQuery },
+    { name: "health", path: "/health", ready: ".health-tile" },
+    { name: "start", path: "/start", ready: ".command-line" },
+  ];
+}
+
+/** A click in the first chart, so that its moment stands below. */
+async function pinMoment(page: Page): Promise<void> {
+  const box = await page.locator(".u-over").first().boundingBox();
+  if (box === null) throw new Error("the plot has no box");
+  await page.mouse.click(box.x + box.width * 0.45, box.y + box.height / 2);
+  await page.locator(".moment-spans .chip").first().waitFor();
+}
+
+async function zoomTimeline(page: Page): Promise<void> {
+  const box = await page.locator(".timeline-canvas").boundingBox();
+  if (box === null) throw new Error("the timeline has no box");
+  await page.mouse.move(box.x + box.width * 0.55, box.y + 70);
+  for (let i = 0; i < 13; i++) await page.mouse.wheel(0, -300);
+  await page.waitForURL(/from=\d+/);
+}
+
+async function runQuery(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^run/ }).click();
+  await page.locator(".sql-cell").first().waitFor();
+}
