@@ -103,7 +103,10 @@ function toTraining(n: number, startMs: number): Buffer {
 
 function toWideRun(startMs: number): Buffer {
   const id = "wide";
-  const names = Array.from({ length: wideMetrics }, (_, i) => `layer_${String(i >> 2).padStart(2, "0")}/metric_${i % 4}`);
+  const names = Array.from(
+    { length: wideMetrics },
+    (_, i) => `layer_${String(i >> 2).padStart(2, "0")}/metric_${i % 4}`,
+  );
   return toFrames(
     [
       ["run_start", { run_id: { id, exp_id: "bench" }, name: "many metrics" }],

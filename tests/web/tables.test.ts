@@ -1,0 +1,149 @@
+// Tables, lists and menus that people read every day: what they show first, that columns stand under each other, and that
+// nothing is printed over something else.
+
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { drained, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { soon, walkOn } from "./walking.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let server: TestApp;
+let browser: TestBrowser;
+const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
+const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm/of/every/head/in/the/whole/encoder/stack";
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error("it is not on the page");
+  return box;
+}
+
+describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    await sendSample(server);
+    for (let n = 0; n < 12; n++) {
+      const id = `swept-${n}`;
+      await sendXtrack(
+        server,
+        toFrames([
+          ["run_start", { run_id: { id, exp_id: "swept" }, name: id, tags: ["good", "kept"] }],
+          ["param", { run_id: id, key: "seed", value: n }],
+          ["param", { run_id: id, key: "output_dir", value: `/tmp/${n}` }],
+          ["param", { run_id: id, key: "optimizer", value: n % 2 === 0 ? "adam" : "sgd" }],
+          ["metric", { run_id: id, key: "loss", value: n / 3, step: 1 }],
+          ["metric", { run_id: id, key: longMetric, value: n, step: 2 }],
+          ["log", { run_id: id, level: "info", msg: "a line" }],
+          ["run_end", { run_id: id, status: "completed" }],
+        ]),
+      );
+    }
+    await sendWorkers();
+    await drained(server);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+  });
+
+  /** Four workers of one run, each with a throughput of its own at every step. */
+  async function sendWorkers(): Promise<void> {
+    const id = "workers";
+    for (const [at, rate] of [100, 200, 300, 400].entries())
+      await sendXtrack(
+        server,
+        toFrames(
+          [
+            ["run_start", { run_id: { id, exp_id: "swept" }, name: id }],
+            ...[1, 2, 3].map((step): [string, object] => [
+              "metric",
+              { run_id: id, key: "throughput", value: rate, step },
+            ]),
+          ],
+          Date.now() - 1000,
+          `w${at}`,
+        ),
+      );
+  }
+
+  test("the runs table first shows what people choose, and says how many tags there are", async () => {
+    await walk("/runs?filter=experiment%3Aswept", async (page) => {
+      await page.getByRole("columnheader", { name: /^optimizer/ }).waitFor();
+      expect(await page.getByRole("columnheader", { name: /^seed/ }).count()).toBe(0);
+      const first = page.getByRole("row").filter({ hasText: "swept-3" });
+      await first.getByText("good", { exact: true }).waitFor();
+      expect(await first.getByText("+1", { exact: true }).getAttribute("title")).toBe("kept");
+    });
+  });
+
+  test("a group of runs is folded, and says the least, the middle and the greatest of its values", async () => {
+    await walk("/runs?filter=experiment%3Aswept&group=params.optimizer", async (page) => {
+      const group = page.locator(".grid-group").first();
+      await group.waitFor();
+      const rows = page.locator(".grid-row .run-name");
+      const all = await rows.count();
+      await group.getByRole("button").first().click();
+      await soon(() => rows.count()).toBeLessThan(all);
+    });
+  });
+
+  test("events stand in columns, whatever their type and text", async () => {
+    await walk("/runs/swept-1/events", async (page) => {
+      await page.locator(".log-line").nth(6).waitFor();
+      for (const column of [1, 2, 3]) {
+        const places = await page.locator(`.log-line > :nth-child(${column})`).evaluateAll((cells) =>
+          cells.map((cell) => {
+            const { left, width } = (
+              cell as unknown as { getBoundingClientRect(): { left: number; width: number } }
+            ).getBoundingClientRect();
+            return `${Math.round(left)} ${Math.round(width)}`;
+          }),
+        );
+        expect(new Set(places).size).toBe(1);
+      }
+    });
+  });
+
+  test("a launch offers the metrics of its own runs, in a list no wider than the page", async () => {
+    const { body } = await server.get("/api/v1/launches");
+    const [launch] = (body as { launches: { id: string; attempt: number }[] }).launches;
+    await walk(`/launches/${launch?.id}/${launch?.attempt}`, async (page) => {
+      const colour = page.getByLabel("colour");
+      await colour.waitFor();
+      expect(await colour.locator("option", { hasText: "encoder.layers" }).count()).toBe(0);
+      const box = await boxOf(colour);
+      expect(box.x + box.width).toBeLessThanOrEqual(1400);
+    });
+  });
+
+  test("a suggestion for a query and what it means do not lie over each other", async () => {
+    await walk("/sql", async (page) => {
+      await page.getByLabel("SQL query").fill("SELECT * FROM met");
+      const option = page.getByRole("option", { name: /^metrics/ }).first();
+      await option.waitFor();
+      const [name, note] = [await boxOf(option.locator("code")), await boxOf(option.locator(".muted"))];
+      expect(name.x + name.width).toBeLessThanOrEqual(note.x);
+    });
+  });
+
+  test("paper has dates, the screen says how long ago", async () => {
+    await walk("/runs/swept-1/report", async (page) => {
+      const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();
+      await soon(() => time.innerText()).toMatch(/ago|now/);
+      await page.emulateMedia({ media: "print" });
+      await soon(() => time.innerText()).toMatch(/^\d{4}-\d\d-\d\d/);
+    });
+  });
+
+  test("the line over several workers is their mean, and each can be seen alone", async () => {
+    await walk("/runs/workers/charts", async (page) => {
+      const panel = page.getByRole("region", { name: "throughput", exact: true });
+      await soon(() => panel.locator(".readout").textContent()).toContain("250");
+      await page.getByRole("button", { name: "per worker" }).click();
+      await panel.getByRole("button", { name: "w3" }).waitFor();
+    });
+  });
+});
