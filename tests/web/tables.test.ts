@@ -132,9 +132,11 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   test("paper has dates, the screen says how long ago", async () => {
     await walk("/runs/swept-1/report", async (page) => {
       const time = page.getByRole("region", { name: "run", exact: true }).locator("time").first();
-      await soon(() => time.innerText()).toMatch(/ago|now/);
+      await time.getByText(/ago|now/).waitFor();
+      expect(await time.locator(".print-only").isVisible()).toBe(false);
       await page.emulateMedia({ media: "print" });
-      await soon(() => time.innerText()).toMatch(/^\d{4}-\d\d-\d\d/);
+      await time.locator(".print-only", { hasText: /^\d{4}-\d\d-\d\d/ }).waitFor();
+      expect(await time.getByText(/ago|now/).isVisible()).toBe(false);
     });
   });
 
