@@ -39,9 +39,9 @@ export class GroupMap {
 
   update(index: number, cause: MapCause): Told {
     const near = this.components.neighbourhood(index, this.gapNs).map((at) => this.components.get(at));
-    const told = { changes: [] as StateChange[], components: new Set<Component>() };
     const sessions = toSessions(near, this.gapNs);
-    if (!this.joins.isEmpty) told.changes.push(...this.followJoins(sessions, cause));
+    const changes = this.joins.isEmpty ? [] : this.followJoins(sessions, cause);
+    const told = { changes, components: new Set<Component>() };
     for (const session of sessions) this.tellSession(session, cause, told);
     return told;
   }
