@@ -1,6 +1,7 @@
 // Our own export, line by line (docs/export.md): each record goes to the door it came in by, under its own identity, so
 // that importing an export again, or where its runs are known, changes nothing.
 
+import { createHash } from "node:crypto";
 import type { HistoryFault, HistoryStep } from "#api/contract/history.ts";
 import type { ExportedKind, ExportHead } from "#protocol/exported.ts";
 import { protocols } from "#protocol/protocols.ts";
@@ -14,6 +15,7 @@ interface Line extends ExportHead {
   readonly step?: HistoryStep;
   readonly key?: string;
   readonly artifact?: string;
+  /** Of the whole file. */
   readonly sha256?: string;
 }
 
@@ -71,12 +73,7 @@ export class ExportReader extends LineReader {
     const at = bytes.indexOf(recordMark);
     const head = parseHead(at < 0 ? bytes.toString() : `${bytes.toString("utf8", 0, at)}}`);
     if (head === null) {
-      this.sender.note({
-        file: this.file.path,
-        line: this.line,
-        code: "line_not_json",
-        message: "is no line of an export",
-      });
+      this.note("line_not_json", "is no line of an export");
       return;
     }
     const record = at < 0 ? Buffer.from(head.text ?? "") : bytes.subarray(at + recordMark.length, bytes.length - 1);
@@ -110,9 +107,18 @@ export class ExportReader extends LineReader {
     this.fileParts = [];
     const { sender } = this;
     const { path, source } = this.file;
+    // A line that was lost took a part of the file with it.
+    if (head.sha256 !== undefined && digestOf(parts) !== head.sha256) {
+      this.note("file_damaged", `has not all bytes of ${head.key ?? head.artifact ?? "a file"}, which is left out`);
+      return;
+    }
     if (head.key !== undefined) await sender.sendBlob(path, head.key, source, () => toStream(parts));
     else if (head.artifact !== undefined)
       await sender.sendArtifact(path, head.run as string, head.artifact, () => toStream(parts));
+  }
+
+  private note(code: string, message: string): void {
+    this.sender.note({ file: this.file.path, line: this.line, code, message });
   }
 
   private async add(kind: ExportedKind, head: Line, record: Uint8Array): Promise<void> {
@@ -151,6 +157,12 @@ function parseHead(text: string): Line | null {
   } catch {
     return null;
   }
+}
+
+function digestOf(parts: readonly Buffer[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
 }
 
 async function* toStream(parts: readonly Buffer[]): AsyncGenerator<Uint8Array> {

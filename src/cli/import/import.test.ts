@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   appendFileSync,
   cpSync,
@@ -274,6 +275,22 @@ describe("an export", () => {
     const { faults } = await importNow([join(folder, "evil.jsonl")]);
     expect(server.blobs).toEqual([]);
     expect(faults.map(({ code }) => code)).toEqual(["bad_name", "bad_name", "bad_name", "bad_name", "line_not_json"]);
+  });
+});
+
+describe("a file in an export", () => {
+  it("is left out, with a word, when a line of it is missing", async () => {
+    const parts = ["first half, ", "second half"].map((text) => Buffer.from(text));
+    const sha256 = createHash("sha256").update(Buffer.concat(parts)).digest("hex");
+    const linesOf = (key: string, some: readonly Buffer[]) => [
+      ...some.map((part) => ({ tributary: 1, kind: "file", base64: part.toString("base64") })),
+      { tributary: 1, kind: "file", key, sha256 },
+    ];
+    const lines = [...linesOf("snapshots/s/torn.bin", parts.slice(1)), ...linesOf("snapshots/s/whole.bin", parts)];
+    writeFileSync(join(folder, "cut.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const { faults } = await importNow([join(folder, "cut.jsonl")]);
+    expect(server.blobs.map(({ put }) => put.key)).toEqual(["snapshots/s/whole.bin"]);
+    expect(faults).toEqual([expect.objectContaining({ code: "file_damaged", line: 2 })]);
   });
 });
 
