@@ -60,14 +60,7 @@ export function divideExactly(high: number, low: number, divisor: number): numbe
   // An exact integer over an exact integer: one rounding.
   if (sum <= Number.MAX_SAFE_INTEGER) return sum / divisor;
   const guess = sum / divisor;
-  const product = guess * divisor;
-  const guessHigh = splitter * guess - (splitter * guess - guess);
-  const guessLow = guess - guessHigh;
-  const divisorHigh = splitter * divisor - (splitter * divisor - divisor);
-  const divisorLow = divisor - divisorHigh;
-  const productLow =
-    guessHigh * divisorHigh - product + guessHigh * divisorLow + guessLow * divisorHigh + guessLow * divisorLow;
-  const rest = (high - product + low - productLow) / divisor;
+  const rest = restOf(high, low, divisor, guess) / divisor;
   const margin = guess * doubt;
   const nearest = guess + rest;
   return guess + (rest - margin) === nearest && guess + (rest + margin) === nearest ? nearest : Number.NaN;
@@ -75,6 +68,11 @@ export function divideExactly(high: number, low: number, divisor: number): numbe
 
 /** |high + low - value * divisor|: how far the double is from the digits, in units of their last place. */
 export function distance(high: number, low: number, divisor: number, value: number): number {
+  return Math.abs(restOf(high, low, divisor, value));
+}
+
+/** high + low - value * divisor, with the product taken exactly. */
+function restOf(high: number, low: number, divisor: number, value: number): number {
   const product = value * divisor;
   const valueHigh = splitter * value - (splitter * value - value);
   const valueLow = value - valueHigh;
@@ -82,5 +80,5 @@ export function distance(high: number, low: number, divisor: number, value: numb
   const divisorLow = divisor - divisorHigh;
   const productLow =
     valueHigh * divisorHigh - product + valueHigh * divisorLow + valueLow * divisorHigh + valueLow * divisorLow;
-  return Math.abs(high - product + low - productLow);
+  return high - product + low - productLow;
 }

@@ -74,7 +74,6 @@ function toInfo(row: reader.TensorRow, all: ReadonlySet<string>) {
       hasNan: row.has_nan,
       lastMin: toNumber(row.last_min),
       lastMax: toNumber(row.last_max),
-      lastStd: toNumber(row.last_std),
     }),
   };
 }

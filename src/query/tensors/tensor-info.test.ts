@@ -7,7 +7,6 @@ const facts = (more: Partial<TensorFacts>): TensorFacts => ({
   hasNan: false,
   lastMin: -1,
   lastMax: 1,
-  lastStd: 0.5,
   ...more,
 });
 

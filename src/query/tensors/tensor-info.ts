@@ -10,7 +10,6 @@ export interface TensorFacts {
   readonly hasNan: boolean;
   readonly lastMin: number | null;
   readonly lastMax: number | null;
-  readonly lastStd: number | null;
 }
 
 const gradientSuffix = ".grad";

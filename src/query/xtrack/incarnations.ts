@@ -40,11 +40,6 @@ export class Incarnations {
     }
     return Math.max(1, low);
   }
-
-  /** When the worker's n-th incarnation began; null when no run_start of it came. */
-  startOf(groupKey: string, worker: string, incarnation: number): bigint | null {
-    return this.starts.get(toWorkerKey(groupKey, worker))?.[incarnation - 1] ?? null;
-  }
 }
 
 /** A worker is one of its group: the same name in two groups is two workers. */

@@ -14,43 +14,18 @@ const event = (type: string, seq: bigint, tsNs: bigint, payload: object = {}, wo
 });
 
 describe("toRunState", () => {
-  it("has ended when every worker that started has ended its latest incarnation", () => {
+  it("takes the end of a worker's latest incarnation, and of no earlier one", () => {
     const starts = [event("run_start", 1n, 10n, {}, "a"), event("run_start", 1n, 11n, {}, "b")];
-    const endA = event("run_end", 9n, 90n, { status: "completed" }, "a");
-    const endB = event("run_end", 9n, 95n, { status: "failed", error: { type: "E", message: "m" } }, "b");
-    expect(toRunState([...starts, endA]).isEnded).toBe(false);
-    const both = toRunState([...starts, endA, endB]);
-    expect(both.isEnded).toBe(true);
-    expect(both.workers.map(({ worker, endStatus, error }) => [worker, endStatus, error])).toEqual([
-      ["a", "completed", null],
-      ["b", "failed", { type: "E", message: "m" }],
+    const ends = [event("run_end", 9n, 90n, {}, "a"), event("run_end", 9n, 95n, {}, "b")];
+    const endsOf = (events: StateEvent[]) => toRunState(events).workers.map(({ worker, endNs }) => [worker, endNs]);
+    expect(endsOf([...starts, ends[0] as StateEvent])).toEqual([
+      ["a", 90n],
+      ["b", null],
     ]);
-    // Worker a starts again: its earlier end says nothing about that.
-    const resumed = toRunState([...starts, endA, endB, event("run_start", 1n, 200n, {}, "a")]);
-    expect(resumed.isEnded).toBe(false);
-    expect(resumed.workers[0]).toMatchObject({ incarnations: 2, startNs: 200n, endNs: null });
-  });
-
-  it("has not ended by itself when only other events came", () => {
-    expect(toRunState([]).isEnded).toBe(false);
-    expect(toRunState([event("status", 2n, 5n, { status: "training" })])).toMatchObject({
-      isEnded: false,
-      workers: [{ startNs: null, endNs: null, lastStatus: "training" }],
-    });
-  });
-
-  it("gives the last progress, its total unknown or not [XT-16]", () => {
-    const state = toRunState([
-      event("status", 3n, 30n, {
-        status: "training",
-        msg: "Epoch 2",
-        progress: { cur: 2, total: null, unit: "epochs" },
-      }),
-      event("status", 2n, 20n, { status: "training", progress: { cur: 1, total: 3, unit: "epochs" } }),
-      event("status", 4n, 40n, { status: "paused" }),
+    expect(endsOf([...starts, ...ends, event("run_start", 1n, 200n, {}, "a")])).toEqual([
+      ["a", null],
+      ["b", 95n],
     ]);
-    expect(state.progress).toEqual({ current: 2, total: null, unit: "epochs", message: "Epoch 2", worker: "" });
-    expect(state.workers[0]?.lastStatus).toBe("paused");
   });
 
   it("gives the checkpoint that was last called best [XT-15]", () => {
@@ -92,7 +67,6 @@ describe("toRunState", () => {
   it("says the same for any order in which the events came", () => {
     const events = [
       event("run_start", 1n, 10n, {}, "a"),
-      event("status", 2n, 20n, { status: "training", progress: { cur: 1 } }, "a"),
       event("run_end", 3n, 30n, { status: "killed" }, "a"),
       event("run_start", 1n, 40n, {}, "a"),
       event("checkpoint", 2n, 50n, { step: 1, path: "/x", is_best: true }, "a"),

@@ -1,6 +1,5 @@
-// What a run's XTrack events say about it: per worker how it started, went on and ended, and for the run as a whole its
-// progress, its best checkpoint, its final metrics and how long it took. From stored events only, and the same for any
-// order in which they came.
+// What a run's XTrack events say about it as a whole: its best checkpoint, its final metrics, and how long each worker
+// took. From stored events only, and the same for any order in which they came.
 
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
@@ -10,15 +9,8 @@ import { Incarnations, toWorkerKey } from "./incarnations.ts";
 interface WorkerState {
   readonly groupKey: string;
   readonly worker: string;
-  /** How often it started. */
-  readonly incarnations: number;
-  /** Of the latest incarnation; null when its run_start or run_end did not come. */
-  readonly startNs: bigint | null;
+  /** Of the latest incarnation; null when its run_end did not come. */
   readonly endNs: bigint | null;
-  /** The client's own words, '' when there are none. */
-  readonly endStatus: string;
-  readonly lastStatus: string;
-  readonly error: JsonObject | null;
   readonly finalMetrics: JsonObject;
   readonly durations: Durations;
 }
@@ -32,14 +24,6 @@ interface Durations {
   readonly saidMs: number | bigint | null;
 }
 
-interface Progress {
-  readonly current: JsonValue;
-  readonly total: JsonValue;
-  readonly unit: string;
-  readonly message: string;
-  readonly worker: string;
-}
-
 interface BestCheckpoint {
   readonly worker: string;
   readonly tsNs: bigint;
@@ -51,9 +35,6 @@ interface BestCheckpoint {
 
 export interface XtrackRunState {
   readonly workers: readonly WorkerState[];
-  /** Every worker that started has ended its latest incarnation. */
-  readonly isEnded: boolean;
-  readonly progress: Progress | null;
   readonly best: BestCheckpoint | null;
   /** By metric and worker; a run with one worker has one entry each. */
   readonly finalMetrics: ReadonlyMap<string, ReadonlyMap<string, JsonValue>>;
@@ -66,14 +47,7 @@ export function toRunState(events: Iterable<StateEvent>): XtrackRunState {
   const workers = [...byWorker.values()]
     .map((own) => toWorkerState(own, incarnations))
     .sort((a, b) => (toWorkerKey(a.groupKey, a.worker) < toWorkerKey(b.groupKey, b.worker) ? -1 : 1));
-  const concluding = workers.filter((worker) => worker.startNs !== null || worker.endNs !== null);
-  return {
-    workers,
-    isEnded: concluding.length > 0 && concluding.every((worker) => worker.endNs !== null),
-    progress: toProgress(sorted),
-    best: toBest(sorted),
-    finalMetrics: joinFinalMetrics(workers),
-  };
+  return { workers, best: toBest(sorted), finalMetrics: joinFinalMetrics(workers) };
 }
 
 /** By the worker's own clock; between workers that says little, so their names decide where times are equal. */
@@ -91,16 +65,10 @@ function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations
   // An end is told once; of several the last one counts.
   const end = own.findLast((event) => event.type === "run_end");
   const said = end === undefined ? {} : toObject(end.payload);
-  const status = own.findLast((event) => event.type === "status");
   return {
     groupKey,
     worker,
-    incarnations: latest,
-    startNs: start?.tsNs ?? null,
     endNs: end?.tsNs ?? null,
-    endStatus: textOf(said["status"]),
-    lastStatus: status === undefined ? "" : textOf(toObject(status.payload)["status"]),
-    error: isObject(said["error"]) ? said["error"] : null,
     finalMetrics: isObject(said["final_metrics"]) ? said["final_metrics"] : {},
     durations: {
       clockNs: start !== undefined && end !== undefined ? end.tsNs - start.tsNs : null,
@@ -109,24 +77,6 @@ function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations
         typeof said["duration_ms"] === "number" || typeof said["duration_ms"] === "bigint" ? said["duration_ms"] : null,
     },
   };
-}
-
-/** The last status that tells a progress. */
-function toProgress(sorted: readonly StateEvent[]): Progress | null {
-  for (const event of sorted.toReversed()) {
-    if (event.type !== "status") continue;
-    const payload = toObject(event.payload);
-    const progress = payload["progress"];
-    if (!isObject(progress) || progress["cur"] === undefined) continue;
-    return {
-      current: progress["cur"],
-      total: progress["total"] ?? null,
-      unit: textOf(progress["unit"]),
-      message: textOf(payload["msg"]),
-      worker: event.worker,
-    };
-  }
-  return null;
 }
 
 /** The client says which checkpoint is best when it writes it, so the last one it said so of is. */

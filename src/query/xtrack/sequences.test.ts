@@ -30,7 +30,6 @@ describe("incarnations", () => {
     expect([incarnations.countOf("g", "a"), incarnations.countOf("g", "b"), incarnations.countOf("g", "c")]).toEqual([
       2, 1, 1,
     ]);
-    expect([incarnations.startOf("g", "a", 2), incarnations.startOf("g", "c", 1)]).toEqual([500n, null]);
     expect(incarnations.of("other", "a", 900n)).toBe(1);
   });
 });

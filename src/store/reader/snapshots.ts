@@ -16,7 +16,6 @@ const tensorRow = {
   has_nan: flag,
   last_min: nullable(floatWord),
   last_max: nullable(floatWord),
-  last_std: nullable(floatWord),
 };
 export type TensorRow = RowOf<typeof tensorRow>;
 
@@ -28,8 +27,7 @@ export function readTensors(store: Store, window: TimeWindow, tensor: string | n
         min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
         arrayMap(p -> p.2, arraySort(p -> p.1, groupArray((ts_ns, norm)))) AS norms,
         toUInt8(max(arrayExists(value -> NOT isFinite(ifNull(value, 0)), [norm, mean, min, max]))) AS has_nan,
-        argMax(tuple(min), ts_ns).1 AS last_min, argMax(tuple(max), ts_ns).1 AS last_max,
-        argMax(tuple(std), ts_ns).1 AS last_std
+        argMax(tuple(min), ts_ns).1 AS last_min, argMax(tuple(max), ts_ns).1 AS last_max
       FROM ${store.database}.snapshots WHERE ${inTimeWindow("ts_ns", window)}
         ${tensor === null ? "" : "AND tensor_name = {tensor:String}"}
       GROUP BY tensor_name ORDER BY tensor_name`,

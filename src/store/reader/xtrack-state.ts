@@ -1,7 +1,7 @@
 // The events that say how a run of XTrack goes: its starts and ends, and of each worker the last checkpoint that it
-// called best and the last status with a progress.
+// called best.
 
-import { jsonBool, jsonHas } from "#store/payload-sql.ts";
+import { jsonBool } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 import { big, type RowOf, readRows, text } from "./native-rows.ts";
 
@@ -20,9 +20,7 @@ export function readStateEvents(store: Store, groups: readonly string[]): Promis
     sql: `SELECT * FROM (SELECT ${columns} ${from} AND type IN ('run_start', 'run_end')
           ORDER BY ts_ns DESC LIMIT ${startsMax})
       UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'checkpoint'
-          AND ${jsonBool("payload", "is_best")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)
-      UNION ALL SELECT * FROM (SELECT ${columns} ${from} AND type = 'status'
-          AND ${jsonHas("payload", "progress", "cur")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)`,
+          AND ${jsonBool("payload", "is_best")} ORDER BY ts_ns DESC, seq DESC LIMIT 1 BY group_key, worker)`,
     params: { groups },
   });
 }
