@@ -1,9 +1,9 @@
-// The order of test files: those that start servers and browsers first, so that none of them is left over at the end
-// with one core at work and the others idle.
+// The order of test files: those that start servers, browsers and other programs first, so that none of them is left
+// over at the end with one core at work and the others idle.
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const slowFolders = ["/tests/web/", "/tests/walk/", "/tests/several/", "/src/store/engine/"];
+const slowFolders = ["/tests/web/", "/tests/walk/", "/tests/several/", "/src/store/engine/", "/tests/emit/"];
 
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

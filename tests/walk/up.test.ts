@@ -69,25 +69,18 @@ describe("tributary up", () => {
     expect(answer).toMatchObject({ total: 1, runs: [{ status: "completed", protocols: ["semantiva"] }] });
   }, 90_000);
 
-  it("refuses a data folder that another process uses, and names it", async () => {
-    const first = up();
-    await first.url;
-    const second = await up().ended;
-    expect(second.code).toBe(3);
-    expect(second.err).toContain(String(first.child.pid));
-    expect(second.err).not.toMatch(/\n +at /);
-  }, 90_000);
-
-  it("says what is wrong when a port is taken, without a stack", async () => {
+  it("refuses a data folder that another process uses, and a port, and says so without a stack", async () => {
     const first = up();
     const port = new URL(await first.url).port;
-    const args = [main, "up", "--data", join(folder, "other"), "--http", `127.0.0.1:${port}`, "--xtrack", "off"];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], cwd: folder });
-    started.push(child);
-    let err = "";
-    child.stderr.on("data", (chunk) => (err += chunk));
-    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(3);
-    expect(err).toContain(`127.0.0.1:${port}`);
-    expect(err).not.toMatch(/\n +at /);
+    const refused = [
+      { flags: [], said: String(first.child.pid) },
+      { flags: ["--data", join(folder, "other"), "--http", `127.0.0.1:${port}`], said: `127.0.0.1:${port}` },
+    ];
+    const ends = refused.map(async ({ flags, said }) => ({ ...(await up(...flags).ended), said }));
+    for (const { code, err, said } of await Promise.all(ends)) {
+      expect(code).toBe(3);
+      expect(err).toContain(said);
+      expect(err).not.toMatch(/\n +at /);
+    }
   }, 90_000);
 });

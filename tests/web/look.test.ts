@@ -205,7 +205,10 @@ async function findings(page: Page, rules?: readonly string[]): Promise<string[]
   if (rules === undefined) await page.evaluate(axe);
   return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: Axe };
-    const { violations } = await axe.run(runOnly === undefined ? {} : { runOnly });
+    const { violations } = await axe.run({
+      resultTypes: ["violations"],
+      ...(runOnly === undefined ? {} : { runOnly }),
+    });
     return violations
       .filter((each) => each.impact === "serious" || each.impact === "critical")
       .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)}`));
@@ -213,7 +216,10 @@ async function findings(page: Page, rules?: readonly string[]): Promise<string[]
 }
 
 interface Axe {
-  run(options: { runOnly?: readonly string[] }): Promise<{ violations: AxeViolation[] }>;
+  run(options: {
+    resultTypes: readonly string[];
+    runOnly?: readonly string[];
+  }): Promise<{ violations: AxeViolation[] }>;
 }
 
 interface AxeViolation {
