@@ -11,6 +11,7 @@ import { type ImportResult, importPaths } from "#cli/import/import.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
 import { printLine } from "#cli/print.ts";
+import { settings } from "#config/settings.ts";
 import { createLog } from "#server/log.ts";
 import { printAddresses, waitForStop } from "./up.ts";
 
@@ -56,7 +57,7 @@ export function addDemo(program: Command, context: Context): void {
       await loadSample(context, server, key);
       const isTraining = options.live && live.start();
       printAddresses(context, server, config.dataDir, "/tour");
-      printNext(context, server, config.server, isTraining);
+      printNext(context, server, isTraining);
       await waitForStop(context.stop);
     } finally {
       live.close();
@@ -131,8 +132,9 @@ function typed(context: Context, words: string, named: string[]): string {
   return [isKnown ? "tributary" : relative("", join(folder, "tributary")), command, ...named, ...rest].join(" ");
 }
 
-function printNext(context: Context, { url }: RunningServer, usual: string, hasLive: boolean): void {
-  const named = url === usual ? [] : ["--server", url];
+function printNext(context: Context, { url }: RunningServer, hasLive: boolean): void {
+  // What is typed in another terminal knows nothing of the address that was given here.
+  const named = url === settings.server.default ? [] : ["--server", url];
   const bold = (text: string) => paint(context.stdout, context.env, "bold", text);
   const lines = [
     "",
