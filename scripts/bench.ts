@@ -11,6 +11,7 @@ const all = [
   "xtrack-decode",
   "store",
   "ingest",
+  "otlp",
   "growth",
   "query",
   "sql",

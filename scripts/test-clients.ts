@@ -12,7 +12,7 @@ const programs = join(import.meta.dirname, "../tests/clients/python");
 const venvs = join(tmpdir(), "tributary-clients");
 const cirronVersions = ["0.1.0", "0.2.0", "0.3.0"];
 const semantivaVersion = "0.5.0";
-const otelVersion = "1.45.2";
+const otelVersion = "1.45.1";
 
 interface Client {
   /** Of its virtual environment, which is made once. */
