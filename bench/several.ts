@@ -5,14 +5,19 @@
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { Agent } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readEvents } from "../src/cli/server-events.ts";
 import { startNats, startSharedStore } from "../tests/support/several.ts";
+import { createCirronLoad } from "./support/cirron-load.ts";
+import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { createXtrackLoad } from "./support/xtrack-load.ts";
 
 const events = 200_000;
+const spans = 300_000;
+const freshRuns = 1000;
 const rounds = 15;
 const nats = await startNats();
 const shared = await startSharedStore();
@@ -81,6 +86,54 @@ async function time(url: string): Promise<{ median: number; best: number }> {
   return { median: quantile(times, 0.5), best: Math.min(...times) };
 }
 
+/** Spans of many trainings to one collector; what they cost it, and what they cost the other, which takes nothing. */
+async function besides(works: BenchServer, idles: BenchServer) {
+  const load = createCirronLoad(spans);
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const [own, other] = [await works.usage(), await idles.usage()];
+  const startMs = performance.now();
+  const left = load.bodies.values();
+  const worker = async (): Promise<void> => {
+    for (const body of left) if ((await postTraces(works.url, agent, body)) !== 202) throw new Error("not accepted");
+  };
+  await Promise.all([worker(), worker(), worker(), worker()]);
+  await works.drained();
+  const rate = load.spans / ((performance.now() - startMs) / 1000);
+  // The other hears of what is stored for a moment longer.
+  await sleep(2000);
+  const [ownAfter, otherAfter] = [await works.usage(), await idles.usage()];
+  agent.destroy();
+  const us = (from: number, to: number): number => ((to - from) * 1000) / load.spans;
+  return {
+    spans: load.spans,
+    rate,
+    ownUs: us(own.server.cpuMs, ownAfter.server.cpuMs),
+    otherUs: us(other.server.cpuMs, otherAfter.server.cpuMs),
+    otherMiB: [other.server.peakMiB, otherAfter.server.peakMiB] as const,
+  };
+}
+
+/** Runs that nobody has heard of, with a few events each, over one connection: seconds until all can be asked for. */
+async function newRuns(server: BenchServer, count: number): Promise<number> {
+  const chunks = Array.from({ length: count }, (_, at) => createXtrackLoad(`new-${at}`, 1, 16, 0).streams[0] ?? []);
+  const startMs = performance.now();
+  await send(server.xtrackPort, chunks.flat());
+  await server.drained();
+  return (performance.now() - startMs) / 1000;
+}
+
+/** Deletes a run: ms until it is hidden, and the processor ms that each collector spends within three seconds. */
+async function deletion(by: BenchServer, other: BenchServer, run: string) {
+  const before = await Promise.all([by.usage(), other.usage()]);
+  const startMs = performance.now();
+  const answer = await fetch(`${by.url}/api/v1/runs/${run}`, { method: "DELETE" });
+  if (!answer.ok) throw new Error(`not deleted: ${answer.status}`);
+  const hiddenMs = performance.now() - startMs;
+  await sleep(3000);
+  const after = await Promise.all([by.usage(), other.usage()]);
+  return { hiddenMs, cpuMs: after.map(({ server }, at) => server.cpuMs - (before[at]?.server.cpuMs ?? 0)) };
+}
+
 const ms = (value: number): string => value.toFixed(1);
 
 const alone = await startServer({ env: store });
@@ -104,6 +157,10 @@ for (const [name, path] of Object.entries(questions)) {
   const [one, two] = [await time(`${b.url}/api/v1/runs/one${path}`), await time(`${b.url}/api/v1/runs/two${path}`)];
   reads.push(`| ${name} | ${ms(one.median)} · ${ms(one.best)} | ${ms(two.median)} · ${ms(two.best)} |`);
 }
+const beside = await besides(a, b);
+const freshSeconds = await newRuns(a, freshRuns);
+const table = await time(`${b.url}/api/v1/runs?limit=50`);
+const deleted = await deletion(a, b, "new-0");
 const counted = await fetch(`${b.url}/api/v1/runs/two/metrics`);
 const { metrics } = (await counted.json()) as { metrics: { count: number }[] };
 await Promise.all([a.close(), b.close()]);
@@ -127,6 +184,20 @@ const page = `# Two collectors on one store
 | asked for, ms: median · best of ${rounds} | a run that one collector wrote | a run that both wrote in full |
 | --- | ---: | ---: |
 ${reads.join("\n")}
+
+| ${whole(beside.spans)} Cirron spans to one collector | |
+| --- | ---: |
+| spans/s until queryable | ${whole(beside.rate)} |
+| processor µs a span, at that collector | ${beside.ownUs.toFixed(2)} |
+| processor µs a span, at the other, which takes nothing | ${beside.otherUs.toFixed(2)} |
+| the other's most memory, before and after | ${beside.otherMiB[0]} → ${beside.otherMiB[1]} MiB |
+
+| on a server store | |
+| --- | ---: |
+| ${whole(freshRuns)} new XTrack runs over one connection, s until queryable | ${freshSeconds.toFixed(1)} |
+| the table of all runs at the other collector, ms: median · best of ${rounds} | ${ms(table.median)} · ${ms(table.best)} |
+| deleting a run of 16 points, ms until it is hidden | ${ms(deleted.hiddenMs)} |
+| processor ms for it within 3 s, at the one that deletes · at the other | ${deleted.cpuMs.join(" · ")} |
 
 Both answer ${whole(metrics[0]?.count ?? 0)} points for the run that both wrote.
 `;

@@ -115,6 +115,18 @@ export function decodeTextCursor(cursor: string | undefined, parts: number): str
   return decodeTextCursor("!", parts);
 }
 
+/** A time, then the place of a row: whose journal, the record in it and the row in that. */
+export type PlaceCursor = readonly [time: string, collector: string, jpos: string, jrow: string];
+
+export function decodePlaceCursor(cursor: string | undefined): PlaceCursor | null {
+  const values = decodeCursor(cursor);
+  if (values === null) return null;
+  const [collector] = values.splice(1, 1);
+  if (!/^\w{0,64}$/.test(String(collector))) return decodePlaceCursor("!");
+  const [time, jpos, jrow] = decodeTextCursor(encodeCursor(values) ?? undefined, 3) as [string, string, string];
+  return [time, String(collector), jpos, jrow];
+}
+
 export function toBigInt(text: string | undefined): bigint | null {
   return text === undefined ? null : BigInt(text);
 }

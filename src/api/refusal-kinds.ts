@@ -30,7 +30,6 @@ export const refusalKinds = {
   cursor_invalid: { status: 400, means: "The cursor is not one that this list gave out." },
   delete_changed: { status: 409, means: "Other runs match now than when they were counted; nothing was deleted." },
   delete_unclear: { status: 400, means: "Runs to delete are named by ids or by a filter, and it was both or neither." },
-  deletion_waits: { status: 503, means: "Not every collector can take part in a deletion now." },
   disk_full: { status: 429, means: "The disk of the data folder is full; come again after Retry-After." },
   encoding_unknown: { status: 415, means: "The body's Content-Encoding is none that the route takes." },
   event_not_found: { status: 404, means: "The run has no record at this place." },

@@ -1,11 +1,12 @@
 // A page of everything that a run received, each record with its text.
 
+import type { RowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
 import { findSeqConflicts } from "#query/xtrack/seq-conflicts.ts";
 import { shownBytesMax } from "#store/reader/cut-text.ts";
+import type { RecordPlace } from "#store/reader/record-place.ts";
 import {
-  type ArrivalPlace,
   type RecordPage,
   readRecordAt,
   readRecordPage,
@@ -14,6 +15,8 @@ import {
 } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
 import { groupRows, toRecordText } from "./record-text.ts";
+
+export type { RecordPlace };
 
 /** In the order of arrival, and how many match by type. */
 export async function listEvents(store: Store, page: RecordPage) {
@@ -29,19 +32,15 @@ export async function listEvents(store: Store, page: RecordPage) {
 }
 
 /** The whole text of the record at a place; null when these groups have none there. */
-export async function readEventText(
-  store: Store,
-  groups: readonly string[],
-  place: ArrivalPlace,
-): Promise<string | null> {
+export async function readEventText(store: Store, groups: readonly string[], place: RowPlace): Promise<string | null> {
   const [record] = groupRows(await readRecordAt(store, groups, place));
   return record === undefined ? null : toRecordText(record).text;
 }
 
 function toEvent(record: [ShownRow, ...ShownRow[]]) {
-  const { group_key: groupKey, protocol, type, worker, seq, ts_ns, received_ns, jpos, jrow } = record[0];
+  const { group_key: groupKey, protocol, type, worker, seq, ts_ns, received_ns, collector, jpos, jrow } = record[0];
   const flags = record.reduce((bits, row) => bits | row.flags, 0);
-  const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, jpos, jrow };
+  const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, collector, jpos, jrow };
   const bytes = record.reduce((sum, row) => sum + row.bytes, 0);
   // One that lies in many small rows is whole here, and is cut as text.
   if (record.every((row) => row.bytes <= shownBytesMax)) return { ...head, ...cutShown(toRecordText(record)) };

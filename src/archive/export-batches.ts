@@ -17,12 +17,12 @@ export function assignBatches(batches: readonly BatchRow[], records: readonly Ba
   for (const record of records) {
     const rows = left.get(record.group_key) ?? [];
     const at = rows.findIndex((row) => row.received_ns === record.received_ns);
-    if (at >= 0) assigned.set(record.jpos, toHead(rows.splice(at, 1)[0] as BatchRow));
+    if (at >= 0) assigned.set(record.place, toHead(rows.splice(at, 1)[0] as BatchRow));
   }
   for (const record of records) {
-    if (assigned.has(record.jpos)) continue;
+    if (assigned.has(record.place)) continue;
     const row = left.get(record.group_key)?.shift();
-    assigned.set(record.jpos, row === undefined ? makeUp(record) : toHead(row));
+    assigned.set(record.place, row === undefined ? makeUp(record) : toHead(row));
   }
   return assigned;
 }
@@ -38,8 +38,8 @@ function toHead(row: BatchRow): BatchHead {
   };
 }
 
-function makeUp({ jpos, group_key, received_ns }: BatchRecord): BatchHead {
-  const batchId = digestOf(`${group_key}\n${jpos}`).slice(0, 32);
+function makeUp({ place, group_key, received_ns }: BatchRecord): BatchHead {
+  const batchId = digestOf(`${group_key}\n${place}`).slice(0, 32);
   return { batchId, sdkVersion: "", createdNs: received_ns, extra: "", isNamed: false, source: batchId.slice(0, 16) };
 }
 

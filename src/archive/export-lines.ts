@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { withoutWorkspace } from "#model/group-key.ts";
+import { formatJournalPlace } from "#model/positions.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
 import type { BatchHead } from "#protocol/stored-record.ts";
 import { type FoundRun, groupKeysOf, ownRunsOf } from "#query/runs/find-run.ts";
@@ -60,11 +61,14 @@ async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<str
   const takeHeld = (): string[] => {
     const [first, ...others] = held;
     held = [];
-    return first === undefined ? [] : [toLine([first, ...others], run.runId, batches.get(first[0].jpos))];
+    return first === undefined
+      ? []
+      : [toLine([first, ...others], run.runId, batches.get(formatJournalPlace(first[0])))];
   };
   for await (const record of readRecords(parts, groups)) {
     const { isBatched } = protocolNamed(record[0].protocol).records;
-    if (held[0] !== undefined && (!isBatched || held[0][0].jpos !== record[0].jpos)) yield* takeHeld();
+    if (held[0] !== undefined && (!isBatched || formatJournalPlace(held[0][0]) !== formatJournalPlace(record[0])))
+      yield* takeHeld();
     held.push(record);
   }
   yield* takeHeld();
@@ -119,14 +123,14 @@ type Rows = [RecordRow, ...RecordRow[]];
 async function* readRecords({ store, signal }: ExportParts, groups: readonly string[]): AsyncGenerator<Rows> {
   const sizes = await readRecordSizes(store, groups, { signal });
   for (let at = 0; at < sizes.length; ) {
-    const from = sizes[at] as { jpos: string; rows: number };
+    const from = sizes[at] as (typeof sizes)[number];
     let to = from;
     let rows = 0;
     for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
       to = sizes[at] as typeof to;
       rows += to.rows;
     }
-    yield* inRecords(streamRecords(store, groups, { from: from.jpos, to: to.jpos }, { signal }));
+    yield* inRecords(streamRecords(store, groups, { from, to }, { signal }));
   }
 }
 

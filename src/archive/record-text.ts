@@ -3,6 +3,7 @@
 
 import { protocolNamed } from "#protocol/protocols.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
+import { isSamePlace } from "#store/reader/record-place.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
 
 /** Rows of one record stand together in the order of arrival. */
@@ -10,7 +11,7 @@ export function groupRows<R extends RecordRow>(rows: readonly R[]): [R, ...R[]][
   const records: [R, ...R[]][] = [];
   for (const row of rows) {
     const last = records.at(-1);
-    if (last !== undefined && last[0].jpos === row.jpos && last[0].jrow === row.jrow) last.push(row);
+    if (last !== undefined && isSamePlace(last[0], row)) last.push(row);
     else records.push([row]);
   }
   return records;
@@ -20,7 +21,7 @@ export function groupRows<R extends RecordRow>(rows: readonly R[]): [R, ...R[]][
 export async function* inRecords(rows: AsyncIterable<RecordRow>): AsyncGenerator<[RecordRow, ...RecordRow[]]> {
   let record: [RecordRow, ...RecordRow[]] | null = null;
   for await (const row of rows) {
-    if (record !== null && record[0].jpos === row.jpos && record[0].jrow === row.jrow) record.push(row);
+    if (record !== null && isSamePlace(record[0], row)) record.push(row);
     else {
       if (record !== null) yield record;
       record = [row];

@@ -14,6 +14,7 @@ import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
 import { addJoin, addPart } from "./commands/join.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addAdopt, addMigrate } from "./commands/migrate.ts";
 import { addRun } from "./commands/run.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSend } from "./commands/send.ts";
@@ -46,6 +47,8 @@ const commands = [
   addAside,
   addBackup,
   addRestore,
+  addMigrate,
+  addAdopt,
   addCompletion,
 ];
 

@@ -173,6 +173,17 @@ export const url: Kind<string> = {
   },
 };
 
+/** Several of these with commas between. */
+export const urls: Kind<string> = {
+  allowed: `${url.allowed}, or several with commas between`,
+  unit: "",
+  read: (input) => {
+    const parts = typeof input === "string" ? input.split(",").map((part) => url.read(part.trim())) : [undefined];
+    const isList = parts.length > 1;
+    return parts.some((part) => part === undefined || (isList && part === "")) ? undefined : parts.join(",");
+  },
+};
+
 function readQuantity(
   input: TomlValue,
   units: Readonly<Record<string, number>>,

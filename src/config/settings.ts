@@ -18,6 +18,7 @@ import {
   secret,
   text,
   url,
+  urls,
   workspaceName,
 } from "./kinds.ts";
 
@@ -187,7 +188,12 @@ export const settings = {
     "How much memory the server may hold for what waits, what is known, what is live and what was answered.",
   ),
 
-  storeUrl: setting(url, "store.url", "", "A ClickHouse server; the embedded engine when empty."),
+  storeUrl: setting(
+    urls,
+    "store.url",
+    "",
+    "A ClickHouse server, or several of one cluster with commas between: the next is asked when one fails. The embedded engine when empty.",
+  ),
   storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
   storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
   storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),

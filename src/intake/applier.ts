@@ -24,8 +24,6 @@ export class ProtocolApplier implements Applier {
   readonly state: IntakeState;
   /** On a shared store, the groups that this collector was seen to write to lately. */
   private written = new Set<string>();
-  /** Set while another collector deletes: nothing is applied until then. */
-  private held: PromiseWithResolvers<void> | null = null;
   private readonly kinds: ReadonlyMap<string, InputKind>;
   private readonly limits: DecodeLimits;
   private readonly writer: string | undefined;
@@ -44,7 +42,7 @@ export class ProtocolApplier implements Applier {
   }
 
   prepare(input: Input, decoded: Decoded): Promise<void> | null {
-    return this.held?.promise ?? decoded.prepare(this.state, input);
+    return decoded.prepare(this.state, input);
   }
 
   apply(position: number, input: Input, decoded: Decoded): Applied {
@@ -59,25 +57,10 @@ export class ProtocolApplier implements Applier {
     this.state.shrink(storedPosition, appliedPosition, nowNs(), everything);
   }
 
-  /** Nothing is applied until `resume`: another collector deletes. */
-  hold(): void {
-    this.held ??= Promise.withResolvers<void>();
-  }
-
-  /** Resolves when nothing holds intake back. */
-  async free(): Promise<void> {
-    await this.held?.promise;
-  }
-
-  /** The other collector has deleted: what waits is applied, and what it changed is read again. */
-  resume(): void {
-    this.state.forgetAll();
-    this.held?.resolve();
-    this.held = null;
-  }
-
-  get isHeld(): boolean {
-    return this.held !== null;
+  /** The groups were deleted: their records are new when they come again. */
+  forget(groupKeys: readonly string[]): void {
+    for (const key of groupKeys) this.written.delete(key);
+    this.state.forget(groupKeys);
   }
 
   /** A group's writers are told again when this was forgotten: that changes nothing. */

@@ -119,9 +119,10 @@ export class IntakeState {
     for (const key of groupKeys) this.leaving.set(key, gone);
   }
 
-  /** Resolves when no rows are being removed. */
-  async gone(): Promise<void> {
-    await Promise.allSettled(this.leaving.values());
+  /** Whether rows of one of these groups are being removed. */
+  isLeaving(groupKeys: Iterable<string>): boolean {
+    if (this.leaving.size > 0) for (const key of groupKeys) if (this.leaving.has(key)) return true;
+    return false;
   }
 
   /** The groups are gone: their records are new when they come again. */
@@ -132,12 +133,6 @@ export class IntakeState {
       this.groups.forget(key);
     }
     this.cirron.forget(keys);
-  }
-
-  /** Everything that was known, all of which is stored: others may have changed it there. */
-  forgetAll(): void {
-    this.groups.forgetAll();
-    this.cirron.forgetAll();
   }
 
   private async loadGroups(groupKeys: readonly GroupKey[]): Promise<void> {

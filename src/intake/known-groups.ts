@@ -145,11 +145,6 @@ export class KnownGroups {
     this.known.delete(groupKey);
   }
 
-  /** Everything that is known is stored, and is read from there again. */
-  forgetAll(): void {
-    this.known.clear();
-  }
-
   /** Roughly. */
   get byteSize(): number {
     let sum = this.filter.byteSize;

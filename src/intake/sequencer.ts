@@ -108,9 +108,11 @@ export class Sequencer {
     return { applied: this.applied, durable: this.durable };
   }
 
-  /** Applies what the journal holds beyond the start position; to be awaited before the first `submit`. */
+  /** Resolves when what the journal holds now beyond the start position is applied. */
   async recover(): Promise<void> {
-    if (this.durable > this.applied) await this.startCatchUp();
+    const until = this.durable;
+    // What was submitted meanwhile may have begun it.
+    while (this.applied < until) await (this.catchingUp ?? this.startCatchUp());
   }
 
   /** `decoded` is what the applier made of the input when the caller has looked at it before. */

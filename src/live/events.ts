@@ -2,6 +2,7 @@
 // that a flood nobody looks at costs a counter and nothing more.
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
+import { formatRowPlace } from "#model/positions.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
@@ -119,14 +120,20 @@ function runOfRow(entry: LiveEntry, { group_key, run_id, deleted_ns }: StateRow<
 }
 
 /** The rows of one run, as a subscriber of that run gets them. `earlier`: batches before this one, newest first. */
-export function rowEvents(entry: LiveEntry, run: string, earlier: readonly Batch[] = []): LiveData[] {
+export function rowEvents(
+  entry: LiveEntry,
+  run: string,
+  collector: string,
+  earlier: readonly Batch[] = [],
+): LiveData[] {
   const events: LiveData[] = [];
   for (const part of entry.batch.parts) {
     const mine = rowsOfRun(part, entry, run);
     if (mine.length === 0) continue;
     if (part.table === "metrics")
       events.push({ name: "metrics", data: toMetricColumns(part.rows, mine, run, [entry.batch, earlier]) });
-    if (part.table === "logs") events.push({ name: "logs", data: { run, logs: toLogRows(part.rows, mine) } });
+    if (part.table === "logs")
+      events.push({ name: "logs", data: { run, logs: toLogRows(part.rows, mine, collector) } });
   }
   return events;
 }
@@ -173,9 +180,9 @@ function toPlaceOf(metrics: Rows<"metrics">, batch: Batch, earlier: readonly Bat
   };
 }
 
-function toLogRows(logs: Rows<"logs">, rows: readonly number[]): LiveLogRow[] {
+function toLogRows(logs: Rows<"logs">, rows: readonly number[], collector: string): LiveLogRow[] {
   return rows.map((row) => ({
-    id: `${logs.jpos.at(row)}.${logs.jrow.at(row)}`,
+    id: formatRowPlace({ collector, jpos: logs.jpos.at(row), jrow: logs.jrow.at(row) }),
     ts_ns: logs.ts_ns.at(row).toString(),
     received_ns: logs.received_ns.at(row).toString(),
     worker: logs.worker.at(row),

@@ -181,7 +181,8 @@ export class LiveHub {
       if (interest.runs.length > 0 && !interest.runs.includes(run)) continue;
       messages.push({ id, name: "changed", data: { run, rows } });
       if (interest.runs.includes(run))
-        for (const { name, data } of rowEvents(entry, run, this.spansBefore(entry))) messages.push({ id, name, data });
+        for (const { name, data } of rowEvents(entry, run, this.collector, this.spansBefore(entry)))
+          messages.push({ id, name, data });
     }
     if (messages.length > 0) sink.send(messages);
   }

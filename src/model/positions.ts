@@ -7,6 +7,30 @@ export function formatPosition(collector: string, position: number): string {
   return `${collector}-${position}`;
 }
 
+/** Where a row came from: whose journal, the record in it and the row in that. Rows of older releases name no collector. */
+export interface RowPlace {
+  readonly collector: string;
+  readonly jpos: string | bigint;
+  readonly jrow: number;
+}
+
+/** Tells journal records of all collectors apart. */
+export function formatJournalPlace({ collector, jpos }: Omit<RowPlace, "jrow">): string {
+  return collector === "" ? String(jpos) : `${collector}-${jpos}`;
+}
+
+/** Tells records of all collectors apart. */
+export function formatRowPlace(place: RowPlace): string {
+  return `${formatJournalPlace(place)}.${place.jrow}`;
+}
+
+/** Null for a text that is no place. */
+export function parseRowPlace(text: string): (RowPlace & { readonly jpos: string }) | null {
+  const match = /^(?:(\w{1,64})-)?(\d{1,18})\.(\d{1,10})$/.exec(text);
+  if (match === null || Number(match[3]) > 0xffff_ffff) return null;
+  return { collector: match[1] ?? "", jpos: match[2] as string, jrow: Number(match[3]) };
+}
+
 /** `first` is put before the others, which are sorted. */
 export function formatPositions(positions: Positions, first?: string): string {
   const names = [...positions.keys()].sort((a, b) => (a === first ? -1 : b === first ? 1 : a < b ? -1 : 1));

@@ -30,6 +30,28 @@ export const stateTables = {
     collector: "String",
     version: "Int64",
   },
+  /** On a store that collectors share: who they are and how far they had come, so that a copy of a data folder is
+   * recognised as one. Written by each for itself. Key: collector. */
+  collectors: {
+    collector: "String",
+    /** Differs after every start. */
+    epoch: "String",
+    /** A journal position that was stored. */
+    position: "Int64",
+    version: "Int64",
+  },
+  /** On a store that collectors share: orders to delete runs, which every collector carries out for what it accepted.
+   * Key: order_id. */
+  deletions: {
+    order_id: "String",
+    workspace: "LowCardinality(String)",
+    /** JSON, see store/deletion-orders.ts: the groups as they were, and how far each collector's rows are covered. */
+    body: "String",
+    at_ns: "Int64",
+    /** The rows that were stored at the time are removed. */
+    done: "UInt8",
+    version: "Int64",
+  },
   /** Every id a run was ever known by. Key: (workspace, alias, group_key). */
   aliases: {
     workspace: "LowCardinality(String)",

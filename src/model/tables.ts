@@ -5,6 +5,7 @@
 // Columns that every table ends with:
 //   received_ns  when the bytes arrived at this collector
 //   jpos, jrow   the journal record the row came from and its place in it: the order of arrival
+//   collector    whose journal that is; the store's writer adds it, '' for rows of older releases
 //   flags        bits of `rowFlags`
 //   extra        strict JSON object of unknown fields and odd-typed values, '' when there are none
 //   raw          the record's exact text, only when columns and `extra` cannot rebuild it, else ''
@@ -275,6 +276,11 @@ export const factTables = {
 } as const;
 
 export type FactTable = keyof typeof factTables;
+
+/** Whether a table's rows came by a journal, and so have a place: collector, position and row. */
+export function hasPlace(table: FactTable): boolean {
+  return "jpos" in factTables[table];
+}
 
 interface ColumnOf {
   String: StringColumn;

@@ -17,6 +17,7 @@ export interface EmbeddedAddress {
 
 export interface ServerAddress {
   readonly kind: "server";
+  /** Several servers of one cluster stand with commas between. */
   readonly url: string;
   readonly user: string;
   readonly password: string;

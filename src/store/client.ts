@@ -3,8 +3,17 @@
 
 import type { IncomingMessage } from "node:http";
 import type { ServerAddress, StoreAddress } from "./address.ts";
+import { createAnyLink, parseStoreUrls } from "./any-link.ts";
 import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
-import { checkTrailers, createLink, type HttpLink, readAll, toLinkOutage } from "./http-link.ts";
+import {
+  checkTrailers,
+  createLink,
+  type HttpLink,
+  readAll,
+  readChunks,
+  toLinkOutage,
+  type Waiting,
+} from "./http-link.ts";
 import { JsonRows, type LineKind } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
@@ -19,6 +28,13 @@ const outputSettings = {
   output_format_json_quote_denormals: "1",
   output_format_json_escape_forward_slashes: "0",
 };
+
+/**
+ * How long a server may be silent. It tells its progress in headers meanwhile, where a statement takes long; a change of
+ * the schema on a cluster waits for all of its servers without a word.
+ */
+const silenceMs = { insert: 60_000, read: 60_000, ddl: 300_000, ping: 5000 } as const;
+const progress = { send_progress_in_http_headers: "1", http_headers_progress_interval_ms: "5000" };
 
 /** A server takes a query of 256 KiB unless told otherwise. */
 const queryCharsUsual = 60_000;
@@ -36,7 +52,7 @@ export async function createStore(address: StoreAddress): Promise<Store> {
     return new HttpStore({ link, engine, owner, guest: { user: "guest", password: "" }, database: "tributary" });
   }
   return new HttpStore({
-    link: createLink({ url: new URL(address.url) }),
+    link: createAnyLink(parseStoreUrls(address.url)),
     engine: null,
     owner: { user: address.user, password: address.password },
     guest: guestOf(address),
@@ -73,7 +89,9 @@ class HttpStore implements Store {
   }
 
   async ddl(sql: string): Promise<void> {
-    await readAll(await this.send(this.parts.owner, new URLSearchParams(), sql));
+    const wait = this.waiting("ddl");
+    const search = new URLSearchParams(this.kind === "server" ? progress : {});
+    await readAll(await this.send(this.parts.owner, search, sql, wait), wait);
   }
 
   async insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
@@ -93,7 +111,8 @@ class HttpStore implements Store {
     const isThere = this.kind === "embedded" && options.file !== undefined;
     if (isThere) search.set("infile", options.file);
     const body = isThere ? "" : block.bytes;
-    await readAll(await this.send(this.parts.owner, search, body, options.signal), options.signal);
+    const wait = this.waiting("insert", options.signal);
+    await readAll(await this.send(this.parts.owner, search, body, wait), wait);
   }
 
   async query<T>(query: Query, options: ReadOptions = {}): Promise<T[]> {
@@ -108,16 +127,15 @@ class HttpStore implements Store {
     const { format, signal } = options;
     const isJson = format === "rows" || format === "objects";
     const response = await this.read(query, options, isJson ? typedRows : format);
-    const chunks = chunksOf(response, signal, options.asGuest === true);
+    const chunks = chunksOf(response, this.waiting("read", signal), options.asGuest === true);
     yield* isJson ? toJsonRows(chunks, new JsonRows(format)) : chunks;
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
     const rows = new JsonRows("rows" satisfies LineKind);
-    const chunks = toJsonRows(chunksOf(response, options.signal, options.asGuest === true), rows)[
-      Symbol.asyncIterator
-    ]();
+    const wait = this.waiting("read", options.signal);
+    const chunks = toJsonRows(chunksOf(response, wait, options.asGuest === true), rows)[Symbol.asyncIterator]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
     let first = await chunks.next();
     while (!first.done && rows.header === null) first = await chunks.next();
@@ -142,7 +160,8 @@ class HttpStore implements Store {
 
   async ping(): Promise<boolean> {
     try {
-      return (await this.query<{ one: number }>({ sql: "SELECT 1 AS one" }, { timeoutMs: 5000 }))[0]?.one === 1;
+      const options = { timeoutMs: silenceMs.ping, signal: AbortSignal.timeout(silenceMs.ping) };
+      return (await this.query<{ one: number }>({ sql: "SELECT 1 AS one" }, options))[0]?.one === 1;
     } catch {
       return false;
     }
@@ -172,8 +191,12 @@ class HttpStore implements Store {
     // A guest may change no setting, so its longest query is the server's usual one.
     if (this.kind === "server" && !options.asGuest && sql.length > queryCharsUsual)
       search.set("max_query_size", String(sql.length * 4));
-    if (!options.asGuest) return this.send(owner, search, sql, options.signal);
-    return this.send(guest as Account, search, sql, options.signal).catch((error) => {
+    const wait = this.waiting("read", options.signal);
+    // A guest may change no setting.
+    if (this.kind === "server" && !options.asGuest)
+      for (const [name, value] of Object.entries(progress)) search.set(name, value);
+    if (!options.asGuest) return this.send(owner, search, sql, wait);
+    return this.send(guest as Account, search, sql, wait).catch((error) => {
       throw toGuestOutage(error);
     });
   }
@@ -182,10 +205,15 @@ class HttpStore implements Store {
     account: Account,
     search: URLSearchParams,
     body: Uint8Array | string,
-    signal?: AbortSignal,
+    wait: Waiting,
   ): Promise<IncomingMessage> {
     await this.parts.engine?.whenReady();
-    return this.parts.link.send({ ...account, search, body, signal });
+    return this.parts.link.send({ ...account, search, body, ...wait });
+  }
+
+  /** The embedded engine is a child of this process, which hears of its end. */
+  private waiting(what: keyof typeof silenceMs, signal?: AbortSignal): Waiting {
+    return { silenceMsMax: this.kind === "embedded" ? 0 : silenceMs[what], signal };
   }
 }
 
@@ -197,16 +225,12 @@ function toGuestOutage(error: unknown): unknown {
   return new StoreOutage("too_large", error.message, { code: error.code, cause: error });
 }
 
-async function* chunksOf(
-  response: IncomingMessage,
-  signal: AbortSignal | undefined,
-  isGuest: boolean,
-): AsyncGenerator<Uint8Array> {
+async function* chunksOf(response: IncomingMessage, wait: Waiting, isGuest: boolean): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+    for await (const chunk of readChunks(response, wait)) yield chunk;
     checkTrailers(response);
   } catch (error) {
-    const outage = toLinkOutage(error, signal);
+    const outage = toLinkOutage(error, wait.signal);
     throw isGuest ? toGuestOutage(outage) : outage;
   } finally {
     // A reader that stops early ends the query: the engine sees its connection close.

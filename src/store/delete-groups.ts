@@ -1,6 +1,7 @@
 // Removes every row of some groups: facts, summaries, and the small tables that speak of them.
 
 import { stateTables } from "#model/state-tables.ts";
+import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
 const byGroup = [
@@ -54,33 +55,37 @@ export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
   });
 }
 
-/** Blobs of these groups' spans, and files stored for their runs under any name the runs had. */
-function blobsOf(store: Store, hidden: readonly HiddenGroup[]): string {
-  const { database } = store;
-  const groups = hidden.map(({ group_key }) => quote(group_key)).join(", ");
-  const runs = hidden.map(({ run_id }) => quote(run_id)).join(", ");
-  return `span_id IN (SELECT span_id FROM ${database}.spans WHERE group_key IN (${groups})
-      UNION ALL SELECT span_id FROM ${database}.snapshots WHERE group_key IN (${groups}))
-    OR (startsWith(kind, 'artifact:') AND (span_id IN (${runs})
-      OR span_id IN (SELECT alias FROM ${database}.aliases WHERE group_key IN (${groups}))))`;
+/** What goes with blobs: rows of these groups, of which `cover` says which, and runs up to a time. */
+export interface CoveredBlobs {
+  readonly keys: readonly string[];
+  readonly runs: readonly string[];
+  readonly cover: string;
+  readonly beforeNs: bigint | null;
 }
 
-export async function readObjectKeys(store: Store, hidden: readonly HiddenGroup[]): Promise<string[]> {
-  const sql = `SELECT DISTINCT object_key FROM ${store.database}.blobs FINAL WHERE ${blobsOf(store, hidden)}`;
+/** Blobs of these groups' spans, and files stored for their runs under any name the runs had. */
+function blobsOf(store: Store, { keys, runs, cover, beforeNs }: CoveredBlobs): string {
+  const { database } = store;
+  const groups = keys.map(quote).join(", ");
+  const spansIn = (table: string) =>
+    `SELECT span_id FROM ${database}.${table} WHERE group_key IN (${groups}) AND ${cover}`;
+  return `(span_id IN (${spansIn("spans")} UNION ALL ${spansIn("snapshots")})
+    OR (startsWith(kind, 'artifact:') AND (span_id IN (${runs.map(quote).join(", ")})
+      OR span_id IN (SELECT alias FROM ${database}.aliases WHERE group_key IN (${groups})))))
+    ${beforeNs === null ? "" : `AND received_ns <= ${beforeNs}`}`;
+}
+
+export async function readObjectKeys(store: Store, covered: CoveredBlobs): Promise<string[]> {
+  const sql = `SELECT DISTINCT object_key FROM ${store.database}.blobs FINAL WHERE ${blobsOf(store, covered)}`;
   return (await store.query<{ object_key: string }>({ sql })).map((row) => row.object_key);
 }
 
-export async function deleteBlobRows(store: Store, hidden: readonly HiddenGroup[]): Promise<void> {
-  await store.ddl(`DELETE FROM ${deletionTarget(store, "blobs")} WHERE ${blobsOf(store, hidden)}`);
+export async function deleteBlobRows(store: Store, covered: CoveredBlobs): Promise<void> {
+  await store.ddl(`DELETE FROM ${deletionTarget(store, "blobs")} WHERE ${blobsOf(store, covered)}`);
 }
 
 /** In a cluster rows lie in a local table of each shard, while a small table is whole on all of them. */
 export function deletionTarget({ database, cluster }: Pick<Store, "database" | "cluster">, table: string): string {
   if (cluster === null || Object.hasOwn(stateTables, table)) return `${database}.${table}`;
   return `${database}.${table}_local ON CLUSTER \`${cluster}\``;
-}
-
-/** A statement that changes data takes no parameters, so keys are written as literals. */
-function quote(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

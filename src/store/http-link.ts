@@ -17,6 +17,8 @@ interface LinkRequest {
   readonly search: URLSearchParams;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
+  /** How long the store may be silent before it counts as gone; 0 for ever. */
+  readonly silenceMsMax: number;
 }
 
 export interface HttpLink {
@@ -50,8 +52,11 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
           ...(signal === undefined ? {} : { signal }),
         });
         call.on("error", (error) => reject(toLinkOutage(error, signal)));
+        call.setTimeout(request.silenceMsMax, () => call.destroy(silentOutage(request.silenceMsMax)));
         call.on("response", (response) => {
-          receive(response, signal).then(resolve, reject);
+          // From here on silence is watched while somebody reads: who reads slowly is not a store that is away.
+          call.setTimeout(0);
+          receive(response, request).then(resolve, reject);
         });
         call.end(request.body);
       }),
@@ -59,20 +64,41 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
   };
 }
 
-async function receive(response: IncomingMessage, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+async function receive(response: IncomingMessage, wait: Waiting): Promise<IncomingMessage> {
   const status = response.statusCode ?? 0;
   const code = Number(response.headers["x-clickhouse-exception-code"] ?? 0);
   if (status === 200 && code === 0) return response;
-  const text = await readAll(response, signal);
+  const text = await readAll(response, wait);
   throw outageOfAnswer(status, code, text.toString("utf8"));
 }
 
-export async function readAll(response: IncomingMessage, signal?: AbortSignal): Promise<Buffer> {
+export type Waiting = Pick<LinkRequest, "signal" | "silenceMsMax">;
+
+/** An answer's bytes as they come; ends with an error when none do for too long. */
+export async function* readChunks(
+  response: IncomingMessage,
+  { silenceMsMax }: Pick<Waiting, "silenceMsMax">,
+): AsyncGenerator<Buffer> {
+  const chunks = (response as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  for (;;) {
+    const timer =
+      silenceMsMax === 0 ? undefined : setTimeout(() => response.destroy(silentOutage(silenceMsMax)), silenceMsMax);
+    const step = await chunks.next().finally(() => clearTimeout(timer));
+    if (step.done === true) return;
+    yield step.value;
+  }
+}
+
+function silentOutage(silenceMsMax: number): StoreOutage {
+  return new StoreOutage("engine_down", `the store did not answer for ${silenceMsMax / 1000} s`);
+}
+
+export async function readAll(response: IncomingMessage, wait: Waiting): Promise<Buffer> {
   const chunks: Buffer[] = [];
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of readChunks(response, wait)) chunks.push(chunk);
   } catch (error) {
-    throw toLinkOutage(error, signal);
+    throw toLinkOutage(error, wait.signal);
   }
   checkTrailers(response);
   return Buffer.concat(chunks);

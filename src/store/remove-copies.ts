@@ -3,6 +3,7 @@
 // group told apart by anything else than their group: a merge may have left any one of them.
 
 import { deletionTarget } from "./delete-groups.ts";
+import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
 const idColumns = { spans: "span_id", marks: "mark_id", snapshots: "snapshot_id" } as const;
@@ -35,8 +36,4 @@ async function removeFrom(store: Store, table: Table, groupKeys: readonly string
     }
   }
   return copies.length;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

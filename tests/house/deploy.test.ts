@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "#config/read-config.ts";
 import { settings, toEnvName } from "#config/settings.ts";
+import { createMetrics } from "#server/metrics.ts";
 import { renderTemplate } from "../support/helm.ts";
 import { readText, root } from "./files.ts";
 
@@ -88,6 +89,13 @@ describe("the compose file", () => {
     expect(balancer).not.toMatch(/option forwardfor/);
   });
 
+  it("takes images of others by a version, never by a name that moves", () => {
+    for (const { image = "" } of Object.values(services)) {
+      const tag = image.startsWith("tributary:") ? "1" : (fill(image).split(":").at(-1) ?? "");
+      expect([image, /\d/.test(tag)]).toEqual([image, true]);
+    }
+  });
+
   it("names ClickHouse users that the server's own settings have", () => {
     const users = readText("deploy/clickhouse/users.xml");
     const { TRIBUTARY_STORE_USER: user, TRIBUTARY_STORE_GUEST_USER: guest } =
@@ -162,11 +170,69 @@ describe("the Helm chart", () => {
     expect(JSON.stringify(render())).not.toMatch(/[{]\s*[{]|\.Release|\.Values|\[object/);
   });
 
+  it("has an ingress, a network policy, an autoscaler and a monitor when they are wanted", () => {
+    const kinds = (manifests: readonly Manifest[]) => manifests.flatMap((manifest) => manifest?.kind ?? []);
+    const optional = ["Ingress", "NetworkPolicy", "HorizontalPodAutoscaler", "ServiceMonitor"];
+    expect(kinds(render()).filter((kind) => optional.includes(kind))).toEqual([]);
+    const wanted = Object.fromEntries(
+      (["ingress", "networkPolicy", "autoscaling", "serviceMonitor"] as const).map((name) => [
+        name,
+        { ...values[name], enabled: true },
+      ]),
+    );
+    const manifests = render(wanted);
+    for (const kind of optional) expect(kinds(manifests)).toContain(kind);
+    expect(JSON.stringify(manifests)).not.toMatch(/[{]\s*[{]|\.Release|\.Values|\[object/);
+    const monitored = find(manifests, "ServiceMonitor") as Manifest & {
+      spec: { selector: { matchLabels: Record<string, string> } };
+    };
+    const labels = manifests.flatMap(({ kind, metadata }) => (kind === "Service" ? [metadata.labels ?? {}] : []));
+    const isMonitored = (own: Readonly<Record<string, string>>) =>
+      Object.entries(monitored.spec.selector.matchLabels).every(([name, value]) => own[name] === value);
+    expect(labels.filter(isMonitored)).toHaveLength(1);
+  });
+
+  it("starts pods anew when their settings change, and none without its secrets", () => {
+    const sumOf = (manifests: readonly Manifest[]) => {
+      const { spec } = find(manifests, "StatefulSet") as Manifest & { spec: StatefulSpec };
+      return spec.template.metadata.annotations["checksum/settings"];
+    };
+    expect(sumOf(render())).toMatch(/^[0-9a-f]{64}$/);
+    const changed = { settings: { ...values.settings, "store.user": "another" } };
+    expect(sumOf(render(changed))).not.toBe(sumOf(render()));
+    expect(JSON.stringify(find(render(), "StatefulSet"))).not.toContain('"optional":true');
+  });
+
   it("offers workers a load balancer of their own when it is wanted", () => {
     const names = (manifests: readonly Manifest[]) => manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names(render())).not.toContain("Service ours-xtrack");
     const more = { xtrackLoadBalancer: { enabled: true, annotations: { a: "b" } } };
     expect(names(render(more))).toContain("Service ours-xtrack");
+  });
+});
+
+describe("rules and dashboard", () => {
+  it("name metrics that the server has", async () => {
+    const served = new Set((await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name));
+    served.add("tributary_unfinished_bytes");
+    for (const file of ["alerts.yaml", "grafana-dashboard.json"]) {
+      const text = readText(`deploy/monitoring/${file}`);
+      const named = Array.from(text.matchAll(/\b(?:tributary|process)_[a-z_]+/g), ([name]) => name);
+      expect(named.length).toBeGreaterThan(5);
+      expect(named.filter((name) => !served.has(name.replace(/_(bucket|count|sum)$/, "")))).toEqual([]);
+    }
+  });
+
+  it("are files that Prometheus and Grafana can read", () => {
+    const [rules] = parseStrict(readText("deploy/monitoring/alerts.yaml")) as [
+      { groups: { rules: { alert: string; expr: string; annotations: Record<string, string> }[] }[] },
+    ];
+    for (const { alert, expr, annotations } of rules.groups.flatMap((group) => group.rules))
+      expect([alert, expr.length > 0, Object.keys(annotations)]).toEqual([alert, true, ["summary", "action"]]);
+    const { panels } = JSON.parse(readText("deploy/monitoring/grafana-dashboard.json")) as {
+      panels: { id: number; targets: unknown[] }[];
+    };
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });
 
@@ -176,6 +242,10 @@ function envOf(key: string): string {
 }
 
 interface Values {
+  readonly ingress: object;
+  readonly networkPolicy: object;
+  readonly autoscaling: object;
+  readonly serviceMonitor: object;
   readonly settings: Readonly<Record<string, string>>;
   readonly secret: { readonly keys: Readonly<Record<string, string>> };
   readonly resources: unknown;
@@ -184,7 +254,7 @@ interface Values {
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -196,6 +266,7 @@ interface StatefulSpec {
   readonly persistentVolumeClaimRetentionPolicy: unknown;
   readonly volumeClaimTemplates: readonly { readonly metadata: { readonly name: string } }[];
   readonly template: {
+    readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
     readonly spec: {
       readonly enableServiceLinks: boolean;
       readonly containers: readonly {

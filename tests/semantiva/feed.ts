@@ -95,7 +95,7 @@ function cell(column: AnyColumn, row: number): unknown {
 /** Small integers as numbers, times as they are. */
 function numbered(row: Row): Row {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
+    Object.entries({ ...row, collector: "" }).map(([name, value]) => [
       name,
       typeof value === "bigint" && !name.endsWith("_ns") ? Number(value) : value,
     ]),

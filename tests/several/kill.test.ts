@@ -1,7 +1,5 @@
 // One collector is killed by SIGKILL while the other goes on, and comes back with what it had accepted.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { CollectorProcess } from "../support/collector-process.ts";
 import {
   eventually,
-  freePort,
   type NatsServer,
   natsPath,
   type SharedStore,
@@ -19,44 +17,10 @@ import {
   startSharedStore,
 } from "../support/several.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
-
-/** A collector in a process of its own, on one folder. */
-class Victim {
-  readonly url: string;
-  readonly xtrackPort: number;
-  private readonly flags: readonly string[];
-  private readonly env: NodeJS.ProcessEnv;
-  private child: ChildProcess | null = null;
-
-  constructor(dataDir: string, ports: readonly [number, number], env: NodeJS.ProcessEnv) {
-    this.url = `http://127.0.0.1:${ports[0]}`;
-    this.xtrackPort = ports[1];
-    const listen = ["--http", `127.0.0.1:${ports[0]}`, "--xtrack", `127.0.0.1:${ports[1]}`];
-    this.flags = ["up", "--data", dataDir, ...listen, "--quiet"];
-    this.env = env;
-  }
-
-  async start(): Promise<void> {
-    const env = { ...process.env, ...this.env };
-    this.child = spawn(process.execPath, [main, ...this.flags], { stdio: ["ignore", "ignore", "inherit"], env });
-    await eventually(
-      async () => (await fetch(`${this.url}/readyz`).catch(() => null))?.ok === true,
-      "it did not start",
-    );
-  }
-
-  async kill(): Promise<void> {
-    if (this.child === null || this.child.signalCode !== null) return;
-    this.child.kill("SIGKILL");
-    await once(this.child, "exit");
-  }
-}
-
 let nats: NatsServer;
 let shared: SharedStore;
 let folder: string;
-let a: Victim;
+let a: CollectorProcess;
 let b: TestApp;
 const runs: Run[] = [];
 
@@ -76,7 +40,7 @@ describe.skipIf(natsPath === undefined)("a collector that is killed", () => {
     [nats, shared] = await Promise.all([startNats(), startSharedStore()]);
     folder = await mkdtemp(join(tmpdir(), "tributary-victim-"));
     const env = { TRIBUTARY_STORE_URL: shared.url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
-    a = new Victim(folder, [await freePort(), await freePort()], env);
+    a = await CollectorProcess.make(folder, env);
     b = await createTestApp({ storeUrl: shared.url, storeGuestUser: "guest", busUrl: nats.url });
     await a.start();
     await eventually(async () => (await others()) === "2", "they do not know each other");

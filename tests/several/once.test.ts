@@ -146,7 +146,6 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     const deleted = await fetch(`${a.app.url}/api/v1/runs/doomed`, { method: "DELETE" });
     expect(deleted.status).toBe(200);
     expect((await b.get("/api/v1/runs/doomed")).status).toBe(404);
-    await eventually(() => !a.app.collector.applier.isHeld && !b.app.collector.applier.isHeld, "intake is held");
     run.metric("loss", 11, { step: 11 });
     for (const app of [a, b])
       await eventually(async () => (await pointsOf(app, "doomed")) === 1, "it did not start anew");
@@ -154,18 +153,6 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     for (const app of [a, b])
       await eventually(async () => (await pointsOf(app, "doomed")) === 2, "something deleted came back");
     await run.end({ timeoutMs: 3000 });
-  });
-
-  test("without the bus nothing is deleted", async () => {
-    await nats.kill();
-    await eventually(
-      async () => ((await a.get("/readyz")).body as { degraded: string[] }).degraded.length === 1,
-      "nobody noticed",
-    );
-    const refused = await fetch(`${a.app.url}/api/v1/runs/twice`, { method: "DELETE" });
-    expect([refused.status, await refused.json()]).toMatchObject([503, { code: "deletion_waits" }]);
-    expect(await pointsOf(b, "twice")).toBe(50);
-    await nats.start();
   });
 });
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { toBatchText } from "../support/cirron-batch.ts";
 import { eventually, freePort, openTcpDoor, type TcpDoor } from "../support/several.ts";
 
 let dataDir: string;
@@ -53,4 +54,54 @@ test("takes what comes while the server is away, of known and of new runs, and s
   await eventually(async () => (await pointsOf("fresh")) === 100, "the new run did not come");
   await eventually(async () => (await pointsOf("known")) === 2, "the known run did not go on");
   await known.end({ timeoutMs: 5000 });
+}, 60_000);
+
+test("a start while the server is away takes what comes, with the keys that there are, and stores it when it is back", async () => {
+  const adminKey = "away-".padEnd(32, "k");
+  const flags = { storeUrl: door.url, storeGuestUser: "guest", authLoopback: "key", adminKey };
+  const late = await createTestApp(flags);
+  const asAdmin = { "content-type": "application/json", authorization: `Bearer ${adminKey}` };
+  const made = await late.post("/api/v1/keys", JSON.stringify({ name: "job", scopes: ["ingest"] }), asAdmin);
+  const { key } = made.body as { key: string };
+  const post = (at: number, given: string) => {
+    const batch = toBatchText(`b${at}`, [{ id: `s${at}`, parent: null, name: "step", at }]);
+    const headers = { "content-type": "application/json", authorization: `Bearer ${given}` };
+    return late.post("/v1/runs/early/traces", batch, headers);
+  };
+  expect((await post(0, key)).status).toBe(202);
+  await late.app.collector.drained();
+  // Something accepted and not stored is left in the folder.
+  door.close();
+  expect((await post(1, key)).status).toBe(202);
+  await late.reopen();
+  expect((await post(2, key)).status).toBe(202);
+  expect((await post(3, "nobody's-key-nobody's-key-nobody's")).status).toBe(401);
+  await eventually(async () => (await late.get("/readyz")).status === 503, "it calls itself ready");
+  expect((await late.get("/healthz")).status).toBe(200);
+  door = await openTcpDoor(engine.socketPath, port);
+  const counted = async () => {
+    const answer = await fetch(`${late.app.url}/api/v1/runs/early`, { headers: asAdmin });
+    return ((await answer.json()) as { counts?: { spans?: number } }).counts?.spans;
+  };
+  await eventually(async () => (await counted()) === 3, "what was accepted is not there");
+  await eventually(async () => (await late.get("/readyz")).status === 200, "it is not ready again");
+  await late.remove();
+}, 90_000);
+
+test("with two addresses of a store, one may be away", async () => {
+  const other = await openTcpDoor(engine.socketPath);
+  const both = await createTestApp({ storeUrl: `${door.url}, ${other.url}`, storeGuestUser: "guest" });
+  const post = async (at: number) => {
+    const batch = toBatchText(`t${at}`, [{ id: `t${at}`, parent: null, name: "step", at }]);
+    expect((await both.post("/v1/runs/either/traces?wait=1", batch)).status).toBe(202);
+  };
+  await post(0);
+  door.close();
+  await post(1);
+  door = await openTcpDoor(engine.socketPath, port);
+  other.close();
+  await post(2);
+  const { body } = await both.get("/api/v1/runs/either");
+  expect(body).toMatchObject({ counts: { spans: 3 } });
+  await both.remove();
 }, 60_000);

@@ -1,6 +1,7 @@
 // As much of Helm's templates as the chart uses: values, `if`, `range` over a map, `toYaml`, `quote`, `default`,
-// `nindent`, and the dashes that eat white space. Anything else is an error, so that the chart stays this simple.
+// `nindent`, `sha256sum`, and the dashes that eat white space. Anything else is an error, so that the chart stays this simple.
 
+import { createHash } from "node:crypto";
 import { stringify } from "yaml";
 
 export type Scope = Readonly<Record<string, unknown>>;
@@ -62,6 +63,7 @@ function apply(pipe: string, value: unknown, scope: Scope, root: Scope): unknown
   if (name === "quote") return JSON.stringify(String(value));
   if (name === "default") return value === "" || value === undefined ? toValue(argument, scope, root) : value;
   if (name === "nindent") return `\n${String(value).replaceAll(/^/gm, " ".repeat(Number(argument)))}`;
+  if (name === "sha256sum") return createHash("sha256").update(String(value)).digest("hex");
   throw new Error(`the chart may not use ${name}`);
 }
 

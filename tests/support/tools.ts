@@ -1,4 +1,4 @@
-// Programs that some tests drive but npm cannot install: a real browser, a real NATS server and a real proxy.
+// Programs that some tests drive but npm cannot install: a real browser, a real NATS server and real proxies.
 // A test asks `findTool` and skips itself when there is none; `npm test` says so in one loud line.
 
 import { accessSync, constants } from "node:fs";
@@ -15,6 +15,7 @@ export interface Tool {
 export const tools = {
   chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium", usedBy: "browser tests" },
   nginx: { names: ["nginx"], debian: "nginx", usedBy: "tests of the proxy file" },
+  haproxy: { names: ["haproxy"], debian: "haproxy", usedBy: "tests of the balancer file" },
   nats: { names: ["nats-server"], debian: "nats-server", usedBy: "tests of several collectors" },
 } as const satisfies Record<string, Tool>;
 

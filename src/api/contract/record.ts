@@ -150,7 +150,7 @@ export type EventRow = Static<typeof EventRow>;
 export const EventPath = Type.Object({
   id: Type.String({ minLength: 1 }),
   event: Type.String({
-    pattern: "^\\d{1,18}\\.\\d{1,10}$",
+    pattern: "^(?:\\w{1,64}-)?\\d{1,18}\\.\\d{1,10}$",
     description: "The `id` of an event, a log line or a param.",
   }),
 });

@@ -1,6 +1,13 @@
 // Lists of what a run received: logs, params, files, faults.
 
-import { type ApiContext, decodeTextCursor, encodeCursor, resolveRun, toBigInt } from "#api/context.ts";
+import {
+  type ApiContext,
+  decodePlaceCursor,
+  decodeTextCursor,
+  encodeCursor,
+  resolveRun,
+  toBigInt,
+} from "#api/context.ts";
 import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -18,7 +25,7 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
     const wanted: records.LogFilter = {
       groups: groupKeysOf(run),
       limit: query.limit ?? limitDefault,
-      after: decodeTextCursor(query.cursor, 3),
+      after: decodePlaceCursor(query.cursor),
       fromNs: toBigInt(query.from_ns),
       toNs: toBigInt(query.to_ns),
       levels: query.level ?? [],
@@ -30,8 +37,10 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
     };
     const { rows, levels } = await records.listLogs(context.sources, wanted);
     return {
-      logs: rows.map(({ jpos: _, jrow: __, cut_from, ...row }) => (cut_from === 0 ? row : { ...row, cut_from })),
-      next: nextCursor(rows, wanted.limit, (row) => [row.ts_ns, row.jpos, row.jrow]),
+      logs: rows.map(({ collector: _, jpos: __, jrow: ___, cut_from, ...row }) =>
+        cut_from === 0 ? row : { ...row, cut_from },
+      ),
+      next: nextCursor(rows, wanted.limit, (row) => byPlace(row.ts_ns, row)),
       levels,
       as_of: asOf,
     };
@@ -84,7 +93,7 @@ async function answerFaults(
     workspace,
     groups,
     limit: query.limit ?? limitDefault,
-    after: decodeTextCursor(query.cursor, 3),
+    after: decodePlaceCursor(query.cursor),
     fromNs: toBigInt(query.from_ns),
     toNs: toBigInt(query.to_ns),
     codes: query.code ?? [],
@@ -93,7 +102,7 @@ async function answerFaults(
   const { rows, codes } = await records.listFaults(context.sources, wanted);
   return {
     faults: rows.map((row) => toFaultRow(row, runId)),
-    next: nextCursor(rows, wanted.limit, (row) => [row.received_ns, row.jpos, row.jrow]),
+    next: nextCursor(rows, wanted.limit, (row) => byPlace(row.received_ns, row)),
     codes,
     as_of: asOf,
   };
@@ -101,7 +110,10 @@ async function answerFaults(
 
 type FoundFault = Awaited<ReturnType<typeof records.listFaults>>["rows"][number];
 
-function toFaultRow({ group_key, jpos: _, jrow: __, place, ...fault }: FoundFault, runId: string | null): FaultRow {
+function toFaultRow(
+  { group_key, collector: _, jpos: __, jrow: ___, place, ...fault }: FoundFault,
+  runId: string | null,
+): FaultRow {
   const run = runId ?? (group_key === "" ? null : parseGroupKey(group_key).ownId);
   return { ...fault, run, place: JSON.parse(place) as FaultRow["place"] };
 }
@@ -119,8 +131,12 @@ export function byTime(row: { readonly ts_ns: string; readonly seq: string; read
   return [row.ts_ns, row.seq, row.tie];
 }
 
-export function byArrival(row: { readonly jpos: string; readonly jrow: number }): (string | number)[] {
-  return [row.jpos, row.jrow];
+/** By a time, and records of one moment by where they came from. */
+export function byPlace(
+  timeNs: string,
+  row: { readonly collector: string; readonly jpos: string; readonly jrow: number },
+): (string | number)[] {
+  return [timeNs, row.collector, row.jpos, row.jrow];
 }
 
 export function nextCursor<R>(rows: readonly R[], limit: number, key: (row: R) => (string | number)[]): string | null {

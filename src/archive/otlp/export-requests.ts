@@ -27,12 +27,12 @@ export async function* exportRequests(store: Store, run: FoundRun, signal: Abort
   const builders = createBuilders();
   const sizes = await readRecordSizes(store, groups, { signal });
   for (let at = 0; at < sizes.length; ) {
-    const from = sizes[at]?.jpos ?? "0";
+    const from = sizes[at] as (typeof sizes)[number];
     let to = from;
     let rows = 0;
     for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
-      to = sizes[at]?.jpos ?? to;
-      rows += sizes[at]?.rows ?? 0;
+      to = sizes[at] as typeof to;
+      rows += to.rows;
     }
     yield* toRequests(() => converter, streamRecords(store, groups, { from, to }, { signal }), builders);
   }

@@ -62,10 +62,6 @@ export class BatchLedger {
     this.isWarm = true;
   }
 
-  forgetAll(): void {
-    this.kept.clear();
-  }
-
   forget(groupKeys: ReadonlySet<string>): void {
     for (const [id, { groupKey }] of this.kept) if (groupKeys.has(groupKey)) this.kept.delete(id);
   }

@@ -96,10 +96,6 @@ export class CirronMemory {
   forget(groupKeys: ReadonlySet<string>): void {
     for (const state of this.workspaces.values()) state.forget(groupKeys);
   }
-
-  forgetAll(): void {
-    for (const state of this.workspaces.values()) state.forgetAll();
-  }
 }
 
 function findLeaving(

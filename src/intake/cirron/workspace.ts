@@ -177,17 +177,6 @@ export class CirronWorkspace {
     this.ledger.forget(groupKeys);
   }
 
-  /** Everything that is known is stored, and is read from there again: another collector may have changed it. */
-  forgetAll(): void {
-    for (const [at, component] of [...this.components.entries()]) {
-      this.away.add(component);
-      this.drop(at);
-    }
-    this.rotate(Number.MAX_SAFE_INTEGER);
-    this.rotate(Number.MAX_SAFE_INTEGER);
-    this.ledger.forgetAll();
-  }
-
   /** A group of an older release, which stored no component: it is made of the group's rows, and told with what comes next. */
   takeStoredGroup({ groupKey, rows, sources, runOverrides, told, aliases }: StoredGroupRows): void {
     if (this.components.ofKey(groupKey) !== undefined) return;

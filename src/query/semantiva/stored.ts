@@ -8,6 +8,8 @@ import type { LifecycleRow, NodeRow } from "#store/reader/pipelines.ts";
 
 interface Arrived {
   readonly event_id: string;
+  readonly received_ns: bigint;
+  readonly collector: string;
   readonly jpos: number;
   readonly jrow: number;
 }
@@ -26,7 +28,8 @@ export function compareLifecycle(a: LifecycleRow, b: LifecycleRow): number {
 }
 
 function compareArrival(a: Arrived, b: Arrived): number {
-  return a.jpos - b.jpos || a.jrow - b.jrow;
+  if (a.received_ns !== b.received_ns) return a.received_ns < b.received_ns ? -1 : 1;
+  return compareText(a.collector, b.collector) || a.jpos - b.jpos || a.jrow - b.jrow;
 }
 
 /** Each record once: until the store has merged its parts, a record may stand in it twice. */

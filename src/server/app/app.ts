@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
 import { FileBody, type Handlers } from "#api/handler.ts";
@@ -11,22 +12,21 @@ import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
 import { writeBackup } from "#archive/backup.ts";
 import { nowNs } from "#base/clock.ts";
-import { defaultJsonLimits } from "#base/json/value.ts";
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
 import { ownArrival } from "#intake/input.ts";
-import { defaultIntakeLimits } from "#intake/intake-state.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { AppliedInput, Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
-import { type Collector, type CollectorOptions, openCollector } from "#server/collector/collector.ts";
+import { type Collector, openCollector } from "#server/collector/collector.ts";
 import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
+import { renameCollector } from "#server/collector/identity.ts";
 import { createKeyStore } from "#server/collector/key-store.ts";
 import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
@@ -39,14 +39,15 @@ import type { Log } from "#server/log.ts";
 import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
-import { type Neighbours, openNeighbours } from "#server/peers/neighbours.ts";
+import { SharedDeletions } from "#server/peers/deletions.ts";
+import { type Neighbours, type NeighboursOptions, openNeighbours } from "#server/peers/neighbours.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
-import { openBlobs, toStoreAddress } from "./backends.ts";
+import { toCollectorOptions } from "./collector-options.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
-import { configuredAgeMs, createRetention } from "./retention.ts";
+import { configuredAgeMs, createRetention, type Retention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
 
 export interface App {
@@ -61,7 +62,13 @@ export interface App {
   close(): Promise<void>;
 }
 
-const drainMs = 8000;
+/** Within the ten seconds that supervisors leave a process. */
+const closeMs = 9000;
+const closeMsMin = 100;
+/** Of these, what is kept for storing what was accepted. */
+const storeMs = 4000;
+
+type Closer = (leftMs: number) => Promise<void>;
 
 export async function openApp(config: Config, log: Log): Promise<App> {
   const commands = createCommandRoom();
@@ -72,10 +79,12 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     listeners: [commands.listener],
     wrapStore: times.wrap,
   });
-  const closers: (() => Promise<void>)[] = [() => collector.close(drainMs)];
+  const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin)];
   try {
-    const neighbours = config.busUrl === "" ? null : openNeighbours({ collector, config, log, metrics });
+    const neighbours = await meetNeighbours({ collector, config, log, metrics });
     closers.unshift(async () => neighbours?.close());
+    const deletions = openDeletions(collector, neighbours, log);
+    closers.unshift(() => deletions.close());
     const control = await commands.open(collector, toCommandOptions(collector, neighbours, log));
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
@@ -110,13 +119,13 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => health.problems(), degraded, drained: () => collector.drained() },
       handlers: {
-        ...createHandlers(createContext({ collector, control, config, neighbours, doors: () => doors })),
+        ...createHandlers(createContext({ collector, deletions, control, config, neighbours, doors: () => doors })),
         ...createOwnHandlers(collector, config.dataDir),
         health: () => health.answer(),
       },
       webDir: webDir(),
     });
-    closers.unshift(() => http.close(drainMs));
+    closers.unshift((leftMs) => http.close(leftMs - storeMs));
     doors = await openXtrackDoors({
       ...{ config, unfinished, access: http.access, intake: toXtrackIntake(collector), desk: control },
       onRefused: (reason, address) => refused.note(reason, address),
@@ -126,12 +135,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, intake, http });
     closers.unshift(() => otlp.close());
     neighbours?.start({ control, keys, onFolded: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
-    const retention = createRetention({
-      collector,
-      ages: config,
-      order: (order) => orderShared(collector, neighbours, order),
-      onTrouble: (cause) => log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour."),
-    });
+    const retention = startRetention(collector, deletions, config, log);
     closers.unshift(() => retention.close());
     const xtrack = doors.addresses.map((address) =>
       "path" in address ? address.path : `${address.host}:${address.port}`,
@@ -164,8 +168,42 @@ function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Fo
   return openForwarder({ collector, dataDir: config.dataDir, receiver, log });
 }
 
-async function closeAll(closers: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const close of closers) await close();
+function startRetention(collector: Collector, deletions: Deletions, ages: Config, log: Log): Retention {
+  const onTrouble = (cause: unknown) =>
+    log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour.");
+  return createRetention({ collector, ages, order: (order) => deletions.order(order), onTrouble });
+}
+
+async function meetNeighbours(
+  parts: Omit<NeighboursOptions, "onTwin"> & { readonly config: Config },
+): Promise<Neighbours | null> {
+  const { collector, config, log } = parts;
+  if (config.busUrl === "") return null;
+  const neighbours = openNeighbours({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
+  await neighbours.introduced();
+  return neighbours;
+}
+
+/** Nothing accepted is lost: what this process has not stored is in its folder, which has a name of its own from now on. */
+async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Promise<void> {
+  await renameCollector(dataDir);
+  log.fatal(
+    { collector: id },
+    "Another process runs as this collector, from the same data folder's copy. This one ends; started again, it is a collector of its own.",
+  );
+  process.exit(twinExitCode);
+}
+
+/** Temporary failure, in the words of sysexits.h: a supervisor should start it again. */
+const twinExitCode = 75;
+
+/** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  const endMs = performance.now() + closeMs;
+  for (const close of closers) {
+    const leftMs = Math.max(closeMsMin, endMs - performance.now());
+    await Promise.race([close(leftMs), sleep(leftMs, undefined, { ref: false })]);
+  }
 }
 
 /** With other collectors a command's id says which of them owns it. */
@@ -173,29 +211,6 @@ function toCommandOptions(collector: Collector, neighbours: Neighbours | null, l
   const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
   if (neighbours === null) return { onTrouble };
   return { onTrouble, others: neighbours.others, createId: () => toOwnedId(randomUUID(), collector.id) };
-}
-
-function toCollectorOptions(config: Config, log: Log): CollectorOptions {
-  const shares = shareMemory(config.memoryBudgetBytes);
-  return {
-    dataDir: config.dataDir,
-    store: toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again")),
-    openBlobs: () => openBlobs(config),
-    sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
-    json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
-    lineBytesMax: config.lineBytesMax,
-    stepNames: config.otlpSteps,
-    journalBudgetBytes: config.journalBudgetBytes,
-    journalSegmentBytes: config.journalSegmentBytes,
-    pendingBytesMax: shares.pendingBytes,
-    liveBytesMax: shares.liveBytes,
-    intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
-    onTrouble: (message, cause) => log.warn({ err: cause }, message),
-    onFatal: (cause) => {
-      log.fatal({ err: cause }, "Something that must not happen did; the process ends and loses nothing accepted.");
-      process.exit(70);
-    },
-  };
 }
 
 /** Subscribers are told of every step of a command, as it stands after it. */
@@ -225,8 +240,19 @@ function toXtrackPlace({ xtrackAddress }: Config, doors: XtrackDoors | null): Xt
   return bound ?? (xtrackAddress === "off" ? null : xtrackAddress);
 }
 
-function orderShared(collector: Collector, neighbours: Neighbours | null, order: DeletionOrder): Promise<Receipt> {
-  return neighbours === null ? orderDeletion(collector, order) : neighbours.deletions.order(order);
+interface Deletions {
+  order(order: DeletionOrder): Promise<Receipt>;
+  close(): Promise<void>;
+}
+
+/** A store of its own is asked directly; on one that others may use too, an order says what it covers. */
+function openDeletions(collector: Collector, neighbours: Neighbours | null, log: Log): Deletions {
+  if (collector.store.kind === "embedded")
+    return { order: (order) => orderDeletion(collector, order), close: () => Promise.resolve() };
+  const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
+  const shared = neighbours?.deletions ?? new SharedDeletions({ collector, link: null, onTrouble });
+  shared.start();
+  return shared;
 }
 
 /** Is asked for every run without an end, so it says soon that nobody is connected. */
@@ -247,13 +273,14 @@ function toPresence(
 
 interface ContextParts {
   readonly collector: Collector;
+  readonly deletions: Deletions;
   readonly control: Control;
   readonly config: Config;
   readonly neighbours: Neighbours | null;
   doors(): XtrackDoors | null;
 }
 
-function createContext({ collector, control, config, neighbours, doors }: ContextParts): ApiContext {
+function createContext({ collector, deletions, control, config, neighbours, doors }: ContextParts): ApiContext {
   const sources = createSources({
     store: collector.store,
     blobs: collector.blobs,
@@ -296,7 +323,7 @@ function createContext({ collector, control, config, neighbours, doors }: Contex
     },
     async deleteRuns(workspace, runs, author) {
       const orders = runs.map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-      const { position } = await orderShared(collector, neighbours, { workspace, runs: orders, author });
+      const { position } = await deletions.order({ workspace, runs: orders, author });
       await collector.queryable(position);
     },
   };

@@ -68,6 +68,9 @@ export function createHealth(options: HealthOptions): Health {
     count(counts, protocol, entry, metrics);
   });
   const look = async () => {
+    // Before the store is asked: one that hangs is what these tell of.
+    lag.note(collector.sequencer.position.durable);
+    setGauges(options, lag);
     storeUp = await collector.store.ping();
     push(history.events, rate.perSecond());
     push(history.lagMs, lag.lagMs(collector.writer.stored));
@@ -75,7 +78,6 @@ export function createHealth(options: HealthOptions): Health {
     // The count reads every range of sequence numbers, so it is taken once a minute.
     if (storeUp && looks++ % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
     for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, missing);
-    setGauges(options, lag);
     await collector.journal.probe();
     tell(problems());
   };

@@ -1,5 +1,5 @@
 // Runs that nothing arrived for in a workspace's time of keeping are deleted, in the same way as by a person, and the
-// audit says so. Looked at when the server starts and every hour. What was set by the API stands over the configuration.
+// audit says so. Looked at when the server starts and every hour, by one of the collectors of a store. What was set by the API stands over the configuration.
 
 import { nowNs as systemNowNs } from "#base/clock.ts";
 import type { Age } from "#config/kinds.ts";
@@ -7,6 +7,7 @@ import type { Config } from "#config/settings.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
+import { takeLease } from "#store/lease.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 
@@ -32,14 +33,15 @@ export interface Retention {
 }
 
 const everyMs = 3_600_000;
+const leaseMs = 3_000_000;
 const dayMs = 86_400_000;
 /** A deletion holds intake back while it is carried out, so a great many runs go in several. */
 const runsAtOnce = 200;
 
 export function createRetention(options: RetentionOptions): Retention {
-  let under = sweepRetention(options, systemNowNs()).catch(options.onTrouble);
+  let under = sweepForAll(options).catch(options.onTrouble);
   const timer = setInterval(() => {
-    under = under.then(() => sweepRetention(options, systemNowNs())).catch(options.onTrouble);
+    under = under.then(() => sweepForAll(options)).catch(options.onTrouble);
   }, everyMs);
   timer.unref();
   return {
@@ -48,6 +50,19 @@ export function createRetention(options: RetentionOptions): Retention {
       await under;
     },
   };
+}
+
+/** One of the collectors of a store does it for all, and keeps the others from doing it again within the hour. */
+async function sweepForAll(options: RetentionOptions): Promise<void> {
+  const { store, id } = options.collector;
+  const lease = await takeLease(store, "retention", id, leaseMs);
+  if (lease === null) return;
+  try {
+    await sweepRetention(options, systemNowNs());
+  } catch (cause) {
+    await lease.release();
+    throw cause;
+  }
 }
 
 /** Returns how many runs were deleted. */

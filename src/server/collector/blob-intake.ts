@@ -43,7 +43,7 @@ export async function createBlobRoom(
   onTrouble: (cause: unknown) => void,
 ): Promise<BlobRoom> {
   const room = new Room(collector, blobs, limits.bytesMax, onTrouble);
-  await room.restore();
+  await collector.onceJoined(() => room.restore());
   collector.onApplied(({ applied }) => {
     // A blob waits for the span that it belongs to.
     if (applied.parts.some(({ table }) => table === "spans")) room.look();

@@ -2,10 +2,8 @@
 // the order that loses nothing: store and its lock first, then open plans, then the state, then the journal's
 // rest. Only after that does anything listen.
 
-import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { nodeFiles } from "#base/files.ts";
 import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
@@ -26,20 +24,19 @@ import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
 import { StoreOutage } from "#store/outage.ts";
-import { readJoins } from "#store/reader/joins.ts";
-import { hasGroups, readRunNames } from "#store/reader/restore.ts";
-import { fillInBackground, isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { blockMaker } from "#store/writer/blocks.ts";
+import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
-import { finishOpenPlans, StoreWriter } from "#store/writer/writer.ts";
+import { readOpenPlans, StoreWriter } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
+import { begin, fillIds, submitAgain } from "./begin.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
+import { lockFolder } from "./folder-lock.ts";
+import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
 import { LentRows } from "./lent-rows.ts";
-import { readOutline } from "./outline.ts";
-import { upgradeGroups } from "./upgrade.ts";
+import { meetStore } from "./store-meeting.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -101,6 +98,11 @@ export interface Collector {
   retryAside(positions: readonly number[] | null): Promise<number>;
   /** Resolves when everything up to a journal position can be queried. */
   queryable(position: number): Promise<void>;
+  /**
+   * Reads from the store what a part of the server begins with. Resolves when that is done; at once if the store did not
+   * answer when this collector was opened: then it is done as soon as it does.
+   */
+  onceJoined(task: () => Promise<void>): Promise<void>;
   /** Resolves when nothing that was accepted so far waits. */
   drained(): Promise<void>;
   close(deadlineMs: number): Promise<void>;
@@ -109,39 +111,44 @@ export interface Collector {
 export async function openCollector(options: CollectorOptions): Promise<Collector> {
   const { dataDir } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
   const created = await createStore(options.store);
   const store = options.wrapStore?.(created) ?? created;
-  try {
-    await migrate(store);
-    return await openWithStore(options, store);
-  } catch (cause) {
+  const close = async (): Promise<void> => {
     await store.close();
+    lock?.release();
+  };
+  try {
+    return await openWithStore(options, store, close);
+  } catch (cause) {
+    await close();
     throw cause;
   }
 }
 
-async function openWithStore(options: CollectorOptions, store: Store): Promise<Collector> {
+async function openWithStore(
+  options: CollectorOptions,
+  store: Store,
+  closeStore: () => Promise<void>,
+): Promise<Collector> {
   const { dataDir } = options;
-  const id = await readCollectorId(join(dataDir, "collector"));
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
-  const storedTo = await finishOpenPlans(outbox, store, { onTrouble });
-  const journal = await createJournal({
-    dir: join(dataDir, "journal"),
-    budgetBytes: options.journalBudgetBytes,
-    ...(options.journalSegmentBytes === undefined ? {} : { segmentBytesMax: options.journalSegmentBytes }),
-    positionMin: storedTo + 1,
-  });
+  const { position: storedTo, plans } = await readOpenPlans(outbox);
+  const journal = await openJournal(options, storedTo + 1);
   const damage = new JournalDamage(journal, storedTo);
-  const isFresh = !(await hasGroups(store));
-  const idsFilled = (await isFilled(store)) ? Promise.resolve() : untilDone(() => fillInBackground(store));
-  idsFilled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
+  const durable = journal.state().nextPosition - 1;
+  let closing = false;
+  const isClosing = (): boolean => closing;
+  const met = await meetStore(store, { dataDir, position: durable }, { onTrouble: options.onTrouble, isClosing });
+  const { notes, isFresh } = met;
+  const { id } = notes.identity;
+  const idsFilled = fillIds(options, store, met);
   const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
-  applier.state.joins.replace(await readJoins(store));
-  // A deletion that was interrupted is finished before anything is remembered.
   const blobs = await options.openBlobs();
-  await removeHidden({ store, blobs });
-  const storedListeners: StoredListener[] = [];
+  // A deletion that was interrupted is finished before anything is remembered; on a shared store by its order.
+  if (store.kind === "embedded") await removeHidden({ store, blobs });
+  const storedListeners: StoredListener[] = [(to) => notes.stored(to)];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
     lent.stored(to);
@@ -151,13 +158,12 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
   const writer = new StoreWriter(
     outbox,
     store,
-    blockMaker,
-    writerOptions(options, id, journal, { onTrouble, onStored }),
+    createBlockMaker(id),
+    writerOptions(options, `${id}-${notes.identity.epoch}`, journal, { onTrouble, onStored }),
     storedTo,
   );
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
   const listeners = [...(options.listeners ?? [])];
-  let closing = false;
   // What a closed store interrupts is in the journal, and the next start goes on with it.
   const onFatal = (cause: unknown): void => {
     if (!closing) options.onFatal(cause);
@@ -169,50 +175,45 @@ async function openWithStore(options: CollectorOptions, store: Store): Promise<C
     for (const listener of listeners) listener(entry);
     lent.forgotten(hub.keptFrom - 1);
     const deleted = deletedBy(input);
-    if (deleted !== null) carryOut(collector, deleted, position, () => closing).catch(onFatal);
+    if (deleted !== null)
+      carryOut(collector, deleted, position, {
+        isClosing,
+        onTrouble: (cause) => options.onTrouble("The store does not delete rows; it is asked again.", cause),
+      });
   };
-  const durable = journal.state().nextPosition - 1;
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const setAside = new SetAside(dataDir, nodeFiles, options.onTrouble);
   const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, {
     onApplied,
     onFatal,
   });
+  const joined = Promise.withResolvers<void>();
   const quiet = watchForQuiet(() => sequencer.position.applied);
   const onClose = (): void => {
     closing = true;
     clearInterval(quiet);
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub },
-    ...{ listeners, storedListeners, setAside, damage, onClose },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes },
+    ...{ listeners, storedListeners, onClose, closeStore, onTrouble: options.onTrouble },
+    ...{ joined: joined.promise, isJoined: met.later === null },
   });
-  await recover(sequencer, setAside);
-  for (const sentence of damage.sentences()) options.onTrouble(sentence, undefined);
-  if (!isFresh)
-    warmUp(collector, idsFilled, () => closing).catch((cause) => {
-      if (!closing) options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
-    });
+  const begun = begin(collector, { met, plans, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);
+  if (met.later === null) await begun;
+  else begun.catch(onFatal);
   return collector;
+}
+
+function openJournal(options: CollectorOptions, positionMin: number): Promise<Journal> {
+  const { dataDir, journalBudgetBytes: budgetBytes, journalSegmentBytes: segmentBytesMax } = options;
+  const sizes = { budgetBytes, ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }) };
+  return createJournal({ dir: join(dataDir, "journal"), ...sizes, positionMin });
 }
 
 /** An hour's outage makes a dozen log lines, not a thousand. */
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (Number.isInteger(Math.log2(attempt)))
     options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
-}
-
-async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
-  setAside.beginReplay();
-  await sequencer.recover();
-  setAside.endReplay();
-  await setAside.retry((input) => submitAgain(sequencer, input));
-}
-
-async function submitAgain(sequencer: Sequencer, input: Input): Promise<void> {
-  const again = sequencer.submit(input);
-  if (typeof again === "string") throw new StoreOutage("overloaded", `There is no room for a record: ${again}.`);
-  await again.durable;
 }
 
 /** Gives memory back once after every stretch of work, when nothing has come for a while. */
@@ -228,17 +229,6 @@ function watchForQuiet(applied: () => number): NodeJS.Timeout {
     }
     last = now;
   }, quietMs).unref();
-}
-
-/** Goes on while the collector works. */
-async function warmUp(collector: Collector, idsFilled: Promise<void>, isClosing: () => boolean): Promise<void> {
-  const { store, applier, hub } = collector;
-  for await (const { name } of readRunNames(store)) hub.know(name);
-  hub.warm();
-  await idsFilled;
-  applier.state.warm(await readOutline(store));
-  // Also when an upgrade was interrupted; where nothing is to be done it is one question.
-  await upgradeGroups(collector, isClosing);
 }
 
 function createApplier(
@@ -266,12 +256,12 @@ function createApplier(
 
 function writerOptions(
   options: CollectorOptions,
-  collector: string,
+  tokenPrefix: string,
   journal: Journal,
   hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: StoredListener },
 ) {
   return {
-    collector,
+    tokenPrefix,
     lingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
@@ -288,15 +278,22 @@ function writerOptions(
 
 type Parts = Omit<
   Collector,
-  "onApplied" | "onStored" | "submit" | "change" | "retryAside" | "queryable" | "drained" | "close"
+  "onApplied" | "onStored" | "onceJoined" | "submit" | "change" | "retryAside" | "queryable" | "drained" | "close"
 > & {
   readonly listeners: ((applied: AppliedInput) => void)[];
   readonly storedListeners: StoredListener[];
+  readonly notes: ProgressNotes;
+  /** Settles when the store has answered and what the journal held is applied. */
+  readonly joined: Promise<void>;
+  /** The store answered when the collector was opened. */
+  readonly isJoined: boolean;
+  onTrouble(message: string, cause: unknown): void;
+  closeStore(): Promise<void>;
   onClose(): void;
 };
 
 function assemble(parts: Parts): Collector {
-  const { sequencer, writer, journal, store, listeners } = parts;
+  const { sequencer, writer, journal, listeners } = parts;
   const submit = (input: Input, decoded?: Decoded): Submitted => sequencer.submit(input, decoded);
   const drained = async (): Promise<void> => {
     await sequencer.drained();
@@ -310,14 +307,23 @@ function assemble(parts: Parts): Collector {
     onStored: (listener) => parts.storedListeners.push(listener),
     change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
     retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitAgain(sequencer, input)),
+    async onceJoined(task) {
+      if (parts.isJoined) {
+        await task();
+        return;
+      }
+      const retold = (cause: unknown): void => parts.onTrouble("Something could not be read from the store.", cause);
+      parts.joined.then(() => untilDone(task)).catch(retold);
+    },
     async queryable(position) {
       await writer.storedUpTo(position);
     },
     async close(deadlineMs) {
       parts.onClose();
       await writer.close(deadlineMs);
+      await parts.notes.close();
       await journal.close();
-      await store.close();
+      await parts.closeStore();
       await parts.blobs.close();
     },
   };
@@ -332,12 +338,4 @@ async function submitChange(
   const submitted = sequencer.submit(toChangeInput(changes, workspace, author));
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   return submitted.applied;
-}
-
-async function readCollectorId(path: string): Promise<string> {
-  const known = await readDurable(nodeFiles, path);
-  if (known !== undefined) return new TextDecoder().decode(known);
-  const id = randomUUID().slice(0, 8);
-  await writeDurably(nodeFiles, path, [new TextEncoder().encode(id)]);
-  return id;
 }

@@ -55,13 +55,15 @@ export function createCommandRoom(): CommandRoom {
         for (const news of toWorkerNews(applied.parts, input.workspace, runOf)) control.observe(news);
         control.fold(toSteps(applied.state));
       };
-      await collector.drained();
-      control.fold(await readCommandSteps(collector.store));
-      for (const news of early.splice(0)) {
-        const runId = runOf(news.runId);
-        if (runId !== undefined) control.observe({ ...news, runId });
-      }
-      control.ready();
+      await collector.onceJoined(async () => {
+        await collector.drained();
+        control.fold(await readCommandSteps(collector.store));
+        for (const news of early.splice(0)) {
+          const runId = runOf(news.runId);
+          if (runId !== undefined) control.observe({ ...news, runId });
+        }
+        control.ready();
+      });
       return control;
     },
   };

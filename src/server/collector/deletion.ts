@@ -3,6 +3,7 @@
 // else goes on. So importing again restores the run, and a live job starts it anew.
 
 import { dirname } from "node:path/posix";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ProtocolApplier } from "#intake/applier.ts";
 import { type DeletedRun, toDeletionInput } from "#intake/changes.ts";
 import type { Receipt, Sequencer } from "#intake/sequencer.ts";
@@ -10,7 +11,6 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { deleteBlobRows, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
-import { untilDone } from "./intake-store.ts";
 
 interface Parts {
   readonly store: Store;
@@ -37,41 +37,50 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
  * Removes what an order has hidden, once everything before it is stored. The engine may go away in the middle: then it is
  * done again, or finished at the next start when the collector closes meanwhile.
  */
-export function carryOut(
-  collector: Parts,
-  runs: readonly DeletedRun[],
-  position: number,
-  isClosing: () => boolean,
-): Promise<void> {
+export function carryOut(collector: Parts, runs: readonly DeletedRun[], position: number, hooks: Hooks): void {
   const groupKeys = runs.flatMap((run) => run.groupKeys);
-  const removal = remove(collector, position, isClosing).then((isDone) => {
-    if (isDone) collector.applier.state.forget(groupKeys);
+  const removal = remove(collector, position, hooks).then((isDone) => {
+    if (isDone) collector.applier.forget(groupKeys);
   });
   collector.applier.state.leave(groupKeys, removal);
-  return removal;
 }
 
-async function remove(collector: Parts, position: number, isClosing: () => boolean): Promise<boolean> {
-  try {
-    await untilDone(async () => {
-      await collector.writer.storedUpTo(position);
-      await removeHidden(collector);
-    }, isClosing);
-    return true;
-  } catch (error) {
-    if (isClosing()) return false;
-    throw error;
+interface Hooks {
+  isClosing(): boolean;
+  onTrouble(cause: unknown): void;
+}
+
+const retryMsMax = 60_000;
+
+function remove(collector: Parts, position: number, hooks: Hooks): Promise<boolean> {
+  return untilTaken(async () => {
+    await collector.writer.storedUpTo(position);
+    await removeHidden(collector);
+  }, hooks);
+}
+
+/** A store that refuses (a replica is down, a limit, a right) may do it later. False when the process ends before that. */
+export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promise<boolean> {
+  for (let attempt = 1; !hooks.isClosing(); attempt++) {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (hooks.isClosing()) break;
+      if (Number.isInteger(Math.log2(attempt))) hooks.onTrouble(error);
+      await sleep(Math.min(retryMsMax, 50 * 2 ** attempt), undefined, { ref: false });
+    }
   }
+  return false;
 }
 
 /** Also at start, for a deletion that was interrupted. Blobs go first: without its groups a run is not found again. */
 export async function removeHidden({ store, blobs }: Pick<Parts, "store" | "blobs">): Promise<void> {
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;
-  for (const objectKey of await readObjectKeys(store, hidden)) await blobs.deletePrefix(`${dirname(objectKey)}/`);
-  await deleteBlobRows(store, hidden);
-  await deleteGroups(
-    store,
-    hidden.map(({ group_key }) => group_key),
-  );
+  const keys = hidden.map(({ group_key }) => group_key);
+  const all = { keys, runs: hidden.map(({ run_id }) => run_id), cover: "1", beforeNs: null };
+  for (const objectKey of await readObjectKeys(store, all)) await blobs.deletePrefix(`${dirname(objectKey)}/`);
+  await deleteBlobRows(store, all);
+  await deleteGroups(store, keys);
 }

@@ -28,7 +28,7 @@ export async function foldForeign(collector: Collector, batches: readonly Foreig
     const keys = new Set(some.map(({ groupKey }) => groupKey));
     const related = await findRelated(collector, state, keys);
     for (const { groupKey } of isCopied) related.add(groupKey);
-    if (related.size === 0 || applier.isHeld) continue;
+    if (related.size === 0) continue;
     await foldGroups(collector, state, related, isCopied);
   }
 }
@@ -85,7 +85,7 @@ async function foldGroups(
     if (at !== undefined) for (const own of state.components.get(at).groupKeys) keys.add(own);
   }
   const groups = await Promise.all([...keys].map((key) => readStoredGroup(store, key)));
-  if (collector.applier.isHeld) return;
+  if (collector.applier.state.isLeaving(keys)) return;
   const isStale = (component: Component): boolean => component.position > writer.stored;
   const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
   // Something came meanwhile: whoever stores it is told of it again.

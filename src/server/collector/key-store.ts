@@ -2,11 +2,13 @@
 
 import type { Scope } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
+import type { Config } from "#config/settings.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hashKey } from "#server/http/keys.ts";
 import type { KeyStore, StoredKey } from "#server/http/ports.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
+import { KeyCopy } from "./key-copy.ts";
 
 export interface DurableKeys extends KeyStore {
   /** Takes over what another collector has stored. */
@@ -23,23 +25,31 @@ function toFixedKey(secret: string, workspace: string): StoredKey[] {
 
 export async function createKeyStore(
   collector: Collector,
-  { adminKey, workspace }: { readonly adminKey: string; readonly workspace: string },
+  { adminKey, workspace, dataDir }: Pick<Config, "adminKey" | "workspace" | "dataDir">,
 ): Promise<DurableKeys> {
   const fixed = toFixedKey(adminKey, workspace);
   const keys = new Map<string, StoredKey>();
+  const copy = collector.store.kind === "embedded" ? null : new KeyCopy(dataDir);
   const fold = (row: StateRow<"keys">): void => {
+    copy?.take(row);
     if (row.revoked === 1) keys.delete(row.key_id);
     else keys.set(row.key_id, { ...fromRow(row), lastUsedNs: keys.get(row.key_id)?.lastUsedNs ?? null });
   };
   collector.onApplied(({ applied }) => {
-    for (const change of applied.state) if (change.table === "keys") fold(change.row);
+    const changed = applied.state.filter((change) => change.table === "keys");
+    for (const { row } of changed) fold(row);
+    if (changed.length > 0) void copy?.write();
   });
-  await collector.drained();
+  for (const row of (await copy?.read()) ?? []) fold(row);
   const reload = async (): Promise<void> => {
-    for (const row of await readStateRows<StateRow<"keys">>(collector.store, "keys"))
-      fold({ ...row, created_ns: BigInt(row.created_ns) });
+    const rows = await readStateRows<StateRow<"keys">>(collector.store, "keys");
+    for (const row of rows) fold({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) });
+    await copy?.write();
   };
-  await reload();
+  await collector.onceJoined(async () => {
+    await collector.drained();
+    await reload();
+  });
   const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {
     await collector.change([toChange(key, revoked), audit(key, revoked, author)], key.workspace, author);
   };

@@ -12,11 +12,11 @@ import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { nodeFiles } from "#base/files.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
-import { readGroupsBetween, streamRecords } from "#store/reader/record-rows.ts";
+import { readGroupsBetween, streamJournal } from "#store/reader/record-rows.ts";
 import { readGroupRows } from "#store/reader/restore.ts";
 
 export interface ForwardOptions {
-  readonly collector: Pick<Collector, "store" | "writer" | "onStored">;
+  readonly collector: Pick<Collector, "id" | "store" | "writer" | "onStored">;
   readonly dataDir: string;
   readonly receiver: Receiver;
   readonly log: Log;
@@ -110,7 +110,7 @@ class Forwarding implements Forwarder {
 
   /** Sends what came in the next journal records, then notes the place. */
   private async forward(): Promise<void> {
-    const { store } = this.options.collector;
+    const { store, id } = this.options.collector;
     const { signal } = this.stop;
     const from = this.position + 1;
     const to = Math.min(this.to, this.position + recordsAtOnce);
@@ -123,7 +123,7 @@ class Forwarding implements Forwarder {
     if (groups.length > 0) {
       const converterOf = await this.readRuns(groups);
       const builders = createBuilders();
-      const rows = streamRecords(store, groups, range, { signal });
+      const rows = streamJournal(store, groups, { collector: id, ...range }, { signal });
       for await (const request of toRequests(converterOf, rows, builders)) await this.post(request);
       for (const request of finish(builders)) await this.post(request);
     }

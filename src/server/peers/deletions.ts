@@ -1,120 +1,247 @@
-// Deleting runs when several collectors write. What comes after an order must not be removed with what came before it,
-// so while one collector removes rows the others accept but apply nothing: each is asked to hold, first stores what it
-// has applied, and goes on with a fresh memory when it is told. Without the bus nobody can be asked, and the order is
-// refused.
+// Deleting runs when several collectors write to one store. Nobody waits for anybody: an order says how far each
+// collector's journal is covered, so what comes after it is safe whenever and by whomever the rows are removed. Others hear
+// of an order over the bus, or read it from the store; then they forget the groups, and remove what they have stored late.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Refusal } from "#api/refusal.ts";
+import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
-import type { Peers } from "#bus/peers.ts";
+import type { Peer, Peers } from "#bus/peers.ts";
 import type { Receipt } from "#intake/sequencer.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { type DeletionOrder, orderDeletion, removeHidden } from "#server/collector/deletion.ts";
+import { type DeletionOrder, untilTaken } from "#server/collector/deletion.ts";
+import { toGroupRow } from "#server/collector/stored-groups.ts";
+import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
+import { readGroupRows } from "#store/reader/restore.ts";
+import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
 
-const holdMs = 10_000;
-/** A collector that deletes and is not heard of for so long has failed; whoever waits for it finishes its work. */
-const patienceMs = 120_000;
-const attemptsMax = 5;
-const retryMs = 1000;
+export interface SharedDeletionsOptions {
+  readonly collector: Collector;
+  /** Null where there is one collector, or no bus between them. */
+  readonly link: { readonly bus: Bus; readonly peers: Peers } | null;
+  onTrouble(message: string, cause: unknown): void;
+}
+
+/** A collector that does not say its position so soon is covered as far as it is known. */
+const positionMs = 1000;
+/** How long another may take to remove rows before this collector does it. */
+const patienceMs = 10_000;
+/** The store is asked for orders that nobody told of: often while the bus is away. */
+const lookMs = 5000;
+const looksWhileConnected = 6;
+/** Clocks may differ, and an order takes a while to be stored. */
+const windowNs = 600n * 1_000_000_000n;
+/** Journals are not kept longer by anybody who means to start again. */
+const startWindowNs = 30n * 86_400n * 1_000_000_000n;
 
 export class SharedDeletions {
-  private readonly bus: Bus;
-  private readonly peers: Peers;
-  private readonly collector: Collector;
-  private readonly onTrouble: (message: string, cause: unknown) => void;
-  /** The collector that this one holds for. */
-  private heldFor: string | null = null;
-  private patience: NodeJS.Timeout | undefined;
-  private isDeleting = false;
+  private readonly options: SharedDeletionsOptions;
+  private readonly timer: NodeJS.Timeout;
+  /** Orders that this process has seen. */
+  private readonly seen = new Set<string>();
+  /** Called when the rows of an order are removed. */
+  private readonly awaited = new Map<string, () => void>();
+  private readonly underWay = new Set<Promise<void>>();
   private turn: Promise<unknown> = Promise.resolve();
+  private looks = 0;
+  private hasLooked = false;
   private closing = false;
 
-  constructor(bus: Bus, peers: Peers, collector: Collector, onTrouble: (message: string, cause: unknown) => void) {
-    this.bus = bus;
-    this.peers = peers;
-    this.collector = collector;
-    this.onTrouble = onTrouble;
-    bus.answer("hold", (_body, from) => this.hold(from));
-    bus.hear("release", (_body, from) => {
-      if (this.heldFor === from) void this.goOn(false);
-    });
+  constructor(options: SharedDeletionsOptions) {
+    this.options = options;
+    const { link, collector } = options;
+    link?.bus.answer("position", () => collector.sequencer.position.durable);
+    link?.bus.hear("deleted", (body) => void this.hear(body as string));
+    link?.bus.hear("removed", (body) => this.awaited.get(body as string)?.());
+    this.timer = setInterval(() => void this.lookNowAndThen(), lookMs).unref();
+  }
+
+  /** What this process has not seen: orders of the time before it, and unfinished ones. */
+  start(): void {
+    void this.look();
+  }
+
+  /** Resolves when what is ordered now is carried out. */
+  async settle(): Promise<void> {
+    await this.look();
+    await Promise.all(this.underWay);
+  }
+
+  /** After the bus was away. */
+  catchUp(): void {
+    void this.look();
   }
 
   /** Resolves when the runs are hidden; one order after the other. */
   order(order: DeletionOrder): Promise<Receipt> {
-    const mine = this.turn.then(() => this.carry(order));
-    this.turn = mine.catch(() => undefined).then(() => this.collector.applier.state.gone());
+    const mine = this.turn.then(() => this.give(order));
+    this.turn = mine.catch(() => undefined);
     return mine;
   }
 
-  peerWent(id: string): void {
-    if (this.heldFor === id) void this.goOn(true);
-  }
-
-  close(): void {
+  async close(): Promise<void> {
     this.closing = true;
-    clearTimeout(this.patience);
+    clearInterval(this.timer);
+    for (const resolve of this.awaited.values()) resolve();
+    await Promise.allSettled(this.underWay);
   }
 
-  private async carry(order: DeletionOrder): Promise<Receipt> {
-    await this.collector.applier.free();
-    await this.holdOthers();
-    const receipt = await orderDeletion(this.collector, order).catch((cause) => {
-      this.release();
-      throw cause;
+  private async give(order: DeletionOrder): Promise<Receipt> {
+    const { collector, link } = this.options;
+    const fact = await this.toFact(order);
+    this.seen.add(fact.orderId);
+    const receipt = await collector.change(toChanges(fact, order), order.workspace, order.author);
+    const carried = collector.queryable(receipt.position).then(async () => {
+      link?.bus.tell("deleted", fact.orderId);
+      await this.carryOut(fact, true);
     });
-    void this.collector.applier.state.gone().then(() => this.release());
+    this.follow(carried);
     return receipt;
   }
 
-  private async holdOthers(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      if (!this.bus.isConnected) throw refuse("the bus is not connected");
-      this.isDeleting = true;
-      const asked = await Promise.allSettled(this.peers.list().map(({ id }) => this.bus.ask(id, "hold", {}, holdMs)));
-      const failed = asked.find((one) => one.status === "rejected");
-      if (failed === undefined) return;
-      this.release();
-      // Two that delete at once refuse each other; whoever asks again first goes first.
-      if (attempt === attemptsMax) throw refuse(String((failed.reason as Error).message));
-      await sleep(100 + Math.random() * 500);
+  private async toFact({ workspace, runs }: DeletionOrder): Promise<DeletionFact> {
+    const { store } = this.options.collector;
+    const keys = runs.flatMap(({ groupKeys }) => groupKeys);
+    const [groups, aliases, covered] = await Promise.all([
+      readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", keys),
+      readGroupRows<Record<keyof StateRow<"aliases">, string>>(store, "aliases", keys),
+      this.findCovered(keys),
+    ]);
+    const atNs = nowNs();
+    const rows = groups.map(toGroupRow);
+    // It has to stand over rows of collectors whose clocks are ahead.
+    const version = rows.reduce((most, row) => (row.version < most ? most : row.version + 1n), atNs);
+    return {
+      orderId: randomUUID(),
+      workspace,
+      atNs,
+      groups: rows,
+      aliases: aliases.map((row) => ({ ...row, version: BigInt(row.version) })),
+      covered: Object.fromEntries(covered),
+      isDone: false,
+      version,
+    };
+  }
+
+  /** Everything that was accepted before this moment, of collectors that answer; else what is known to be accepted. */
+  private async findCovered(keys: readonly string[]): Promise<Map<string, number>> {
+    const { collector, link } = this.options;
+    const told = (link?.peers.list() ?? []).map(async (peer) => [peer.id, await this.askPosition(peer)] as const);
+    const [stored, ...positions] = await Promise.all([readStoredPositions(collector.store, keys), ...told]);
+    const covered = new Map([...stored].filter(([name]) => name !== ""));
+    positions.push([collector.id, collector.sequencer.position.durable]);
+    for (const [name, position] of positions) covered.set(name, Math.max(position, covered.get(name) ?? 0));
+    return covered;
+  }
+
+  private async askPosition({ id, applied }: Peer): Promise<number> {
+    const answer = this.options.link?.bus.ask(id, "position", {}, positionMs);
+    return (await answer?.catch(() => applied)) as number;
+  }
+
+  private async hear(orderId: string): Promise<void> {
+    const { collector, onTrouble } = this.options;
+    try {
+      for (const fact of await readOrders(collector.store, { orderId })) this.take(fact);
+    } catch (cause) {
+      onTrouble("An order to delete runs could not be read; it is looked for again.", cause);
     }
   }
 
-  private release(): void {
-    this.isDeleting = false;
-    this.bus.tell("release", {});
+  private async lookNowAndThen(): Promise<void> {
+    const isConnected = this.options.link?.bus.isConnected === true;
+    if (!isConnected || this.looks++ % looksWhileConnected === 0) await this.look();
   }
 
-  private async hold(from: string): Promise<true> {
-    const { applier, sequencer } = this.collector;
-    if (this.isDeleting || applier.isHeld) throw new Error("This collector has a deletion of its own.");
-    applier.hold();
-    this.heldFor = from;
-    this.patience = setTimeout(() => void this.goOn(true), patienceMs).unref();
-    await this.collector.queryable(sequencer.position.applied);
-    return true;
-  }
-
-  /** `isOrphan`: the collector that deletes is gone, and what it has hidden may still be there. */
-  private async goOn(isOrphan: boolean): Promise<void> {
-    clearTimeout(this.patience);
-    this.heldFor = null;
-    while (!this.closing) {
-      try {
-        if (isOrphan) await removeHidden(this.collector);
-        this.collector.applier.resume();
-        return;
-      } catch (cause) {
-        this.onTrouble("Intake waits for the store after another collector's deletion.", cause);
-        await sleep(retryMs);
-      }
+  private async look(): Promise<void> {
+    if (this.closing) return;
+    const { collector, onTrouble } = this.options;
+    try {
+      const sinceNs = nowNs() - (this.hasLooked ? windowNs : startWindowNs);
+      for (const fact of await readOrders(collector.store, { sinceNs })) this.take(fact);
+      this.hasLooked = true;
+    } catch (cause) {
+      if (!this.closing) onTrouble("Orders to delete runs could not be read; they are looked for again.", cause);
     }
+  }
+
+  private take(fact: DeletionFact): void {
+    if (this.seen.has(fact.orderId)) return;
+    this.seen.add(fact.orderId);
+    this.follow(this.carryOut(fact, false));
+  }
+
+  private follow(work: Promise<void>): void {
+    this.underWay.add(work);
+    work
+      .catch((cause) => {
+        if (!this.closing) this.options.onTrouble("A deletion was left to the next start.", cause);
+      })
+      .finally(() => this.underWay.delete(work));
+  }
+
+  /**
+   * What this collector accepted before the order is stored first, so that it can be removed. From then on what names the
+   * groups waits until their rows are gone; everything else goes on.
+   */
+  private async carryOut(fact: DeletionFact, isOwn: boolean): Promise<void> {
+    const { collector } = this.options;
+    const covered = fact.covered[collector.id] ?? 0;
+    const isLate = collector.writer.stored < covered;
+    if (isLate) await collector.writer.storedUpTo(covered);
+    const keys = keysOf(fact);
+    const gone = this.remove(fact, isOwn, isLate);
+    collector.applier.state.leave(
+      keys,
+      gone.then(() => undefined),
+    );
+    if (await gone) collector.applier.forget(keys);
+  }
+
+  /** False when the process ends before: whoever starts next reads the order again. */
+  private async remove(fact: DeletionFact, isOwn: boolean, isLate: boolean): Promise<boolean> {
+    const { collector, link } = this.options;
+    const { store, blobs } = collector;
+    const isDone = fact.isDone || (!isOwn && (await this.isRemovedElsewhere(fact)));
+    if (isDone && !isLate)
+      return this.untilTaken(async () => {
+        await collector.queryable(collector.sequencer.position.applied);
+        await reviveLeft(store, fact);
+      });
+    const isTaken = await this.untilTaken(async () => {
+      await removeCovered(store, blobs, fact);
+      if (!fact.isDone) await noteDone(store, fact);
+    });
+    if (isTaken) link?.bus.tell("removed", fact.orderId);
+    return isTaken;
+  }
+
+  private async isRemovedElsewhere({ orderId }: DeletionFact): Promise<boolean> {
+    if (this.options.link?.bus.isConnected !== true) return false;
+    const told = Promise.withResolvers<boolean>();
+    this.awaited.set(orderId, () => told.resolve(true));
+    const isTold = await Promise.race([told.promise, sleep(patienceMs, false, { ref: false })]);
+    this.awaited.delete(orderId);
+    return isTold;
+  }
+
+  private untilTaken(work: () => Promise<void>): Promise<boolean> {
+    const onTrouble = (cause: unknown): void =>
+      this.options.onTrouble("The store does not delete rows; it is asked again.", cause);
+    return untilTaken(work, { isClosing: () => this.closing, onTrouble });
   }
 }
 
-function refuse(why: string): Refusal {
-  return new Refusal("deletion_waits", `Runs cannot be deleted now: ${why}.`, {
-    hint: "Every collector has to take part. Try again when /readyz of all of them says nothing about the bus.",
+/** Hides the groups, and tells the audit. */
+function toChanges(fact: DeletionFact, { runs, author }: DeletionOrder): StateChange[] {
+  const { workspace, atNs, version } = fact;
+  const hidden = fact.groups.map(
+    (row): StateChange => ({ table: "groups", row: { ...row, protocol: "deleted", deleted_ns: atNs, version } }),
+  );
+  const audits = runs.map(({ runId }, at): StateChange => {
+    const line = { workspace, at_ns: atNs + BigInt(at), author, action: "run_deleted", subject: runId };
+    return { table: "audit", row: { ...line, detail: "{}", version: atNs } };
   });
+  return [toDeletionChange(fact), ...hidden, ...audits];
 }

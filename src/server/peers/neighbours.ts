@@ -17,16 +17,19 @@ import { SharedDeletions } from "./deletions.ts";
 import { WorkerDirectory, type WorkerPlace } from "./directory.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { StateNews } from "./state-news.ts";
+import { TwinWatch } from "./twins.ts";
 
 export interface Neighbours {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
-  readonly deletions: Pick<SharedDeletions, "order">;
+  readonly deletions: SharedDeletions;
   /** The positions of all collectors that answers include now. */
   asOf(): string;
   isConnectedElsewhere(workspace: string, run: string): boolean;
   /** Sentences about what does not work between collectors now. */
   degraded(): string[];
+  /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
+  introduced(): Promise<void>;
   /** From now on others are told, and heard. */
   start(parts: NeighbourParts): void;
   close(): Promise<void>;
@@ -46,6 +49,8 @@ export interface NeighboursOptions {
   readonly config: Pick<Config, "busUrl" | "busUser" | "busPassword" | "busPrefix">;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Another process runs as this collector, and was there first. */
+  onTwin(): void;
 }
 
 const tellMs = 1000;
@@ -67,6 +72,7 @@ class Neighbourhood implements Neighbours {
   private readonly news: StateNews;
   private readonly timers: NodeJS.Timeout[] = [];
   private parts: NeighbourParts | null = null;
+  private readonly twins: TwinWatch;
 
   constructor(options: NeighboursOptions) {
     this.options = options;
@@ -74,13 +80,14 @@ class Neighbourhood implements Neighbours {
     metrics.busConnected.set(0);
     metrics.collectors.set(1);
     this.bus = this.openBus();
+    this.twins = new TwinWatch(this.bus, options.onTwin);
     this.peers = this.openPeers();
     this.bridge = new LiveBridge(this.bus, collector.hub, () => this.peers);
     this.live = new LiveFanIn(collector.hub, this.bridge);
     this.directory = new WorkerDirectory(this.bus, () => this.places());
     this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
     const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
-    this.deletions = new SharedDeletions(this.bus, this.peers, collector, onTrouble);
+    this.deletions = new SharedDeletions({ collector, link: { bus: this.bus, peers: this.peers }, onTrouble });
     this.news = new StateNews(this.bus, collector, onTrouble);
     collector.onApplied(() => this.peers.hurry());
     collector.onStored(() => this.peers.hurry());
@@ -98,9 +105,11 @@ class Neighbourhood implements Neighbours {
 
   degraded(): string[] {
     if (this.bus.isConnected) return [];
-    return [
-      "The bus does not answer: live events and commands of other collectors are missing, and runs cannot be deleted.",
-    ];
+    return ["The bus does not answer: live events and commands of other collectors are missing."];
+  }
+
+  introduced(): Promise<void> {
+    return this.twins.introduced();
   }
 
   start(parts: NeighbourParts): void {
@@ -116,7 +125,6 @@ class Neighbourhood implements Neighbours {
     for (const timer of this.timers) clearInterval(timer);
     this.peers.close();
     this.bridge.close();
-    this.deletions.close();
     await this.news.close();
     await this.bus.close();
   }
@@ -133,8 +141,11 @@ class Neighbourhood implements Neighbours {
         metrics.busConnected.set(isConnected ? 1 : 0);
         if (isConnected) {
           log.info({ collector: collector.id }, "The bus is connected.");
+          void this.twins.look();
           this.peers.beat();
-          if (this.parts !== null) this.news.catchUp(true);
+          if (this.parts === null) return;
+          this.news.catchUp(true);
+          this.deletions.catchUp();
         } else {
           log.warn("The bus is lost; it is connected again as soon as it answers, and nothing accepted waits for it.");
           this.peers.forgetAll();
@@ -163,7 +174,6 @@ class Neighbourhood implements Neighbours {
         this.bridge.peerWent(id);
         this.live.peerWent(id);
         this.directory.peerWent(id);
-        this.deletions.peerWent(id);
         this.parts?.control.retry();
       },
     });

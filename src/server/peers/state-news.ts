@@ -146,8 +146,9 @@ export class StateNews {
 
   private async mergeGroups(rows: readonly Record<keyof StateRow<"groups">, string>[]): Promise<void> {
     const { applier, hub } = this.collector;
-    if (applier.isHeld) return;
-    const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+    const living = rows
+      .map(toGroupRow)
+      .filter(({ deleted_ns, group_key }) => deleted_ns === 0n && !applier.state.isLeaving([group_key]));
     for (const row of living) hub.know(`${row.workspace}/${row.run_id}`);
     const changes = living
       .filter(({ protocol }) => !hasTrait(protocol, "sessions"))

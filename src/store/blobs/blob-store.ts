@@ -30,6 +30,8 @@ export interface BlobStore {
   read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Once moved, moving again does nothing. A blob that is at the new key already stays there. */
   move(from: string, to: string): Promise<void>;
+  /** Does nothing when there is none. */
+  delete(key: string): Promise<void>;
   /** Every blob whose key begins with the prefix, which ends with `/`; returns how many there were. */
   deletePrefix(prefix: string): Promise<number>;
   close(): Promise<void>;

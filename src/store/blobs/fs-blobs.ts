@@ -77,6 +77,14 @@ class FsBlobs implements BlobStore {
     }
   }
 
+  async delete(key: string): Promise<void> {
+    try {
+      await rm(this.pathOf(key), { force: true });
+    } catch (cause) {
+      throw toBlobOutage(`cannot delete ${key}`, cause);
+    }
+  }
+
   async deletePrefix(prefix: string): Promise<number> {
     if (!prefix.endsWith("/")) throw new BlobOutage("refused", `a prefix ends with a slash: ${prefix}`);
     const path = this.pathOf(prefix.slice(0, -1));

@@ -108,6 +108,10 @@ class S3Blobs implements BlobStore {
     if (size !== null) await this.call(new this.sdk.DeleteObjectCommand(this.target(from)));
   }
 
+  async delete(key: string): Promise<void> {
+    await this.call(new this.sdk.DeleteObjectCommand(this.target(key)));
+  }
+
   async deletePrefix(prefix: string): Promise<number> {
     if (!prefix.endsWith("/")) throw new BlobOutage("refused", `a prefix ends with a slash: ${prefix}`);
     const { Bucket, Key } = this.target(prefix);

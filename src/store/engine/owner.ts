@@ -4,7 +4,7 @@
 // Only a process that holds the first may write the second, so two starting servers cannot both take a stale one.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
@@ -13,6 +13,8 @@ interface Owner {
   readonly host: string;
   /** When the process started, in the system's own words, so that a later process with its pid is not taken for it. */
   readonly started: string;
+  /** The folder itself, since a copy of it has a copy of this; absent in what older releases wrote. */
+  readonly folder?: string;
 }
 
 /** The pid of a living server other than `ownPid` that owns the folder, or null. */
@@ -21,11 +23,12 @@ export function findLiveOwner(dataDir: string, ownPid: number): number | null {
   if (owner === null || owner.pid === ownPid) return null;
   // On another host or in another container the pid says nothing; there the engine's lock alone decides.
   if (owner.host !== hostname()) return null;
+  if (owner.folder !== undefined && owner.folder !== nameOf(dataDir)) return null;
   return readStart(owner.pid) === owner.started ? owner.pid : null;
 }
 
 export function writeOwner(dataDir: string, pid: number): void {
-  const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "" };
+  const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "", folder: nameOf(dataDir) };
   const path = ownerPath(dataDir);
   try {
     writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
@@ -43,14 +46,20 @@ export function removeOwner(dataDir: string): void {
   rmSync(ownerPath(dataDir), { force: true });
 }
 
+/** Tells a folder from its copies, whatever their paths. */
+function nameOf(dataDir: string): string {
+  const { dev, ino } = statSync(dataDir, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
 function ownerPath(dataDir: string): string {
   return join(dataDir, "owner.json");
 }
 
 function readOwner(dataDir: string): Owner | null {
   try {
-    const { pid, host, started } = JSON.parse(readFileSync(ownerPath(dataDir), "utf8")) as Owner;
-    return Number.isInteger(pid) && pid > 0 ? { pid, host, started } : null;
+    const owner = JSON.parse(readFileSync(ownerPath(dataDir), "utf8")) as Owner;
+    return Number.isInteger(owner.pid) && owner.pid > 0 ? owner : null;
   } catch {
     // Absent, or half of it: written by a server that is gone.
     return null;

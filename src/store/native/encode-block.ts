@@ -6,7 +6,7 @@ import { bytePool } from "#base/array-pool.ts";
 import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { ByteSink } from "./byte-sink.ts";
-import { encodeColumn, type Run } from "./encode-column.ts";
+import { encodeColumn, encodeConstant, type Run } from "./encode-column.ts";
 
 export interface NativeBlock {
   readonly rows: number;
@@ -31,18 +31,22 @@ export function encodeBlock<T extends FactTable>(
   return toEnd(encodeSteps(table, rows, dropped));
 }
 
+/** Words that all rows of a block have in common, by column. */
+export type Constants = Readonly<Record<string, string>>;
+
 /** As `encodeBlock`, a column a step: a large block takes longer than whoever else has to be served should wait. */
 export function encodeSteps<T extends FactTable>(
   table: T,
   rows: readonly Rows<T>[],
   dropped: readonly Dropped[],
+  constants: Constants = {},
 ): Generator<void, NativeBlock> {
   const types = factTables[table] as unknown as Record<string, ColumnType>;
   const first = Object.keys(types)[0] as string;
   const columnsOf = (name: string): AnyColumn[] =>
     rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
   const runs = columnsOf(first).flatMap((column, part) => keptRuns(part, column.length, dropped[part] ?? null));
-  return columnSteps(types, columnsOf, runs);
+  return columnSteps(types, columnsOf, runs, constants);
 }
 
 export function encodeColumns(
@@ -50,19 +54,23 @@ export function encodeColumns(
   columnsOf: (name: string) => AnyColumn[],
   runs: readonly Run[],
 ): NativeBlock {
-  return toEnd(columnSteps(types, columnsOf, runs));
+  return toEnd(columnSteps(types, columnsOf, runs, {}));
 }
 
 function* columnSteps(
   types: Readonly<Record<string, ColumnType>>,
   columnsOf: (name: string) => AnyColumn[],
   runs: readonly Run[],
+  constants: Constants,
 ): Generator<void, NativeBlock> {
   const columns = Object.keys(types);
+  const common = Object.entries(constants);
   let rowCount = 0;
   for (const run of runs) rowCount += run.end - run.start;
-  const sink = new ByteSink(4096 + columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0));
-  sink.writeVarint(columns.length);
+  const sink = new ByteSink(
+    4096 + rowCount * common.length + columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0),
+  );
+  sink.writeVarint(columns.length + common.length);
   sink.writeVarint(rowCount);
   for (const name of columns) {
     const type = types[name] as ColumnType;
@@ -71,7 +79,12 @@ function* columnSteps(
     encodeColumn(sink, type, columnsOf(name), runs);
     yield;
   }
-  return { rows: rowCount, columns, bytes: sink.finish() };
+  for (const [name, text] of common) {
+    sink.writeText(name);
+    sink.writeText("LowCardinality(String)");
+    encodeConstant(sink, text, rowCount);
+  }
+  return { rows: rowCount, columns: [...columns, ...Object.keys(constants)], bytes: sink.finish() };
 }
 
 function toEnd<T>(steps: Generator<void, T>): T {

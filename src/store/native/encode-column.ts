@@ -218,6 +218,11 @@ function encodeArray(
   );
 }
 
+/** A LowCardinality(String) with one text in every row. */
+export function encodeConstant(sink: ByteSink, text: string, rows: number): void {
+  if (rows > 0) writeDict(sink, ["", text], new Uint32Array(rows).fill(1));
+}
+
 const unseen = 0xffffffff;
 const additionalKeys = 1 << 9;
 const updateDictionary = 1 << 10;

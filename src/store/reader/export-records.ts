@@ -2,6 +2,7 @@
 
 import type { ReadOptions, Store } from "#store/store.ts";
 import { decimal, type RowOf, readRows, streamRows, text } from "./native-rows.ts";
+import { journalPlaceSql, placeOrder } from "./record-place.ts";
 
 const inGroups = "group_key IN {groups:Array(String)}";
 
@@ -31,15 +32,15 @@ export function readBatches(store: Store, groups: readonly string[]): Promise<Ba
 }
 
 /** A journal record that holds rows of Cirron batches. */
-const batchRecord = { jpos: decimal, group_key: text, received_ns: decimal };
+const batchRecord = { place: text, group_key: text, received_ns: decimal };
 export type BatchRecord = RowOf<typeof batchRecord>;
 
 export function readBatchRecords(store: Store, groups: readonly string[]): Promise<BatchRecord[]> {
   const of = (table: string): string =>
-    `SELECT jpos, group_key, received_ns FROM ${store.database}.${table} WHERE ${inGroups}`;
+    `SELECT collector, jpos, group_key, received_ns FROM ${store.database}.${table} WHERE ${inGroups}`;
   return readRows(store, batchRecord, {
-    sql: `SELECT DISTINCT jpos, toString(group_key) AS group_key, received_ns
-      FROM (${["spans", "marks", "snapshots"].map(of).join(" UNION ALL ")}) ORDER BY jpos`,
+    sql: `SELECT DISTINCT ${journalPlaceSql} AS place, toString(group_key) AS group_key, received_ns
+      FROM (${["spans", "marks", "snapshots"].map(of).join(" UNION ALL ")}) ORDER BY received_ns, place`,
     params: { groups },
   });
 }
@@ -65,7 +66,7 @@ export function streamKeptFaults(
   const query = {
     sql: `SELECT fault_id AS id, toString(group_key) AS group_key, toString(code) AS code, toString(protocol) AS protocol,
         toString(transport) AS transport, detail, place, base64Encode(substring(raw, 1, ${rawBytesMax})) AS raw_base64
-      FROM ${store.database}.faults FINAL WHERE ${inGroups} ORDER BY received_ns, jpos, jrow`,
+      FROM ${store.database}.faults FINAL WHERE ${inGroups} ORDER BY ${placeOrder}`,
     params: { groups },
   };
   return streamRows(store, keptFault, query, options);

@@ -7,6 +7,7 @@ import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
 import { big, flag, int, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { placeOrder } from "./record-place.ts";
 
 /** One XTrack run_start. `tags` is strict JSON text, '' when absent. */
 const startFact = {
@@ -105,7 +106,7 @@ export function readPipelineFacts(store: Store, scope: GroupScope): Promise<Pipe
         FROM ${database}.lifecycle AS c
         WHERE ${inScope("c.group_key", scope)} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY c.group_key) AS l
       LEFT JOIN (SELECT toString(x.group_key) AS group_key, uniqExact(x.event_id) AS errors,
-          argMax(${jsonText("payload", "error", "message")}, jpos) AS error
+          argMax(${jsonText("payload", "error", "message")}, (${placeOrder})) AS error
         FROM ${database}.nodes AS x WHERE ${inScope("x.group_key", scope)} AND status = 'error' GROUP BY x.group_key) AS n
         ON n.group_key = l.group_key`,
     params: scopeParams(scope),

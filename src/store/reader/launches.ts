@@ -4,6 +4,7 @@ import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { countOutcomes, type LaunchedRun, type OutcomeCount, readMembers, readRunCounts } from "./members.ts";
 import { big, count, flag, int, list, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
+import { placeOrder } from "./record-place.ts";
 import { lastLine } from "./semantiva.ts";
 
 const launchRow = {
@@ -96,7 +97,7 @@ export async function readLaunchStarts(store: Store, launches: readonly string[]
     store,
     { launch_key: text, line: text },
     {
-      sql: `SELECT toString(group_key) AS launch_key, argMax(payload, (ts_ns, jpos, jrow)) AS line
+      sql: `SELECT toString(group_key) AS launch_key, argMax(payload, (ts_ns, ${placeOrder})) AS line
         FROM ${store.database}.events WHERE group_key IN {launches:Array(String)} AND type = 'run_space_start'
         GROUP BY group_key`,
       params: { launches },

@@ -6,6 +6,7 @@ import { parseGroupKey } from "#model/group-key.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { big, count, int, nullable, type RowOf, readNativeBlocks, readRows, text } from "./native-rows.ts";
+import { placeOrder } from "./record-place.ts";
 import { failedNodesSql, namesSql } from "./semantiva.ts";
 
 /** What the success of a run depends on. */
@@ -39,7 +40,7 @@ export interface LaunchedRun extends LaunchMember {
 }
 
 /** Of all lines of a run the last one counts, its last end like its last start. */
-const inOrder = "ORDER BY group_key, timestamp, jpos, jrow";
+const inOrder = `ORDER BY group_key, timestamp, ${placeOrder}`;
 const startsOf = (database: string, columns: string): string =>
   `SELECT ${columns} FROM ${database}.lifecycle WHERE launch_key IN {launches:Array(String)} AND type = 'pipeline_start'`;
 

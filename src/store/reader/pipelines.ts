@@ -4,6 +4,7 @@ import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { ownIdSql } from "./group-scope.ts";
 import { big, count, flag, int, list, nullable, type RowOf, readRows, text } from "./native-rows.ts";
+import { placeOrder } from "./record-place.ts";
 import { lastLine, lastStatusSql, namesSql, nodeTime, terminal } from "./semantiva.ts";
 
 /** Which runs: all of a workspace, these groups, or those of a launch. */
@@ -62,12 +63,12 @@ export function readCompleteness(
       minIf(timestamp, type = 'pipeline_start' AND timestamp != '') AS start_timestamp,
       maxIf(timestamp, type = 'pipeline_end') AS end_timestamp,
       arrayDistinct(argMaxIf(expected, ${lastLine}, type = 'pipeline_start')) AS expected,
-      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+      max(received_ns) AS last_received, min((${placeOrder})) AS first_seen
     FROM ${database}.lifecycle WHERE ${scoped} AND type IN ('pipeline_start', 'pipeline_end') GROUP BY group_key),
   executed AS (
     SELECT group_key, groupUniqArray(node_id) AS observed,
       minIf(${nodeTime}, ${nodeTime} != '') AS first_time, greatest(max(${nodeTime}), max(finished_at)) AS last_time,
-      max(received_ns) AS last_received, min((jpos, jrow)) AS first_seen
+      max(received_ns) AS last_received, min((${placeOrder})) AS first_seen
     FROM ${database}.nodes WHERE ${scoped} GROUP BY group_key),
   unsettled AS (
     SELECT group_key, groupArrayIf(node_id, last NOT IN ${terminal}) AS nodes
@@ -96,7 +97,7 @@ WHERE l.last_received > g.deleted ORDER BY l.first_seen, run_id`,
 }
 
 /** The order of arrival. */
-const arrived = { event_id: text, jpos: count, jrow: int, received_ns: big };
+const arrived = { event_id: text, received_ns: big, collector: text, jpos: count, jrow: int };
 
 /** A lifecycle line. */
 const lifecycleRow = {
@@ -127,7 +128,7 @@ export type LifecycleRow = RowOf<typeof lifecycleRow>;
 export function readLifecycle(store: Store, groups: readonly string[]): Promise<LifecycleRow[]> {
   return readRows(store, lifecycleRow, {
     sql: `SELECT ${Object.keys(lifecycleRow).join(", ")}
-      FROM ${store.database}.lifecycle WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+      FROM ${store.database}.lifecycle WHERE group_key IN {groups:Array(String)} ORDER BY ${placeOrder}`,
     params: { groups },
   });
 }
@@ -156,7 +157,7 @@ export type NodeRow = RowOf<typeof nodeRow>;
 export function readNodes(store: Store, groups: readonly string[]): Promise<NodeRow[]> {
   return readRows(store, nodeRow, {
     sql: `SELECT ${Object.keys(nodeRow).join(", ")}
-      FROM ${store.database}.nodes WHERE group_key IN {groups:Array(String)} ORDER BY jpos, jrow`,
+      FROM ${store.database}.nodes WHERE group_key IN {groups:Array(String)} ORDER BY ${placeOrder}`,
     params: { groups },
   });
 }

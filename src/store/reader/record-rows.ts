@@ -1,12 +1,24 @@
 // Everything a run received, whatever table it lies in, as rows of one shape in the order of arrival. The cells of a
 // row are the texts of its table's columns; what they mean is for whoever rebuilds the record.
 
+import type { RowPlace } from "#model/positions.ts";
 import { type RecordKind, recordKinds } from "#protocol/record-kinds.ts";
 import type { RecordSource } from "#protocol/record-source.ts";
 import type { ParamValue } from "#store/params.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
 import { cutText, shownBytesMax } from "./cut-text.ts";
 import { decimal, int, list, nullable, type RowOf, readRows, streamRows, text, word } from "./native-rows.ts";
+import {
+  type JournalPlace,
+  journalOrder,
+  journalPlace,
+  paramsOfPlace,
+  placeOrder,
+  placeParams,
+  type RecordPlace,
+  recordPlace,
+  sortedBy,
+} from "./record-place.ts";
 import type { TimeWindow } from "./time-window.ts";
 
 /** Of a record that lies in several rows, only the first has `extra` and `raw`. */
@@ -18,9 +30,7 @@ const recordRow = {
   worker: text,
   seq: nullable(decimal),
   ts_ns: decimal,
-  received_ns: decimal,
-  jpos: decimal,
-  jrow: int,
+  ...recordPlace,
   flags: int,
   extra: text,
   raw: text,
@@ -48,11 +58,8 @@ const everyRecord: Omit<RecordFilter, "groups"> = {
   toNs: null,
 };
 
-/** Where a record stands in the order of arrival: its journal record and its row in that. */
-export type ArrivalPlace = readonly [jpos: string, jrow: string | number];
-
 export interface RecordPage extends RecordFilter {
-  readonly after: ArrivalPlace | null;
+  readonly after: RecordPlace | null;
   readonly descending: boolean;
   readonly limit: number;
 }
@@ -61,12 +68,16 @@ const kindNames = Object.keys(recordKinds) as RecordKind[];
 
 /** The rows of a page of records: their places first, from narrow columns; then the rows that lie there. */
 export async function readRecordPage(store: Store, page: RecordPage): Promise<ShownRow[]> {
-  const places = await readRows(store, { jpos: decimal, jrow: int }, pagePlacesQuery(store.database, page));
+  const places = await readRows(store, recordPlace, pagePlacesQuery(store.database, page));
   const ends = [places[0], places.at(-1)].flatMap((place) => (place === undefined ? [] : [place]));
   if (page.descending) ends.reverse();
-  const [low, high] = ends.map(({ jpos, jrow }): ArrivalPlace => [jpos, jrow]);
+  const [low, high] = ends;
   if (low === undefined || high === undefined) return [];
-  return readRows(store, shownRow, shownRowsQuery(recordRowsQuery(store.database, page, [low, high], page.descending)));
+  return readRows(
+    store,
+    shownRow,
+    shownRowsQuery(recordRowsQuery(store.database, page, between(low, high), page.descending)),
+  );
 }
 
 function shownRowsQuery({ sql, params = {} }: Query): Query {
@@ -82,22 +93,27 @@ function shownRowsQuery({ sql, params = {} }: Query): Query {
 }
 
 /** The rows of the record at a place; none when these groups have none there. */
-export function readRecordAt(store: Store, groups: readonly string[], place: ArrivalPlace): Promise<RecordRow[]> {
-  return readRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, [place, place], false));
+export function readRecordAt(store: Store, groups: readonly string[], place: RowPlace): Promise<RecordRow[]> {
+  const { collector, jpos, jrow } = place;
+  const within = {
+    sql: "collector = {p1:String} AND jpos = {p2:Int64} AND jrow = {p3:UInt32}",
+    params: { p1: collector, p2: jpos, p3: jrow },
+  };
+  return readRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within, false));
 }
 
 /** The rows of these groups that came in the journal records between two, both included, in the order of arrival. */
 export function streamRecords(
   store: Store,
   groups: readonly string[],
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to }: { readonly from: JournalPlace; readonly to: JournalPlace },
   options: ReadOptions = {},
 ): AsyncGenerator<RecordRow> {
-  const between = [[from, 0] as const, [to, 2 ** 32 - 1] as const] as const;
+  const within = between({ ...from, jrow: 0 }, { ...to, jrow: 2 ** 32 - 1 });
   return streamRows(
     store,
     recordRow,
-    recordRowsQuery(store.database, { ...everyRecord, groups }, between, false),
+    recordRowsQuery(store.database, { ...everyRecord, groups }, within, false),
     options,
   );
 }
@@ -115,17 +131,33 @@ export async function readGroupsBetween(
   return (await readRows(store, { key: text }, { sql, params: { from, to } })).map(({ key }) => key);
 }
 
+/** The rows of these groups that came by the records of one collector's journal between two, both included. */
+export function streamJournal(
+  store: Store,
+  groups: readonly string[],
+  { collector, from, to }: { readonly collector: string; readonly from: string; readonly to: string },
+  options: ReadOptions = {},
+): AsyncGenerator<RecordRow> {
+  const within = {
+    // Rows of older releases are this folder's own and name nobody.
+    sql: "collector IN ({p1:String}, '') AND jpos >= {p2:Int64} AND jpos <= {p3:Int64}",
+    params: { p1: collector, p2: from, p3: to },
+  };
+  const query = recordRowsQuery(store.database, { ...everyRecord, groups }, within, false);
+  return streamRows(store, recordRow, query, options);
+}
+
 /** How many rows each journal record has, in order: what is read at once is cut by it. */
 export function readRecordSizes(store: Store, groups: readonly string[], options: ReadOptions = {}) {
   const tables = [...new Set(Object.values(recordKinds).map(({ table }) => table))];
   const of = (table: string): string =>
-    `SELECT jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`;
+    `SELECT received_ns, collector, jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`;
   return readRows(
     store,
-    { jpos: decimal, rows: int },
+    { ...journalPlace, rows: int },
     {
-      sql: `SELECT jpos, toUInt32(count()) AS rows FROM (${tables.map(of).join(" UNION ALL ")})
-        GROUP BY jpos ORDER BY jpos`,
+      sql: `SELECT ${journalOrder}, toUInt32(count()) AS rows FROM (${tables.map(of).join(" UNION ALL ")})
+        GROUP BY ${journalOrder} ORDER BY ${journalOrder}`,
       params: { groups },
     },
     options,
@@ -134,56 +166,55 @@ export function readRecordSizes(store: Store, groups: readonly string[], options
 
 function pagePlacesQuery(database: string, page: RecordPage): Query {
   const order = page.descending ? "DESC" : "ASC";
-  const behind = page.after === null ? "" : `AND (jpos, jrow) ${page.descending ? "<" : ">"} ({a1:Int64}, {a2:UInt32})`;
+  const behind = page.after === null ? "" : `AND (${placeOrder}) ${page.descending ? "<" : ">"} ${placeParams("a")}`;
   const of = (kind: RecordKind): string => {
     const { table, first, entry }: RecordSource = recordKinds[kind];
     // A text may stand in any row of a record.
     const byFirst = first !== undefined && page.text === "";
     const distinct = entry === undefined || byFirst ? "" : "DISTINCT";
-    return `SELECT ${distinct} jpos, jrow FROM ${database}.${table}
+    return `SELECT ${distinct} ${placeOrder} FROM ${database}.${table}
       WHERE ${conditions(kind, page, true)} ${behind} ${byFirst ? `AND ${first}` : ""}
-      ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`;
+      ORDER BY ${sortedBy(order)} LIMIT {limit:UInt32}`;
   };
   return {
-    sql: `SELECT jpos, jrow FROM (${kindNames.map((kind) => `SELECT * FROM (${of(kind)})`).join(" UNION ALL ")})
-      ORDER BY jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
+    sql: `SELECT ${placeOrder} FROM (${kindNames.map((kind) => `SELECT * FROM (${of(kind)})`).join(" UNION ALL ")})
+      ORDER BY ${sortedBy(order)} LIMIT {limit:UInt32}`,
     params: {
       ...paramsOf(page),
       limit: page.limit,
-      ...(page.after === null ? {} : { a1: page.after[0], a2: page.after[1] }),
+      ...(page.after === null ? {} : paramsOfPlace("a", page.after)),
     },
   };
 }
 
-/** The rows between two places, both included. */
-function recordRowsQuery(
-  database: string,
-  filter: RecordFilter,
-  [low, high]: readonly [low: ArrivalPlace, high: ArrivalPlace],
-  descending: boolean,
-): Query {
-  const within = "AND (jpos, jrow) >= ({l1:Int64}, {l2:UInt32}) AND (jpos, jrow) <= ({h1:Int64}, {h2:UInt32})";
+/** Both places included. */
+function between(low: RecordPlace, high: RecordPlace): Required<Query> {
+  return {
+    sql: `(${placeOrder}) >= ${placeParams("l")} AND (${placeOrder}) <= ${placeParams("h")}`,
+    params: { ...paramsOfPlace("l", low), ...paramsOfPlace("h", high) },
+  };
+}
+
+/** The rows that lie within some places. */
+function recordRowsQuery(database: string, filter: RecordFilter, within: Required<Query>, descending: boolean): Query {
   const of = (kind: RecordKind): string => {
     const source: RecordSource = recordKinds[kind];
     const cells = source.columns.map((column) => `CAST(${quoteName(column)} AS Nullable(String))`).join(", ");
     // An alias would hide the column of its name from the cells.
     return `SELECT '${kind}' AS r_kind, toString(group_key) AS r_group, toString(${source.protocol}) AS r_protocol,
         toString(${source.type}) AS r_type, toString(${source.worker}) AS r_worker,
-        CAST(${source.seq} AS Nullable(Int64)) AS r_seq, toInt64(${source.ts}) AS r_ts, received_ns, jpos, jrow, flags,
+        CAST(${source.seq} AS Nullable(Int64)) AS r_seq, toInt64(${source.ts}) AS r_ts, ${placeOrder}, flags,
         extra, ${kind === "output" ? "''" : "raw"} AS r_raw, [${cells}] AS r_cells, toInt32(${source.entry ?? "0"}) AS r_place
-      FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} ${within}`;
+      FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} AND ${within.sql}`;
   };
   const order = descending ? "DESC" : "ASC";
   return {
     sql: `SELECT r_kind AS kind, r_group AS group_key, r_protocol AS protocol, r_type AS type, r_worker AS worker,
-        r_seq AS seq, r_ts AS ts_ns, received_ns, jpos, jrow, flags, extra, r_raw AS raw, r_cells AS cells
-      FROM (${kindNames.map(of).join(" UNION ALL ")}) ORDER BY jpos ${order}, jrow ${order}, r_place`,
+        r_seq AS seq, r_ts AS ts_ns, ${placeOrder}, flags, extra, r_raw AS raw, r_cells AS cells
+      FROM (${kindNames.map(of).join(" UNION ALL ")}) ORDER BY ${sortedBy(order)}, r_place`,
     params: {
       ...paramsOf(filter),
-      l1: low[0],
-      l2: low[1],
-      h1: high[0],
-      h2: high[1],
+      ...within.params,
     },
   };
 }
@@ -193,7 +224,7 @@ export function readRecordTypes(store: Store, filter: RecordFilter) {
   const of = (kind: RecordKind): string => {
     const source: RecordSource = recordKinds[kind];
     const byFirst = source.first !== undefined && filter.text === "";
-    const several = byFirst ? `countIf(${source.first})` : "uniqExact(jpos, jrow)";
+    const several = byFirst ? `countIf(${source.first})` : "uniqExact(collector, jpos, jrow)";
     const count = source.entry === undefined ? "count()" : several;
     return `SELECT toString(${source.type}) AS name, ${count} AS records FROM ${store.database}.${source.table}
       WHERE ${conditions(kind, filter, false)} GROUP BY name`;

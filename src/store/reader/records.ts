@@ -7,6 +7,7 @@ import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, cutText } from "./cut-text.ts";
 import { decimal, flag, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
+import { journalPlaceSql, placeOrder, placeParams, sortedBy } from "./record-place.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
 /** A page of a run's records. */
@@ -26,9 +27,9 @@ export interface LogFilter extends PageOf {
   readonly chars: number | null;
 }
 
-/** Where a row stands in the order of arrival. */
-const arrival = { jpos: decimal, jrow: int };
-const placeSql = "concat(toString(jpos), '.', toString(jrow))";
+/** Which record of which journal a row came by: what tells rows of one moment apart. */
+const arrival = { collector: text, jpos: decimal, jrow: int };
+const placeSql = `concat(${journalPlaceSql}, '.', toString(jrow))`;
 
 const logRow = {
   id: text,
@@ -51,10 +52,10 @@ export function readLogs(store: Store, filter: LogFilter) {
   const shown = filter.chars === null ? cutText("l.msg") : `substringUTF8(l.msg, 1, ${filter.chars})`;
   return readRows(store, logRow, {
     sql: `SELECT ${placeSql} AS id, ts_ns, received_ns, worker, level, logger, ${shown} AS msg,
-        toUInt32(if(length(${shown}) < length(l.msg), lengthUTF8(l.msg), 0)) AS cut_from, step, stream, ${cutJson("l.fields")} AS fields, jpos, jrow
+        toUInt32(if(length(${shown}) < length(l.msg), lengthUTF8(l.msg), 0)) AS cut_from, step, stream, ${cutJson("l.fields")} AS fields, collector, jpos, jrow
       FROM ${store.database}.logs AS l WHERE ${logConditions(filter, true)}
-        ${filter.after === null ? "" : `AND (ts_ns, jpos, jrow) ${filter.descending ? "<" : ">"} ({a1:Int64}, {a2:Int64}, {a3:UInt32})`}
-      ORDER BY ts_ns ${order}, jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
+        ${filter.after === null ? "" : `AND (ts_ns, collector, jpos, jrow) ${filter.descending ? "<" : ">"} ${placeParams("a")}`}
+      ORDER BY ts_ns ${order}, collector ${order}, jpos ${order}, jrow ${order} LIMIT {limit:UInt32}`,
     params: { ...logParams(filter), ...afterParams(filter.after) },
   });
 }
@@ -202,10 +203,10 @@ export type FaultRow = RowOf<typeof faultRow>;
 export function readFaults(store: Store, filter: FaultFilter): Promise<FaultRow[]> {
   return readRows(store, faultRow, {
     sql: `SELECT fault_id AS id, group_key, code, blast, protocol, transport, detail, place, received_ns,
-        toUInt32(length(raw)) AS raw_bytes, base64Encode(substring(raw, 1, 4096)) AS raw_base64, jpos, jrow
+        toUInt32(length(raw)) AS raw_bytes, base64Encode(substring(raw, 1, 4096)) AS raw_base64, collector, jpos, jrow
       FROM ${store.database}.faults FINAL WHERE ${faultConditions(filter, true)}
-        ${filter.after === null ? "" : "AND (received_ns, jpos, jrow) < ({a1:Int64}, {a2:Int64}, {a3:UInt32})"}
-      ORDER BY received_ns DESC, jpos DESC, jrow DESC LIMIT {limit:UInt32}`,
+        ${filter.after === null ? "" : `AND (${placeOrder}) < ${placeParams("a")}`}
+      ORDER BY ${sortedBy("DESC")} LIMIT {limit:UInt32}`,
     params: faultParams(filter),
   });
 }

@@ -6,6 +6,7 @@
 
 import { joinsSql } from "#store/joined-groups.ts";
 import { ownIdSql } from "./group-scope.ts";
+import { placeOrder } from "./record-place.ts";
 
 /**
  * What groups are called today where that is not their own id, which stands in the key; and up to which arrival their
@@ -21,14 +22,14 @@ export function namesSql(database: string): string {
     LEFT JOIN (${joinsSql(database)}) AS j ON j.of_workspace = n.own_workspace AND j.of_run = n.own_name`;
 }
 
-export const lastLine = "(timestamp, jpos, jrow)";
+export const lastLine = `(timestamp, ${placeOrder})`;
 export const nodeTime = "if(ifNull(timestamp, '') = '', started_at, assumeNotNull(timestamp))";
 
 export const terminal = "('succeeded', 'error', 'skipped', 'cancelled')";
 
 /** The last status of the nodes of some groups: only of groups where `some` holds for a record, since it is rare. */
 export function lastStatusSql(database: string, scoped: string, some: string): string {
-  return `SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, jpos, jrow)) AS last
+  return `SELECT group_key, node_id, argMax(toString(status), (${nodeTime}, finished_at, ${placeOrder})) AS last
     FROM ${database}.nodes WHERE group_key IN (SELECT group_key FROM ${database}.nodes WHERE ${some} AND ${scoped})
     GROUP BY group_key, node_id`;
 }

@@ -35,6 +35,7 @@ import { readViews } from "./views.ts";
 import * as whole from "./whole-tables.ts";
 import { readStateEvents } from "./xtrack-state.ts";
 
+const placeAt = (jpos: string) => ({ received_ns: jpos, collector: "c", jpos });
 const groups = ["w/x/a", "w/s/b", "w/w/c", "w/c/d"];
 const everything = { workspace: "w" };
 const some = { workspace: "w", groupKeys: groups };
@@ -113,7 +114,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "a page of records": (store) => recordRows.readRecordPage(store, filter),
   "record types": (store) => recordRows.readRecordTypes(store, filter),
   "record sizes": (store) => recordRows.readRecordSizes(store, groups),
-  "whole records": (store) => drain(recordRows.streamRecords(store, groups, { from: "0", to: "9" })),
+  "whole records": (store) => drain(recordRows.streamRecords(store, groups, { from: placeAt("0"), to: placeAt("9") })),
   logs: (store) => records.readLogs(store, logs),
   "log levels": (store) => records.readLogLevels(store, logs),
   params: (store) => records.readParams(store, groups),

@@ -28,7 +28,7 @@ LEFT JOIN (SELECT s.launch_key AS launch_key, s.run_id AS run_id, s.run_index AS
   FROM (SELECT toString(launch_key) AS launch_key, toString(group_key) AS group_key, any(run_id) AS run_id,
       max(run_index) AS run_index, anyIf(context, context != '') AS context
     FROM ${database}.lifecycle WHERE launch_key != '' AND type = 'pipeline_start' GROUP BY launch_key, group_key) AS s
-  LEFT JOIN (SELECT toString(group_key) AS group_key, argMax(toString(outcome), (timestamp, jpos, jrow)) AS outcome
+  LEFT JOIN (SELECT toString(group_key) AS group_key, argMax(toString(outcome), (timestamp, received_ns, collector, jpos, jrow)) AS outcome
     FROM ${database}.lifecycle WHERE launch_key = '' AND type = 'pipeline_end' GROUP BY group_key) AS e
     ON e.group_key = s.group_key) AS r ON r.launch_key = l.launch_key`;
 }

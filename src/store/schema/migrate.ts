@@ -4,11 +4,13 @@
 // Two things need no step of their own: a column added to one of the model's maps is added to its table, and the
 // views for people, which hold no data, are made anew whenever their text changed.
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { largestOf } from "#base/extremes.ts";
-import { idSalts } from "#model/id-salts.ts";
+import { leasesLayout, takeLease } from "#store/lease.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
+import { fillCirronIds } from "./cirron-ids.ts";
 import {
   addColumn,
   changeCodecs,
@@ -112,7 +114,13 @@ const steps: readonly Step[] = [
         .filter(({ name }) => name === "cirron_components" || name === "cirron_ids")
         .flatMap((layout) => createTable(layout, dialect)),
   },
-  { id: 10, name: "cirron ids", isBackground: true, statements: () => [], fill: fillCirronIds },
+  {
+    id: 10,
+    name: "cirron ids",
+    isBackground: true,
+    statements: () => [],
+    fill: ({ database }) => fillCirronIds(database),
+  },
   {
     id: 11,
     name: "smaller columns",
@@ -122,6 +130,14 @@ const steps: readonly Step[] = [
         ...changeCodecs(layout, ["ts_ns", "id_key"], dialect),
         ...changeWideParts(layout, dialect),
       ]),
+  },
+  {
+    id: 12,
+    name: "collectors",
+    statements: (dialect) =>
+      stateLayouts
+        .filter(({ name }) => name === "collectors" || name === "deletions")
+        .flatMap((layout) => createTable(layout, dialect)),
   },
 ];
 
@@ -137,33 +153,6 @@ SETTINGS max_threads = 1, max_block_size = 32768, min_insert_block_size_rows = 3
 function fillParamsByKey({ database }: Dialect): string[] {
   const names = Object.keys(paramsByKey.target.columns).join(", ");
   return [`INSERT INTO ${database}.${paramsByKey.target.name} (${names}) SELECT ${names} FROM ${database}.params`];
-}
-
-/** In small blocks on one thread, so that any number of rows moves within the engine's memory. */
-const smallBlocks =
-  "SETTINGS max_threads = 1, max_block_size = 65536, min_insert_block_size_rows = 262144, min_insert_block_size_bytes = 0";
-
-/** What several rows name is there as often, until it is merged. As `storedKey` in intake/cirron/row-ids.ts makes it of an id, and the hour that a row begins in. */
-function fillCirronIds({ database }: Dialect): string[] {
-  const key = (id: string, salt: number): string => {
-    const hex = `if(match(${id}, '^[0-9a-f]{32}$'), ${id}, lower(hex(SHA256(concat('id', char(0), ${id})))))`;
-    const half = (at: number): string => `reinterpretAsUInt64(reverse(unhex(substring(${hex}, ${at}, 16))))`;
-    const folded = `bitAnd(bitXor(${half(1)}, ${half(17)}), toUInt64(9223372036854775807))`;
-    return `toInt64(bitXor(${folded}, toUInt64(${salt})))`;
-  };
-  const from = (table: string, id: string, time: string, salt: number, where: string): string =>
-    `INSERT INTO ${database}.cirron_ids (group_key, id_key, hour)
-SELECT group_key, ${key(id, salt)}, toInt32(floor(toFloat64(${time}) / 3600000000000)) FROM ${database}.${table}
-WHERE ${where} ${smallBlocks}`;
-  const isSpan = "span_id != 'root'";
-  return [
-    from("spans", "span_id", "start_ns", idSalts.span, "1"),
-    from("spans", "assumeNotNull(parent_id)", "start_ns", idSalts.span, "parent_id IS NOT NULL"),
-    from("marks", "mark_id", "ts_ns", idSalts.mark, "1"),
-    from("marks", "span_id", "ts_ns", idSalts.span, isSpan),
-    from("snapshots", "snapshot_id", "ts_ns", idSalts.snapshot, "1"),
-    from("snapshots", "span_id", "ts_ns", idSalts.span, isSpan),
-  ];
 }
 
 /** The views' row in `migrations`; steps count up from 1. */
@@ -182,14 +171,48 @@ export function schemaStatements(dialect: Dialect): string[] {
   return [
     createDatabase(dialect),
     ...createTable(migrationsLayout, dialect),
+    ...createTable(leasesLayout, dialect),
     ...steps.flatMap((step) => step.statements(dialect)),
     ...guestViews(dialect),
   ];
 }
 
+/** Of the collectors that start at once on one store, one changes the schema; the others wait for it. */
 export async function migrate(store: Store): Promise<void> {
   const dialect = dialectOf(store);
-  for (const sql of [createDatabase(dialect), ...createTable(migrationsLayout, dialect)]) await store.ddl(sql);
+  const first = [migrationsLayout, leasesLayout].flatMap((layout) => createTable(layout, dialect));
+  for (const sql of [createDatabase(dialect), ...first]) await store.ddl(sql);
+  const holder = randomUUID();
+  while (await isBehind(store, dialect)) {
+    const lease = await takeLease(store, "schema", holder, schemaLeaseMs);
+    if (lease === null) {
+      await sleep(schemaWaitMs);
+      continue;
+    }
+    try {
+      await migrateNow(store, dialect);
+      return;
+    } finally {
+      await lease.release();
+    }
+  }
+}
+
+/** Longer than any step that is not done in the background has been seen to take. */
+const schemaLeaseMs = 600_000;
+const schemaWaitMs = 500;
+
+async function isBehind(store: Store, dialect: Dialect): Promise<boolean> {
+  const done = await readDone(store);
+  const newest = largestOf([0, ...done.keys()]);
+  const isMissing = steps.some(({ id, isBackground }) => !done.has(id) && isBackground !== true);
+  // A schema that is too new is told by whoever would change it.
+  if (isMissing || newest > (steps.at(-1) as Step).id || done.get(viewsId) !== checksumOf(guestViews(dialect)))
+    return true;
+  return (await findMissingColumns(store, dialect)).length > 0;
+}
+
+async function migrateNow(store: Store, dialect: Dialect): Promise<void> {
   const done = await readDone(store);
   const newest = largestOf([0, ...done.keys()]);
   const known = (steps.at(-1) as Step).id;
@@ -248,15 +271,22 @@ async function record(store: Store, id: number, name: string, checksum: string):
 }
 
 async function addMissingColumns(store: Store, dialect: Dialect): Promise<void> {
+  for (const { layout, column } of await findMissingColumns(store, dialect))
+    for (const sql of addColumn(layout, column, dialect)) await store.ddl(sql);
+}
+
+async function findMissingColumns(
+  store: Store,
+  dialect: Dialect,
+): Promise<{ readonly layout: TableLayout; readonly column: string }[]> {
   const rows = await store.query<{ table: string; name: string }>({
     sql: "SELECT table, name FROM system.columns WHERE database = {database:String}",
     params: { database: dialect.database },
   });
   const present = new Set(rows.map((row) => `${row.table}.${row.name}`));
-  for (const layout of tableLayouts) {
-    for (const column of Object.keys(layout.columns)) {
-      if (present.has(`${layout.name}.${column}`)) continue;
-      for (const sql of addColumn(layout, column, dialect)) await store.ddl(sql);
-    }
-  }
+  return tableLayouts.flatMap((layout) =>
+    Object.keys(layout.columns)
+      .filter((column) => !present.has(`${layout.name}.${column}`))
+      .map((column) => ({ layout, column })),
+  );
 }

@@ -36,6 +36,7 @@ function pointsOfMarks({ database }: Dialect): string {
     received_ns: "received_ns",
     jpos: "jpos",
     jrow: "jrow",
+    collector: "collector",
   };
   return `INSERT INTO ${database}.metrics (${Object.keys(columns).join(", ")})
 SELECT ${Object.values(columns).join(", ")} FROM ${database}.marks WHERE ${isTold}`;

@@ -3,7 +3,7 @@
 // and a second copy of a row, which has the same time, is merged away.
 
 import { type StateTable, stateTables } from "#model/state-tables.ts";
-import { type ColumnType, type FactTable, factTables } from "#model/tables.ts";
+import { type ColumnType, type FactTable, factTables, hasPlace } from "#model/tables.ts";
 
 export interface TableLayout {
   readonly name: string;
@@ -67,6 +67,8 @@ const idGranularity = 512;
 const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   groups: ["group_key"],
   writers: ["group_key", "collector"],
+  collectors: ["collector"],
+  deletions: ["order_id"],
   aliases: ["workspace", "alias", "group_key"],
   cirron_batches: ["workspace", "batch_id", "source"],
   cirron_components: ["group_key"],
@@ -101,7 +103,10 @@ function codecsOf(columns: Readonly<Record<string, string>>): Record<string, str
 }
 
 function factLayout(name: FactTable): TableLayout {
-  const columns: Readonly<Record<string, ColumnType>> = factTables[name];
+  const columns: Readonly<Record<string, ColumnType>> = {
+    ...factTables[name],
+    ...(hasPlace(name) ? { collector: "LowCardinality(String)" } : {}),
+  };
   return {
     name,
     columns,

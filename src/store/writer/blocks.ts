@@ -4,15 +4,18 @@
 import { inTurns } from "#base/turns.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { type StateChange, type StateTable, stateTables } from "#model/state-tables.ts";
-import { type FactTable, factTables, type Rows } from "#model/tables.ts";
+import { type FactTable, factTables, hasPlace, type Rows } from "#model/tables.ts";
 import { encodeSteps, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
 import type { BlockMaker } from "./writer.ts";
 
-export const blockMaker: BlockMaker = { encode: toBlocks, release: releaseBlock };
+/** A row that came by a journal says whose: positions are counted by each collector for itself. */
+export function createBlockMaker(collector: string): BlockMaker {
+  return { encode: (batches) => toBlocks(batches, collector), release: releaseBlock };
+}
 
-async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "token">[]> {
+async function toBlocks(batches: readonly Batch[], collector: string): Promise<Omit<PlannedBlock, "token">[]> {
   const parts = Map.groupBy(
     batches.flatMap((batch) => batch.parts),
     (part) => part.table,
@@ -26,7 +29,7 @@ async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "
   if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
-    if (mine !== undefined) blocks.push({ table, ...(await inTurns(encodeFacts(table, mine))) });
+    if (mine !== undefined) blocks.push({ table, ...(await inTurns(encodeFacts(table, mine, collector))) });
   }
   for (const table of Object.keys(stateTables) as StateTable[]) {
     const mine = table === "writers" ? undefined : changes.get(table);
@@ -35,11 +38,16 @@ async function toBlocks(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "
   return blocks.filter((block) => block.rows > 0);
 }
 
-function encodeFacts(table: FactTable, parts: readonly AnyTablePart[]): Generator<void, NativeBlock> {
+function encodeFacts(
+  table: FactTable,
+  parts: readonly AnyTablePart[],
+  collector: string,
+): Generator<void, NativeBlock> {
   return encodeSteps(
     table,
     parts.map((part) => part.rows as Rows<typeof table>),
     parts.map((part) => part.dropped),
+    hasPlace(table) ? { collector } : {},
   );
 }
 

@@ -36,7 +36,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
       release: ({ token }) => released.push(token),
     },
     {
-      collector: "c",
+      tokenPrefix: "c",
       lingerMs: 1,
       planBytesMax: 150,
       pendingBytesMax: 1000,
@@ -47,6 +47,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
     },
     0,
   );
+  void writer.begin([]);
   return { writer, inserted, troubles, released };
 }
 

@@ -20,7 +20,8 @@ export interface BlockMaker {
 }
 
 export interface WriterOptions {
-  readonly collector: string;
+  /** Begins every token; no other start of any collector has the same. */
+  readonly tokenPrefix: string;
   readonly lingerMs: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
@@ -48,6 +49,8 @@ export class StoreWriter {
   private addedTo: number;
   private loop: Promise<void> | null = null;
   private closing = false;
+  /** Since `begin`. */
+  private isOpen = false;
   private hurry = false;
   private failure: unknown = null;
   private refusal: unknown = null;
@@ -90,8 +93,19 @@ export class StoreWriter {
     else if (this.gatheredBytes >= this.options.planBytesMax) this.wake();
   }
 
+  /** Sends the plans that a stopped process left open, for as long as it takes. There is room only after that. */
+  async begin(plans: readonly Plan[]): Promise<void> {
+    for (const { to, blocks } of plans) {
+      await this.send(to, blocks);
+      await this.untilDone(() => this.outbox.finish(to));
+    }
+    this.refusal = null;
+    this.isOpen = true;
+    for (const resolve of this.roomWaiters.splice(0)) resolve();
+  }
+
   hasRoom(): boolean {
-    return this.failure === null && this.pendingBytes < this.options.pendingBytesMax;
+    return this.isOpen && this.failure === null && this.pendingBytes < this.options.pendingBytesMax;
   }
 
   async room(): Promise<void> {
@@ -155,7 +169,7 @@ export class StoreWriter {
     const encoded = await this.maker.encode(batches);
     const blocks = encoded.map((block) => ({
       ...block,
-      token: `${this.options.collector}-${from}-${to}-${block.table}`,
+      token: `${this.options.tokenPrefix}-${from}-${to}-${block.table}`,
     }));
     if (blocks.length > 0) {
       await this.saveUntilDone({ from, to, blocks });
@@ -252,30 +266,22 @@ export class StoreWriter {
   }
 }
 
-/** Sends the plans that a stopped process left open, and returns the position they reach. */
-export async function finishOpenPlans(
-  outbox: Outbox,
-  store: BlockStore,
-  options: Pick<WriterOptions, "onTrouble">,
-): Promise<number> {
-  const failIfRefused = async (error: unknown) => {
-    if (!isRetryable(error)) throw error;
-  };
+/** What a stopped process left open, and the position that it reaches once it is sent. */
+export async function readOpenPlans(outbox: Outbox): Promise<{ position: number; plans: Plan[] }> {
   let position = await outbox.position();
+  const plans: Plan[] = [];
   for (const { to, bytes, readFile } of await outbox.open()) {
-    if (to > position) {
-      const plan = await decodePlan(bytes, readFile);
-      if (plan === null) {
-        // Its records are still in the journal and make a new one.
-        await outbox.discard(to);
-        break;
-      }
-      await sendPlan(outbox, store, plan, options, failIfRefused);
+    const plan = to > position ? await decodePlan(bytes, readFile) : null;
+    if (plan !== null) {
+      plans.push(plan);
+      position = to;
+      continue;
     }
-    await outbox.finish(to);
-    position = Math.max(position, to);
+    await outbox.discard(to);
+    // The records of a damaged plan are still in the journal and make a new one.
+    if (to > position) break;
   }
-  return position;
+  return { position, plans };
 }
 
 /** Returns how many times a block had to be sent again. */

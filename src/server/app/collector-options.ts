@@ -1,0 +1,32 @@
+// The settings of a collector, as its parts take them.
+
+import { defaultJsonLimits } from "#base/json/value.ts";
+import { shareMemory } from "#config/memory-shares.ts";
+import type { Config } from "#config/settings.ts";
+import { defaultIntakeLimits } from "#intake/intake-state.ts";
+import type { CollectorOptions } from "#server/collector/collector.ts";
+import type { Log } from "#server/log.ts";
+import { openBlobs, toStoreAddress } from "./backends.ts";
+
+export function toCollectorOptions(config: Config, log: Log): CollectorOptions {
+  const shares = shareMemory(config.memoryBudgetBytes);
+  return {
+    dataDir: config.dataDir,
+    store: toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again")),
+    openBlobs: () => openBlobs(config),
+    sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
+    json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },
+    lineBytesMax: config.lineBytesMax,
+    stepNames: config.otlpSteps,
+    journalBudgetBytes: config.journalBudgetBytes,
+    journalSegmentBytes: config.journalSegmentBytes,
+    pendingBytesMax: shares.pendingBytes,
+    liveBytesMax: shares.liveBytes,
+    intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
+    onTrouble: (message, cause) => log.warn({ err: cause }, message),
+    onFatal: (cause) => {
+      log.fatal({ err: cause }, "Something that must not happen did; the process ends and loses nothing accepted.");
+      process.exit(70);
+    },
+  };
+}

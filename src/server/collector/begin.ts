@@ -1,0 +1,83 @@
+// The beginning of a collector's work, once its parts are put together: what a stopped process left open is sent, the rest of
+// the journal is applied, and what the store holds is looked through in the background.
+
+import type { Input } from "#intake/input.ts";
+import type { Sequencer } from "#intake/sequencer.ts";
+import type { SetAside } from "#intake/set-aside.ts";
+import { StoreOutage } from "#store/outage.ts";
+import { readJoins } from "#store/reader/joins.ts";
+import { readRunNames } from "#store/reader/restore.ts";
+import { fillInBackground } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
+import type { Plan } from "#store/writer/plan.ts";
+import { noteResent } from "#store/writer/resent.ts";
+import type { Collector, CollectorOptions } from "./collector.ts";
+import { untilDone } from "./intake-store.ts";
+import { readOutline } from "./outline.ts";
+import type { StoreMeeting } from "./store-meeting.ts";
+import { upgradeGroups } from "./upgrade.ts";
+
+interface Beginning {
+  readonly met: StoreMeeting;
+  readonly plans: readonly Plan[];
+  readonly idsFilled: Promise<void>;
+  isClosing(): boolean;
+  /** The store has answered, and what the journal held is applied. */
+  onJoined(): void;
+}
+
+/** From the first answer of the store on: what was left open, then the journal's rest, then whatever comes. */
+export async function begin(
+  collector: Collector,
+  { met, plans, idsFilled, isClosing, onJoined }: Beginning,
+  options: CollectorOptions,
+): Promise<void> {
+  const { id, store, applier, writer, sequencer, setAside, damage } = collector;
+  setAside.beginReplay();
+  const { isFresh } = (await met.later) ?? met;
+  applier.state.joins.replace(await untilDone(() => readJoins(store)));
+  await untilDone(() => noteResent(store, id, plans));
+  await writer.begin(plans);
+  await recover(sequencer, setAside);
+  for (const sentence of damage.sentences()) options.onTrouble(sentence, undefined);
+  onJoined();
+  if (!isFresh)
+    warmUp(collector, idsFilled, isClosing).catch((cause) => {
+      if (!isClosing())
+        options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+    });
+}
+
+async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
+  await sequencer.recover();
+  setAside.endReplay();
+  await setAside.retry((input) => submitAgain(sequencer, input));
+}
+
+export async function submitAgain(sequencer: Sequencer, input: Input): Promise<void> {
+  const again = sequencer.submit(input);
+  if (typeof again === "string") throw new StoreOutage("overloaded", `There is no room for a record: ${again}.`);
+  await again.durable;
+}
+
+/** Goes on while the collector works. */
+async function warmUp(collector: Collector, idsFilled: Promise<void>, isClosing: () => boolean): Promise<void> {
+  const { store, applier, hub } = collector;
+  for await (const { name } of readRunNames(store)) hub.know(name);
+  hub.warm();
+  await idsFilled;
+  applier.state.warm(await readOutline(store));
+  // Also when an upgrade was interrupted; where nothing is to be done it is one question.
+  await upgradeGroups(collector, isClosing);
+}
+
+/** Resolves when the ids of an older release's rows are there too. */
+export function fillIds(options: CollectorOptions, store: Store, met: StoreMeeting): Promise<void> {
+  const fill = async (): Promise<void> => {
+    const { isFilled } = (await met.later) ?? met;
+    if (!isFilled) await untilDone(() => fillInBackground(store));
+  };
+  const filled = fill();
+  filled.catch((cause) => options.onTrouble("The ids of an older release's rows could not be gathered.", cause));
+  return filled;
+}

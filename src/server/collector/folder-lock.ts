@@ -1,0 +1,28 @@
+// One process for a data folder. The embedded engine locks its own folder; with a store elsewhere nothing does, and two
+// processes would write one journal.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { findLiveOwner, removeOwner, writeOwner } from "#store/engine/owner.ts";
+import { StoreOutage } from "#store/outage.ts";
+
+/** Longer than two starts at one moment need to see each other. */
+const settleMs = 50;
+
+export interface FolderLock {
+  release(): void;
+}
+
+/** Throws `folder_taken` when a living process of this machine has the folder. */
+export async function lockFolder(dataDir: string): Promise<FolderLock> {
+  refuseIfTaken(dataDir);
+  writeOwner(dataDir, process.pid);
+  await sleep(settleMs);
+  refuseIfTaken(dataDir);
+  return { release: () => removeOwner(dataDir) };
+}
+
+function refuseIfTaken(dataDir: string): void {
+  const owner = findLiveOwner(dataDir, process.pid);
+  if (owner !== null)
+    throw new StoreOutage("folder_taken", `The data folder ${dataDir} is in use by process ${owner}.`);
+}

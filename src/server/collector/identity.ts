@@ -1,0 +1,167 @@
+// Who this collector is, on a store that several share. Its name is in the data folder, and positions are counted under
+// it; a folder that was restored from a snapshot or copied would count positions anew that the store already has. So the
+// store knows how far each collector had come and by which start, and a folder that is behind that is a new collector.
+
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowNs } from "#base/clock.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { nodeFiles } from "#base/files.ts";
+import {
+  type KnownCollector,
+  noteCollector,
+  noteInstallation,
+  readCollector,
+  readInstallations,
+} from "#store/collectors.ts";
+import type { Store } from "#store/store.ts";
+
+export interface Identity {
+  readonly id: string;
+  /** Differs after every start, so that no two starts give one name to two blocks. */
+  readonly epoch: string;
+}
+
+/** What a data folder knows of the store that its records went to. */
+interface Membership {
+  readonly installation: string;
+  /** The last start that the store was told of, and the one that it was about to be told of. */
+  readonly epochs: readonly string[];
+}
+
+export class ForeignFolder extends Error {
+  override readonly name = "ForeignFolder";
+  readonly kind = "foreign_folder";
+}
+
+/** The name in the folder, which is given one if it has none. */
+async function readCollectorId(dataDir: string): Promise<string> {
+  const known = await readText(join(dataDir, "collector"));
+  return known ?? renameCollector(dataDir);
+}
+
+/** From the next start on, the folder is another collector's. */
+export async function renameCollector(dataDir: string): Promise<string> {
+  const id = toNonce();
+  await writeText(join(dataDir, "collector"), id);
+  return id;
+}
+
+function toNonce(): string {
+  return randomUUID().slice(0, 8);
+}
+
+export interface Folder {
+  readonly dataDir: string;
+  /** The last record in its journal. */
+  readonly position: number;
+}
+
+/** Who this process is before the store was asked. */
+export async function readIdentity(dataDir: string): Promise<Identity> {
+  return { id: await readCollectorId(dataDir), epoch: toNonce() };
+}
+
+/**
+ * Tells the store of this start. A copy of a folder is renamed, unless it is too late for that: then, as when the folder's
+ * records went to another store, a ForeignFolder is thrown.
+ */
+export async function enrol(
+  store: Store,
+  { dataDir, position }: Folder,
+  { epoch, ...before }: Identity,
+  onRenamed: ((sentence: string) => void) | null,
+): Promise<ProgressNotes> {
+  let { id } = before;
+  if (store.kind === "embedded") return new ProgressNotes(store, { id, epoch });
+  const path = join(dataDir, "membership");
+  const text = await readText(path);
+  const member = text === undefined ? null : (JSON.parse(text) as Membership);
+  const installation = await joinInstallation(store, member);
+  const known = await readCollector(store, id);
+  const why = known === null ? null : whyAnother(known, member, position);
+  if (why !== null) {
+    id = await renameCollector(dataDir);
+    const sentence = `This folder is a copy of collector ${before.id}'s: ${why}.`;
+    if (onRenamed === null) throw new ForeignFolder(`${sentence} Started again, it is collector ${id}.`);
+    onRenamed(`${sentence} It goes on as collector ${id}.`);
+  }
+  const epochs = why === null ? (member?.epochs ?? []).slice(-1) : [];
+  await writeText(path, JSON.stringify({ installation, epochs: [...epochs, epoch] } satisfies Membership));
+  const noted = why === null ? (known?.position ?? 0) : 0;
+  await noteCollector(store, { collector: id, epoch, position: noted, version: nowNs() });
+  await writeText(path, JSON.stringify({ installation, epochs: [epoch] } satisfies Membership));
+  return new ProgressNotes(store, { id, epoch });
+}
+
+function whyAnother(known: KnownCollector, member: Membership | null, position: number): string | null {
+  if (known.position > position)
+    return `the store has its records up to ${known.position}, and this journal ends at ${position}`;
+  if (member !== null && !member.epochs.includes(known.epoch)) return "the other was started after the copy was made";
+  return null;
+}
+
+async function joinInstallation(store: Store, member: Membership | null): Promise<string> {
+  const installations = await readInstallations(store);
+  if (member !== null && installations.includes(member.installation)) return member.installation;
+  if (member !== null)
+    throw new ForeignFolder(
+      `The data folder belongs to another store than the one that store.url names. Give it back its own, or take another folder.`,
+    );
+  const first = installations[0] ?? randomUUID();
+  if (installations.length === 0) await noteInstallation(store, first, nowNs());
+  return first;
+}
+
+/** A store that hangs does not keep a process from ending. */
+const lastNoteMs = 500;
+
+/** Tells the store now and then how far this collector has come; `close` tells it once more. */
+export class ProgressNotes {
+  readonly identity: Identity;
+  private readonly store: Store;
+  private readonly everyMs: number;
+  private position = 0;
+  private noted = 0;
+  private lastMs = Number.NEGATIVE_INFINITY;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(store: Store, identity: Identity, everyMs = 5000) {
+    this.store = store;
+    this.identity = identity;
+    this.everyMs = everyMs;
+  }
+
+  stored(position: number): void {
+    this.position = position;
+    if (performance.now() - this.lastMs < this.everyMs) return;
+    this.lastMs = performance.now();
+    this.note();
+  }
+
+  async close(): Promise<void> {
+    this.note();
+    await Promise.race([this.writing, sleep(lastNoteMs, undefined, { ref: false })]);
+  }
+
+  private note(): void {
+    const { position } = this;
+    if (this.store.kind === "embedded" || position <= this.noted) return;
+    this.noted = position;
+    const { id: collector, epoch } = this.identity;
+    // One that is lost makes a copy of the folder harder to recognise, and nothing else.
+    this.writing = this.writing
+      .then(() => noteCollector(this.store, { collector, epoch, position, version: nowNs() }))
+      .catch(() => undefined);
+  }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  const bytes = await readDurable(nodeFiles, path);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+function writeText(path: string, text: string): Promise<void> {
+  return writeDurably(nodeFiles, path, [new TextEncoder().encode(text)]);
+}

@@ -1,0 +1,48 @@
+// The keys as they were last known, in the data folder, for a start while the store does not answer. They are digests, as in
+// the store.
+
+import { join } from "node:path";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
+import { nodeFiles } from "#base/files.ts";
+import type { StateRow } from "#model/state-tables.ts";
+
+type KeyRow = StateRow<"keys">;
+
+export class KeyCopy {
+  private readonly path: string;
+  private readonly rows = new Map<string, KeyRow>();
+  private last = "";
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(dataDir: string) {
+    this.path = join(dataDir, "keys");
+  }
+
+  take(row: KeyRow): void {
+    this.rows.set(row.key_id, row);
+  }
+
+  async read(): Promise<KeyRow[]> {
+    const bytes = await readDurable(nodeFiles, this.path);
+    if (bytes === undefined) return [];
+    const rows = JSON.parse(new TextDecoder().decode(bytes)) as Record<keyof KeyRow, string>[];
+    return rows.map(
+      (row) => ({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) }) as unknown as KeyRow,
+    );
+  }
+
+  /** A copy that cannot be written is an old one. */
+  write(): Promise<void> {
+    this.writing = this.writing.then(() => this.writeNow()).catch(() => undefined);
+    return this.writing;
+  }
+
+  private async writeNow(): Promise<void> {
+    const text = JSON.stringify([...this.rows.values()], (_name, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    if (text === this.last) return;
+    await writeDurably(nodeFiles, this.path, [new TextEncoder().encode(text)]);
+    this.last = text;
+  }
+}

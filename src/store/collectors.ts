@@ -1,0 +1,45 @@
+// What a store that several collectors share knows of them, and of itself.
+
+import { stateTables } from "#model/state-tables.ts";
+import { encodeObjects } from "./native/encode-objects.ts";
+import type { Store } from "./store.ts";
+
+export interface KnownCollector {
+  readonly epoch: string;
+  readonly position: number;
+}
+
+export async function readCollector(store: Store, collector: string): Promise<KnownCollector | null> {
+  const [row] = await store.query<{ epoch: string; position: string }>({
+    sql: `SELECT epoch, position FROM ${store.database}.collectors FINAL WHERE collector = {collector:String}`,
+    params: { collector },
+  });
+  return row === undefined ? null : { epoch: row.epoch, position: Number(row.position) };
+}
+
+export async function noteCollector(
+  store: Store,
+  row: KnownCollector & { readonly collector: string; readonly version: bigint },
+): Promise<void> {
+  const block = encodeObjects(stateTables.collectors, [{ ...row, position: BigInt(row.position) }]);
+  await store.insert("collectors", block, { token: `collector-${row.collector}-${row.epoch}-${row.version}` });
+}
+
+const installationName = "installation:";
+
+/**
+ * The ids by which data folders know this store again, the same order each time. There is one, unless two collectors made
+ * it at the same moment: then both count.
+ */
+export async function readInstallations(store: Store): Promise<string[]> {
+  const rows = await store.query<{ name: string }>({
+    sql: `SELECT name FROM ${store.database}.settings FINAL WHERE workspace = '' AND startsWith(name, '${installationName}')
+      ORDER BY name`,
+  });
+  return rows.map(({ name }) => name.slice(installationName.length));
+}
+
+export async function noteInstallation(store: Store, id: string, version: bigint): Promise<void> {
+  const row = { workspace: "", name: `${installationName}${id}`, value: "", author: "", version };
+  await store.insert("settings", encodeObjects(stateTables.settings, [row]), { token: `installation-${id}` });
+}

@@ -1,0 +1,79 @@
+// Orders to delete runs, on a store that several collectors share. An order is a fact: it says which groups it deletes and
+// up to which position of each collector's journal. Who hears of it late does no more and no less than it says.
+
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+import { stateTables } from "#model/state-tables.ts";
+import { encodeObjects } from "./native/encode-objects.ts";
+import type { Store } from "./store.ts";
+
+export interface DeletionFact {
+  readonly orderId: string;
+  readonly workspace: string;
+  readonly atNs: bigint;
+  /** The groups and the names of their runs as they were: what comes after the order belongs to them again. */
+  readonly groups: readonly StateRow<"groups">[];
+  readonly aliases: readonly StateRow<"aliases">[];
+  /** The last journal position of each collector that is deleted. Rows of older releases name no collector, and all go. */
+  readonly covered: Readonly<Record<string, number>>;
+  readonly isDone: boolean;
+  readonly version: bigint;
+}
+
+type Texts<T extends "groups" | "aliases"> = { readonly [C in keyof StateRow<T>]: string | number | null };
+
+interface Body {
+  readonly groups: readonly Texts<"groups">[];
+  readonly aliases: readonly Texts<"aliases">[];
+  readonly covered: Readonly<Record<string, number>>;
+}
+
+export function keysOf({ groups }: DeletionFact): string[] {
+  return groups.map(({ group_key }) => group_key);
+}
+
+export function toDeletionChange(order: DeletionFact): StateChange {
+  return { table: "deletions", row: toRow(order) };
+}
+
+/** The rows that this order covers are removed, as far as they were stored. */
+export async function noteDone(store: Store, order: DeletionFact): Promise<void> {
+  const row = { ...toRow(order), done: 1, version: order.version + 1n };
+  await store.insert("deletions", encodeObjects(stateTables.deletions, [row]), { token: `done-${order.orderId}` });
+}
+
+function toRow(order: DeletionFact): StateRow<"deletions"> {
+  const { orderId, workspace, atNs, isDone, version, groups, aliases, covered } = order;
+  const body = JSON.stringify({ groups, aliases, covered }, (_name, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return { order_id: orderId, workspace, body, at_ns: atNs, done: isDone ? 1 : 0, version };
+}
+
+/** One order, or those that are newer than a time and those that are not done. */
+export async function readOrders(
+  store: Store,
+  which: { readonly orderId: string } | { readonly sinceNs: bigint },
+): Promise<DeletionFact[]> {
+  const where = "orderId" in which ? "order_id = {id:String}" : "at_ns > {since:Int64} OR done = 0";
+  const rows = await store.query<Record<keyof StateRow<"deletions">, string | number>>({
+    sql: `SELECT * FROM ${store.database}.deletions FINAL WHERE ${where} ORDER BY at_ns`,
+    params: "orderId" in which ? { id: which.orderId } : { since: which.sinceNs },
+  });
+  return rows.map((row) => {
+    const body = JSON.parse(String(row.body)) as Body;
+    return {
+      orderId: String(row.order_id),
+      workspace: String(row.workspace),
+      atNs: BigInt(row.at_ns),
+      groups: body.groups.map((group) => withVersions({ ...group, deleted_ns: BigInt(group.deleted_ns ?? 0) })),
+      aliases: body.aliases.map(withVersions),
+      covered: body.covered,
+      isDone: row.done === 1,
+      version: BigInt(row.version),
+    } as unknown as DeletionFact;
+  });
+}
+
+function withVersions<T extends { readonly version: string | number | null }>(row: T) {
+  return { ...row, version: BigInt(row.version ?? 0) };
+}

@@ -1,0 +1,18 @@
+// Which release a ClickHouse server is, beside the one that this program is made and tested with: that of the embedded engine.
+
+import type { Store } from "./store.ts";
+
+const tried = [26, 7] as const;
+
+/** A sentence about a server that is older than what was tried; null when it is not. */
+export async function tellOldServer(store: Store): Promise<string | null> {
+  if (store.kind === "embedded") return null;
+  const [row] = await store.query<{ version: string }>({ sql: "SELECT version() AS version" });
+  return toOldServerSentence(row?.version ?? "");
+}
+
+export function toOldServerSentence(version: string): string | null {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > tried[0] || (major === tried[0] && minor >= tried[1])) return null;
+  return `The ClickHouse server is ${version}; this release is made with ${tried.join(".")}, and nothing older was tried.`;
+}

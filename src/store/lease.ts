@@ -1,0 +1,54 @@
+// Who does what one collector of a shared store should do for all: bring the schema up to date, remove old runs. A lease is
+// a row with an end. Whoever wants one says so, waits until the others can be read, and has it if nobody asked before. Two
+// may still have it at once when a store is slow; what is done under one may therefore be done twice.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowNs } from "#base/clock.ts";
+import { encodeObjects } from "./native/encode-objects.ts";
+import type { TableLayout } from "./schema/table-layout.ts";
+import type { Store } from "./store.ts";
+
+const columns = {
+  name: "String",
+  holder: "String",
+  since_ns: "Int64",
+  until_ns: "Int64",
+  version: "Int64",
+} as const;
+
+export const leasesLayout: TableLayout = {
+  name: "leases",
+  columns,
+  codecs: {},
+  indexes: [],
+  engine: { name: "ReplacingMergeTree", version: "version" },
+  orderBy: ["name", "holder"],
+  shardBy: null,
+};
+
+export interface Lease {
+  release(): Promise<void>;
+}
+
+/** Longer than an insert takes to be seen by the others. */
+const settleMs = 200;
+
+/** Null when another has it. A store of its own is nobody else's. */
+export async function takeLease(store: Store, name: string, holder: string, forMs: number): Promise<Lease | null> {
+  if (store.kind === "embedded") return { release: () => Promise.resolve() };
+  const since = nowNs();
+  const note = async (until_ns: bigint): Promise<void> => {
+    const row = { name, holder, since_ns: since, until_ns, version: nowNs() };
+    await store.insert("leases", encodeObjects(columns, [row]), { token: `lease-${name}-${holder}-${row.version}` });
+  };
+  await note(since + BigInt(forMs) * 1_000_000n);
+  await sleep(settleMs);
+  const [first] = await store.query<{ holder: string }>({
+    sql: `SELECT holder FROM ${store.database}.leases FINAL
+      WHERE name = {name:String} AND until_ns > {now:Int64} ORDER BY since_ns, holder LIMIT 1`,
+    params: { name, now: nowNs() },
+  });
+  if (first?.holder === holder) return { release: () => note(0n) };
+  await note(0n);
+  return null;
+}

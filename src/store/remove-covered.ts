@@ -1,0 +1,129 @@
+// Carries an order of deletion-orders.ts out in the store. Everything here may be done again, by anybody and at any time: rows go
+// by their place, and a group that has rows after the order is given back what was kept beside them.
+
+import { randomUUID } from "node:crypto";
+import { stateTables } from "#model/state-tables.ts";
+import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
+import type { BlobStore } from "./blobs/blob-store.ts";
+import { deleteBlobRows, deletionTarget, readObjectKeys } from "./delete-groups.ts";
+import { type DeletionFact, keysOf } from "./deletion-orders.ts";
+import { encodeObjects } from "./native/encode-objects.ts";
+import { fillCirronIds } from "./schema/cirron-ids.ts";
+import { paramsByKey, type Summary, summaries } from "./schema/summaries.ts";
+import { quote } from "./sql-quote.ts";
+import type { Store } from "./store.ts";
+
+const placed = (Object.keys(factTables) as FactTable[]).filter(hasPlace);
+const derived = ["metric_summary", "metric_by_key", "param_by_key", "group_times", "cirron_ids"] as const;
+/** Last the groups themselves: while they are there, a run is hidden and not half gone. */
+const small = ["cirron_batches", "cirron_components", "aliases", "writers", "groups"] as const;
+
+const keysAtOnce = 500;
+
+export async function removeCovered(store: Store, blobs: BlobStore, order: DeletionFact): Promise<void> {
+  const all = keysOf(order);
+  for (let at = 0; at < all.length; at += keysAtOnce) {
+    const keys = all.slice(at, at + keysAtOnce);
+    const cover = toCover(order);
+    const covered = { keys, runs: [...new Set(order.groups.map(({ run_id }) => run_id))], cover, beforeNs: order.atNs };
+    for (const objectKey of await readObjectKeys(store, covered)) await blobs.delete(objectKey);
+    await deleteBlobRows(store, covered);
+    await deleteRows(store, placed, keys, cover);
+    const left = await findLeft(store, keys);
+    const gone = keys.filter((key) => !left.has(key));
+    await deleteRows(store, [...derived, ...small], gone);
+    // By time: a batch that is known in vain is told apart by its rows all the same.
+    await deleteRows(store, ["cirron_batches"], [...left], `received_ns <= ${order.atNs}`);
+    await revive(store, order, left);
+    // Rows that came while the last were deleted have lost what was kept beside them.
+    await revive(store, order, await findLeft(store, gone));
+  }
+}
+
+/** For whoever has stored rows of these groups after the order, and heard of it later. */
+export async function reviveLeft(store: Store, order: DeletionFact): Promise<void> {
+  await revive(store, order, await findLeft(store, keysOf(order)));
+}
+
+/** How far the store has the rows of each collector, of these groups. */
+export async function readStoredPositions(store: Store, keys: readonly string[]): Promise<Map<string, number>> {
+  const rows = await store.query<{ name: string; last: string }>({
+    sql: `SELECT toString(collector) AS name, max(jpos) AS last FROM (${placed
+      .map(
+        (table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
+      )
+      .join(" UNION ALL ")}) GROUP BY name`,
+    params: { groups: keys },
+  });
+  return new Map(rows.map(({ name, last }) => [name, Number(last)]));
+}
+
+function toCover({ covered }: DeletionFact): string {
+  const each = Object.entries(covered).map(([name, last]) => `(collector = ${quote(name)} AND jpos <= ${last})`);
+  return `(${["collector = ''", ...each].join(" OR ")})`;
+}
+
+/** A statement costs every replica its time, so only tables that have such rows get one. */
+async function deleteRows(
+  store: Store,
+  tables: readonly string[],
+  keys: readonly string[],
+  cover = "1",
+): Promise<void> {
+  if (keys.length === 0) return;
+  const where = `group_key IN (${keys.map(quote).join(", ")}) AND ${cover}`;
+  const rows = await store.query<{ name: string }>({
+    sql: tables
+      .map(
+        (table) => `SELECT '${table}' AS name FROM (SELECT 1 FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
+      )
+      .join(" UNION ALL "),
+  });
+  const found = new Set(rows.map(({ name }) => name));
+  for (const table of tables)
+    if (found.has(table)) await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
+}
+
+async function findLeft(store: Store, keys: readonly string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set();
+  const rows = await store.query<{ name: string }>({
+    sql: `SELECT DISTINCT toString(group_key) AS name FROM (${placed
+      .map(
+        (table) =>
+          `SELECT DISTINCT group_key FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
+      )
+      .join(" UNION ALL ")})`,
+    params: { groups: keys },
+  });
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Makes everything that is derived from rows anew, from the rows that are there, and shows the groups again. */
+async function revive(store: Store, order: DeletionFact, keys: ReadonlySet<string>): Promise<void> {
+  if (keys.size === 0) return;
+  const { database } = store;
+  const mine = `group_key IN (${[...keys].map(quote).join(", ")})`;
+  await deleteRows(store, derived, [...keys]);
+  for (const summary of [...summaries, paramsByKey])
+    for (const sql of toFills(database, summary, mine)) await store.ddl(sql);
+  for (const sql of fillCirronIds(database, mine)) await store.ddl(sql);
+  const from = placed.map((table) => `SELECT group_key, collector FROM ${database}.${table} WHERE ${mine}`);
+  await store.ddl(`INSERT INTO ${database}.writers (group_key, collector, version)
+SELECT DISTINCT toString(group_key), toString(collector), ${order.version} FROM (${from.join(" UNION ALL ")})
+WHERE collector != ''`);
+  const version = order.version + 1n;
+  const groups = order.groups.filter(({ group_key }) => keys.has(group_key));
+  const aliases = order.aliases.filter(({ group_key }) => keys.has(group_key));
+  const token = `revive-${randomUUID()}`;
+  const shown = groups.map((row) => ({ ...row, deleted_ns: 0n, version }));
+  await store.insert("groups", encodeObjects(stateTables.groups, shown), { token });
+  await store.insert("aliases", encodeObjects(stateTables.aliases, aliases), { token });
+}
+
+function toFills(database: string, { target, sources }: Summary, mine: string): string[] {
+  const names = Object.keys(target.columns).map((name) => `\`${name}\``);
+  return Object.entries(sources).map(([source, select]) => {
+    const some = select.replaceAll("@", `(SELECT * FROM ${database}.${source} WHERE ${mine})`);
+    return `INSERT INTO ${database}.${target.name} (${names.join(", ")}) SELECT ${names.join(", ")} FROM (${some})`;
+  });
+}

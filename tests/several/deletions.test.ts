@@ -1,0 +1,178 @@
+// Deletions on a store that several collectors write to: what an order covers goes, and nothing that was accepted after it,
+// whoever hears of it late and whatever the store says meanwhile.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
+import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
+
+let nats: NatsServer;
+let dataDir: string;
+let engine: EmbeddedEngine;
+/** A door to the store for each. */
+let doors: readonly [StoreDoor, StoreDoor];
+let a: TestApp;
+let b: TestApp;
+
+const octets = { "content-type": "application/octet-stream" };
+
+const send = async (app: TestApp, run: string, from: number, to: number): Promise<Record<string, number>> => {
+  const frames = Array.from({ length: to - from + 1 }, (_, at) => {
+    const seq = from + at;
+    return encodeFrame(
+      "metric",
+      { seq, ts: 1794710321102255 + seq, wid: "w" },
+      { run_id: run, key: "loss", value: seq, step: seq },
+    );
+  });
+  const { status, body } = await app.post("/v1/xtrack?wait=1", Buffer.concat(frames), octets);
+  expect(status).toBe(202);
+  return body as Record<string, number>;
+};
+/** How many points there are, the least and the greatest: the latter out of the summary. */
+const pointsOf = async (app: TestApp, run: string): Promise<string> => {
+  const { body } = await app.get(`/api/v1/runs/${run}/metrics`);
+  const [metric] = (body as { metrics?: { count: number; min: number; max: number }[] }).metrics ?? [];
+  return metric === undefined ? "none" : `${metric.count} of ${metric.min}..${metric.max}`;
+};
+const remove = async (app: TestApp, run: string) => {
+  const { status } = await fetch(`${app.app.url}/api/v1/runs/${run}`, { method: "DELETE" });
+  expect(status).toBe(200);
+};
+const rowsOf = async (run: string) => {
+  const sql = `SELECT count() AS n FROM tributary.metrics WHERE group_key = 'default/x/${run}'`;
+  return Number((await b.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
+};
+const bothShow = async (run: string, shown: string) => {
+  const found = ["", ""];
+  for (const [at, app] of [a, b].entries())
+    await eventually(async () => {
+      found[at] = await pointsOf(app, run);
+      return found[at] === shown;
+    }, `${run} is not shown as ${shown}`).catch(() => expect([run, ...found]).toEqual([run, shown, shown]));
+};
+
+describe.skipIf(natsPath === undefined)("deletions by orders", () => {
+  beforeAll(async () => {
+    nats = await startNats();
+    dataDir = await mkdtemp(join(tmpdir(), "tributary-deletions-"));
+    engine = await startEmbedded({ kind: "embedded", dataDir });
+    doors = [await openStoreDoor(engine.socketPath), await openStoreDoor(engine.socketPath)];
+    const open = (door: StoreDoor) => createTestApp({ storeUrl: door.url, storeGuestUser: "guest", busUrl: nats.url });
+    a = await open(doors[0]);
+    b = await open(doors[1]);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([a?.remove(), b?.remove()]);
+    await Promise.all(doors?.map((door) => door.close()) ?? []);
+    await engine?.close();
+    await nats?.kill();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test("what another collector accepted before the order goes, and what it accepts after it stays", async () => {
+    await send(a, "plain", 1, 10);
+    await send(b, "plain", 11, 20);
+    await remove(a, "plain");
+    expect((await b.get("/api/v1/runs/plain")).status).toBe(404);
+    await send(b, "plain", 21, 25);
+    await bothShow("plain", "5 of 21..25");
+    expect(await rowsOf("plain")).toBe(5);
+  }, 60_000);
+
+  test("a collector that is cut off from the bus reads the order later, and shows what it took meanwhile", async () => {
+    await send(b, "cut", 1, 20);
+    await nats.kill();
+    await eventually(
+      async () => ((await b.get("/readyz")).body as { degraded: string[] }).degraded.length === 1,
+      "nobody noticed",
+    );
+    await remove(a, "cut");
+    await send(b, "cut", 21, 40);
+    await bothShow("cut", "20 of 21..40");
+    // What was deleted is new when it comes again, also where it was known.
+    await eventually(async () => (await send(b, "cut", 20, 20))["accepted"] === 1, "it is still taken for a duplicate");
+    await bothShow("cut", "21 of 20..40");
+    await nats.start();
+    for (const app of [a, b])
+      await eventually(
+        async () => ((await app.get("/readyz")).body as { degraded: string[] }).degraded.length === 0,
+        "the bus is away",
+      );
+    await bothShow("cut", "21 of 20..40");
+  }, 90_000);
+
+  test("a collector that stalls in a deletion takes nothing that the other accepted after the order", async () => {
+    await send(a, "stalled", 1, 10);
+    await send(b, "stalled", 11, 20);
+    doors[0].judge((statement) => (statement.startsWith("DELETE") ? 341 : null));
+    await remove(a, "stalled");
+    // The other loses patience, removes the rows itself and goes on.
+    const receipt = send(b, "stalled", 21, 30);
+    expect(await receipt).toMatchObject({ accepted: 10 });
+    await eventually(async () => (await pointsOf(b, "stalled")) === "10 of 21..30", "it did not go on");
+    doors[0].judge(() => null);
+    await send(b, "stalled", 31, 40);
+    await send(a, "stalled", 41, 45);
+    await bothShow("stalled", "25 of 21..45");
+    expect(await rowsOf("stalled")).toBe(25);
+    expect(a.app.collector.applier.state.isLeaving(["default/x/stalled"])).toBe(false);
+  }, 90_000);
+
+  test.each([341, 159, 692])(
+    "a deletion that the store answers with %i is asked for again",
+    async (code) => {
+      const run = `refused-${code}`;
+      await send(a, run, 1, 10);
+      let left = 3;
+      for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") && left-- > 0 ? code : null));
+      await remove(a, run);
+      await eventually(async () => (await rowsOf(run)) === 0, "the rows stay");
+      expect(left).toBeLessThan(0);
+      for (const door of doors) door.judge(() => null);
+      await send(a, run, 1, 10);
+      await bothShow(run, "10 of 1..10");
+    },
+    60_000,
+  );
+
+  test("a deletion that a collector could not finish is finished when it starts again", async () => {
+    await send(a, "left", 1, 10);
+    for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") ? 341 : null));
+    await remove(a, "left");
+    await a.app.close();
+    for (const door of doors) door.judge(() => null);
+    await a.reopen();
+    await eventually(async () => (await rowsOf("left")) === 0, "the rows stay");
+    await send(a, "left", 11, 12);
+    await bothShow("left", "2 of 11..12");
+  }, 60_000);
+
+  test("a Cirron run that goes on at the other collector keeps its later spans, marks and points", async () => {
+    const root = { id: "root", parent: null, name: "cirron.session", at: 0 };
+    const step = (at: number) => ({ id: `step${at}`, parent: "root", name: "step", at });
+    const post = async (app: TestApp, id: string, spans: Parameters<typeof toBatchText>[1]) =>
+      expect((await app.post("/v1/runs/session/traces?wait=1", toBatchText(id, spans))).status).toBe(202);
+    await post(a, "one", [root, step(1)]);
+    await post(b, "two", [step(2)]);
+    await remove(b, "session");
+    await post(a, "three", [step(3)]);
+    await post(b, "four", [step(4), step(5)]);
+    const shown = async (app: TestApp) => {
+      const { counts } = (await app.get("/api/v1/runs/session")).body as { counts?: Record<string, number> };
+      return `${counts?.["spans"]} ${counts?.["marks"]}`;
+    };
+    for (const app of [a, b]) await eventually(async () => (await shown(app)) === "3 3", "it has not three spans");
+    const { body } = await a.get("/api/v1/runs/session/events?limit=100");
+    expect(JSON.stringify(body)).not.toContain(hex("step1"));
+    // The first batch is new when it comes again.
+    await post(b, "one", [root, step(1)]);
+    for (const app of [a, b]) await eventually(async () => (await shown(app)) === "5 5", "it has not five spans");
+  }, 60_000);
+});

@@ -1,0 +1,43 @@
+// Leases on a store that several collectors share.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStore } from "#store/client.ts";
+import { takeLease } from "#store/lease.ts";
+import { migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
+import { type SharedStore, startSharedStore } from "../support/several.ts";
+
+let shared: SharedStore;
+let stores: Store[];
+
+beforeAll(async () => {
+  shared = await startSharedStore();
+  const address = { kind: "server", url: shared.url, user: "default", password: "", database: "tributary" } as const;
+  stores = await Promise.all([1, 2, 3].map(() => createStore(address)));
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await shared?.close();
+});
+
+test("of three that start at once on an empty store, one makes the schema, and each step once", async () => {
+  await Promise.all(stores.map((store) => migrate(store)));
+  const [store] = stores as [Store];
+  const rows = await store.query<{ id: number; n: string }>({
+    sql: "SELECT id, count() AS n FROM tributary.migrations GROUP BY id ORDER BY id",
+  });
+  expect(rows.length).toBeGreaterThan(10);
+  expect(rows.filter(({ n }) => n !== "1")).toEqual([]);
+}, 120_000);
+
+test("one of several has a lease, until it gives it back or its time is over", async () => {
+  const take = (at: number, forMs = 60_000) => takeLease(stores[at] as Store, "retention", `c${at}`, forMs);
+  const taken = await Promise.all([take(0), take(1), take(2)]);
+  expect(taken.filter((lease) => lease !== null)).toHaveLength(1);
+  const holder = taken.findIndex((lease) => lease !== null);
+  const other = (holder + 1) % 3;
+  expect(await take(other)).toBe(null);
+  await taken[holder]?.release();
+  expect(await take(other, 1)).toBe(null);
+  expect(await take(holder)).not.toBe(null);
+}, 60_000);

@@ -1,0 +1,48 @@
+// A collector in a process of its own, on one folder: to be killed, stopped and started again.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { eventually, freePort } from "./several.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+
+export class CollectorProcess {
+  readonly url: string;
+  readonly xtrackPort: number;
+  private readonly flags: readonly string[];
+  private readonly env: NodeJS.ProcessEnv;
+  private child: ChildProcess | null = null;
+
+  private constructor(dataDir: string, ports: readonly [number, number], env: NodeJS.ProcessEnv) {
+    this.url = `http://127.0.0.1:${ports[0]}`;
+    this.xtrackPort = ports[1];
+    const listen = ["--http", `127.0.0.1:${ports[0]}`, "--xtrack", `127.0.0.1:${ports[1]}`];
+    this.flags = ["up", "--data", dataDir, ...listen, "--quiet"];
+    this.env = env;
+  }
+
+  static async make(dataDir: string, env: NodeJS.ProcessEnv): Promise<CollectorProcess> {
+    return new CollectorProcess(dataDir, [await freePort(), await freePort()], env);
+  }
+
+  /** Resolves when it answers, whether or not its store does. */
+  async start(): Promise<void> {
+    const env = { ...process.env, ...this.env };
+    this.child = spawn(process.execPath, [main, ...this.flags], { stdio: ["ignore", "ignore", "inherit"], env });
+    await eventually(
+      async () => (await fetch(`${this.url}/healthz`).catch(() => null))?.ok === true,
+      "the collector did not start",
+    );
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child?.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    if (this.child === null || this.child.signalCode !== null) return;
+    this.child.kill("SIGKILL");
+    await once(this.child, "exit");
+  }
+}
