@@ -49,7 +49,7 @@ try {
           await page.locator(view.ready).first().waitFor();
           await view.act?.(page);
           // Answers that come after the first, and pictures that are drawn when they do.
-          await page.waitForTimeout(2000);
+          await page.waitForTimeout(1500);
           await page.screenshot({ path: join(folder, `${view.name}-${size.width}-${theme}.png`) });
           await close();
         }
@@ -59,23 +59,21 @@ try {
     await browser.close();
   }
 } finally {
-  demo.kill("SIGTERM");
-  await once(demo, "exit");
+  if (demo.kill("SIGTERM")) await once(demo, "exit");
   await rm(data, { recursive: true, force: true });
 }
 
-/** The demo says where it is once its sample is loaded. */
-async function readUrl(): Promise<string> {
-  let text = "";
-  for await (const chunk of demo.stdout) {
-    text += String(chunk);
-    const found = /(http:\/\/127\.0\.0\.1:\d+)\/tour/.exec(text)?.[1];
-    if (found !== undefined) {
-      demo.stdout.resume();
-      return found;
-    }
-  }
-  throw new Error(`the demo did not start: ${text}`);
+/** The demo says where it is once its sample is loaded. The pipe stays open: it would end when it prints into nothing. */
+function readUrl(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    demo.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = /(http:\/\/127\.0\.0\.1:\d+)\/tour/.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    demo.once("exit", () => reject(new Error(`the demo did not start: ${text}`)));
+  });
 }
 
 async function listViews(url: string): Promise<View[]> {
