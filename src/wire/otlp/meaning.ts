@@ -1,6 +1,7 @@
 // What attributes mean: which run a resource belongs to, which worker of it sends, and which step a record is of. These
 // tables are all there is to know of a sender's own vocabulary; every other attribute is kept under its name.
 
+import { createHash } from "node:crypto";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
 
 /** Resource attributes that name a run, the most telling first. */
@@ -55,6 +56,18 @@ export interface NamedRuns {
 
 /** The run that a resource's records belong to. */
 export function runOf(attributes: JsonObject, named: NamedRuns): string {
+  const run = findRun(attributes, named);
+  return run.length <= runLengthMax ? run : `${run.slice(0, runLengthMax)}-${shortHash(run)}`;
+}
+
+/** A sender may name a run by anything; a longer name is cut, and still told from others that begin so. */
+const runLengthMax = 512;
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function findRun(attributes: JsonObject, named: NamedRuns): string {
   if (named.run !== "") return named.run;
   for (const name of runNames) {
     const text = textOf(attributes[name]);
