@@ -6,6 +6,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { type FoundRun, findRun } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
+import type { RuleBook } from "#watch/rule-book.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface ApiContext {
@@ -18,6 +19,9 @@ export interface ApiContext {
   head(): HeadContext;
   readonly control: Control;
   readonly hub: Pick<LiveHub, "subscribe">;
+  readonly rules: RuleBook;
+  /** Rules are watched; else they can only be tried. */
+  readonly isWatching: boolean;
   liveStats(): LiveStats;
   /** After which time without an arrival the configuration has runs of a workspace deleted; null for never. */
   configuredAgeMs(workspace: string): number | null;

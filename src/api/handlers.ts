@@ -3,6 +3,7 @@
 import type { ApiContext } from "./context.ts";
 import type { Handlers } from "./handler.ts";
 import { auditRoute, retentionRoute, setRetentionRoute } from "./routes/admin.ts";
+import { alertsRoute, runAlertsRoute } from "./routes/alerts.ts";
 import { cancelCommandRoute, commandsRoute, sendCommandRoute } from "./routes/commands.ts";
 import { compareRoute } from "./routes/compare.ts";
 import { deleteRunRoute, deleteRunsRoute, patchRunRoute } from "./routes/edit.ts";
@@ -16,7 +17,17 @@ import { joinRunsRoute, partRunsRoute } from "./routes/joins.ts";
 import { launchesRoute, launchRoute } from "./routes/launches.ts";
 import { liveRoute } from "./routes/live.ts";
 import { completenessAllRoute, completenessRoute, graphRoute } from "./routes/pipeline.ts";
+import { postMortemRoute } from "./routes/post-mortem.ts";
 import * as records from "./routes/records.ts";
+import {
+  armRuleRoute,
+  deleteRuleRoute,
+  gateRoute,
+  putRuleRoute,
+  rulesRoute,
+  silenceRuleRoute,
+  testRuleRoute,
+} from "./routes/rules.ts";
 import { runRoute } from "./routes/run.ts";
 import { listRunsRoute } from "./routes/runs.ts";
 import { metricRoute, metricsRoute, seriesRoute } from "./routes/series.ts";
@@ -41,6 +52,9 @@ export function createHandlers(context: ApiContext): Handlers {
     runHistory: runHistoryRoute(context),
     deleteRun: deleteRunRoute(context),
     verdicts: verdictsRoute(context),
+    postMortem: postMortemRoute(context),
+    runAlerts: runAlertsRoute(context),
+    gate: gateRoute(context),
     metrics: metricsRoute(context),
     metric: metricRoute(context),
     series: seriesRoute(context),
@@ -82,6 +96,13 @@ export function createHandlers(context: ApiContext): Handlers {
     views: viewsRoute(context),
     saveView: saveViewRoute(context),
     deleteView: deleteViewRoute(context),
+    rules: rulesRoute(context),
+    putRule: putRuleRoute(context),
+    deleteRule: deleteRuleRoute(context),
+    armRule: armRuleRoute(context),
+    silenceRule: silenceRuleRoute(context),
+    testRule: testRuleRoute(context),
+    alerts: alertsRoute(context),
     live: liveRoute(context),
   };
 }

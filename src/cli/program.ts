@@ -11,10 +11,13 @@ import { addDelete } from "./commands/delete.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
+import { addGate } from "./commands/gate.ts";
 import { addImport } from "./commands/import.ts";
 import { addJoin, addPart } from "./commands/join.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addAdopt, addMigrate } from "./commands/migrate.ts";
+import { addPostMortem } from "./commands/post-mortem.ts";
+import { addRules } from "./commands/rules.ts";
 import { addRun } from "./commands/run.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSend } from "./commands/send.ts";
@@ -34,6 +37,7 @@ const commands = [
   addCheck,
   addRuns,
   addShow,
+  addPostMortem,
   addCompare,
   addTail,
   addExport,
@@ -41,6 +45,8 @@ const commands = [
   addPart,
   addDelete,
   addSend,
+  addRules,
+  addGate,
   addSql,
   addKeys,
   addDoctor,

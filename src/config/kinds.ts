@@ -139,6 +139,19 @@ export const agesByName: Kind<Readonly<Record<string, Age>>> = {
   },
 };
 
+/** Tables by name, as they stand in the file; whoever uses them says what may be in them. */
+export const tablesByName: Kind<Readonly<Record<string, unknown>>> = {
+  allowed: "a table of tables",
+  unit: "",
+  read: (input) => {
+    if (input === "") return Object.freeze({});
+    if (typeof input !== "object" || Array.isArray(input) || input instanceof Date) return undefined;
+    const isTable = (value: TomlValue) =>
+      typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
+    return Object.values(input).every(isTable) ? Object.freeze(input) : undefined;
+  },
+};
+
 export interface Address {
   readonly host: string;
   readonly port: number;

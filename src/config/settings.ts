@@ -16,6 +16,7 @@ import {
   list,
   path,
   secret,
+  tablesByName,
   text,
   url,
   urls,
@@ -247,6 +248,40 @@ export const settings = {
     "",
     'Ages for single workspaces, instead of `retention.age`; `"off"` keeps their runs.',
   ),
+
+  watching: setting(
+    choice("on", "off"),
+    "watch.rules",
+    "on",
+    "Whether rules are watched; those that are built in only tell on the page until somebody arms them.",
+  ),
+  rules: setting(tablesByName, "rules", "", "Rules by name, see docs/rules.md."),
+  watchPrivate: setting(
+    flag,
+    "watch.private",
+    "false",
+    "Whether webhooks and mail of rules may reach loopback, private and link-local addresses.",
+  ),
+  watchHosts: setting(
+    list,
+    "watch.hosts",
+    "",
+    "Hosts that webhooks and mail may reach though their address is private.",
+  ),
+  watchSecret: setting(
+    secret,
+    "watch.secret",
+    "",
+    "What webhooks are signed with, the same at every collector; one in the data folder when empty.",
+  ),
+  watchPage: setting(url, "watch.page", "", "Where people reach this server, for links in messages."),
+  mailServer: setting(
+    secret,
+    "watch.mail_server",
+    "",
+    "The server that mail of rules goes to, `smtp://user:password@host:587` or `smtps://…`; none when empty.",
+  ),
+  mailFrom: setting(text, "watch.mail_from", "tributary@localhost", "The sender of such mail."),
 
   sqlTimeoutMs: setting(duration, "sql.timeout", "30s", "How long a user's SQL query may run."),
   sqlMemoryBytesMax: setting(bytes, "sql.memory", "1 GiB", "How much memory a user's SQL query may take."),

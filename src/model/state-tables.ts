@@ -187,6 +187,49 @@ export const stateTables = {
     detail: "String",
     version: "Int64",
   },
+  /** What rules saw of runs. Key: firing_id. */
+  firings: {
+    firing_id: "String",
+    workspace: "LowCardinality(String)",
+    rule: "LowCardinality(String)",
+    kind: "LowCardinality(String)",
+    run_id: "String",
+    /** Where it was seen, by the run's own clock. */
+    at_ns: "Int64",
+    step: "Nullable(Int64)",
+    metric: "String",
+    text: "String",
+    /** JSON array of sentences. */
+    evidence: "String",
+    /** 0 for a dry run: nothing left the server. */
+    armed: "UInt8",
+    fired_ns: "Int64",
+    /** 0 while it holds, or when it is of a kind that does not go away. */
+    resolved_ns: "Int64",
+    /** JSON: the rule's actions as they were when it fired. */
+    actions: "String",
+    /** What came of the commands; '' while nothing has. */
+    outcome: "String",
+    version: "Int64",
+  },
+  /** Messages about firings to the outside. Key: delivery_id. */
+  deliveries: {
+    delivery_id: "String",
+    firing_id: "String",
+    workspace: "LowCardinality(String)",
+    /** Who sends it. */
+    collector: "LowCardinality(String)",
+    /** A URL, or `mailto:` and an address. */
+    target: "String",
+    /** firing or resolved. */
+    event: "LowCardinality(String)",
+    /** queued, sent or given_up. */
+    state: "LowCardinality(String)",
+    attempts: "UInt32",
+    next_ns: "Int64",
+    note: "String",
+    version: "Int64",
+  },
 } as const;
 
 export type StateTable = keyof typeof stateTables;

@@ -83,6 +83,8 @@ describe("kill -9", () => {
     const whole = readdirSync(spool).filter((name) => name.endsWith(".json"));
     expect(whole.length).toBeGreaterThan(3);
     const marks = whole.sort().flatMap((name) => readBatch(readFileSync(`${spool}/${name}`, "utf8")).marks);
+    const last = readBatch(readFileSync(`${spool}/${whole.at(-1)}`, "utf8"));
+    expect(last.open.slice(0, 2)).toEqual(["cirron.session", "epoch"]);
     // Without a hole from the first mark to the last one that was written.
     expect(marks.map((row) => row.value)).toEqual(marks.map((_, i) => 1 / ((i % 20) + 1)));
   });

@@ -27,7 +27,8 @@ export async function createTestApp(flags: Partial<Record<SettingName, string>> 
   const dataDir = isEmbedded ? await makeMigratedFolder() : await mkdtemp(join(tmpdir(), "tributary-test-"));
   const open = (): Promise<App> => {
     // Tests that make keys still ask without one, unless they say otherwise.
-    const usual = { authLoopback: "open", otlpGrpcAddress: "off" };
+    // Rules write what they see, so only tests about them have any.
+    const usual = { authLoopback: "open", otlpGrpcAddress: "off", watching: "off" };
     const fixed = { dataDir, httpAddress: "127.0.0.1:0", xtrackAddress: "127.0.0.1:0", ...usual, ...flags };
     return openApp(readConfig({ flags: fixed, env: {} }), createLog({ level: "error", format: "json" }));
   };

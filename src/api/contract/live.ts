@@ -4,6 +4,7 @@
 import Type, { type Static } from "typebox";
 import { Command } from "./command.ts";
 import { LogRow } from "./record.ts";
+import { Alert } from "./rule.ts";
 import { RunStatus } from "./run.ts";
 import { AsOf, Count, Float, Int64, nullable, repeated, TimeNs } from "./scalar.ts";
 
@@ -66,6 +67,8 @@ export const liveEvents = {
   metrics: LiveMetrics,
   logs: LiveLogs,
   command: LiveCommand,
+  /** A rule saw something, or what it saw is gone. */
+  alert: Alert,
   gone: LiveGone,
   skipped: LiveSkipped,
   stats: LiveStats,

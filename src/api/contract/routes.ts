@@ -14,7 +14,9 @@ import * as launch from "./launch.ts";
 import { LiveQuery } from "./live.ts";
 import type { RouteName } from "./paths.ts";
 import * as pipeline from "./pipeline.ts";
+import { PostMortem } from "./post-mortem.ts";
 import * as record from "./record.ts";
+import * as rule from "./rule.ts";
 import * as run from "./run.ts";
 import { Done, PageQuery, RunPath, WindowQuery } from "./scalar.ts";
 import * as series from "./series.ts";
@@ -67,6 +69,9 @@ export const schemas = {
   runHistory: { params: RunPath, body: RunHistory, answer: RunHistoryAnswer },
   deleteRun: { params: RunPath, answer: Done },
   verdicts: { params: RunPath, answer: judge.VerdictsAnswer },
+  postMortem: { params: RunPath, answer: PostMortem },
+  runAlerts: { params: RunPath, query: rule.AlertsQuery, answer: rule.AlertsAnswer },
+  gate: { params: RunPath, body: rule.GateBody, answer: rule.TriedAnswer },
   metrics: { params: RunPath, answer: series.MetricsAnswer },
   metric: { params: series.MetricPath, query: series.SeriesQuery, answer: series.SeriesAnswer },
   series: { body: series.SeriesBody, answer: series.SeriesAnswer },
@@ -105,6 +110,13 @@ export const schemas = {
   faultRaw: { params: record.FaultPath, media: octets },
   sql: { body: sql.SqlBody, answer: sql.SqlAnswer },
   sqlSchema: { answer: sql.SqlSchemaAnswer },
+  rules: { answer: rule.RulesAnswer },
+  putRule: { params: rule.RulePath, body: rule.RuleText, answer: rule.WatchedRule },
+  deleteRule: { params: rule.RulePath, answer: Done },
+  armRule: { params: rule.RulePath, body: rule.ArmBody, answer: rule.WatchedRule },
+  silenceRule: { params: rule.RulePath, body: rule.SilenceBody, answer: rule.WatchedRule },
+  testRule: { body: rule.RuleTestBody, answer: rule.TriedAnswer },
+  alerts: { query: rule.AlertsQuery, answer: rule.AlertsAnswer },
   live: { query: LiveQuery, media: ["text/event-stream"] },
   health: { answer: admin.HealthAnswer },
   session: { answer: admin.SessionAnswer },

@@ -12,6 +12,7 @@ import type { Context } from "#cli/context.ts";
 import { printedRoutes } from "#protocol/printed.ts";
 import type { Sentinel } from "#wire/cirron/sentinel.ts";
 import { type CommandLink, createCommandLink } from "./command-link.ts";
+import { createLeftFolder, gatherLeft, toRecorderEnv } from "./flight-record.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { LineCollector, OutputSplitter } from "./output.ts";
 import { createSampler } from "./sampler.ts";
@@ -44,8 +45,14 @@ const runStart = Buffer.from('"run_start"');
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
 /** Variables that point all three clients at this run; what the person has set stays. */
-export function toChildEnv(env: Context["env"], runId: string, serverUrl: string): Record<string, string | undefined> {
+export function toChildEnv(
+  env: Context["env"],
+  runId: string,
+  serverUrl: string,
+  recorder: Record<string, string> = {},
+): Record<string, string | undefined> {
   return {
+    ...recorder,
     TRIBUTARY_RUN_ID: runId,
     TRIBUTARY_SERVER: serverUrl,
     XTRACK_TRANSPORT: "stdio",
@@ -62,7 +69,8 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   const wrapperId = randomBytes(8).toString("hex");
   const outbox = createOutbox({ client, folder: join(toSpoolRoot(dataDir), `${Date.now()}-${wrapperId}`) });
   const capture = new Capture(options, outbox, wrapperId);
-  const child = spawnChild(options);
+  const leftFolder = createLeftFolder();
+  const child = spawnChild(options, leftFolder);
   const link = createCommandLink({ url: client.url, key, runId, onBytes: (bytes) => writeCommand(child, bytes) });
   capture.listen(child, link);
   const stopForwarding = forwardSignals(child);
@@ -75,6 +83,7 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
     const failure = problem === "" ? {} : { error: problem };
     capture.flush(true);
     capture.record("wrapper_exit", { code, signal, ...failure });
+    for (const { type, payload } of await gatherLeft(leftFolder).catch(() => [])) capture.record(type, payload);
     await capture.settle();
     const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
     return { exitCode, spooled: await outbox.close(closeMs), problem };
@@ -88,13 +97,13 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   }
 }
 
-function spawnChild({ context, command, runId, client }: WrapOptions): ChildProcess {
+function spawnChild({ context, command, runId, client }: WrapOptions, leftFolder: string): ChildProcess {
   const [program = "", ...args] = command;
   // A group of its own: a Ctrl-C of the terminal reaches us alone, and is passed on exactly once to all of it.
   const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     detached: true,
-    env: toChildEnv(context.env, runId, client.url) as NodeJS.ProcessEnv,
+    env: toChildEnv(context.env, runId, client.url, toRecorderEnv(leftFolder)) as NodeJS.ProcessEnv,
   });
   child.stdin?.on("error", () => undefined);
   if (!context.stdin.isTTY) context.stdin.on("data", (chunk: Buffer) => writeInput(child, chunk));

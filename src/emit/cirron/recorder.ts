@@ -11,8 +11,10 @@ import {
   batchSnapshots,
   encodeSpan,
   encodeSpanOrigin,
+  formatBatchEnd,
   formatBatchHead,
   type MarkKind,
+  type OpenSpanText,
 } from "#wire/cirron/encode.ts";
 import { type Attributes, formatAttributes, joinAttributes, noAttributes } from "./attributes.ts";
 import { followWallClock, formatNs, nowNs, toNanos, toSeconds } from "./clock.ts";
@@ -25,6 +27,8 @@ const marksMax = 16_384;
 const spansMax = 8192;
 const openSpansMax = 65_536;
 const snapshotsMax = 4096;
+/** How many open spans a batch tells of. */
+const toldOpenMax = 64;
 const listedMarksMax = 65_536;
 const markTextBytesMax = 256;
 const sampleMask = 1023;
@@ -63,6 +67,7 @@ export class Recorder implements SpanOwner {
   private firstOpen: Span | null = null;
   private lastOpen: Span | null = null;
   private openCount = 0;
+  private rank = 0;
   private markTotal = 0;
   private spanTotal = 0;
   private snapshotTotal = 0;
@@ -75,6 +80,7 @@ export class Recorder implements SpanOwner {
   /** Until a sink is set, records wait in bounded buffers and the oldest are dropped. */
   setSink(sink: BatchSink | null, rank: number): void {
     this.sink = sink;
+    this.rank = rank;
     this.origin = encodeSpanOrigin(threadIdentity, process.pid, rank);
     this.flushAtNs = sink === null ? Number.POSITIVE_INFINITY : nowNs() + this.flushIntervalNs;
   }
@@ -171,7 +177,7 @@ export class Recorder implements SpanOwner {
       marks.drain(out);
       out.raw(batchSnapshots);
       out.text(snapshots.join(","));
-      out.raw(batchEnd);
+      this.encodeEnd();
       this.sink.write(head.createdNs, head.batchId, out.view());
       // One huge batch must not hold its memory for ever.
       if (out.bytes.length > outBytesKeptMax) this.out = new ByteWriter(65_536);
@@ -257,6 +263,19 @@ export class Recorder implements SpanOwner {
         markRanges: span.markRanges,
       });
     }
+  }
+
+  /** Says which spans are open, the innermost last, so that what was under way is known when nothing comes any more. */
+  private encodeEnd(): void {
+    const open: Span[] = [];
+    for (let span = this.lastOpen; span !== null && open.length < toldOpenMax; span = span.before) open.unshift(span);
+    if (open.length === 0) this.out.raw(batchEnd);
+    else this.out.text(formatBatchEnd(open.map((span) => this.toOpenText(span))));
+  }
+
+  private toOpenText(span: Span): OpenSpanText {
+    const parentId = span.parent === null ? null : span.parent.id;
+    return { id: span.id, parentId, nameJson: quote(span.name), startNs: formatNs(span.startNs), rank: this.rank };
   }
 
   private unlink(span: Span): void {

@@ -46,6 +46,18 @@ export class KeptRuns {
     return { answer, total: newest[0]?.total ?? 0 };
   }
 
+  /** About some runs, whose groups are known: from the whole table when it is there, else without reading it. */
+  async askSome<T>(
+    workspace: string,
+    groups: readonly string[],
+    fields: readonly FieldRef[],
+    context: HeadContext,
+    work: (view: RunsView) => T,
+  ): Promise<T> {
+    if (this.tables.get(workspace)?.isRead === true) return this.ask(workspace, fields, context, work);
+    return new RunTable(this.source, workspace, new Kept(), this.groupsMax, groups).ask(fields, context, work);
+  }
+
   /** See `RunTable.ask`. A table that is let go while it is being asked answers that question still. */
   async ask<T>(
     workspace: string,

@@ -136,7 +136,7 @@ function toTest(view: RunsView, { filter, archived }: RunsQuestion, nowNs: bigin
 }
 
 /** What a bare word of a filter is looked for in. */
-function wordsOf(row: RunRow): string[] {
+export function wordsOf(row: RunRow): string[] {
   return [row.name, row.runId, row.head.experiment, ...row.tags];
 }
 

@@ -42,8 +42,10 @@ import { toOwnedId } from "#server/peers/claims.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
 import { type Neighbours, type NeighboursOptions, openNeighbours } from "#server/peers/neighbours.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
+import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
+import type { RuleBook } from "#watch/rule-book.ts";
 import { toCollectorOptions } from "./collector-options.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
@@ -57,6 +59,8 @@ export interface App {
   readonly control: Control;
   /** Where OpenTelemetry exporters connect, beside the server's own port. */
   readonly otlp: OtlpPorts;
+  /** Null when rules are not watched. */
+  readonly watch: Watch | null;
   /** Where XTrack workers connect, for people. */
   readonly xtrack: readonly string[];
   close(): Promise<void>;
@@ -110,6 +114,8 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
     );
     const intake = createHttpIntake(collector, control);
+    const rules = await readRules(collector, config);
+    const context = createContext({ collector, deletions, control, config, neighbours, rules, doors: () => doors });
     const http = await createHttpServer({
       ...{ config, log, metrics, keys, keyWatch, unfinished, intake, blobs },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
@@ -119,7 +125,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       sockets: { accept: (...given) => doors?.webSocket.accept(...given) },
       readiness: { problems: () => health.problems(), degraded, drained: () => collector.drained() },
       handlers: {
-        ...createHandlers(createContext({ collector, deletions, control, config, neighbours, doors: () => doors })),
+        ...createHandlers(context),
         ...createOwnHandlers(collector, config.dataDir),
         health: () => health.answer(),
       },
@@ -135,12 +141,12 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, intake, http });
     closers.unshift(() => otlp.close());
     neighbours?.start({ control, keys, onFolded: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
+    const watch = await openWatch({ collector, control, config, context, neighbours, log, url: () => http.url });
+    closers.unshift(async () => watch?.close());
     const retention = startRetention(collector, deletions, config, log);
     closers.unshift(() => retention.close());
-    const xtrack = doors.addresses.map((address) =>
-      "path" in address ? address.path : `${address.host}:${address.port}`,
-    );
-    return { url: http.url, http, otlp, collector, control, xtrack, close: () => closeAll(closers) };
+    const xtrack = toPlaces(doors);
+    return { url: http.url, http, otlp, collector, control, xtrack, watch, close: () => closeAll(closers) };
   } catch (cause) {
     await closeAll(closers);
     throw cause;
@@ -198,6 +204,11 @@ async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Pr
 const twinExitCode = 75;
 
 /** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
+/** Where XTrack workers connect, for people. */
+function toPlaces({ addresses }: XtrackDoors): string[] {
+  return addresses.map((address) => ("path" in address ? address.path : `${address.host}:${address.port}`));
+}
+
 async function closeAll(closers: readonly Closer[]): Promise<void> {
   const endMs = performance.now() + closeMs;
   for (const close of closers) {
@@ -277,10 +288,12 @@ interface ContextParts {
   readonly control: Control;
   readonly config: Config;
   readonly neighbours: Neighbours | null;
+  readonly rules: RuleBook;
   doors(): XtrackDoors | null;
 }
 
-function createContext({ collector, deletions, control, config, neighbours, doors }: ContextParts): ApiContext {
+function createContext(parts: ContextParts): ApiContext {
+  const { collector, deletions, control, config, neighbours, rules, doors } = parts;
   const sources = createSources({
     store: collector.store,
     blobs: collector.blobs,
@@ -293,6 +306,8 @@ function createContext({ collector, deletions, control, config, neighbours, door
     sources,
     sqlRowsMax: config.sqlRowsMax,
     sqlTimeoutMs: config.sqlTimeoutMs,
+    rules,
+    isWatching: config.watching === "on",
     control,
     hub: neighbours?.live ?? collector.hub,
     asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),

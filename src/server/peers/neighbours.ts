@@ -16,6 +16,7 @@ import { createClaims } from "./claims.ts";
 import { SharedDeletions } from "./deletions.ts";
 import { WorkerDirectory, type WorkerPlace } from "./directory.ts";
 import { LiveBridge } from "./live-bridge.ts";
+import { createSights, type Sights } from "./sights.ts";
 import { StateNews } from "./state-news.ts";
 import { TwinWatch } from "./twins.ts";
 
@@ -23,6 +24,7 @@ export interface Neighbours {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
   readonly deletions: SharedDeletions;
+  readonly sights: Sights;
   /** The positions of all collectors that answers include now. */
   asOf(): string;
   isConnectedElsewhere(workspace: string, run: string): boolean;
@@ -64,6 +66,7 @@ class Neighbourhood implements Neighbours {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
   readonly deletions: SharedDeletions;
+  readonly sights: Sights;
   private readonly options: NeighboursOptions;
   private readonly bus: Bus;
   private readonly peers: Peers;
@@ -88,6 +91,7 @@ class Neighbourhood implements Neighbours {
     this.others = createClaims(this.bus, this.peers, this.directory, () => this.parts?.control ?? null);
     const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
     this.deletions = new SharedDeletions({ collector, link: { bus: this.bus, peers: this.peers }, onTrouble });
+    this.sights = createSights(this.bus, () => this.peers, onTrouble);
     this.news = new StateNews(this.bus, collector, onTrouble);
     collector.onApplied(() => this.peers.hurry());
     collector.onStored(() => this.peers.hurry());

@@ -80,6 +80,8 @@ const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   settings: ["workspace", "name"],
   saved_views: ["workspace", "owner", "page", "name"],
   audit: ["at_ns", "action", "subject"],
+  firings: ["firing_id"],
+  deliveries: ["delivery_id"],
 };
 
 /**

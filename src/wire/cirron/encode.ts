@@ -188,6 +188,23 @@ export const batchMarks: Uint8Array = toAscii('],"marks":[');
 export const batchSnapshots: Uint8Array = toAscii('],"snapshots":[');
 export const batchEnd: Uint8Array = toAscii("]}");
 
+export interface OpenSpanText {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly nameJson: string;
+  readonly startNs: string;
+  readonly rank: number;
+}
+
+/** `batchEnd` of a batch that also says which spans are open. Readers of the document's fields pass over it. */
+export function formatBatchEnd(open: readonly OpenSpanText[]): string {
+  const spans = open.map(
+    ({ id, parentId, nameJson, startNs, rank }) =>
+      `{"id":"${id}","name":${nameJson},"parent_id":${parentId === null ? "null" : `"${parentId}"`},"start_ns":${startNs},"rank":${rank}}`,
+  );
+  return `],"open_spans":[${spans.join(",")}]}`;
+}
+
 export type SentinelType = "trace_batch" | "trace_blob";
 
 /** A stdout line for a capturing parent process is this, the payload (a batch or a blob's place), `sentinelEnd`. */

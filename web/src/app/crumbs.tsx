@@ -10,6 +10,7 @@ const titles: Record<string, string> = {
   launches: "Launches",
   compare: "Compare",
   sql: "SQL",
+  rules: "Rules",
   health: "Health",
   start: "Getting started",
   settings: "Settings",

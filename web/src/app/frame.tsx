@@ -15,6 +15,7 @@ import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
 import { isTyping } from "./typing.ts";
 
 const TourBar = lazyView(() => import("../view/tour/tour-bar.tsx"), "TourBar");
+const AlertToast = lazyView(() => import("../view/rules/alert-toast.tsx"), "AlertToast");
 const Palette = lazyView(() => import("./palette.tsx"), "Palette");
 
 const places: readonly (readonly [to: string, word: string, icon: IconName])[] = [
@@ -22,6 +23,7 @@ const places: readonly (readonly [to: string, word: string, icon: IconName])[] =
   ["/launches", "Launch", "launches"],
   ["/compare", "Compare", "compare"],
   ["/sql", "SQL", "sql"],
+  ["/rules", "Rules", "flag"],
   ["/health", "Health", "health"],
   ["/start", "Start", "start"],
 ];
@@ -63,6 +65,7 @@ export function Frame() {
             <Outlet />
           </LoginGate>
         </main>
+        <AlertToast />
         {touring ? <TourBar /> : null}
       </div>
       {palette ? <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} /> : null}

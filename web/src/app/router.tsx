@@ -107,6 +107,12 @@ const integrity = createRoute({
   component: lazyView(() => import("../view/integrity/integrity-view.tsx"), "IntegrityView"),
 });
 
+const postMortem = createRoute({
+  getParentRoute: () => runRoute,
+  path: "/post-mortem",
+  component: lazyView(() => import("../view/post-mortem/post-mortem-view.tsx"), "PostMortemView"),
+});
+
 const report = createRoute({
   getParentRoute: () => runRoute,
   path: "/report",
@@ -142,6 +148,11 @@ const health = createRoute({
   path: "/health",
   component: lazyView(() => import("../view/health/health-view.tsx"), "HealthView"),
 });
+const rules = createRoute({
+  getParentRoute: () => root,
+  path: "/rules",
+  component: lazyView(() => import("../view/rules/rules-view.tsx"), "RulesView"),
+});
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
@@ -171,6 +182,7 @@ const runTabs = [
   events,
   control,
   integrity,
+  postMortem,
   report,
 ] as const;
 
@@ -183,6 +195,7 @@ const routeTree = root.addChildren([
   launchRoute,
   sql,
   health,
+  rules,
   settings,
   start,
   tour,

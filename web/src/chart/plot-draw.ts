@@ -1,4 +1,4 @@
-// What a plot draws beside its lines: marks for what is not finite, ticks for commands and checkpoints.
+// What a plot draws beside its lines: marks for what is not finite, ticks for alerts, commands and checkpoints.
 
 import type uPlot from "uplot";
 import type { Inks } from "../app/theme.ts";
@@ -8,7 +8,7 @@ export interface PlotEvent {
   /** Nanoseconds after the run's start. */
   readonly t: number;
   readonly label: string;
-  readonly kind: "command" | "checkpoint";
+  readonly kind: "command" | "checkpoint" | "alert";
 }
 
 /** ✕ on the axis for NaN, ▲ at the top and ▼ at the bottom for the infinities. */
@@ -46,7 +46,7 @@ export function drawNonFinite(plot: uPlot, list: readonly PlotSeries[], colours:
   ctx.restore();
 }
 
-/** Ticks on the top edge: commands in the accent, checkpoints in grey. */
+/** Ticks on the top edge: what a rule saw in red, commands in the accent, checkpoints in grey. */
 export function drawEvents(plot: uPlot, events: readonly { x: number; kind: PlotEvent["kind"] }[], inks: Inks): void {
   const { ctx, bbox } = plot;
   const px = devicePixelRatio;
@@ -54,8 +54,8 @@ export function drawEvents(plot: uPlot, events: readonly { x: number; kind: Plot
   for (const event of events) {
     const x = plot.valToPos(event.x, "x", true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    ctx.fillStyle = event.kind === "command" ? inks.accent : inks.muted;
-    ctx.fillRect(Math.round(x - px), bbox.top, 2 * px, (event.kind === "command" ? 9 : 6) * px);
+    ctx.fillStyle = event.kind === "alert" ? inks.failed : event.kind === "command" ? inks.accent : inks.muted;
+    ctx.fillRect(Math.round(x - px), bbox.top, 2 * px, (event.kind === "checkpoint" ? 6 : 9) * px);
   }
   ctx.restore();
 }

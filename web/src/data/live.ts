@@ -25,6 +25,7 @@ const names: readonly LiveEventName[] = [
   "metrics",
   "logs",
   "command",
+  "alert",
   "gone",
   "skipped",
   "stats",

@@ -58,6 +58,7 @@ const routesOfKind: Record<string, readonly RouteName[]> = {
   events: ["events", "artifacts", "checkpoints", "gaps"],
   faults: ["runFaults", "faults"],
   commands: ["commands"],
+  alerts: ["runAlerts"],
 };
 const settleMs = 1_000;
 
@@ -92,9 +93,10 @@ function markStale(event: LiveEvent, refresher: Refresher): void {
     refresher.ask("all", {}, settleMs);
     return;
   }
+  if (event.name === "alert") refresher.ask("alerts", { queryKey: ["alerts"] }, settleMs);
   const run = event.name === "run" ? event.data.id : "run" in event.data ? event.data.run : null;
   if (run === null || event.name === "metrics" || event.name === "logs") return;
-  const kinds = event.name === "changed" ? Object.keys(event.data.rows) : event.name === "command" ? ["commands"] : [];
+  const kinds = event.name === "changed" ? Object.keys(event.data.rows) : [`${event.name}s`];
   const routes = new Set<RouteName>(["run", ...kinds.flatMap((kind) => routesOfKind[kind] ?? [])]);
   for (const route of routes) {
     const predicate = (query: Query) => (query.queryKey[1] as { params?: { id?: string } }).params?.id === run;

@@ -1,4 +1,4 @@
-// Commands and checkpoints of the run, as ticks for every chart and the timeline.
+// Alerts, commands and checkpoints of the run, as ticks for every chart and the timeline.
 
 import { useMemo } from "react";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
@@ -11,8 +11,16 @@ export function useChartEvents(): readonly PlotEvent[] {
   const params = { id: run.id };
   const commands = useApi("commands", { params }, { enabled: run.counts.commands > 0 });
   const checkpoints = useApi("checkpoints", { params }, { enabled: run.counts.checkpoints > 0 });
+  const alerts = useApi("runAlerts", { params, query: { limit: 100 } });
   return useMemo(
     () => [
+      ...(alerts.data?.alerts ?? []).map(
+        (alert): PlotEvent => ({
+          t: toOffsetNs(alert.at.ts_ns, startNs),
+          label: `${alert.rule}: ${alert.text}`,
+          kind: "alert",
+        }),
+      ),
       ...(commands.data?.commands ?? []).map(
         (command): PlotEvent => ({
           t: toOffsetNs(command.settled_ns ?? command.delivered_ns ?? command.created_ns, startNs),
@@ -28,6 +36,6 @@ export function useChartEvents(): readonly PlotEvent[] {
         }),
       ),
     ],
-    [commands.data, checkpoints.data, startNs],
+    [alerts.data, commands.data, checkpoints.data, startNs],
   );
 }

@@ -12,6 +12,7 @@ import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
+import { RunAlerts } from "../rules/run-alerts.tsx";
 import { durationParts } from "./durations.ts";
 import { Findings } from "./findings.tsx";
 import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
@@ -23,6 +24,7 @@ export function Overview() {
       <div className="page stack">
         <VerdictLine run={run} />
         <Findings run={run} />
+        <RunAlerts run={run} />
         <KeyCurves run={run} />
         <OverviewPanels run={run}>
           <KeyTexts title="parameters" rows={Object.entries(run.params)} to="/runs/$id/params" run={run.id} />

@@ -106,6 +106,8 @@ function countOf(run: Run, tab: RunTab): number | null {
       return counts.logs;
     case "files":
       return counts.artifacts + counts.checkpoints;
+    case "post-mortem":
+      return run.status === "running" || run.status === "completed" ? 0 : null;
     default:
       return null;
   }

@@ -12,6 +12,7 @@ export const runTabs = [
   ["events", "Events"],
   ["control", "Control"],
   ["integrity", "Integrity"],
+  ["post-mortem", "Post-mortem"],
 ] as const;
 
 export type RunTab = (typeof runTabs)[number][0];

@@ -1,0 +1,68 @@
+// What rules saw: of all runs, or of one.
+
+import { type ApiContext, resolveRun } from "#api/context.ts";
+import type { Alert } from "#api/contract/rule.ts";
+import type { Handler } from "#api/handler.ts";
+import type { Firing } from "#watch/firing.ts";
+import { listFirings } from "#watch/list-firings.ts";
+
+const limitDefault = 100;
+
+export function alertsRoute(context: ApiContext): Handler<"alerts"> {
+  return async ({ query, caller }) => {
+    const asOf = context.asOf();
+    return { alerts: await readAlerts(context, caller.workspace, null, query), as_of: asOf };
+  };
+}
+
+export function runAlertsRoute(context: ApiContext): Handler<"runAlerts"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const { runId } = await resolveRun(context, request);
+    return { alerts: await readAlerts(context, request.caller.workspace, [runId], request.query), as_of: asOf };
+  };
+}
+
+async function readAlerts(
+  { sources }: ApiContext,
+  workspace: string,
+  runs: readonly string[] | null,
+  { rule, limit }: { readonly rule?: string; readonly limit?: number },
+): Promise<Alert[]> {
+  const found = await listFirings(sources, { workspace, runs, rule: rule ?? null, limit: limit ?? limitDefault });
+  return found.map(({ firing, deliveries }) => toAlert(firing, deliveries));
+}
+
+export function toAlert(
+  firing: Firing,
+  deliveries: Awaited<ReturnType<typeof listFirings>>[number]["deliveries"],
+): Alert {
+  const { id, runId, rule, kind, isArmed, text, evidence, at, metric, firedNs, resolvedNs, actions, outcome } = firing;
+  return {
+    id,
+    run: runId,
+    rule,
+    kind,
+    armed: isArmed,
+    text,
+    evidence: [...evidence],
+    at: { step: at.step?.toString() ?? null, ts_ns: at.tsNs.toString() },
+    metric,
+    fired_ns: firedNs.toString(),
+    resolved_ns: resolvedNs?.toString() ?? null,
+    commands: actions.commands.map(({ type }) => type),
+    outcome,
+    deliveries: deliveries.map(({ target, event, state, attempts, note }) => ({
+      target: withoutSecrets(target),
+      event: event as "firing" | "resolved",
+      state: state as "queued" | "sent" | "given_up",
+      attempts,
+      note,
+    })),
+  };
+}
+
+/** The path of a chat's webhook is its key. */
+function withoutSecrets(target: string): string {
+  return target.startsWith("mailto:") ? target : `${new URL(target).origin}/…`;
+}

@@ -1,0 +1,160 @@
+// Rules: listing and changing them, arming and silencing, and trying them on stored runs.
+
+import { type ApiContext, resolveRun } from "#api/context.ts";
+import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
+import type { Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { type Rule, sayRule } from "#judge/rule.ts";
+import { groupKeysOf } from "#query/runs/find-run.ts";
+import { listRuns } from "#query/runs/list.ts";
+import { tryRules } from "#watch/back-test.ts";
+import { formatRule, parseRule, RuleMistake } from "#watch/parse-rule.ts";
+import { rulesSetting, type StoredRules, type WatchedRule as Watched } from "#watch/rule-book.ts";
+import { toAudit } from "./edit.ts";
+import { readFilter } from "./runs.ts";
+
+const runsDefault = 20;
+
+export function rulesRoute(context: ApiContext): Handler<"rules"> {
+  return ({ caller }) => {
+    const rules = context.rules.of(caller.workspace).map(toRule);
+    return { watching: context.isWatching, rules, as_of: context.asOf() };
+  };
+}
+
+function toRule({ rule, origin, isArmed, silencedUntilNs }: Watched): WatchedRule {
+  const { name, kind } = rule;
+  const silenced_until_ns = silencedUntilNs === 0n ? null : silencedUntilNs.toString();
+  return { name, kind, means: sayRule(rule), origin, armed: isArmed, silenced_until_ns, rule: formatRule(rule) };
+}
+
+export function putRuleRoute(context: ApiContext): Handler<"putRule"> {
+  return async ({ params, body, caller }) => {
+    const nowNs = context.head().nowNs;
+    const rule = readRule(params.rule, body);
+    if (context.rules.find(caller.workspace, params.rule)?.origin === "file") throw ofFile(params.rule);
+    const stored = context.rules.withRule(caller.workspace, rule, nowNs);
+    await store(context, caller, stored, { action: "rule_set", name: params.rule, detail: body });
+    return toRule(find(context, caller.workspace, params.rule));
+  };
+}
+
+export function deleteRuleRoute(context: ApiContext): Handler<"deleteRule"> {
+  return async ({ params, caller }) => {
+    const { origin } = find(context, caller.workspace, params.rule);
+    if (origin === "file") throw ofFile(params.rule);
+    const stored = context.rules.without(caller.workspace, params.rule);
+    await store(context, caller, stored, { action: "rule_deleted", name: params.rule, detail: {} });
+    return { done: true };
+  };
+}
+
+export function armRuleRoute(context: ApiContext): Handler<"armRule"> {
+  return async ({ params, body, caller }) => {
+    const { rule } = find(context, caller.workspace, params.rule);
+    const { armed } = body;
+    const stored = context.rules.with(caller.workspace, params.rule, { armed });
+    const detail = { armed, rule: formatRule(rule) };
+    await store(context, caller, stored, { action: armed ? "rule_armed" : "rule_disarmed", name: rule.name, detail });
+    return toRule(find(context, caller.workspace, params.rule));
+  };
+}
+
+export function silenceRuleRoute(context: ApiContext): Handler<"silenceRule"> {
+  return async ({ params, body, caller }) => {
+    const { rule } = find(context, caller.workspace, params.rule);
+    const nowNs = context.head().nowNs;
+    const until = body.seconds === 0 ? 0n : nowNs + BigInt(body.seconds) * 1_000_000_000n;
+    const change = { silenced_until_ns: until.toString() };
+    const stored = context.rules.with(caller.workspace, params.rule, change);
+    await store(context, caller, stored, { action: "rule_silenced", name: rule.name, detail: body });
+    return toRule(find(context, caller.workspace, params.rule));
+  };
+}
+
+export function testRuleRoute(context: ApiContext): Handler<"testRule"> {
+  return async ({ body, caller }) => {
+    const asOf = context.asOf();
+    if ((body.name === undefined) === (body.rule === undefined))
+      throw new Refusal("rule_invalid", "Name a rule that there is, or give one, one of the two.", {
+        at: { part: "body" },
+      });
+    const rule =
+      body.rule === undefined
+        ? find(context, caller.workspace, body.name as string).rule
+        : readRule("tried", body.rule);
+    const question = { workspace: caller.workspace, filter: readFilter(body.filter), columns: [], group: null };
+    const rest = { sort: [], archived: "show" as const, limit: body.runs ?? runsDefault, after: null };
+    const { rows } = await listRuns(context.sources, { ...question, ...rest }, context.head());
+    const runs = rows.map(({ row }) => ({ runId: row.runId, groups: row.groups.map(({ groupKey }) => groupKey) }));
+    const names = new Map(rows.map(({ row }) => [row.runId, row.name]));
+    return { ...(await tryOn(context, caller.workspace, runs, [rule], names)), as_of: asOf };
+  };
+}
+
+export function gateRoute(context: ApiContext): Handler<"gate"> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const run = await resolveRun(context, request);
+    const rules = Object.entries(request.body.rules).map(([name, rule]) => readRule(name, rule));
+    const runs = [{ runId: run.runId, groups: groupKeysOf(run) }];
+    return { ...(await tryOn(context, request.caller.workspace, runs, rules, new Map())), as_of: asOf };
+  };
+}
+
+async function tryOn(
+  context: ApiContext,
+  workspace: string,
+  runs: Parameters<typeof tryRules>[2],
+  rules: readonly Rule[],
+  names: ReadonlyMap<string, string>,
+): Promise<{ tried: TriedRule[]; fired: number }> {
+  const found = await tryRules(context.sources, workspace, runs, rules, context.head());
+  const tried = found.map(({ runId, rule, signal }) => ({
+    run: runId,
+    name: names.get(runId) ?? runId,
+    rule,
+    fired: signal !== null,
+    text: signal?.text ?? "",
+    evidence: [...(signal?.evidence ?? [])],
+    at: signal === null ? null : { step: signal.at.step?.toString() ?? null, ts_ns: signal.at.tsNs.toString() },
+  }));
+  return { tried, fired: tried.filter(({ fired }) => fired).length };
+}
+
+function readRule(name: string, given: Record<string, unknown>): Rule {
+  try {
+    return parseRule(name, given);
+  } catch (error) {
+    if (!(error instanceof RuleMistake)) throw error;
+    throw new Refusal("rule_invalid", error.message, { hint: "See docs/rules.md.", at: { part: "body" } });
+  }
+}
+
+function find(context: ApiContext, workspace: string, name: string): Watched {
+  const found = context.rules.find(workspace, name);
+  if (found !== undefined) return found;
+  throw new Refusal("rule_not_found", `There is no rule ${name}.`, {
+    hint: "List rules with GET /api/v1/rules.",
+    at: { part: "path", name: "rule" },
+  });
+}
+
+function ofFile(name: string): Refusal {
+  return new Refusal("rule_of_file", `The rule ${name} is in the settings file, and is changed there.`, {
+    at: { part: "path", name: "rule" },
+  });
+}
+
+async function store(
+  context: ApiContext,
+  { workspace, name: author }: { readonly workspace: string; readonly name: string },
+  stored: StoredRules,
+  { action, name, detail }: { readonly action: string; readonly name: string; readonly detail: unknown },
+): Promise<void> {
+  const version = context.head().nowNs;
+  const row = { workspace, name: rulesSetting, value: JSON.stringify(stored), author, version };
+  const audit = toAudit(workspace, author, action, name, detail, version);
+  await context.change([{ table: "settings", row }, audit], workspace, author);
+  context.rules.load([row]);
+}

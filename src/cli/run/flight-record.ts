@@ -1,0 +1,144 @@
+// What a PyTorch job leaves when it dies: the flight recorder's dump of each rank, and torchelastic's error file. They are
+// read here, where the files are, and sent as records of the run. A dump is a pickle; it is read without running any of it.
+
+import { mkdtempSync } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PickleRefused, type PickleValue, readPickle } from "#base/pickle.ts";
+
+export interface LeftRecord {
+  readonly type: "error_report" | "flight_record" | "flight_record_refused";
+  readonly payload: Record<string, unknown>;
+}
+
+const filesMax = 1024;
+const fileBytesMax = 256 * 1024 * 1024;
+/** The last of them: what came long before the end does not tell where it hung. */
+const entriesMax = 400;
+
+/** A folder of its own for what this run leaves. */
+export function createLeftFolder(): string {
+  return mkdtempSync(join(tmpdir(), "tributary-left-"));
+}
+
+/** Makes PyTorch write its flight records and error file there, unless the person has said otherwise. */
+export function toRecorderEnv(folder: string): Record<string, string> {
+  const dump = join(folder, "flight_rank_");
+  return {
+    TORCH_FR_BUFFER_SIZE: "2000",
+    TORCH_NCCL_TRACE_BUFFER_SIZE: "2000",
+    TORCH_NCCL_DUMP_ON_TIMEOUT: "1",
+    TORCH_FR_DUMP_TEMP_FILE: dump,
+    TORCH_NCCL_DEBUG_INFO_TEMP_FILE: dump,
+    TORCHELASTIC_ERROR_FILE: join(folder, "error.json"),
+    PYTHONFAULTHANDLER: "1",
+  };
+}
+
+/** Reads what is there, and removes the folder. */
+export async function gatherLeft(folder: string): Promise<LeftRecord[]> {
+  try {
+    const names = (await readdir(folder)).sort().slice(0, filesMax);
+    const found = await Promise.all(names.map((name) => readLeft(join(folder, name), name)));
+    return found.filter((record) => record !== null);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readLeft(path: string, name: string): Promise<LeftRecord | null> {
+  const { size } = await stat(path);
+  if (size === 0) return null;
+  if (size > fileBytesMax) return refused(name, "it is too large");
+  if (name === "error.json") return toErrorReport(await readFile(path, "utf8"));
+  const rank = /(\d+)$/.exec(name)?.[1];
+  if (rank === undefined) return null;
+  try {
+    return { type: "flight_record", payload: toFlightRecord(Number(rank), readPickle(await readFile(path))) };
+  } catch (error) {
+    if (error instanceof PickleRefused) return refused(name, error.message);
+    throw error;
+  }
+}
+
+function refused(name: string, why: string): LeftRecord {
+  return { type: "flight_record_refused", payload: { reason: `The flight record ${name} was not read: ${why}` } };
+}
+
+/** `{"message": {"message": …, "extraInfo": {"py_callstack": …, "timestamp": seconds}}}`, or a plain message. */
+export function toErrorReport(text: string): LeftRecord | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { type: "error_report", payload: { message: text.slice(0, 4096) } };
+  }
+  const { message } = (value ?? {}) as { message?: unknown };
+  if (typeof message === "string") return { type: "error_report", payload: { message } };
+  const { message: said, extraInfo } = (message ?? {}) as { message?: unknown; extraInfo?: Record<string, unknown> };
+  if (typeof said !== "string") return null;
+  const seconds = Number(extraInfo?.["timestamp"]);
+  return {
+    type: "error_report",
+    payload: {
+      message: said,
+      ...(typeof extraInfo?.["rank"] === "number" ? { rank: extraInfo["rank"] } : {}),
+      ...(typeof extraInfo?.["py_callstack"] === "string" ? { traceback: extraInfo["py_callstack"] } : {}),
+      ...(Number.isFinite(seconds) && seconds > 0
+        ? { ts_ns: String(BigInt(Math.round(seconds)) * 1_000_000_000n) }
+        : {}),
+    },
+  };
+}
+
+/** What is needed to align it with those of other ranks. */
+export function toFlightRecord(rank: number, dump: PickleValue): Record<string, unknown> {
+  const all = member(dump, "entries");
+  const entries = Array.isArray(all) ? all : [];
+  const groups: Record<string, number[]> = {};
+  const config = member(dump, "pg_config");
+  if (config instanceof Map)
+    for (const [id, one] of config) groups[String(member(one, "name") ?? id)] = toRanks(member(one, "ranks"));
+  return { rank, groups, entries: entries.filter(isCollective).slice(-entriesMax).map(toEntry) };
+}
+
+function isCollective(entry: PickleValue): boolean {
+  return member(entry, "is_p2p") !== true;
+}
+
+function toEntry(entry: PickleValue): Record<string, unknown> {
+  const [name] = [member(entry, "process_group")].flat() as PickleValue[];
+  const frames = member(entry, "frames");
+  const [frame] = Array.isArray(frames) ? frames : [];
+  const shape = [textOf(member(entry, "input_sizes")), textOf(member(entry, "input_dtypes"))].filter(
+    (part) => part !== "",
+  );
+  return {
+    group: String(name ?? member(entry, "pg_id") ?? ""),
+    seq: Number(member(entry, "collective_seq_id") ?? member(entry, "seq_id") ?? 0),
+    op: String(member(entry, "profiling_name") ?? ""),
+    state: String(member(entry, "state") ?? ""),
+    shape: shape.join(" ").slice(0, 200),
+    frame:
+      frame === undefined
+        ? ""
+        : `${textOf(member(frame, "filename"))}:${textOf(member(frame, "line"))} ${textOf(member(frame, "name"))}`,
+  };
+}
+
+function member(value: PickleValue | undefined, key: string): PickleValue | undefined {
+  return value instanceof Map ? value.get(key) : undefined;
+}
+
+/** A list of numbers, or such a list as text. */
+function toRanks(value: PickleValue | undefined): number[] {
+  if (typeof value === "string") return (value.match(/\d+/g) ?? []).map(Number);
+  return Array.isArray(value) ? value.map(Number).filter(Number.isInteger) : [];
+}
+
+function textOf(value: PickleValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  return String(value);
+}

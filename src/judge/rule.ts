@@ -1,0 +1,235 @@
+// Rules: what they look for, with defaults that work without tuning.
+
+import { sayShare, sayTime } from "./words.ts";
+
+export type RuleSource = "track" | "table";
+
+interface KindFacts {
+  /** What is watched: the last points of a run as they come, or its row in the table of runs. */
+  readonly source: RuleSource;
+  /** What it looks for, for people. */
+  readonly means: string;
+  /** Metrics that it looks at by default, as patterns; '' when it looks at none. */
+  readonly metric: string;
+  /** Its numbers; times are in milliseconds, and their names end so. */
+  readonly options: Readonly<Record<string, number>>;
+  readonly forMs: number;
+  /** Whether it can go away again. */
+  readonly resolves: boolean;
+}
+
+export const ruleKinds = {
+  nonfinite: {
+    source: "track",
+    means: "a metric is NaN or infinite `count` times in a row",
+    metric: "*loss* *grad_norm*",
+    options: { count: 3 },
+    forMs: 0,
+    resolves: true,
+  },
+  spike: {
+    source: "track",
+    means: "`count` values in a row lie `z` robust deviations above the median of the `window` before them",
+    metric: "*loss*",
+    options: { count: 3, z: 10, window: 100 },
+    forMs: 0,
+    resolves: true,
+  },
+  diverge: {
+    source: "track",
+    means: "the smoothed metric stays above its best by `factor` for `steps` points",
+    metric: "*loss*",
+    options: { factor: 1.5, steps: 50 },
+    forMs: 0,
+    resolves: true,
+  },
+  stall: {
+    source: "track",
+    means: "no new step for `min_ms`, and for `factor` times the median step, while the run is alive",
+    metric: "",
+    options: { min_ms: 120_000, factor: 10 },
+    forMs: 0,
+    resolves: true,
+  },
+  slow: {
+    source: "track",
+    means: "the median step of the last `window` is `factor` times that of the run's first ones",
+    metric: "",
+    options: { factor: 1.5, window: 50 },
+    forMs: 0,
+    resolves: true,
+  },
+  idle_gpu: {
+    source: "track",
+    means: "the GPU's utilisation stays below `percent`",
+    metric: "system/gpu*_percent *gpu*util*",
+    options: { percent: 10, samples: 15 },
+    forMs: 600_000,
+    resolves: true,
+  },
+  straggler: {
+    source: "track",
+    means: "one rank's steps take `factor` times the median of the others in `share` of the last `windows` windows",
+    metric: "",
+    options: { factor: 1.25, share: 0.8, windows: 10 },
+    forMs: 0,
+    resolves: true,
+  },
+  memory_creep: {
+    source: "track",
+    means: "memory grows through four quarters of the last `window` points, by `share` in all",
+    metric: "*memory_bytes *mem_mb *memory_allocated*",
+    options: { share: 0.2, window: 200 },
+    forMs: 0,
+    resolves: false,
+  },
+  no_checkpoint: {
+    source: "track",
+    means: "steps go on and no checkpoint came for `min_ms`",
+    metric: "",
+    options: { min_ms: 7_200_000 },
+    forMs: 0,
+    resolves: true,
+  },
+  threshold: {
+    source: "table",
+    means: "the run matches `when`, a filter over any column of the table of runs",
+    metric: "",
+    options: {},
+    forMs: 0,
+    resolves: true,
+  },
+  gap: {
+    source: "table",
+    means: "more than `count` records are missing",
+    metric: "",
+    options: { count: 0 },
+    forMs: 60_000,
+    resolves: true,
+  },
+  fault: {
+    source: "table",
+    means: "more than `count` records could not be understood",
+    metric: "",
+    options: { count: 0 },
+    forMs: 0,
+    resolves: false,
+  },
+  failed: { source: "table", means: "the run failed", metric: "", options: {}, forMs: 0, resolves: false },
+  lost: {
+    source: "table",
+    means: "nothing is heard of the run, and no end was told",
+    metric: "",
+    options: {},
+    forMs: 0,
+    resolves: true,
+  },
+  finished: { source: "table", means: "the run completed", metric: "", options: {}, forMs: 0, resolves: false },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+
+export type RuleKind = keyof typeof ruleKinds;
+export const ruleKindNames = Object.keys(ruleKinds) as RuleKind[];
+
+export function factsOf(kind: RuleKind): KindFacts {
+  return ruleKinds[kind];
+}
+
+/** Kinds that are watched for everyone, as dry runs, until somebody says otherwise. */
+export const builtInKinds: readonly RuleKind[] = ruleKindNames.filter(
+  (kind) => kind !== "threshold" && kind !== "finished" && kind !== "no_checkpoint" && kind !== "slow",
+);
+
+export interface Rule {
+  readonly name: string;
+  readonly kind: RuleKind;
+  /** Which runs it is about, in the filter language of the table of runs; '' for all. */
+  readonly filter: string;
+  /** Of `threshold`: what it waits for, in the same language. */
+  readonly when: string;
+  /** Patterns of metric keys, with blanks between. */
+  readonly metric: string;
+  readonly options: Readonly<Record<string, number>>;
+  /** How long it must hold without a break. */
+  readonly forMs: number;
+  /** After it fired, so long nothing more of it for the same run. Only without `once`. */
+  readonly cooldownMs: number;
+  readonly once: boolean;
+  /** May send commands to a run that a rule has already sent some to. */
+  readonly again: boolean;
+  readonly actions: Actions;
+}
+
+export interface Actions {
+  readonly webhooks: readonly string[];
+  readonly emails: readonly string[];
+  /** Sent in this order, each after the one before it was settled. */
+  readonly commands: readonly { readonly type: string; readonly payload: Readonly<Record<string, unknown>> }[];
+}
+
+export const noActions: Actions = { webhooks: [], emails: [], commands: [] };
+
+export function builtInRules(): Rule[] {
+  return builtInKinds.map((kind) => withDefaults({ name: kind, kind }));
+}
+
+export function withDefaults(given: Pick<Rule, "name" | "kind"> & Partial<Rule>): Rule {
+  const facts = factsOf(given.kind);
+  return {
+    filter: "",
+    when: "",
+    metric: facts.metric,
+    forMs: facts.forMs,
+    cooldownMs: 3_600_000,
+    once: true,
+    again: false,
+    actions: noActions,
+    ...given,
+    options: { ...facts.options, ...given.options },
+  };
+}
+
+/** What it looks for, for people, with its numbers. */
+export function sayRule({ kind, when, options }: Rule): string {
+  return factsOf(kind).means.replaceAll(/`(\w+)`/g, (_, name: string) => {
+    const value = options[name];
+    if (value === undefined) return when;
+    if (name.endsWith("_ms")) return sayTime(value * 1e6);
+    return name === "share" ? sayShare(value) : name === "percent" ? `${value} %` : String(value);
+  });
+}
+
+/** Patterns with `*` for anything, as regular expressions. */
+export function toKeyPatterns(patterns: string): string[] {
+  const words = patterns.split(/[\s,]+/).filter((pattern) => pattern !== "");
+  return words.map((pattern) => `^${pattern.split("*").map(escapePattern).join(".*")}$`);
+}
+
+/** Upper and lower case are one. */
+export function toKeyTest(patterns: string): (key: string) => boolean {
+  const tests = toKeyPatterns(patterns).map((pattern) => new RegExp(pattern, "i"));
+  return (key) => tests.some((test) => test.test(key));
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.|?+()[\]{}]/g, "\\$&");
+}
+
+/** The condition of a rule over the table of runs, in the filter language; '' for the others. */
+export function conditionOf({ kind, when, options }: Rule): string {
+  switch (kind) {
+    case "threshold":
+      return when;
+    case "gap":
+      return `gaps>${options["count"]}`;
+    case "fault":
+      return `faults>${options["count"]}`;
+    case "failed":
+      return "status=failed";
+    case "lost":
+      return "status=lost";
+    case "finished":
+      return "status=completed";
+    default:
+      return "";
+  }
+}

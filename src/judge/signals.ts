@@ -1,0 +1,222 @@
+// Whether what a rule looks for is there now: pure functions over what is remembered of a run.
+
+import { smallestOf } from "#base/extremes.ts";
+import type { Place } from "./finding.ts";
+import { type Rule, toKeyTest } from "./rule.ts";
+import { medianOf, spreadOf } from "./statistics.ts";
+import { findStraggler } from "./straggler.ts";
+import { type RunTrack, type SeriesTrack, type StepTrack, stepsInWindow } from "./track.ts";
+import { sayCount, sayMetric, sayNumber, sayPlace, sayShare, sayTime, sayWorker } from "./words.ts";
+
+/** What a rule has seen. */
+export interface Signal {
+  readonly text: string;
+  /** The numbers that it rests on, as sentences. */
+  readonly evidence: readonly string[];
+  readonly at: Place;
+  readonly metric: string;
+}
+
+export interface Moment {
+  readonly nowNs: bigint;
+  /** Somebody is connected, or something of the run came just now. */
+  readonly isAlive: boolean;
+}
+
+type Look = (track: RunTrack, rule: Rule, moment: Moment) => Signal | null;
+
+/** Null when it is not there; undefined for rules about the table of runs. */
+export function lookFor(rule: Rule): Look | undefined {
+  return looks[rule.kind];
+}
+
+const looks: Partial<Record<Rule["kind"], Look>> = {
+  nonfinite: (track, rule) => firstOf(track, rule, nonfinite),
+  spike: (track, rule) => firstOf(track, rule, spike),
+  diverge: (track, rule) => firstOf(track, rule, diverge),
+  memory_creep: (track, rule) => firstOf(track, rule, memoryCreep),
+  idle_gpu: (track, rule) => firstOf(track, rule, idleGpu),
+  stall,
+  slow: (track, rule) => slowest(track, rule),
+  straggler,
+  no_checkpoint: noCheckpoint,
+};
+
+function option(rule: Rule, name: string): number {
+  return rule.options[name] ?? Number.NaN;
+}
+
+function firstOf(track: RunTrack, rule: Rule, look: (series: SeriesTrack, rule: Rule) => Signal | null): Signal | null {
+  const isWanted = toKeyTest(rule.metric);
+  for (const series of track.series.values()) {
+    const found = isWanted(series.key) ? look(series, rule) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function nonfinite(series: SeriesTrack, rule: Rule): Signal | null {
+  const { nonfinite: row } = series;
+  if (row === null || row.count < option(rule, "count")) return null;
+  const before =
+    series.finite.count === 0
+      ? "no value was finite before"
+      : `the last finite value was ${sayNumber(series.finite.fromEnd(0))}`;
+  return {
+    text: `${sayMetric(series)} is not finite from ${sayPlace(row.from)} on.`,
+    evidence: [`${sayCount(row.count, "point")} in a row`, before],
+    at: row.from,
+    metric: series.key,
+  };
+}
+
+/** Upwards only: a loss that falls suddenly is no trouble. */
+function spike(series: SeriesTrack, rule: Rule): Signal | null {
+  const count = option(rule, "count");
+  const { finite, last } = series;
+  const before = finite.last(option(rule, "window") + count).slice(0, -count);
+  if (series.fresh === 0 || before.length < Math.min(30, option(rule, "window")) || last === null) return null;
+  const median = medianOf(before);
+  const spread = Math.max(spreadOf(before, median), Math.abs(median) * 1e-3, Number.MIN_VALUE);
+  const zs = Array.from({ length: count }, (_, at) => (finite.fromEnd(at) - median) / spread);
+  if (!zs.every((z) => z > option(rule, "z"))) return null;
+  return {
+    text: `${sayMetric(series)} has a spike: ${sayNumber(finite.fromEnd(0))} at ${sayPlace(last)}.`,
+    evidence: [
+      `the median of the ${before.length} points before is ${sayNumber(median)}, their spread ${sayNumber(spread)}`,
+      `the last ${count} are at least ${sayNumber(smallestOf(zs))} deviations above it`,
+    ],
+    at: last,
+    metric: series.key,
+  };
+}
+
+function diverge({ key, phase, smoothed, best, last }: SeriesTrack, rule: Rule): Signal | null {
+  const steps = option(rule, "steps");
+  if (best === null || last === null || smoothed.count < 2 * steps) return null;
+  // By a factor, or by that part of its size where the best is negative.
+  const limit = best.value + Math.abs(best.value) * (option(rule, "factor") - 1);
+  const above = smoothed.last(steps);
+  if (above.length < steps || !above.every((value) => value > limit)) return null;
+  return {
+    text: `${sayMetric({ key, phase })} is diverging: ${sayNumber(smoothed.fromEnd(0))} at ${sayPlace(last)}.`,
+    evidence: [
+      `smoothed, its best was ${sayNumber(best.value)} at ${sayPlace(best.place)}`,
+      `for ${steps} points it is more than ${sayNumber(option(rule, "factor"))} times that`,
+    ],
+    at: last,
+    metric: key,
+  };
+}
+
+/** Four quarters, each above the one before, and by much in all. */
+function memoryCreep({ key, phase, finite, last }: SeriesTrack, rule: Rule): Signal | null {
+  const window = option(rule, "window");
+  if (last === null || finite.held < window) return null;
+  const values = finite.last(window);
+  const quarters = [0, 1, 2, 3].map((at) => medianOf(values.subarray((at * window) / 4, ((at + 1) * window) / 4)));
+  const [first, , , end] = quarters as [number, number, number, number];
+  const isGrowing = quarters.every((value, at) => at === 0 || value > (quarters[at - 1] as number) * 1.01);
+  if (!isGrowing || !(first > 0) || end / first < 1 + option(rule, "share")) return null;
+  return {
+    text: `${sayMetric({ key, phase })} keeps growing: by ${sayShare(end / first - 1)} over the last ${window} points.`,
+    evidence: [`medians of its quarters: ${quarters.map(sayNumber).join(", ")}`],
+    at: last,
+    metric: key,
+  };
+}
+
+function idleGpu({ key, phase, finite, last, fresh }: SeriesTrack, rule: Rule): Signal | null {
+  const samples = option(rule, "samples");
+  if (last === null || finite.held < samples || fresh === 0) return null;
+  const median = medianOf(finite.last(samples));
+  if (median >= option(rule, "percent")) return null;
+  return {
+    text: `${sayMetric({ key, phase })} is ${sayNumber(median)} %: the GPU is idle.`,
+    evidence: [`the median of the last ${samples} samples`],
+    at: last,
+    metric: key,
+  };
+}
+
+function stall(track: RunTrack, rule: Rule, { nowNs, isAlive }: Moment): Signal | null {
+  if (!isAlive || track.steps.size === 0 || track.steppedNs === 0n) return null;
+  const latest = [...track.steps.values()].reduce((a, b) => (b.tsNs > a.tsNs ? b : a));
+  const usual = medianOf(latest.took.last());
+  const limitNs = Math.max(option(rule, "min_ms") * 1e6, option(rule, "factor") * (Number.isNaN(usual) ? 0 : usual));
+  const silentNs = Number(nowNs - track.steppedNs);
+  if (silentNs < limitNs) return null;
+  return {
+    text: `No new step for ${sayTime(silentNs)}: the last was step ${latest.step}.`,
+    evidence: [
+      Number.isNaN(usual) ? "there was one step only" : `a step usually takes ${sayTime(usual)}`,
+      `the limit is ${sayTime(limitNs)}`,
+      "the run is still connected, or something else of it still comes",
+    ],
+    at: { step: latest.step, tsNs: latest.tsNs },
+    metric: "",
+  };
+}
+
+function slowest(track: RunTrack, rule: Rule): Signal | null {
+  for (const worker of track.steps.values()) {
+    const found = slow(worker, rule);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function slow({ worker, took, first, step, tsNs }: StepTrack, rule: Rule): Signal | null {
+  const window = option(rule, "window");
+  if (first.length < 20 || took.count < first.length + window) return null;
+  const before = medianOf(first);
+  const now = medianOf(took.last(window));
+  if (!(now > before * option(rule, "factor"))) return null;
+  return {
+    text: `Steps have become slower: ${sayTime(now)}, ${sayNumber(now / before)} times as long as at first.`,
+    evidence: [
+      `the median of the last ${window} steps of ${sayWorker(worker)}`,
+      `the median of its first ${first.length} was ${sayTime(before)}`,
+    ],
+    at: { step, tsNs },
+    metric: "",
+  };
+}
+
+function straggler(track: RunTrack, rule: Rule): Signal | null {
+  if (track.steps.size < 2) return null;
+  const windows = option(rule, "windows");
+  const byWorker = [...track.steps.values()].map((worker) => worker.toWindows()).filter((own) => own.length > 0);
+  // The last windows that all of them have got to.
+  const latest = byWorker.reduce((least, own) => Math.min(least, own.at(-1)?.window ?? 0), Number.POSITIVE_INFINITY);
+  const recent = byWorker.flat().filter(({ window }) => window > latest - windows && window <= latest);
+  const limits = { factor: option(rule, "factor"), share: option(rule, "share"), windowsMin: windows };
+  const found = findStraggler(recent, limits);
+  if (found === null) return null;
+  const { worker, meanNs, othersNs, slowWindows } = found;
+  const { step, tsNs } = track.steps.get(worker) as StepTrack;
+  return {
+    text: `${sayWorker(worker).replace(/^./, (first) => first.toUpperCase())} is a straggler: ${sayNumber(meanNs / othersNs)} times as long as the others for a step.`,
+    evidence: [`slower in ${slowWindows} of the last ${found.windows} windows of ${stepsInWindow} steps`],
+    at: { step, tsNs },
+    metric: "",
+  };
+}
+
+function noCheckpoint(track: RunTrack, rule: Rule): Signal | null {
+  const last = track.checkpointNs ?? track.firstNs;
+  const latest = [...track.steps.values()].toSorted((a, b) => Number(b.tsNs - a.tsNs))[0];
+  if (last === null || latest === undefined) return null;
+  const sinceNs = Number(latest.tsNs - last);
+  if (sinceNs < option(rule, "min_ms") * 1e6) return null;
+  return {
+    text: `No checkpoint for ${sayTime(sinceNs)}.`,
+    evidence: [
+      track.checkpointNs === null
+        ? "there was none at all"
+        : `the last came ${sayTime(sinceNs)} before step ${latest.step}`,
+    ],
+    at: { step: latest.step, tsNs: latest.tsNs },
+    metric: "",
+  };
+}

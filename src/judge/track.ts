@@ -1,0 +1,244 @@
+// What is remembered of a run while it is watched: the last points of each series, the last steps of each worker. The
+// memory of one run is bounded and a new point costs the same however long the run is. Feeding it a stored run, oldest
+// first, gives what it would have been: so a rule can be tried on the past.
+
+import type { RankWindow } from "./evidence.ts";
+import type { Place } from "./finding.ts";
+import { isStepTime } from "./names.ts";
+import { Smoothed } from "./statistics.ts";
+
+export interface TrackPoint {
+  readonly key: string;
+  readonly phase: string;
+  readonly worker: string;
+  readonly step: bigint | null;
+  readonly tsNs: bigint;
+  readonly value: number;
+}
+
+/** One step of a worker, when it was done and how long it took if that is known. */
+export interface TrackStep {
+  readonly worker: string;
+  readonly step: bigint;
+  readonly tsNs: bigint;
+  readonly tookNs: number | null;
+}
+
+const valuesMax = 512;
+const firstRoom = 32;
+const seriesMax = 256;
+const workersMax = 1024;
+const smoothedOver = 20;
+const tookMax = 256;
+const firstSteps = 64;
+/** The first steps of a run compile, fill caches and say nothing of the rest. */
+const warmUpSteps = 5;
+export const stepsInWindow = 10;
+/** Ranks that are not in step are compared as long as the slowest is not further behind than this. */
+const windowsMax = 120;
+
+/** The last values of something, oldest first. */
+export class LastValues {
+  private readonly max: number;
+  /** Grows up to `max`: most series are short. */
+  private values: Float64Array;
+  private next = 0;
+  count = 0;
+
+  constructor(max: number) {
+    this.max = max;
+    this.values = new Float64Array(Math.min(max, firstRoom));
+  }
+
+  add(value: number): void {
+    if (this.count === this.values.length && this.count < this.max) this.grow();
+    this.values[this.next] = value;
+    this.next = (this.next + 1) % this.values.length;
+    this.count++;
+  }
+
+  private grow(): void {
+    const wider = new Float64Array(Math.min(this.max, this.values.length * 4));
+    wider.set(this.values);
+    this.next = this.values.length;
+    this.values = wider;
+  }
+
+  get held(): number {
+    return Math.min(this.count, this.values.length);
+  }
+
+  /** The last `count` of them, or all that are held. */
+  last(count: number = this.held): Float64Array {
+    const size = Math.min(count, this.held);
+    return Float64Array.from({ length: size }, (_, at) => this.fromEnd(size - 1 - at));
+  }
+
+  /** 0 is the newest. */
+  fromEnd(at: number): number {
+    return this.values[(this.next - 1 - at + 2 * this.values.length) % this.values.length] as number;
+  }
+}
+
+export class SeriesTrack {
+  readonly key: string;
+  readonly phase: string;
+  readonly worker: string;
+  readonly finite: LastValues = new LastValues(valuesMax);
+  /** Of `finite`, smoothed. */
+  readonly smoothed: LastValues = new LastValues(valuesMax);
+  /** The longest row of values that are not finite since it was last asked for, and where it began. */
+  private worst: { count: number; from: Place } | null = null;
+  private row: { count: number; from: Place } | null = null;
+  best: { readonly value: number; readonly place: Place } | null = null;
+  last: Place | null = null;
+  /** Finite points since the last look. */
+  fresh = 0;
+  private readonly mean = new Smoothed(smoothedOver);
+
+  constructor({ key, phase, worker }: Pick<TrackPoint, "key" | "phase" | "worker">) {
+    this.key = key;
+    this.phase = phase;
+    this.worker = worker;
+  }
+
+  add({ step, tsNs, value }: TrackPoint): void {
+    // What came late, and what is known already: a run is read from the store while it goes on.
+    const { last } = this;
+    if (last !== null && (tsNs < last.tsNs || (tsNs === last.tsNs && step === last.step))) return;
+    const place = { step, tsNs };
+    this.last = place;
+    if (!Number.isFinite(value)) {
+      this.row = { count: (this.row?.count ?? 0) + 1, from: this.row?.from ?? place };
+      if (this.worst === null || this.row.count > this.worst.count) this.worst = this.row;
+      return;
+    }
+    this.row = null;
+    this.finite.add(value);
+    this.fresh++;
+    const smooth = this.mean.add(value);
+    this.smoothed.add(smooth);
+    if (this.finite.count > smoothedOver && (this.best === null || smooth < this.best.value))
+      this.best = { value: smooth, place };
+  }
+
+  get nonfinite(): { readonly count: number; readonly from: Place } | null {
+    return this.worst;
+  }
+
+  /** What was seen is seen: only what goes on or comes again counts from now on. */
+  looked(): void {
+    this.fresh = 0;
+    this.worst = this.row;
+  }
+}
+
+export class StepTrack {
+  readonly worker: string;
+  step: bigint;
+  tsNs: bigint;
+  count = 0;
+  readonly took: LastValues = new LastValues(tookMax);
+  readonly first: number[] = [];
+  private readonly windows: { window: number; sum: number; steps: number }[] = [];
+  /** The worker measures its own steps: better than the time between two of them, in which it may wait for others. */
+  private isTimed = false;
+
+  constructor({ worker, step, tsNs }: TrackStep) {
+    this.worker = worker;
+    this.step = step;
+    this.tsNs = tsNs;
+  }
+
+  add({ step, tsNs, tookNs }: TrackStep): void {
+    if (step <= this.step && this.count > 0) return;
+    const perStep = Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
+    const took = tookNs ?? (this.count === 0 ? Number.NaN : perStep);
+    this.step = step;
+    if (tsNs > this.tsNs) this.tsNs = tsNs;
+    this.count++;
+    if (!(took > 0)) return;
+    this.took.add(took);
+    if (this.took.count > warmUpSteps && this.first.length < firstSteps) this.first.push(took);
+    if (!this.isTimed) this.addToWindow(step, took);
+  }
+
+  addTimed(step: bigint, value: number): void {
+    if (!this.isTimed) this.windows.length = 0;
+    this.isTimed = true;
+    this.addToWindow(step, value);
+  }
+
+  private addToWindow(step: bigint, took: number): void {
+    const window = Number(step / BigInt(stepsInWindow));
+    const last = this.windows.at(-1);
+    if (last?.window === window) {
+      last.sum += took;
+      last.steps++;
+      return;
+    }
+    this.windows.push({ window, sum: took, steps: 1 });
+    if (this.windows.length > windowsMax) this.windows.shift();
+  }
+
+  /** Whole ones only. */
+  toWindows(): RankWindow[] {
+    const { worker } = this;
+    return this.windows.slice(0, -1).map(({ window, sum, steps }) => ({ worker, window, steps, meanNs: sum / steps }));
+  }
+}
+
+export class RunTrack {
+  readonly series: Map<string, SeriesTrack> = new Map();
+  readonly steps: Map<string, StepTrack> = new Map();
+  /** By this collector's clock, of anything at all. */
+  heardNs = 0n;
+  /** Likewise, of a new step. */
+  steppedNs = 0n;
+  firstNs: bigint | null = null;
+  checkpointNs: bigint | null = null;
+  /** Waiting for others inside the step that a worker is in. */
+  private readonly waits = new Map<string, number>();
+
+  addPoint(point: TrackPoint, receivedNs: bigint): void {
+    this.firstNs ??= point.tsNs;
+    const id = `${point.key}\n${point.phase}\n${point.worker}`;
+    let series = this.series.get(id);
+    if (series === undefined) {
+      if (this.series.size >= seriesMax) return;
+      series = new SeriesTrack(point);
+      this.series.set(id, series);
+    }
+    series.add(point);
+    if (point.step === null) return;
+    this.addStep({ worker: point.worker, step: point.step, tsNs: point.tsNs, tookNs: null }, receivedNs);
+    if (isStepTime(point.key) && point.value > 0) this.steps.get(point.worker)?.addTimed(point.step, point.value);
+  }
+
+  addStep(step: TrackStep, receivedNs: bigint): void {
+    this.firstNs ??= step.tsNs;
+    const waitNs = this.waits.get(step.worker) ?? 0;
+    this.waits.delete(step.worker);
+    let track = this.steps.get(step.worker);
+    if (track === undefined) {
+      if (this.steps.size >= workersMax) return;
+      track = new StepTrack(step);
+      this.steps.set(step.worker, track);
+    }
+    if (step.step > track.step || track.count === 0) this.steppedNs = receivedNs;
+    track.add({ ...step, tookNs: step.tookNs === null ? null : Math.max(1, step.tookNs - waitNs) });
+  }
+
+  addWait(worker: string, ns: number): void {
+    this.waits.set(worker, (this.waits.get(worker) ?? 0) + ns);
+  }
+
+  addCheckpoint(tsNs: bigint): void {
+    if (this.checkpointNs === null || tsNs > this.checkpointNs) this.checkpointNs = tsNs;
+  }
+
+  /** Every rule has looked at what came. */
+  looked(): void {
+    for (const series of this.series.values()) series.looked();
+  }
+}

@@ -1,0 +1,191 @@
+// What a run left when it died, and why it did.
+
+import type { RankRecord } from "#judge/collectives.ts";
+import { type Death, type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
+import { stepSpan } from "#judge/names.ts";
+import { sayCount } from "#judge/words.ts";
+import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { type HeadContext, toRunHead } from "#query/runs/head.ts";
+import { readRunDetail } from "#query/runs/run-detail.ts";
+import { listMetrics } from "#query/series/metrics.ts";
+import type { Sources } from "#query/sources.ts";
+import * as reader from "#store/reader/death.ts";
+
+export interface PostMortem {
+  readonly death: Death;
+  readonly exit: DeathEvidence["exit"];
+  readonly endNs: bigint | null;
+  readonly lastStep: bigint | null;
+  /** The one that fell silent first comes first. */
+  readonly workers: readonly LastSign[];
+  readonly open: readonly OpenScope[];
+  /** Those that are not finite first. */
+  readonly metrics: readonly LastMetric[];
+  /** Flight records that were not read, and why. */
+  readonly refused: readonly string[];
+}
+
+export interface LastSign {
+  readonly worker: string;
+  readonly lastNs: bigint;
+  readonly lastStep: bigint | null;
+  /** Before the last sign of any worker. */
+  readonly behindNs: bigint;
+}
+
+export interface OpenScope {
+  readonly id: string;
+  /** '' when only its children came. */
+  readonly name: string;
+  readonly rank: number | null;
+  readonly startNs: bigint | null;
+  /** What it holds, as a sentence; '' when nothing of it came. */
+  readonly holds: string;
+}
+
+export type LastMetric = Awaited<ReturnType<typeof listMetrics>>[number];
+
+const linesMax = 400;
+const metricsMax = 30;
+
+export async function readPostMortem(
+  sources: Sources,
+  workspace: string,
+  run: FoundRun,
+  head: HeadContext,
+): Promise<PostMortem | null> {
+  const { store } = sources;
+  const groups = groupKeysOf(run);
+  const [detail, lines, reports, signs, open, metrics] = await Promise.all([
+    readRunDetail(sources, workspace, run),
+    reader.readLastLines(store, groups, linesMax),
+    reader.readLeftReports(store, groups),
+    reader.readLastSigns(store, groups, stepSpan),
+    readOpen(sources, groups),
+    listMetrics(sources, run.groups),
+  ]);
+  if (detail === null) return null;
+  const { status, errorType, errorMessage, endNs } = toRunHead(detail.facts, head);
+  const wrapper = detail.facts.wrappers.toSorted((a, b) => Number(a.startNs - b.startNs)).at(-1);
+  const exit =
+    wrapper === undefined || wrapper.endNs === null ? null : { code: wrapper.exitCode, signal: wrapper.signal };
+  const death = judgeDeath({
+    status,
+    exit,
+    error: toError(errorType, errorMessage, detail.payloads),
+    lines: lines.map(({ ts_ns: tsNs, msg: text, ...line }) => ({ ...line, tsNs, text })).reverse(),
+    reports: reports.filter(({ type }) => type === "error_report").map(({ payload }) => toReport(payload)),
+    records: reports.filter(({ type }) => type === "flight_record").map(({ payload }) => toRecord(payload)),
+  });
+  return {
+    death,
+    exit,
+    endNs,
+    lastStep: signs.reduce<bigint | null>((most, { last_step: step }) => laterOf(most, step), null),
+    workers: toSigns(signs),
+    open,
+    metrics: metrics.toSorted((a, b) => oddOf(b) - oddOf(a)).slice(0, metricsMax),
+    refused: reports
+      .filter(({ type }) => type === "flight_record_refused")
+      .map(({ payload }) => String((JSON.parse(payload) as { reason?: unknown }).reason)),
+  };
+}
+
+function laterOf(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
+}
+
+function oddOf({ nan, pos_inf, neg_inf }: LastMetric): number {
+  return Number(nan + pos_inf + neg_inf > 0);
+}
+
+type Payloads = NonNullable<Awaited<ReturnType<typeof readRunDetail>>>["payloads"];
+
+function toError(type: string, message: string, payloads: Payloads): DeathEvidence["error"] {
+  if (type === "" && message === "") return null;
+  const end = payloads.findLast((record) => record.type === "run_end");
+  const { error } = (end === undefined ? {} : JSON.parse(end.payload)) as { error?: { traceback?: unknown } };
+  const traceback = error?.traceback;
+  return { type, message, traceback: typeof traceback === "string" ? traceback : "" };
+}
+
+/** As `tributary run` writes it; what is not there is left out. */
+function toReport(payload: string): WorkerReport {
+  const { rank, message, traceback, ts_ns } = JSON.parse(payload) as Record<string, unknown>;
+  return {
+    rank: typeof rank === "number" ? rank : null,
+    message: String(message ?? ""),
+    traceback: String(traceback ?? ""),
+    tsNs: typeof ts_ns === "string" && /^\d{1,19}$/.test(ts_ns) ? BigInt(ts_ns) : null,
+  };
+}
+
+function toRecord(payload: string): RankRecord {
+  const { rank, entries, groups } = JSON.parse(payload) as Partial<RankRecord>;
+  return { rank: Number(rank ?? -1), entries: entries ?? [], groups: groups ?? {} };
+}
+
+function toSigns(rows: Awaited<ReturnType<typeof reader.readLastSigns>>): LastSign[] {
+  const latest = rows.reduce((most, { last_ns }) => (last_ns > most ? last_ns : most), 0n);
+  return rows.map(({ worker, last_ns: lastNs, last_step: lastStep }) => ({
+    worker,
+    lastNs,
+    lastStep,
+    behindNs: latest - lastNs,
+  }));
+}
+
+interface SaidOpen {
+  readonly id: string;
+  readonly name: string;
+  readonly rank: number | null;
+  readonly start_ns: string;
+}
+
+async function readOpen({ store }: Sources, groups: readonly string[]): Promise<OpenScope[]> {
+  const [parents, said] = await Promise.all([
+    reader.readUnclosedParents(store, groups),
+    reader.readOpenSpans(store, groups),
+  ]);
+  // Each group tells what was open when it was last heard of; one span may be told by several.
+  const told = [...new Map(said.flatMap(({ spans }) => parseOpen(spans)).map((span) => [span.id, span])).values()];
+  const arrived = new Set(
+    told.length === 0
+      ? []
+      : await reader.readArrivedSpans(
+          store,
+          groups,
+          told.map(({ id }) => id),
+        ),
+  );
+  const holdsOf = new Map(
+    parents.map((row) => [row.id, `${sayCount(row.children, "span")}, the last was ${row.child}`]),
+  );
+  const open = told
+    .filter(({ id }) => !arrived.has(id))
+    .map(({ id, name, rank, start_ns }) => ({
+      id,
+      name,
+      rank,
+      startNs: BigInt(start_ns),
+      holds: holdsOf.get(id) ?? "",
+    }));
+  const known = new Set(open.map(({ id }) => id));
+  const rest = parents
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, rank, first_ns: startNs }) => ({ id, name: "", rank, startNs, holds: holdsOf.get(id) as string }));
+  return [...open, ...rest];
+}
+
+/** What a client says of its open spans, as far as it can be understood. */
+function parseOpen(text: string): SaidOpen[] {
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((one: unknown) => {
+    const { id, name, rank, start_ns } = (one ?? {}) as Record<string, unknown>;
+    const start = String(start_ns);
+    if (typeof id !== "string" || typeof name !== "string" || !/^\d{1,19}$/.test(start)) return [];
+    return [{ id, name, rank: typeof rank === "number" ? rank : null, start_ns: start }];
+  });
+}

@@ -1,0 +1,68 @@
+// What rules see, between collectors. A run's rows may come to several of them, each sees what came to it, and one of
+// them decides whether a rule fires: the one that the run's name points to among those that are alive. A message that
+// is lost is told again while what was seen is there; who decides looks into the store first.
+
+import { createHash } from "node:crypto";
+import type { Bus } from "#bus/bus.ts";
+import type { Peers } from "#bus/peers.ts";
+import type { ForeignSight } from "#watch/watcher.ts";
+
+export interface Sights {
+  /** Without the bus everybody decides for themselves. */
+  isOurs(workspace: string, runId: string): boolean;
+  tell(sight: ForeignSight): void;
+  listen(hear: (sight: ForeignSight) => Promise<void>): void;
+}
+
+interface SightMessage extends Omit<ForeignSight, "signal"> {
+  readonly text: string;
+  readonly evidence: readonly string[];
+  readonly metric: string;
+  readonly step: string | null;
+  readonly tsNs: string;
+}
+
+export function createSights(
+  bus: Bus,
+  peersOf: () => Peers,
+  onTrouble: (message: string, cause: unknown) => void,
+): Sights {
+  const ownerOf = (workspace: string, runId: string): string => {
+    const ids = [
+      bus.self,
+      ...(bus.isConnected
+        ? peersOf()
+            .list()
+            .map(({ id }) => id)
+        : []),
+    ];
+    return chooseOwner(ids, `${workspace}\0${runId}`);
+  };
+  return {
+    isOurs: (workspace, runId) => ownerOf(workspace, runId) === bus.self,
+    tell({ signal: { at, ...signal }, ...named }) {
+      const message: SightMessage = {
+        ...named,
+        ...signal,
+        step: at.step?.toString() ?? null,
+        tsNs: at.tsNs.toString(),
+      };
+      bus.tell("sight", message, ownerOf(named.workspace, named.runId));
+    },
+    listen(hear) {
+      bus.hear("sight", (body) => {
+        const { workspace, runId, rule, text, evidence, metric, step, tsNs } = body as SightMessage;
+        const at = { step: step === null ? null : BigInt(step), tsNs: BigInt(tsNs) };
+        hear({ workspace, runId, rule, signal: { text, evidence, metric, at } }).catch((cause) =>
+          onTrouble("What another collector saw of a run could not be looked at.", cause),
+        );
+      });
+    },
+  };
+}
+
+/** Everybody who knows the same collectors names the same one, and one that goes changes nothing for other runs. */
+export function chooseOwner(ids: readonly string[], name: string): string {
+  const weigh = (id: string) => createHash("sha256").update(`${id}\0${name}`).digest("hex");
+  return ids.map((id) => [weigh(id), id] as const).sort(([a], [b]) => (a < b ? 1 : -1))[0]?.[1] ?? "";
+}

@@ -1,0 +1,195 @@
+// Rules at work: the watcher, joined to what comes in, to the store, to control and to the outside.
+
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { ApiContext } from "#api/context.ts";
+import { toAlert } from "#api/routes/alerts.ts";
+import { nowNs } from "#base/clock.ts";
+import { ConfigError } from "#config/read-config.ts";
+import type { Config } from "#config/settings.ts";
+import type { Control } from "#control/control.ts";
+import { parseFilter } from "#query/runs/filter.ts";
+import { listRuns } from "#query/runs/list.ts";
+import type { Collector } from "#server/collector/collector.ts";
+import { readSecretFile } from "#server/http/owner-secret.ts";
+import type { Log } from "#server/log.ts";
+import type { Sights } from "#server/peers/sights.ts";
+import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
+import { readArmedFirings, readFiringsById, readQueuedDeliveries } from "#store/reader/firings.ts";
+import { sendCommands } from "#watch/commands.ts";
+import { Deliveries } from "#watch/deliveries.ts";
+import { fromFiringRow } from "#watch/firing.ts";
+import { RuleMistake } from "#watch/parse-rule.ts";
+import { parseFileRules, RuleBook, rulesSetting } from "#watch/rule-book.ts";
+import { Watcher } from "#watch/watcher.ts";
+
+export interface WatchParts {
+  readonly collector: Collector;
+  readonly control: Control;
+  readonly config: Config;
+  readonly context: ApiContext;
+  /** Null when there is only this collector. */
+  readonly neighbours: { readonly sights: Sights } | null;
+  readonly log: Log;
+  /** Where people reach the server. */
+  url(): string;
+}
+
+export interface Watch {
+  /** Looks at everything that is due, now. */
+  look(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const reloadMs = 15_000;
+/** Commands that were not sent within this time are not sent any more. */
+const resumeNs = 600_000_000_000n;
+const openRunsMax = 1000;
+
+/** The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. */
+export async function readRules({ store }: Collector, config: Config): Promise<RuleBook> {
+  const rules = new RuleBook(toFileRules(config), nowNs());
+  rules.load(await readSettings(store, rulesSetting));
+  return rules;
+}
+
+function toFileRules({ rules }: Config) {
+  try {
+    return parseFileRules(rules);
+  } catch (error) {
+    throw error instanceof RuleMistake ? new ConfigError([error.message]) : error;
+  }
+}
+
+/** Null when rules are not to be watched. */
+export async function openWatch(parts: WatchParts): Promise<Watch | null> {
+  const { collector, config, context, log } = parts;
+  const sights = parts.neighbours?.sights ?? null;
+  if (config.watching === "off") return null;
+  const closing = new AbortController();
+  const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
+  const deliveries = createDeliveries(parts, onTrouble);
+  const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
+  collector.onApplied(({ input, applied, batch }) => {
+    // What is imported happened long ago.
+    if (!input.imported) watcher.hear(input.workspace, batch.parts, nowNs());
+    const changed = applied.state.flatMap((change) =>
+      change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
+    );
+    if (changed.length === 0) return;
+    context.rules.load(changed);
+    watcher.rulesChanged();
+  });
+  sights?.listen((sight) => watcher.hearSight(sight));
+  const reload = async (): Promise<void> => {
+    context.rules.load(await readSettings(collector.store, rulesSetting));
+    watcher.rulesChanged();
+  };
+  const timer = sights === null ? undefined : setInterval(() => void reload().catch(() => undefined), reloadMs).unref();
+  await queueLeftDeliveries(parts, deliveries);
+  const begun = takeUp(parts, watcher, closing.signal).catch((cause) =>
+    onTrouble("What rules had seen before the start could not be read.", cause),
+  );
+  watcher.start();
+  return {
+    look: async () => {
+      await begun;
+      await watcher.tick();
+    },
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      await begun;
+      await watcher.close();
+      await deliveries.close();
+    },
+  };
+}
+
+function createDeliveries(
+  { collector, config, url }: WatchParts,
+  onTrouble: (message: string, cause: unknown) => void,
+): Deliveries {
+  const shared = config.watchSecret;
+  return new Deliveries({
+    collector: collector.id,
+    secret:
+      shared === ""
+        ? readSecretFile(config.dataDir, "watch-secret", () => randomBytes(32))
+        : createHash("sha256").update(`watch\0${shared}`).digest(),
+    reach: { isPrivateAllowed: config.watchPrivate, hosts: config.watchHosts.map((host) => host.toLowerCase()) },
+    mail: config.mailServer === "" ? null : { url: config.mailServer, from: config.mailFrom },
+    nowNs,
+    linkOf: (runId) => `${config.watchPage || url()}/runs/${encodeURIComponent(runId)}`,
+    change: async (changes, workspace) => {
+      await collector.change(changes, workspace, "rules");
+    },
+    onTrouble,
+  });
+}
+
+function createWatcher(
+  { collector, control, context, neighbours }: WatchParts,
+  deliveries: Deliveries,
+  closing: AbortSignal,
+  onTrouble: (message: string, cause: unknown) => void,
+): Watcher {
+  const sights = neighbours?.sights ?? null;
+  return new Watcher({
+    sources: context.sources,
+    book: context.rules,
+    deliveries,
+    nowNs,
+    head: () => context.head(),
+    runOf: (groupKey) => collector.applier.state.runOf(groupKey),
+    change: async (changes, workspace, author) => {
+      await collector.change(changes, workspace, author);
+    },
+    act: (firing, rule, sight) =>
+      sendCommands(
+        {
+          control,
+          isClosing: () => closing.aborted,
+          wait: (ms) => wait(ms, undefined, { signal: closing }).catch(() => undefined),
+        },
+        firing,
+        rule,
+        sight.status,
+      ),
+    announce: (firing) => collector.hub.announce(firing.workspace, "alert", toAlert(firing, [])),
+    isShared: sights !== null,
+    isOurs: (workspace, runId) => sights?.isOurs(workspace, runId) ?? true,
+    tellOwner: (sight) => sights?.tell(sight),
+    onTrouble,
+  });
+}
+
+/** Messages that were not taken before the server ended. */
+async function queueLeftDeliveries({ collector }: WatchParts, deliveries: Deliveries): Promise<void> {
+  await collector.drained();
+  const rows = await readQueuedDeliveries(collector.store, collector.id);
+  if (rows.length === 0) return;
+  const firings = await readFiringsById(collector.store, [...new Set(rows.map((row) => row.firing_id))]);
+  for (const firing of firings.map(fromFiringRow))
+    deliveries.queue(
+      rows.filter((row) => row.firing_id === firing.id),
+      firing,
+      firing.runId,
+    );
+}
+
+/** Runs that went on before the start, and firings whose commands were cut off. */
+async function takeUp({ collector, context }: WatchParts, watcher: Watcher, closing: AbortSignal): Promise<void> {
+  for (const row of await readArmedFirings(collector.store, nowNs() - resumeNs)) {
+    const firing = fromFiringRow(row);
+    if (firing.outcome === "" && firing.actions.commands.length > 0) await watcher.resume(firing);
+  }
+  const parsed = parseFilter("status=running OR status=lost");
+  for (const workspace of await readWorkspaces(collector.store)) {
+    if (closing.aborted || !parsed.ok) return;
+    const question = { workspace, filter: parsed.filter, columns: [], group: null, after: null, limit: openRunsMax };
+    const sort = [{ field: { kind: "run", name: "updated", text: "updated" }, descending: true }] as const;
+    const { rows } = await listRuns(context.sources, { ...question, sort, archived: "show" }, context.head());
+    for (const { row } of rows) if (row.silence?.lastArrivalNs !== null) watcher.watch(workspace, row.runId);
+  }
+}

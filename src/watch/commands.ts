@@ -1,0 +1,69 @@
+// The commands of a firing, one after the other. What was sent before, by an earlier process or by another firing, is
+// seen from the commands themselves.
+
+import type { JsonObject } from "#base/json/value.ts";
+import { type Command, summarize } from "#control/book.ts";
+import type { Control } from "#control/control.ts";
+import type { Rule } from "#judge/rule.ts";
+import type { RunStatus } from "#query/runs/head.ts";
+import type { Firing } from "./firing.ts";
+
+export interface CommandPorts {
+  readonly control: Pick<Control, "post" | "list">;
+  /** Resolves after this time, or when the server closes. */
+  wait(ms: number): Promise<void>;
+  isClosing(): boolean;
+}
+
+/** How long a command may keep the next one waiting: a checkpoint of a large model takes its time. */
+const settleMsMax = 120_000;
+const lookMs = 250;
+
+const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
+
+/** Resolves with what came of it, as a sentence. */
+export async function sendCommands(
+  ports: CommandPorts,
+  firing: Firing,
+  rule: Pick<Rule, "again">,
+  status: RunStatus,
+): Promise<string> {
+  const author = authorOf(firing);
+  const { workspace, runId } = firing;
+  const ofRules = ports.control.list(workspace, runId).filter((command) => command.author.startsWith("rule:"));
+  const mine = ofRules.filter((command) => isOf(command, firing));
+  if (mine.length === 0 && ended.has(status)) return "Nothing was sent: the run had ended.";
+  if (mine.length < ofRules.length && !rule.again) {
+    const other = ofRules.find((command) => !isOf(command, firing)) as Command;
+    return `Nothing was sent: ${other.author} has already sent ${other.type} to this run.`;
+  }
+  const said: string[] = [];
+  for (const [at, { type, payload }] of firing.actions.commands.entries()) {
+    const sent =
+      mine[at] ?? (await ports.control.post({ workspace, runId, type, author, payload: payload as JsonObject }));
+    if ("refused" in sent) return [...said, `${type} was refused: ${sent.message}`].join("; ");
+    said.push(`${type}: ${await settled(ports, sent)}`);
+    if (ports.isClosing()) break;
+  }
+  return said.join("; ");
+}
+
+/** The id tells one firing of a rule from another. */
+function authorOf({ rule, id }: Firing): string {
+  return `rule:${rule}#${id.slice(0, 8)}`;
+}
+
+function isOf(command: Command, firing: Firing): boolean {
+  return command.author === authorOf(firing);
+}
+
+async function settled(ports: CommandPorts, { workspace, runId, cmdId }: Command): Promise<string> {
+  for (let waited = 0; waited < settleMsMax && !ports.isClosing(); waited += lookMs) {
+    const now = ports.control.list(workspace, runId).find((command) => command.cmdId === cmdId);
+    if (now === undefined) return "no longer known";
+    const { state, settledNs, note } = summarize(now);
+    if (settledNs !== null) return note === "" ? state : `${state} (${note})`;
+    await ports.wait(lookMs);
+  }
+  return "not answered yet";
+}

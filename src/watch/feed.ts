@@ -1,0 +1,88 @@
+// What has just been applied, given to what is remembered of its runs. It runs for every record that comes, so that
+// points nobody watches cost one look at the dictionary of their keys.
+
+import { stepSpan, waitSpans } from "#judge/names.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { Rows } from "#model/tables.ts";
+import type { TrackSink } from "./run-watch.ts";
+
+export interface FeedPorts {
+  /** The memory of the run that a group belongs to; undefined when the run is not watched. */
+  trackOf(groupKey: string): TrackSink | undefined;
+  isWatched(key: string): boolean;
+  readonly receivedNs: bigint;
+}
+
+const isWait = new RegExp(waitSpans, "i");
+
+export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): void {
+  for (const { table, rows, dropped } of parts) {
+    if (rows.group_key.length === 0) continue;
+    const tracks = rows.group_key.keys.map((key) => ports.trackOf(key));
+    for (const track of tracks) if (track !== undefined) track.heardNs = ports.receivedNs;
+    const trackAt = (row: number) => (dropped?.[row] === 1 ? undefined : tracks[rows.group_key.codes[row] as number]);
+    switch (table) {
+      case "metrics":
+        feedMetrics(rows, trackAt, ports);
+        break;
+      case "spans":
+        feedSpans(rows, trackAt, ports.receivedNs);
+        break;
+      case "events":
+        for (let row = 0; row < rows.type.length; row++)
+          if (rows.type.at(row) === "checkpoint") trackAt(row)?.addCheckpoint(rows.ts_ns.at(row));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+type TrackAt = (row: number) => TrackSink | undefined;
+
+function feedMetrics(rows: Rows<"metrics">, trackAt: TrackAt, { isWatched, receivedNs }: FeedPorts): void {
+  const watched = rows.key.keys.map(isWatched);
+  // Of a metric that no rule looks at, the last point still says which step the run is at.
+  const lastOf = new Int32Array(rows.key.keys.length).fill(-1);
+  const { codes } = rows.key;
+  for (let row = 0; row < rows.key.length; row++) {
+    const code = codes[row] as number;
+    if (watched[code] !== true) lastOf[code] = row;
+    else if (!rows.value.isNull(row)) {
+      const track = trackAt(row);
+      if (track !== undefined) track.addPoint(pointAt(rows, row), receivedNs);
+    }
+  }
+  for (const row of lastOf) {
+    if (row < 0 || rows.step.isNull(row)) continue;
+    const step = rows.step.inner.at(row);
+    trackAt(row)?.addStep({ worker: rows.worker.at(row), step, tsNs: rows.ts_ns.at(row), tookNs: null }, receivedNs);
+  }
+}
+
+function pointAt(rows: Rows<"metrics">, row: number) {
+  return {
+    key: rows.key.at(row),
+    phase: rows.phase.at(row),
+    worker: rows.worker.at(row),
+    step: rows.step.isNull(row) ? null : rows.step.inner.at(row),
+    tsNs: rows.ts_ns.at(row),
+    value: rows.value.inner.at(row),
+  };
+}
+
+function feedSpans(rows: Rows<"spans">, trackAt: TrackAt, receivedNs: bigint): void {
+  const kinds = rows.name.keys.map((name) => (name === stepSpan ? 1 : isWait.test(name) ? 2 : 0));
+  for (let row = 0; row < rows.name.length; row++) {
+    const kind = kinds[rows.name.codes[row] as number];
+    if (kind === 0) continue;
+    const track = trackAt(row);
+    if (track === undefined) continue;
+    const worker = String(rows.rank.at(row));
+    const tsNs = rows.end_ns.at(row);
+    const tookNs = Number(tsNs - rows.start_ns.at(row));
+    if (kind === 2) track.addWait(worker, tookNs);
+    else if (!rows.index.isNull(row))
+      track.addStep({ worker, step: rows.index.inner.at(row), tsNs, tookNs }, receivedNs);
+  }
+}

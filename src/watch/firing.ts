@@ -1,0 +1,83 @@
+// A firing: that a rule saw what it looks for in a run. Its row holds everything that is told about it later.
+
+import { createHash } from "node:crypto";
+import type { Actions, Rule, RuleKind } from "#judge/rule.ts";
+import type { Signal } from "#judge/signals.ts";
+import type { StateChange, StateRow } from "#model/state-tables.ts";
+
+export interface Firing extends Signal {
+  readonly id: string;
+  readonly workspace: string;
+  readonly rule: string;
+  readonly kind: RuleKind;
+  readonly runId: string;
+  readonly isArmed: boolean;
+  readonly firedNs: bigint;
+  readonly resolvedNs: bigint | null;
+  readonly actions: Actions;
+  readonly outcome: string;
+}
+
+export interface FiringParts {
+  readonly workspace: string;
+  readonly rule: Rule;
+  readonly runId: string;
+  readonly isArmed: boolean;
+  readonly signal: Signal;
+  readonly firedNs: bigint;
+}
+
+/** The same sight of the same run has the same id, whoever sees it. */
+export function toFiring({ workspace, rule, runId, isArmed, signal, firedNs }: FiringParts): Firing {
+  const identity = JSON.stringify([workspace, rule.name, runId, isArmed, rule.once ? "" : signal.at.tsNs.toString()]);
+  const id = createHash("sha256").update(identity).digest("hex").slice(0, 24);
+  const { name, kind, actions } = rule;
+  const state = { firedNs, resolvedNs: null, actions, outcome: "" };
+  return { ...signal, id, workspace, rule: name, kind, runId, isArmed, ...state };
+}
+
+export function toFiringChange(firing: Firing, version: bigint): StateChange {
+  const { id, workspace, rule, kind, runId, at, metric, text, evidence, actions, outcome } = firing;
+  return {
+    table: "firings",
+    row: {
+      firing_id: id,
+      workspace,
+      rule,
+      kind,
+      run_id: runId,
+      at_ns: at.tsNs,
+      step: at.step,
+      metric,
+      text,
+      evidence: JSON.stringify(evidence),
+      armed: firing.isArmed ? 1 : 0,
+      fired_ns: firing.firedNs,
+      resolved_ns: firing.resolvedNs ?? 0n,
+      actions: JSON.stringify(actions),
+      outcome,
+      version,
+    },
+  };
+}
+
+export type FiringRow = { readonly [C in keyof StateRow<"firings">]: StateRow<"firings">[C] };
+
+export function fromFiringRow(row: FiringRow): Firing {
+  return {
+    id: row.firing_id,
+    workspace: row.workspace,
+    rule: row.rule,
+    kind: row.kind as RuleKind,
+    runId: row.run_id,
+    at: { step: row.step, tsNs: row.at_ns },
+    metric: row.metric,
+    text: row.text,
+    evidence: JSON.parse(row.evidence) as string[],
+    isArmed: row.armed === 1,
+    firedNs: row.fired_ns,
+    resolvedNs: row.resolved_ns === 0n ? null : row.resolved_ns,
+    actions: JSON.parse(row.actions) as Actions,
+    outcome: row.outcome,
+  };
+}

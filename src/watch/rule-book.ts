@@ -1,0 +1,115 @@
+// The rules of a workspace: those that are built in, those of tributary.toml, those made on the page; which of them are
+// armed and which are silenced. What people set is one setting of the workspace.
+
+import { builtInRules, type Rule } from "#judge/rule.ts";
+import { formatRule, parseRule, RuleMistake } from "./parse-rule.ts";
+
+export const rulesSetting = "rules";
+
+export type RuleOrigin = "built-in" | "file" | "page";
+
+export interface WatchedRule {
+  readonly rule: Rule;
+  readonly origin: RuleOrigin;
+  readonly isArmed: boolean;
+  readonly silencedUntilNs: bigint;
+  /** Runs of which nothing came since then are not its business. */
+  readonly sinceNs: bigint;
+}
+
+/** What is stored of a rule; its definition only where it was made on the page. */
+interface StoredRule {
+  readonly rule?: Record<string, unknown>;
+  readonly armed?: boolean;
+  readonly silenced_until_ns?: string;
+  readonly since_ns: string;
+}
+
+export type StoredRules = Readonly<Record<string, StoredRule>>;
+
+/** Throws a RuleMistake. */
+export function parseFileRules(tables: Readonly<Record<string, unknown>>): Rule[] {
+  return Object.entries(tables).map(([name, table]) => parseRule(name, table as Record<string, unknown>));
+}
+
+export class RuleBook {
+  private readonly fileRules: readonly Rule[];
+  private readonly startedNs: bigint;
+  private readonly workspaces = new Map<string, StoredRules>();
+
+  /** Rules that are new at this start watch what comes from `startedNs` on. */
+  constructor(fileRules: readonly Rule[], startedNs: bigint) {
+    this.fileRules = fileRules;
+    this.startedNs = startedNs;
+  }
+
+  load(rows: readonly { readonly workspace: string; readonly value: string }[]): void {
+    for (const { workspace, value } of rows) this.workspaces.set(workspace, JSON.parse(value) as StoredRules);
+  }
+
+  /** By name; a rule of the page or of the file takes the place of one that is built in. */
+  of(workspace: string): WatchedRule[] {
+    const stored = this.workspaces.get(workspace) ?? {};
+    const found = new Map<string, { rule: Rule; origin: RuleOrigin }>();
+    for (const rule of builtInRules()) found.set(rule.name, { rule, origin: "built-in" });
+    for (const [name, one] of Object.entries(stored)) {
+      const rule = one.rule === undefined ? null : readStored(name, one.rule);
+      if (rule !== null) found.set(name, { rule, origin: "page" });
+    }
+    for (const rule of this.fileRules) found.set(rule.name, { rule, origin: "file" });
+    return [...found.values()]
+      .map(({ rule, origin }) => {
+        const own = stored[rule.name];
+        return {
+          rule,
+          origin,
+          isArmed: own?.armed ?? false,
+          silencedUntilNs: BigInt(own?.silenced_until_ns ?? 0),
+          sinceNs: own === undefined ? this.startedNs : BigInt(own.since_ns),
+        };
+      })
+      .sort((a, b) => (a.rule.name < b.rule.name ? -1 : 1));
+  }
+
+  find(workspace: string, name: string): WatchedRule | undefined {
+    return this.of(workspace).find(({ rule }) => rule.name === name);
+  }
+
+  /** What is to be stored so that no rule forgets since when it watches; null when everything is. */
+  withSince(workspace: string): StoredRules | null {
+    const stored = this.workspaces.get(workspace) ?? {};
+    const unseen = this.of(workspace).filter(({ rule }) => stored[rule.name] === undefined);
+    if (unseen.length === 0) return null;
+    return {
+      ...stored,
+      ...Object.fromEntries(unseen.map(({ rule }) => [rule.name, { since_ns: String(this.startedNs) }])),
+    };
+  }
+
+  /** What is to be stored when people change a rule. An armed rule that is made anew is a dry run again. */
+  withRule(workspace: string, rule: Rule, nowNs: bigint): StoredRules {
+    const since_ns = String(nowNs);
+    return { ...this.workspaces.get(workspace), [rule.name]: { rule: formatRule(rule), since_ns } };
+  }
+
+  without(workspace: string, name: string): StoredRules {
+    const { [name]: _, ...rest } = this.workspaces.get(workspace) ?? {};
+    return rest;
+  }
+
+  /** Armed or silenced. */
+  with(workspace: string, name: string, change: Pick<StoredRule, "armed" | "silenced_until_ns">): StoredRules {
+    const stored = this.workspaces.get(workspace) ?? {};
+    return { ...stored, [name]: { since_ns: String(this.startedNs), ...stored[name], ...change } };
+  }
+}
+
+/** A rule that an older or newer release wrote in other words is left out. */
+function readStored(name: string, given: Record<string, unknown>): Rule | null {
+  try {
+    return parseRule(name, given);
+  } catch (error) {
+    if (error instanceof RuleMistake) return null;
+    throw error;
+  }
+}

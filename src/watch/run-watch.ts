@@ -1,0 +1,116 @@
+// One run that is watched: what is remembered of it, and what rules have seen of it. What a run sent before it was
+// watched is read from the store; meanwhile what comes is kept in order.
+
+import { RunTrack, type TrackPoint, type TrackStep } from "#judge/track.ts";
+import type { Sources } from "#query/sources.ts";
+import { readFirings } from "#store/reader/firings.ts";
+import { type Firing, fromFiringRow } from "./firing.ts";
+import { replayRun } from "./replay.ts";
+
+/** What has just come is given to this. */
+export interface TrackSink {
+  heardNs: bigint;
+  addPoint(point: TrackPoint, receivedNs: bigint): void;
+  addStep(step: TrackStep, receivedNs: bigint): void;
+  addWait(worker: string, ns: number): void;
+  addCheckpoint(tsNs: bigint): void;
+}
+
+const waitingMax = 20_000;
+/** Of each series: as many as rules look back. */
+const rememberedPoints = 600;
+const firingsMax = 1000;
+
+/** Keeps what comes until the rest is known. Beyond its bound the oldest go: they are stored by then. */
+class Waiting implements TrackSink {
+  heardNs = 0n;
+  private readonly gifts: ((track: RunTrack) => void)[] = [];
+
+  addPoint(point: TrackPoint, receivedNs: bigint): void {
+    this.keep((track) => track.addPoint(point, receivedNs));
+  }
+
+  addStep(step: TrackStep, receivedNs: bigint): void {
+    this.keep((track) => track.addStep(step, receivedNs));
+  }
+
+  addWait(worker: string, ns: number): void {
+    this.keep((track) => track.addWait(worker, ns));
+  }
+
+  addCheckpoint(tsNs: bigint): void {
+    this.keep((track) => track.addCheckpoint(tsNs));
+  }
+
+  giveTo(track: RunTrack): void {
+    if (this.heardNs > track.heardNs) track.heardNs = this.heardNs;
+    for (const give of this.gifts) give(track);
+  }
+
+  private keep(gift: (track: RunTrack) => void): void {
+    this.gifts.push(gift);
+    if (this.gifts.length > waitingMax) this.gifts.splice(0, waitingMax / 2);
+  }
+}
+
+export class RunWatch {
+  readonly workspace: string;
+  readonly runId: string;
+  /** Something came since the last look. */
+  isDue = true;
+  /** It goes on: silence may mean something. */
+  isOpen = true;
+  /** Commands of a firing are under way. */
+  isActing = false;
+  lookedNs = 0n;
+  /** Since when what a rule looks for is there, by rule. */
+  readonly heldNs: Map<string, bigint> = new Map();
+  /** By rule, the newest first. */
+  readonly firings: Map<string, Firing[]> = new Map();
+  private waiting: Waiting | null = new Waiting();
+  private readonly track = new RunTrack();
+
+  constructor(workspace: string, runId: string) {
+    this.workspace = workspace;
+    this.runId = runId;
+  }
+
+  get sink(): TrackSink {
+    return this.waiting ?? this.track;
+  }
+
+  /** Reads what the store knows, the first time. */
+  async remember(sources: Sources, groups: readonly string[], keys: string, nowNs: bigint): Promise<RunTrack> {
+    const { waiting, track } = this;
+    if (waiting === null) return track;
+    for await (const { give } of replayRun(sources.store, { groups, keys, last: rememberedPoints })) give(track);
+    await this.readFirings(sources);
+    track.looked();
+    // Replayed steps have the run's own times; how long it has been silent counts from now on.
+    if (track.steppedNs !== 0n) track.steppedNs = nowNs;
+    waiting.giveTo(track);
+    this.waiting = null;
+    return track;
+  }
+
+  /** What was seen of it before, here or by another collector. */
+  async readFirings({ store }: Pick<Sources, "store">): Promise<void> {
+    const filter = { workspace: this.workspace, runs: [this.runId], rule: null, limit: firingsMax };
+    for (const row of await readFirings(store, filter)) this.note(fromFiringRow(row));
+  }
+
+  findFiring({ rule, id }: Firing): Firing | undefined {
+    return this.firings.get(rule)?.find((firing) => firing.id === id);
+  }
+
+  note(firing: Firing): void {
+    const known = this.firings.get(firing.rule) ?? [];
+    const at = known.findIndex(({ id }) => id === firing.id);
+    if (at >= 0) known[at] = firing;
+    else known.push(firing);
+    this.firings.set(
+      firing.rule,
+      known.sort((a, b) => Number(b.firedNs - a.firedNs)),
+    );
+  }
+}

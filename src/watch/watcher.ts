@@ -1,0 +1,333 @@
+// Rules over the runs that go on. What comes is remembered as it comes (`feed`); about once a second the runs of which
+// something came are looked at, and those that are silent a little less often. What a rule sees becomes a firing, which
+// is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
+
+import { factsOf, type Rule } from "#judge/rule.ts";
+import { lookFor, type Signal } from "#judge/signals.ts";
+import type { RunTrack } from "#judge/track.ts";
+import type { AnyTablePart } from "#model/batch.ts";
+import type { StateChange } from "#model/state-tables.ts";
+import { readFoundRuns } from "#query/runs/find-run.ts";
+import type { HeadContext } from "#query/runs/head.ts";
+import type { Sources } from "#query/sources.ts";
+import type { Deliveries } from "./deliveries.ts";
+import { feedParts } from "./feed.ts";
+import { type Firing, toFiring, toFiringChange } from "./firing.ts";
+import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
+import { RunWatch } from "./run-watch.ts";
+import { lookAtTable, type TableSight } from "./table-rules.ts";
+import { toWatchedTest, watchedKeys } from "./watched-keys.ts";
+
+export interface WatchPorts {
+  readonly sources: Sources;
+  readonly book: RuleBook;
+  readonly deliveries: Deliveries;
+  nowNs(): bigint;
+  head(): HeadContext;
+  runOf(groupKey: string): string | undefined;
+  /** Resolves when the change is durable and applied. */
+  change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
+  /** Sends the commands of a firing, or finds that they were sent; resolves with what came of it. */
+  act(firing: Firing, rule: Rule, sight: TableSight): Promise<string>;
+  announce(firing: Firing): void;
+  /** Other collectors may have written to the same store. */
+  readonly isShared: boolean;
+  /** Whether this collector decides about a run. */
+  isOurs(workspace: string, runId: string): boolean;
+  /** Tells the collector that does what was seen here. */
+  tellOwner(sight: ForeignSight): void;
+  onTrouble(message: string, cause: unknown): void;
+}
+
+/** What another collector saw of a run that this one decides about. */
+export interface ForeignSight {
+  readonly workspace: string;
+  readonly runId: string;
+  readonly rule: string;
+  readonly signal: Signal;
+}
+
+const tickMs = 1000;
+const lookAgainNs = 5_000_000_000n;
+const aliveNs = 30_000_000_000n;
+/** Runs that one tick looks at; the others wait for the next one. */
+const looksMax = 200;
+const runsMax = 2000;
+
+export class Watcher {
+  private readonly ports: WatchPorts;
+  private readonly runs = new Map<string, RunWatch>();
+  private readonly tests = new Map<string, (key: string) => boolean>();
+  private timer: NodeJS.Timeout | undefined;
+  private turn: Promise<void> = Promise.resolve();
+  private readonly acting = new Set<Promise<void>>();
+  private isLooking = false;
+  private isClosed = false;
+
+  constructor(ports: WatchPorts) {
+    this.ports = ports;
+  }
+
+  start(): void {
+    // A look that takes longer than a second is followed by one more, not by one for each second.
+    this.timer = setInterval(() => {
+      if (!this.isLooking) void this.tick();
+    }, tickMs);
+    this.timer.unref();
+  }
+
+  /** Resolves when nothing that was seen is left undone. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    await this.turn;
+    await Promise.all(this.acting);
+  }
+
+  /** Rules have changed: other metrics may be looked at. */
+  rulesChanged(): void {
+    this.tests.clear();
+    for (const run of this.runs.values()) if (run.isOpen) run.isDue = true;
+  }
+
+  /** What was applied. It must be quick: every record comes by here. */
+  hear(workspace: string, parts: readonly AnyTablePart[], receivedNs: bigint): void {
+    feedParts(parts, {
+      receivedNs,
+      isWatched: this.testOf(workspace),
+      trackOf: (groupKey) => {
+        const runId = this.ports.runOf(groupKey);
+        if (runId === undefined) return undefined;
+        const run = this.watch(workspace, runId);
+        run.isDue = true;
+        return run.sink;
+      },
+    });
+  }
+
+  /** A run that went on before this start, or that another collector sees. */
+  watch(workspace: string, runId: string): RunWatch {
+    const key = `${workspace}\0${runId}`;
+    const known = this.runs.get(key);
+    if (known !== undefined) return known;
+    const run = new RunWatch(workspace, runId);
+    this.runs.set(key, run);
+    if (this.runs.size > runsMax) this.forgetOldest();
+    return run;
+  }
+
+  /** Looks at what is due; one look at a time. */
+  tick(): Promise<void> {
+    this.isLooking = true;
+    this.turn = this.turn
+      .then(() => (this.isClosed ? undefined : this.look()))
+      .catch((cause) => this.ports.onTrouble("Rules could not be looked at; it is tried again in a second.", cause))
+      .finally(() => {
+        this.isLooking = false;
+      });
+    return this.turn;
+  }
+
+  /** Another collector saw something of a run of ours. */
+  async hearSight({ workspace, runId, rule, signal }: ForeignSight): Promise<void> {
+    const watched = this.ports.book.find(workspace, rule);
+    if (watched === undefined) return;
+    const run = this.watch(workspace, runId);
+    const seen = await this.see(workspace, [run], [watched]);
+    const sight = seen.get(runId);
+    if (sight !== undefined) await this.consider(run, watched, sight, signal);
+  }
+
+  private testOf(workspace: string): (key: string) => boolean {
+    const known = this.tests.get(workspace);
+    if (known !== undefined) return known;
+    const rules = this.ports.book.of(workspace).map(({ rule }) => rule);
+    const test = toWatchedTest(rules);
+    this.tests.set(workspace, test);
+    return test;
+  }
+
+  private forget({ workspace, runId }: RunWatch): void {
+    this.runs.delete(`${workspace}\0${runId}`);
+  }
+
+  private forgetOldest(): void {
+    for (const [key, { isOpen, isDue }] of this.runs) {
+      if (isOpen && isDue && this.runs.size <= runsMax * 2) continue;
+      this.runs.delete(key);
+      return;
+    }
+  }
+
+  private async look(): Promise<void> {
+    const nowNs = this.ports.nowNs();
+    const due = [...this.runs.values()]
+      .filter((run) => run.isDue || (run.isOpen && nowNs - run.lookedNs > lookAgainNs))
+      .sort((a, b) => Number(a.lookedNs - b.lookedNs))
+      .slice(0, looksMax);
+    for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
+  }
+
+  private async lookAt(workspace: string, runs: readonly RunWatch[], nowNs: bigint): Promise<void> {
+    const { book, change } = this.ports;
+    const unseen = book.withSince(workspace);
+    if (unseen !== null) {
+      const row = { workspace, name: rulesSetting, value: JSON.stringify(unseen), author: "rules", version: nowNs };
+      await change([{ table: "settings", row }], workspace, "rules");
+      book.load([row]);
+    }
+    const rules = book.of(workspace);
+    for (const run of runs) {
+      run.isDue = false;
+      run.lookedNs = nowNs;
+    }
+    const seen = await this.see(workspace, runs, rules);
+    for (const run of runs) {
+      const sight = seen.get(run.runId);
+      if (sight === undefined) {
+        // Not stored yet, or deleted; what comes brings it back.
+        if (!run.isDue) this.forget(run);
+        continue;
+      }
+      run.isOpen = sight.status === "running";
+      await this.lookAtRun(run, rules, sight);
+      // A run that is over is remembered by the store alone; what still comes of it brings it back.
+      if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.forget(run);
+    }
+  }
+
+  private async see(
+    workspace: string,
+    runs: readonly RunWatch[],
+    rules: readonly WatchedRule[],
+  ): Promise<Map<string, TableSight>> {
+    const { sources } = this.ports;
+    await sources.caughtUp();
+    const ids = runs.map(({ runId }) => runId);
+    const found = await readFoundRuns(sources, workspace, ids);
+    const groups = found.flatMap((run) => run.groups.map(({ groupKey }) => groupKey));
+    const plain = rules.map(({ rule }) => rule);
+    return groups.length === 0 ? new Map() : lookAtTable(sources, workspace, { ids, groups }, plain, this.ports.head());
+  }
+
+  private async lookAtRun(run: RunWatch, rules: readonly WatchedRule[], sight: TableSight): Promise<void> {
+    const nowNs = this.ports.nowNs();
+    const { isConnected } = this.ports.head();
+    const keys = watchedKeys(rules.map(({ rule }) => rule));
+    const track = await run.remember(this.ports.sources, sight.groups, keys, nowNs);
+    const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
+    for (const watched of rules) {
+      const { rule, sinceNs } = watched;
+      if (!sight.about.has(rule.name)) continue;
+      const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, sinceNs });
+      if (signal !== null) await this.consider(run, watched, sight, signal);
+      else await this.clear(run, rule, sight);
+    }
+    track.looked();
+  }
+
+  private signalOf(
+    rule: Rule,
+    track: RunTrack,
+    sight: TableSight,
+    { nowNs, isAlive, sinceNs }: { readonly nowNs: bigint; readonly isAlive: boolean; readonly sinceNs: bigint },
+  ): Signal | null {
+    if (sight.updatedNs < sinceNs) return null;
+    const look = lookFor(rule);
+    return look === undefined ? (sight.signals.get(rule.name) ?? null) : look(track, rule, { nowNs, isAlive });
+  }
+
+  private async consider(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {
+    const { rule } = watched;
+    const nowNs = this.ports.nowNs();
+    const since = run.heldNs.get(rule.name) ?? nowNs;
+    run.heldNs.set(rule.name, since);
+    if (nowNs - since < BigInt(rule.forMs) * 1_000_000n || nowNs < watched.silencedUntilNs) return;
+    if (!mayFire(run, watched, signal)) {
+      run.heldNs.delete(rule.name);
+      return;
+    }
+    if (!this.ports.isOurs(run.workspace, run.runId)) {
+      this.ports.tellOwner({ workspace: run.workspace, runId: run.runId, rule: rule.name, signal });
+      return;
+    }
+    await this.fire(run, watched, sight, signal);
+    run.heldNs.delete(rule.name);
+  }
+
+  private async fire(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {
+    const { rule, isArmed } = watched;
+    const { workspace, runId } = run;
+    const nowNs = this.ports.nowNs();
+    if (this.ports.isShared) {
+      await run.readFirings(this.ports.sources);
+      if (!mayFire(run, watched, signal)) return;
+    }
+    const firing = toFiring({ workspace, rule, runId, isArmed, signal, firedNs: nowNs });
+    const rows = this.ports.deliveries.rowsFor(firing, "firing");
+    await this.record(firing, rows);
+    run.note(firing);
+    this.ports.deliveries.queue(rows, firing, sight.name);
+    if (!isArmed || rule.actions.commands.length === 0) return;
+    const done = this.act(run, firing, rule, sight).finally(() => this.acting.delete(done));
+    this.acting.add(done);
+  }
+
+  /** A firing whose commands a restart may have cut off is taken up again. */
+  async resume(firing: Firing): Promise<void> {
+    const { workspace, runId } = firing;
+    const watched = this.ports.book.find(workspace, firing.rule);
+    if (watched === undefined || !this.ports.isOurs(workspace, runId)) return;
+    const run = this.watch(workspace, runId);
+    const sight = (await this.see(workspace, [run], [watched])).get(runId);
+    if (sight === undefined) return;
+    run.note(firing);
+    const done = this.act(run, firing, watched.rule, sight).finally(() => this.acting.delete(done));
+    this.acting.add(done);
+  }
+
+  private async act(run: RunWatch, firing: Firing, rule: Rule, sight: TableSight): Promise<void> {
+    run.isActing = true;
+    try {
+      const outcome = await this.ports.act(firing, rule, sight);
+      // It may have been resolved meanwhile.
+      const acted = { ...(run.findFiring(firing) ?? firing), outcome };
+      run.note(acted);
+      await this.record(acted, []);
+    } catch (cause) {
+      this.ports.onTrouble(`The commands of the rule ${firing.rule} could not be sent.`, cause);
+    } finally {
+      run.isActing = false;
+      run.isDue = true;
+    }
+  }
+
+  /** What was there is gone. */
+  private async clear(run: RunWatch, rule: Rule, sight: TableSight): Promise<void> {
+    run.heldNs.delete(rule.name);
+    const [last] = run.firings.get(rule.name) ?? [];
+    if (last === undefined || last.resolvedNs !== null || !factsOf(rule.kind).resolves) return;
+    if (!this.ports.isOurs(run.workspace, run.runId)) return;
+    const resolved = { ...last, resolvedNs: this.ports.nowNs() };
+    const rows = this.ports.deliveries.rowsFor(resolved, "resolved");
+    await this.record(resolved, rows);
+    run.note(resolved);
+    this.ports.deliveries.queue(rows, resolved, sight.name);
+  }
+
+  private async record(firing: Firing, rows: ReturnType<Deliveries["rowsFor"]>): Promise<void> {
+    const changes = rows.map((row): StateChange => ({ table: "deliveries", row }));
+    const author = `rule:${firing.rule}`;
+    await this.ports.change([toFiringChange(firing, this.ports.nowNs()), ...changes], firing.workspace, author);
+    this.ports.announce(firing);
+  }
+}
+
+/** Once a run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
+function mayFire(run: RunWatch, { rule, isArmed }: WatchedRule, signal: Signal): boolean {
+  const earlier = (run.firings.get(rule.name) ?? []).filter((firing) => firing.isArmed || !isArmed);
+  const [last] = earlier;
+  if (last === undefined) return true;
+  if (rule.once) return false;
+  return signal.at.tsNs > last.at.tsNs + BigInt(rule.cooldownMs) * 1_000_000n;
+}

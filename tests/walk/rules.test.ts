@@ -1,0 +1,219 @@
+// Rules over real jobs: each runs in a process of its own, and is really stopped by the rule or left alone.
+
+import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Alert, TriedRule } from "#api/contract/rule.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const child = join(import.meta.dirname, "../children/watched-job.ts");
+let walk: TestApp;
+const received: { headers: IncomingMessage["headers"]; body: string; at: number }[] = [];
+let refusals = 0;
+const receiver = createServer((request, response) => {
+  let body = "";
+  request.on("data", (chunk) => {
+    body += chunk;
+  });
+  request.on("end", () => {
+    received.push({ headers: request.headers, body, at: Date.now() });
+    response.writeHead(refusals-- > 0 ? 503 : 200).end();
+  });
+});
+
+beforeAll(async () => {
+  walk = await createTestApp({ watching: "on", watchPrivate: "true", watchPage: "https://tributary.example" });
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+}, 60_000);
+afterAll(async () => {
+  receiver.close();
+  await walk.remove();
+});
+
+/** Runs a job to its end and gives its exit code. */
+async function runJob(
+  mode: string,
+  id: string,
+  steps: number,
+  workers: readonly string[] = ["w0"],
+): Promise<(number | null)[]> {
+  const port = walk.app.xtrack[0]?.split(":").at(-1) ?? "";
+  const ends = workers.map(async (worker) => {
+    const own = mode === "straggler" ? (worker === "w0" ? "slow" : "healthy") : mode;
+    const job = spawn(process.execPath, [child, own, id, worker, port, String(steps)], { stdio: "inherit" });
+    const [code] = (await once(job, "exit")) as [number | null];
+    return code;
+  });
+  return Promise.all(ends);
+}
+
+const json = { "content-type": "application/json" };
+async function call(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(walk.app.url + path, {
+    method,
+    ...(body === undefined ? {} : { headers: json, body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+const define = async (name: string, rule: object) =>
+  expect(await call("PUT", `/api/v1/rules/${name}`, rule)).toMatchObject({ status: 200 });
+const arm = async (name: string) =>
+  expect(await call("POST", `/api/v1/rules/${name}/arm`, { armed: true })).toMatchObject({ status: 200 });
+
+async function alertsOf(run: string, rule: string): Promise<Alert[]> {
+  const { body } = await walk.get(`/api/v1/runs/${run}/alerts?rule=${rule}`);
+  return (body as { alerts?: Alert[] }).alerts ?? [];
+}
+
+async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean, what: string): Promise<T> {
+  const deadlineMs = Date.now() + 60_000;
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe("a job", () => {
+  test("that turns to NaN is only told of while the rule is a dry run, and is stopped when it is armed", async () => {
+    await define("stop-on-nan", { kind: "nonfinite", count: 3, command: ["checkpoint_now", "stop"] });
+    expect(await runJob("nan", "nan-dry", 200)).toEqual([0]);
+    const [dry] = await eventually(
+      () => alertsOf("nan-dry", "stop-on-nan"),
+      (found) => found.length > 0,
+      "the dry alert",
+    );
+    expect(dry).toMatchObject({ armed: false, metric: "loss", at: { step: "40" }, outcome: "", deliveries: [] });
+    expect(dry?.text).toBe("loss is not finite from step 40 on.");
+
+    await arm("stop-on-nan");
+    expect(await runJob("nan", "nan-armed", 6000)).toEqual([7]);
+    const done = (found: Alert[]) => found.some(({ outcome }) => outcome !== "");
+    const [armed] = await eventually(() => alertsOf("nan-armed", "stop-on-nan"), done, "the outcome");
+    expect(armed).toMatchObject({ armed: true, commands: ["checkpoint_now", "stop"] });
+    expect(armed?.outcome).toMatch(/^checkpoint_now: confirmed.*; stop: confirmed/);
+    const { body } = await walk.get("/api/v1/audit");
+    const actions = (body as { entries: { action: string; by: string }[] }).entries;
+    expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(["rule_set", "rule_armed"]));
+    expect(
+      actions.filter(({ action, by }) => action === "command_sent" && by.startsWith("rule:stop-on-nan#")),
+    ).toHaveLength(2);
+  }, 120_000);
+
+  test("that stalls while it is connected is stopped", async () => {
+    await define("stop-stalled", { kind: "stall", min: "2s", command: "stop", filter: "id:stalls" });
+    await arm("stop-stalled");
+    expect(await runJob("stall", "stalls", 6000)).toEqual([7]);
+    const isOver = (found: Alert[]) => found.some((one) => one.outcome !== "" && one.resolved_ns !== null);
+    const [alert] = await eventually(() => alertsOf("stalls", "stop-stalled"), isOver, "the outcome and the end");
+    expect(alert?.text).toMatch(/^No new step for .*: the last was step 40\.$/);
+    expect(await alertsOf("nan-armed", "stop-stalled")).toEqual([]);
+  }, 120_000);
+
+  test("one of whose ranks is always slower is stopped on all of them", async () => {
+    await define("stop-straggler", { kind: "straggler", command: "stop" });
+    await arm("stop-straggler");
+    expect(await runJob("straggler", "straggles", 6000, ["w0", "w1", "w2"])).toEqual([7, 7, 7]);
+    const [alert] = await eventually(
+      () => alertsOf("straggles", "stop-straggler"),
+      (found) => found.length > 0,
+      "it",
+    );
+    expect(alert?.text).toBe("Worker w0 is a straggler: 3 times as long as the others for a step.");
+  }, 120_000);
+
+  test("that is healthy is left alone by every rule, the armed ones too", async () => {
+    expect(await runJob("healthy", "healthy", 300, ["w0", "w1"])).toEqual([0, 0]);
+    await walk.app.watch?.look();
+    const { body } = await walk.get("/api/v1/runs/healthy/alerts");
+    expect((body as { alerts: Alert[] }).alerts).toEqual([]);
+  }, 120_000);
+});
+
+test("a restart forgets nothing that was seen, and does not see it twice", async () => {
+  const before = (await walk.get("/api/v1/alerts")).body as { alerts: Alert[] };
+  await walk.reopen();
+  await walk.app.watch?.look();
+  const after = (await walk.get("/api/v1/alerts")).body as { alerts: Alert[] };
+  expect(after.alerts).toEqual(before.alerts);
+  expect(before.alerts.length).toBeGreaterThanOrEqual(4);
+  const { body } = await walk.get("/api/v1/rules");
+  const rules = (body as { rules: { name: string; armed: boolean }[] }).rules;
+  expect(rules.find(({ name }) => name === "stop-on-nan")?.armed).toBe(true);
+}, 60_000);
+
+test("a webhook gets the firing signed, again when it was not taken, and that it is resolved", async () => {
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  refusals = 1;
+  await define("tell-stalled", { kind: "stall", min: "1s", webhook: url, filter: "id:pauses" });
+  await arm("tell-stalled");
+  const { startRun } = await import("#emit/xtrack.ts");
+  const port = Number(walk.app.xtrack[0]?.split(":").at(-1));
+  const run = startRun({
+    id: "pauses",
+    transport: { kind: "tcp", host: "127.0.0.1", port },
+    source: false,
+    env: false,
+  });
+  for (let step = 0; step < 30; step++) run.metric("loss", 1, { step });
+  const statuses = () => received.map(({ body }) => (JSON.parse(body) as { status: string }).status);
+  await eventually(
+    async () => statuses(),
+    (all) => all.filter((status) => status === "firing").length === 2,
+    "the retry",
+  );
+  let step = 30;
+  const going = setInterval(() => run.metric("loss", 1, { step: step++ }), 50);
+  await eventually(
+    async () => statuses(),
+    (all) => all.includes("resolved"),
+    "the resolution",
+  );
+  clearInterval(going);
+  await run.end({ timeoutMs: 5000 });
+  const [first, second] = received as [(typeof received)[number], (typeof received)[number]];
+  expect(second.at - first.at).toBeGreaterThan(4000);
+  expect(second.headers["x-tributary-delivery"]).toBe(first.headers["x-tributary-delivery"]);
+  const { version, alerts } = JSON.parse(second.body) as { version: string; alerts: Record<string, never>[] };
+  expect(version).toBe("4");
+  expect(alerts[0]).toMatchObject({
+    labels: { alertname: "tell-stalled", run: "pauses", kind: "stall" },
+    generatorURL: "https://tributary.example/runs/pauses",
+  });
+  const secret = readFileSync(join(walk.dataDir, "watch-secret"));
+  const [, seconds, sign] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(second.headers["x-tributary-signature"])) ?? [];
+  expect(createHmac("sha256", secret).update(`${seconds}.${second.body}`).digest("hex")).toBe(sign);
+  const isSent = ([one]: Alert[]) => one?.deliveries.every(({ state }) => state === "sent") === true;
+  const isTold = (found: Alert[]) => found[0]?.deliveries.length === 2 && isSent(found);
+  const [alert] = await eventually(() => alertsOf("pauses", "tell-stalled"), isTold, "the record of both messages");
+  expect(alert?.deliveries.map(({ event, state, attempts }) => [event, state, attempts])).toEqual([
+    ["firing", "sent", 2],
+    ["resolved", "sent", 1],
+  ]);
+}, 120_000);
+
+test("a rule tried on recorded trainings fires where it should and nowhere else", async () => {
+  const sweep = readFileSync(join(import.meta.dirname, "../../examples/data/h200/sweep.xtrack.bin"));
+  await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
+  await walk.app.collector.drained();
+  const { body } = await walk.get("/api/v1/rules");
+  const builtIn = (body as { rules: { name: string; origin: string }[] }).rules.filter(
+    ({ origin }) => origin === "built-in",
+  );
+  const fired: Record<string, string[]> = {};
+  for (const { name } of builtIn) {
+    const answer = await call("POST", "/api/v1/rules/test", { name, runs: 100, filter: "experiment:h200-gpt-sweep" });
+    const { tried } = answer.body as { tried: TriedRule[] };
+    expect(tried).toHaveLength(14);
+    fired[name] = tried.filter((one) => one.fired).map((one) => one.name);
+  }
+  const silent = Object.fromEntries(builtIn.map(({ name }) => [name, []]));
+  expect(fired).toEqual({ ...silent, nonfinite: ["gpt-diverges-nan"], failed: ["gpt-fails"] });
+}, 120_000);

@@ -1,0 +1,61 @@
+// What rules saw, the newest first.
+
+import { Link } from "@tanstack/react-router";
+import type { Alert } from "#api/contract/rule.ts";
+import { Icon } from "../../part/icon.tsx";
+import { When } from "../../part/when.tsx";
+import "./rules.css";
+
+export function AlertList({
+  alerts,
+  withRun = false,
+}: {
+  readonly alerts: readonly Alert[];
+  readonly withRun?: boolean;
+}) {
+  return (
+    <ul className="alerts">
+      {alerts.map((alert) => (
+        <AlertRow key={alert.id} alert={alert} withRun={withRun} />
+      ))}
+    </ul>
+  );
+}
+
+function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun: boolean }) {
+  const isOver = alert.resolved_ns !== null;
+  return (
+    <li className="alert" data-rule={alert.rule}>
+      <span className={isOver ? "muted" : "status-failed"}>
+        <Icon name={isOver ? "check" : "flag"} size={14} />
+      </span>
+      <div className="grow">
+        <p>
+          {withRun ? (
+            <>
+              <Link to="/runs/$id" params={{ id: alert.run }}>
+                {alert.run}
+              </Link>{" "}
+            </>
+          ) : null}
+          <strong>{alert.text}</strong>
+        </p>
+        <p className="muted">{alert.evidence.join(" · ")}</p>
+        {alert.outcome === "" ? null : <p>{alert.outcome}</p>}
+        {alert.deliveries.map(({ target, event, state, note }) => (
+          <p key={`${target} ${event}`} className="muted">
+            {event} to {target}: {state.replace("_", " ")}
+            {note === "" ? "" : `, ${note}`}
+          </p>
+        ))}
+      </div>
+      <span className="alert-side muted">
+        {alert.rule}
+        {alert.armed ? "" : ", dry run"}
+        {isOver ? ", resolved" : ""}
+        <br />
+        <When ns={alert.fired_ns} />
+      </span>
+    </li>
+  );
+}

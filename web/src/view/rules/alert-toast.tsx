@@ -1,0 +1,42 @@
+// A rule has just fired: said wherever one is on the page, until it is read or a newer one comes.
+
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { Alert } from "#api/contract/rule.ts";
+import { useLiveStream } from "../../data/use-live.ts";
+import { Icon } from "../../part/icon.tsx";
+import "./rules.css";
+
+const shownMs = 20_000;
+
+export function AlertToast() {
+  const stream = useLiveStream();
+  const [alert, setAlert] = useState<Alert | null>(null);
+  useEffect(
+    () =>
+      stream.listen((event) => {
+        if (event.name !== "alert") return;
+        setAlert((shown) =>
+          event.data.resolved_ns === null ? event.data : shown?.id === event.data.id ? null : shown,
+        );
+      }),
+    [stream],
+  );
+  useEffect(() => {
+    if (alert === null) return;
+    const timer = setTimeout(() => setAlert(null), shownMs);
+    return () => clearTimeout(timer);
+  }, [alert]);
+  if (alert === null) return null;
+  return (
+    <div className="alert-toast panel" role="alert">
+      <Icon name="flag" size={14} />
+      <Link to="/runs/$id" params={{ id: alert.run }} className="grow" onClick={() => setAlert(null)}>
+        <strong>{alert.rule}</strong> {alert.text}
+      </Link>
+      <button type="button" className="button quiet icon" aria-label="Close" onClick={() => setAlert(null)}>
+        <Icon name="cross" size={14} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,183 @@
+// What is watched for, what it saw, and what it does about it.
+
+import { useState } from "react";
+import type { WatchedRule } from "#api/contract/rule.ts";
+import { useApi, useChange } from "../../data/use-api.ts";
+import { Dialog } from "../../part/dialog.tsx";
+import { Icon } from "../../part/icon.tsx";
+import { Answer, Problem } from "../../part/notice.tsx";
+import { AlertList } from "./alert-list.tsx";
+import { NewRule } from "./new-rule.tsx";
+import { RuleTest } from "./rule-test.tsx";
+import "./rules.css";
+
+export function RulesView() {
+  const alerts = useApi("alerts", { query: { limit: 50 } }, { refetchMs: 15_000 });
+  const rules = useApi("rules", {});
+  const [tried, setTried] = useState<string | null>(null);
+  return (
+    <div className="scroll">
+      <div className="page stack">
+        <section className="panel" aria-label="Alerts">
+          <header className="panel-head">
+            <h2>alerts</h2>
+          </header>
+          <Answer of={alerts} rows={3}>
+            {(data) =>
+              data.alerts.length === 0 ? (
+                <p className="panel-body muted">No rule saw anything.</p>
+              ) : (
+                <AlertList alerts={data.alerts} withRun />
+              )
+            }
+          </Answer>
+        </section>
+        <section className="panel" aria-label="Rules">
+          <header className="panel-head">
+            <h2>rules</h2>
+            <span className="grow" />
+            <NewRule />
+          </header>
+          <Answer of={rules}>
+            {(data) => (
+              <>
+                {data.watching ? null : (
+                  <p className="notice warn">
+                    <Icon name="warning" /> Rules are not watched on this server: watch.rules is off.
+                  </p>
+                )}
+                <RuleTable rules={data.rules} onTest={setTried} />
+              </>
+            )}
+          </Answer>
+        </section>
+      </div>
+      {tried === null ? null : <RuleTest name={tried} onClose={() => setTried(null)} />}
+    </div>
+  );
+}
+
+function RuleTable({
+  rules,
+  onTest,
+}: {
+  readonly rules: readonly WatchedRule[];
+  readonly onTest: (name: string) => void;
+}) {
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>rule</th>
+            <th>fires when</th>
+            <th>does</th>
+            <th>state</th>
+            <th />
+          </tr>
+        </thead>
+        <tbody>
+          {rules.map((rule) => (
+            <RuleRow key={rule.name} rule={rule} onTest={onTest} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const hourS = 3600;
+
+function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest: (name: string) => void }) {
+  const arm = useChange("armRule", ["rules", "audit"]);
+  const silence = useChange("silenceRule", ["rules", "audit"]);
+  const remove = useChange("deleteRule", ["rules", "audit"]);
+  const [asking, setAsking] = useState(false);
+  const params = { rule: rule.name };
+  const isSilent = rule.silenced_until_ns !== null && Number(rule.silenced_until_ns) / 1e6 > Date.now();
+  const problem = arm.error ?? silence.error ?? remove.error;
+  const does = doesWhat(rule);
+  return (
+    <tr data-rule={rule.name}>
+      <td>
+        <strong>{rule.name}</strong>
+        <div className="muted">
+          {rule.kind === rule.name ? rule.origin : `${rule.kind}, ${rule.origin}`}
+          {filterOf(rule)}
+        </div>
+      </td>
+      <td className="rule-means">{rule.means}</td>
+      <td>{does}</td>
+      <td>
+        <span className={rule.armed ? "badge status-warn" : "badge"}>
+          {isSilent ? "silenced" : rule.armed ? "armed" : "dry run"}
+        </span>
+      </td>
+      <td>
+        <span className="row wrap">
+          <button type="button" className="button small" onClick={() => onTest(rule.name)}>
+            try on past runs
+          </button>
+          <button
+            type="button"
+            className="button small"
+            onClick={() => (rule.armed ? arm.mutate({ params, body: { armed: false } }) : setAsking(true))}
+          >
+            {rule.armed ? "disarm" : "arm"}
+          </button>
+          <button
+            type="button"
+            className="button small"
+            onClick={() => silence.mutate({ params, body: { seconds: isSilent ? 0 : 8 * hourS } })}
+          >
+            {isSilent ? "end silence" : "silence 8 h"}
+          </button>
+          {rule.origin === "page" ? (
+            <button type="button" className="button small" onClick={() => remove.mutate({ params })}>
+              delete
+            </button>
+          ) : null}
+        </span>
+        {problem === null ? null : <Problem error={problem} />}
+        <Dialog
+          title={`Arm ${rule.name}?`}
+          open={asking}
+          onClose={() => setAsking(false)}
+          foot={
+            <>
+              <button type="button" className="button" onClick={() => setAsking(false)}>
+                leave it a dry run
+              </button>
+              <button
+                type="button"
+                className="button primary"
+                onClick={() => {
+                  arm.mutate({ params, body: { armed: true } });
+                  setAsking(false);
+                }}
+              >
+                arm it
+              </button>
+            </>
+          }
+        >
+          <p>From now on, when it fires, it does this by itself: {does}. Who armed it is written to the audit.</p>
+        </Dialog>
+      </td>
+    </tr>
+  );
+}
+
+function filterOf({ rule }: WatchedRule): string {
+  return typeof rule["filter"] === "string" ? `, ${rule["filter"]}` : "";
+}
+
+function doesWhat({ rule }: WatchedRule): string {
+  const list = (key: string) => (rule[key] === undefined ? [] : [rule[key]].flat().map(String));
+  const parts = [
+    ...(list("command").length === 0 ? [] : [`sends ${list("command").join(", then ")}`]),
+    ...(list("webhook").length === 0 ? [] : ["tells a webhook"]),
+    ...(list("email").length === 0 ? [] : ["writes a mail"]),
+  ];
+  return parts.length === 0 ? "tells on this page" : parts.join(", ");
+}
