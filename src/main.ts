@@ -37,7 +37,7 @@ const context: Context = {
     makeDataFolder(config.dataDir);
     const { openApp } = await import("#server/app/app.ts");
     const app = await openApp(config, log);
-    return { url: app.url, xtrack: app.xtrack, close: () => app.close() };
+    return { url: app.url, xtrack: app.xtrack, otlp: app.otlp, close: () => app.close() };
   },
 };
 

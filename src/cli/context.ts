@@ -15,6 +15,8 @@ export interface RunningServer {
   readonly url: string;
   /** Where XTrack workers connect. */
   readonly xtrack: readonly string[];
+  /** Where OpenTelemetry exporters connect by gRPC; null when they cannot. */
+  readonly otlp?: { readonly grpc: { readonly host: string; readonly port: number } | null };
   /** Drains and closes; resolves when the data folder is free. */
   close(): Promise<void>;
 }

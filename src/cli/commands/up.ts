@@ -35,6 +35,8 @@ export function printAddresses(context: Context, server: RunningServer, dataDir:
   const name = (text: string) => paint(context.stdout, context.env, "bold", text.padEnd(8));
   printLine(context, `${name("Open")}${server.url}${path}`);
   for (const address of server.xtrack) printLine(context, `${name("XTrack")}${address}`);
+  const grpc = server.otlp?.grpc ?? null;
+  if (grpc !== null) printLine(context, `${name("OTLP")}${grpc.host}:${grpc.port}`);
   printLine(context, `${name("Data")}${dataDir}`);
 }
 
