@@ -50,7 +50,6 @@ beforeAll(async () => {
     TRIBUTARY_BLOBS_BUCKET: "traces",
     TRIBUTARY_BLOBS_ACCESS_KEY: "key",
     TRIBUTARY_BLOBS_SECRET_KEY: "secret",
-    TRIBUTARY_LOG_LEVEL: "fatal",
   };
   collectors = [];
   for (const name of ["a", "b", "c"]) collectors.push(await CollectorProcess.make(join(folder, name), env));

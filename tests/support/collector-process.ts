@@ -41,7 +41,7 @@ export class CollectorProcess {
   }
 
   async kill(): Promise<void> {
-    if (this.child === null || this.child.signalCode !== null) return;
+    if (this.child === null || this.child.signalCode !== null || this.child.exitCode !== null) return;
     this.child.kill("SIGKILL");
     await once(this.child, "exit");
   }
