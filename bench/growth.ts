@@ -5,7 +5,8 @@
 // Usage: node bench/growth.ts [--sizes 1000000,10000000,50000000] [--points 100000000] [--lines 2000000] [--save]
 
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +41,9 @@ interface Row {
   readonly lateMs: number;
   readonly deleteMs: number;
   readonly pauseMs: number;
-  readonly runMs: number;
+  readonly headMs: number;
+  readonly chartMs: number;
+  readonly timelineMs: number;
 }
 
 const id = (text: string): string => `lower(hex(MD5(${text})))`;
@@ -63,8 +66,20 @@ async function fill(dataDir: string, spans: number, points: number, lines: numbe
     await fillState(store, Math.ceil(spans / spansPerRun));
     if (points > 0) await fillPoints(store, points);
     if (lines > 0) await fillLines(store, lines);
+    await settle(store);
   } finally {
     await store.close();
+  }
+}
+
+/** A store that was filled within minutes merges for minutes more, which one that grew for a year has behind it. */
+async function settle(store: Store): Promise<void> {
+  for (let quiet = 0, tries = 0; quiet < 3 && tries < 600; tries++) {
+    const [row] = await store.query<{ merges: string }>({
+      sql: "SELECT toString(count()) AS merges FROM system.merges",
+    });
+    quiet = row?.merges === "0" ? quiet + 1 : 0;
+    await new Promise((go) => setTimeout(go, 1000));
   }
 }
 
@@ -128,11 +143,11 @@ async function measure(dataDir: string, rows: number): Promise<Row> {
   const startMiB = (await server.usage()).server.peakMiB;
   const ingest = await measureIngest(server);
   const isFilled = rows > 0;
+  const looks = await measureLooks(server);
   const lateMs = isFilled ? await timed(() => sendLate(server)) : 0;
-  const runMs = isFilled ? await timed(async () => (await fetch(`${server.url}/api/v1/runs/${rootOf(1)}`)).text()) : 0;
   const deletion = isFilled ? await measureDeletion(server) : { deleteMs: 0, pauseMs: 0 };
   await server.close();
-  return { rows, readyMs, startMiB, ...ingest, lateMs, runMs, ...deletion };
+  return { rows, readyMs, startMiB, ...ingest, ...looks, lateMs, ...deletion };
 }
 
 async function measureIngest(server: BenchServer): Promise<{ spansPerS: number; p99Ms: number }> {
@@ -155,6 +170,29 @@ async function measureIngest(server: BenchServer): Promise<{ spansPerS: number; 
   });
   agent.destroy();
   return { spansPerS: (spans * 1000) / ms, p99Ms: quantile(latencyMs, 0.99) };
+}
+
+/** The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one. */
+async function measureLooks(server: BenchServer): Promise<{ headMs: number; chartMs: number; timelineMs: number }> {
+  const ask = async (path: string): Promise<string> => {
+    const answer = await fetch(`${server.url}/api/v1/runs${path}`);
+    if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
+    return answer.text();
+  };
+  const { runs } = JSON.parse(await ask("?limit=10")) as { runs: { id: string }[] };
+  const took = { head: [] as number[], chart: [] as number[], timeline: [] as number[] };
+  for (const { id } of runs) {
+    took.head.push(await timed(() => ask(`/${id}`)));
+    const { metrics } = JSON.parse(await ask(`/${id}/metrics`)) as { metrics: { key: string }[] };
+    const key = encodeURIComponent(metrics[0]?.key ?? "");
+    took.chart.push(await timed(() => ask(`/${id}/metrics/${key}`)));
+    took.timeline.push(await timed(() => ask(`/${id}/spans`)));
+  }
+  return {
+    headMs: quantile(took.head, 0.5),
+    chartMs: quantile(took.chart, 0.5),
+    timelineMs: quantile(took.timeline, 0.5),
+  };
 }
 
 function rootOf(run: number): string {
@@ -200,16 +238,17 @@ async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number;
   return { deleteMs, pauseMs };
 }
 
+const folders = [0, ...sizes].map((rows) => ({ rows, dataDir: mkdtempSync(join(tmpdir(), "tributary-growth-")) }));
 const rows: Row[] = [];
-for (const [at, size] of [0, ...sizes].entries()) {
-  const dataDir = await mkdtemp(join(tmpdir(), "tributary-growth-"));
-  try {
+try {
+  for (const [at, folder] of folders.entries()) {
     const isLargest = at === sizes.length;
-    if (size > 0) await fill(dataDir, size, isLargest ? pointsMax : 0, isLargest ? linesMax : 0);
-    rows.push(await measure(dataDir, size));
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    if (folder.rows > 0) await fill(folder.dataDir, folder.rows, isLargest ? pointsMax : 0, isLargest ? linesMax : 0);
   }
+  // One after another at the end, so that they meet the machine in the same mood.
+  for (const folder of folders) rows.push(await measure(folder.dataDir, folder.rows));
+} finally {
+  for (const { dataDir } of folders) await rm(dataDir, { recursive: true, force: true });
 }
 const cells = (row: Row): string =>
   [
@@ -218,17 +257,17 @@ const cells = (row: Row): string =>
     row.startMiB,
     whole(row.spansPerS),
     row.p99Ms.toFixed(0),
+    `${whole(row.headMs)} · ${whole(row.chartMs)} · ${whole(row.timelineMs)}`,
     whole(row.lateMs),
-    whole(row.runMs),
     whole(row.deleteMs),
     whole(row.pauseMs),
   ].join(" | ");
 const text = `# Growth
 
-\`node bench/growth.ts ${words.filter((word) => word !== "--save").join(" ")}\` on ${describeMachine()}.
+\`${["node bench/growth.ts", ...words.filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
 Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable.
 
-| Cirron spans stored | start until ready, ms | server MiB after it | spans/s | accept p99, ms | late row until shown, ms | head of a run, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
+| Cirron spans stored | start until ready, ms | server MiB after it | spans/s | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map((row) => `| ${cells(row)} |`).join("\n")}
 `;

@@ -1,7 +1,8 @@
 // Ingest into a real server, until queryable: Cirron batches over HTTP (gzip, as the SDK posts them) and XTrack
 // metrics over TCP, beside JSON.parse of the same bytes in the same run. Client, server and engine share the machine.
 //
-// Usage: node bench/ingest.ts [spans, 400000] [events, 800000] [--save] [--prof DIR] [--only cirron|xtrack]
+// Usage: node bench/ingest.ts [spans, 400000] [events, 800000] [--save] [--prof DIR] [--only cirron|xtrack|steady]
+//        [--steady SECONDS, 120]
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -10,10 +11,12 @@ import { connect } from "node:net";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, quantile, startServer, type Usage, whole } from "./support/server.ts";
+import { measureSteady } from "./support/steady.ts";
 import { createXtrackLoad, type XtrackLoad } from "./support/xtrack-load.ts";
 
 const words = process.argv.slice(2);
-const numbers = words.filter((word) => /^\d+$/.test(word)).map(Number);
+const steadyS = words.includes("--steady") ? Number(words[words.indexOf("--steady") + 1]) : 120;
+const numbers = words.filter((word, at) => /^\d+$/.test(word) && words[at - 1] !== "--steady").map(Number);
 const [spansMin = 400_000, eventsMin = 800_000] = numbers;
 const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
 const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
@@ -42,7 +45,7 @@ async function measure(server: BenchServer, work: () => Promise<void>): Promise<
   const queryableS = (performance.now() - began) / 1000;
   const spent = process.cpuUsage(cpu);
   const after = await server.usage();
-  const minus = (a: Usage, b: Usage): Usage => ({ cpuMs: a.cpuMs - b.cpuMs, peakMiB: a.peakMiB });
+  const minus = (a: Usage, b: Usage): Usage => ({ ...a, cpuMs: a.cpuMs - b.cpuMs });
   return {
     acceptedS,
     queryableS,
@@ -221,8 +224,10 @@ function textsOf(load: XtrackLoad): Uint8Array[] {
 }
 
 const sections: string[][] = [];
-if (only !== "xtrack") sections.push(await measureCirron());
-if (only !== "cirron") sections.push(await measureXtrack());
+const wants = (section: string): boolean => only === undefined || only === section;
+if (wants("cirron")) sections.push(await measureCirron());
+if (wants("xtrack")) sections.push(await measureXtrack());
+if (wants("steady")) sections.push(await measureSteady(steadyS));
 const command = `node bench/ingest.ts${numbers.map((number) => ` ${number}`).join("")}`;
 const page = `# Ingest
 

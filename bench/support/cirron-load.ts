@@ -48,6 +48,14 @@ export function createCirronLoad(spansMin: number): CirronLoad {
   };
 }
 
+/** The same training again and again, for ever. The bodies are stored, not packed: packing would slow the sender. */
+export function* createCirronCopies(): Generator<{ body: Buffer; spans: number }, never> {
+  const templates = readdirSync(spool).sort().map(readTemplate);
+  for (let copy = 0; ; copy++)
+    for (const template of templates)
+      yield { body: gzipSync(toCopy(template, copy), { level: 0 }), spans: template.spans };
+}
+
 function readTemplate(name: string): Template {
   const text = readFileSync(new URL(name, spool));
   const latin = text.toString("latin1");

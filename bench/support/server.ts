@@ -20,6 +20,7 @@ export interface Usage {
   /** User and system time since the process began. */
   readonly cpuMs: number;
   readonly peakMiB: number;
+  readonly nowMiB: number;
 }
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
@@ -103,8 +104,12 @@ async function readUsage(pid: number): Promise<Usage> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
-  const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0);
-  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs, peakMiB: Math.round(peakKiB / 1024) };
+  const miB = (pattern: RegExp): number => Math.round(Number(pattern.exec(status)?.[1] ?? 0) / 1024);
+  return {
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
+    peakMiB: miB(/VmHWM:\s+(\d+)/),
+    nowMiB: miB(/VmRSS:\s+(\d+)/),
+  };
 }
 
 /** One sentence about where and when something was measured. */
