@@ -39,7 +39,7 @@ export function addExport(program: Command, context: Context): void {
     .option("--header <name=value...>", "headers for --to, such as authorization=…")
     .addHelpText(
       "after",
-      "\nExamples:\n  tributary export my-run --format chrome --out trace.json\n" +
+      "\nExample:\n  tributary export my-run --format chrome --out trace.json\n" +
         "  tributary export my-run --to http://127.0.0.1:4318\n",
     );
   addConnectOptions(command).action(async (id: string | undefined, options: ExportOptions) => {
