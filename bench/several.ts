@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readEvents } from "../src/cli/server-events.ts";
+import { readEvents } from "../src/api/server-events.ts";
 import { startNats, startSharedStore } from "../tests/support/several.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";

@@ -61,6 +61,7 @@ type ServerRoute =
   | "keys"
   | "createKey"
   | "deleteKey"
+  | "mcp"
   | "healthz"
   | "readyz"
   | "prometheus"

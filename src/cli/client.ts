@@ -2,16 +2,8 @@
 
 import type { ErrorAnswer } from "#api/contract/error.ts";
 import { paths, type RouteName } from "#api/contract/paths.ts";
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "#api/contract/routes.ts";
+import type { AnswerOf, Call } from "#api/contract/routes.ts";
 import { Exit, exitCodes } from "./exit.ts";
-
-type Given<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]: T };
-type MaybeGiven<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]?: T };
-
-/** The parts of a request: path and body must be given where the route has them. */
-export type Call<N extends RouteName> = Given<"params", ParamsOf<N>> &
-  MaybeGiven<"query", QueryOf<N>> &
-  Given<"body", BodyOf<N>>;
 
 /** Bytes to send instead of a JSON body. */
 export interface RawBody {

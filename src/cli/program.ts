@@ -15,6 +15,7 @@ import { addGate } from "./commands/gate.ts";
 import { addImport } from "./commands/import.ts";
 import { addJoin, addPart } from "./commands/join.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addMcp } from "./commands/mcp.ts";
 import { addAdopt, addMigrate } from "./commands/migrate.ts";
 import { addPostMortem } from "./commands/post-mortem.ts";
 import { addRules } from "./commands/rules.ts";
@@ -48,6 +49,7 @@ const commands = [
   addRules,
   addGate,
   addSql,
+  addMcp,
   addKeys,
   addDoctor,
   addAside,

@@ -136,7 +136,8 @@ export function summarize(command: Command): Summary {
   const isBegun = parts.some((part) => part.state !== "queued");
   const final = finalOrder.find((state) => parts.some((part) => part.state === state));
   const deliveries = parts.flatMap((part) => (part.deliveredNs === null ? [] : [part.deliveredNs]));
-  const reasons = parts.flatMap(({ worker, reason }) => (reason === "" ? [] : [noteOf(worker, reason, every.length)]));
+  const answered = parts.filter(({ state, reason }) => state !== "queued" && reason !== "");
+  const reasons = answered.map(({ worker, reason }) => noteOf(worker, reason, every.length));
   return {
     state: isDone && final !== undefined ? final : isBegun ? "delivered" : "queued",
     deliveredNs: deliveries.reduce<bigint | null>((least, at) => (least === null || at < least ? at : least), null),

@@ -34,7 +34,7 @@ export interface CommandStep {
   /** JSON text of an object. */
   readonly payload: string;
   readonly state: CommandState;
-  /** What the worker answered, or why the command was given up; '' when there is nothing to say. */
+  /** Why it was queued, what the worker answered, or why it was given up; '' when there is nothing to say. */
   readonly reason: string;
   /** Who gave the command. */
   readonly author: string;

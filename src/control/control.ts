@@ -64,6 +64,8 @@ export interface CommandOrder {
   /** One worker; all that accept commands when absent. */
   readonly worker?: string;
   readonly author: string;
+  /** Why, in the author's words. */
+  readonly reason?: string;
   readonly expiresMs?: number;
 }
 
@@ -143,7 +145,7 @@ class ControlRoom implements Control {
       type: order.type as CommandType,
       payload: formatJson(order.payload ?? {}, "strict"),
       state: "queued",
-      reason: "",
+      reason: order.reason ?? "",
       author,
       atNs,
       expiresNs: atNs + BigInt(Math.round((order.expiresMs ?? expiresMsDefault) * 1e6)),

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { LiveEvent } from "#api/contract/live.ts";
-import { readEvents } from "#cli/server-events.ts";
+import { readEvents } from "#api/server-events.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { parsePositions } from "#model/positions.ts";
 import { hashKey } from "#server/http/keys.ts";

@@ -41,6 +41,7 @@ export const CommandBody = Type.Object(
     type: CommandType,
     payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     worker: Type.Optional(Type.String()),
+    reason: Type.Optional(Type.String({ maxLength: 1000, description: "Why: kept in the audit." })),
   },
   { additionalProperties: false },
 );

@@ -109,6 +109,8 @@ export const paths = {
   readBlob: route("GET", "/v1/traces/blobs/*", "read", "A stored tensor blob, as an attachment."),
   putArtifact: route("PUT", "/v1/runs/:run/artifacts/:name", "ingest", "Store a file of a run."),
 
+  mcp: route("POST", "/mcp", "read", "Tools for agents, by the Model Context Protocol."),
+
   healthz: route("GET", "/healthz", "open", "The process is alive."),
   readyz: route("GET", "/readyz", "open", "The server takes and answers requests; with `drained=1`, nothing waits."),
   prometheus: route("GET", "/metrics", "open", "Counters and latencies for Prometheus."),

@@ -163,6 +163,8 @@ export const schemas = {
     status: 201,
   },
 
+  mcp: { bodyMedia: ["application/json"], media: ["application/json", "text/event-stream"] },
+
   healthz: { answer: admin.Liveness },
   readyz: { query: admin.ReadyQuery, answer: admin.Readiness },
   prometheus: { media: ["text/plain"] },
@@ -181,3 +183,11 @@ export type ParamsOf<N extends RouteName> = Part<N, "params">;
 export type QueryOf<N extends RouteName> = Part<N, "query">;
 export type BodyOf<N extends RouteName> = Part<N, "body">;
 export type AnswerOf<N extends RouteName> = Part<N, "answer">;
+
+type Given<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]: T };
+type MaybeGiven<K extends string, T> = [T] extends [undefined] ? unknown : { readonly [P in K]?: T };
+
+/** The parts of a request: path and body must be given where the route has them. */
+export type Call<N extends RouteName> = Given<"params", ParamsOf<N>> &
+  MaybeGiven<"query", QueryOf<N>> &
+  Given<"body", BodyOf<N>>;

@@ -44,6 +44,7 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
       author: caller.name,
       ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
       ...(body.worker === undefined ? {} : { worker: body.worker }),
+      ...(body.reason === undefined ? {} : { reason: body.reason }),
     });
     if ("refused" in posted) throw toRefusal(posted);
     return toCommand(posted);

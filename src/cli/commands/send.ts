@@ -12,6 +12,7 @@ import { printJson, printLine } from "#cli/print.ts";
 interface SendOptions extends ConnectOptions {
   readonly payload?: string;
   readonly worker?: string;
+  readonly reason?: string;
   readonly wait: number;
   readonly json?: boolean;
 }
@@ -28,18 +29,20 @@ export function addSend(program: Command, context: Context): void {
     .addArgument(new Argument("<command>", "what to do").choices(types))
     .option("--payload <json>", "what the command needs, e.g. '{\"lr\": 0.001}'")
     .option("--worker <id>", "only this worker")
+    .option("--reason <text>", "why, for the audit")
     .option("--wait <seconds>", "how long to wait for an answer; 0 does not wait", toCount, 30)
     .addHelpText("after", "\nExample:\n  tributary send my-run adjust_lr --payload '{\"lr\": 0.0001}'\n");
   addJsonOption(addConnectOptions(command)).action((id: string, type: CommandType, options: SendOptions) =>
     withClient(context, options, async (client) => {
       const payload = parsePayload(options.payload);
       const worker = options.worker === undefined ? {} : { worker: options.worker };
-      let sent = await client.call("sendCommand", { params: { id }, body: { type, ...payload, ...worker } });
+      const reason = options.reason === undefined ? {} : { reason: options.reason };
+      let sent = await client.call("sendCommand", { params: { id }, body: { type, ...payload, ...worker, ...reason } });
       const deadline = Date.now() + options.wait * 1000;
       const look = async () => {
-        const { commands, how: reason } = await client.call("commands", { params: { id } });
+        const { commands, how: why } = await client.call("commands", { params: { id } });
         sent = commands.find((one) => one.id === sent.id) ?? sent;
-        return reason;
+        return why;
       };
       // Who cannot be reached is not waited for.
       let how = await look();

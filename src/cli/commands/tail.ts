@@ -4,6 +4,7 @@ import { SingleBar } from "cli-progress";
 import type { Command } from "commander";
 import type { LiveEvent } from "#api/contract/live.ts";
 import type { Run } from "#api/contract/run.ts";
+import { readEvents } from "#api/server-events.ts";
 import type { Client } from "#cli/client.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
@@ -11,7 +12,6 @@ import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatNumber } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
 import { paintStatus, printLine } from "#cli/print.ts";
-import { readEvents } from "#cli/server-events.ts";
 import { toPlainText } from "#cli/table.ts";
 
 interface TailOptions extends ConnectOptions {

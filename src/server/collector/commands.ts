@@ -86,9 +86,11 @@ async function record(collector: Collector, steps: readonly CommandStep[]): Prom
 }
 
 /** What a person did; what workers answer is the run's own history. */
-function toAudit({ workspace, author, cmdId, runId, type, payload, state }: CommandStep, atNs: bigint): StateChange {
+function toAudit(step: CommandStep, atNs: bigint): StateChange {
+  const { workspace, author, cmdId, runId, type, payload, state } = step;
   const action = state === "queued" ? "command_sent" : "command_cancelled";
-  const detail = JSON.stringify({ run: runId, type, payload: JSON.parse(payload) });
+  const reason = state === "queued" && step.reason !== "" ? { reason: step.reason } : {};
+  const detail = JSON.stringify({ run: runId, type, payload: JSON.parse(payload), ...reason });
   return { table: "audit", row: { workspace, at_ns: atNs, author, action, subject: cmdId, detail, version: atNs } };
 }
 

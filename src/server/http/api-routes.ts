@@ -26,7 +26,7 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining:
 }
 
 /** Aborted when the caller goes away, or its key does. */
-function toCallerSignal({ caller }: FastifyRequest, reply: FastifyReply, keys: KeyWatch): AbortSignal {
+export function toCallerSignal({ caller }: FastifyRequest, reply: FastifyReply, keys: KeyWatch): AbortSignal {
   const gone = new AbortController();
   const endWatch = keys.watch(caller.source, () => gone.abort());
   reply.raw.once("close", () => {

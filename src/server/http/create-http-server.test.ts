@@ -199,7 +199,7 @@ describe("routes", () => {
       delete handlers[own];
     }
     for (const own of names.filter((name) => paths[name].scope === "ingest")) delete handlers[own];
-    for (const own of ["openapi", "reference"]) delete handlers[own];
+    for (const own of ["openapi", "reference", "mcp"]) delete handlers[own];
     const one = await start({ flags: { authLoopback: "key" }, handlers: handlers as never });
     one.addKey(["read"]);
     for (const name of names) {

@@ -34,6 +34,7 @@ import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-ch
 import { addIngestRoutes } from "./ingest-routes.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { LoggedOut } from "./logged-out.ts";
+import { addMcpRoute } from "./mcp-route.ts";
 import type { BlobIntake, Intake, KeyStore, Readiness, SocketIntake } from "./ports.ts";
 import { addSessionRoutes, type XtrackPlace } from "./session-routes.ts";
 import { addSocketRoute } from "./socket-route.ts";
@@ -273,6 +274,7 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
   addSessionRoutes(app, { keys, access, loginSecret, loggedOut, loginAgeMs: config.loginAgeMs, xtrack });
   addSystemRoutes(app, { readiness, metrics, draining });
   addApiRoutes(app, handlers, draining, options.keyWatch);
+  addMcpRoute(app, { handlers, draining, keys: options.keyWatch, log: options.log });
   await addWebApp(app, webDir);
 }
 

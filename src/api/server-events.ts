@@ -1,12 +1,14 @@
 // Reads server-sent events from an answer, as the contract names them.
 
-import { type LiveEvent, liveEvents } from "#api/contract/live.ts";
+import { type LiveEvent, liveEvents } from "./contract/live.ts";
 
-export async function* readEvents(response: Response): AsyncGenerator<LiveEvent> {
+export async function* readEvents(answer: {
+  readonly body: AsyncIterable<Uint8Array> | null;
+}): AsyncGenerator<LiveEvent> {
   const decoder = new TextDecoder();
   let held = "";
-  for await (const chunk of response.body ?? []) {
-    held += decoder.decode(chunk as Uint8Array, { stream: true });
+  for await (const chunk of answer.body ?? []) {
+    held += decoder.decode(chunk, { stream: true });
     // An event ends with an empty line; what follows the last one is not whole yet.
     const blocks = held.split(/\r?\n\r?\n/);
     held = blocks.pop() ?? "";

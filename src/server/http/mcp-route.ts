@@ -1,0 +1,60 @@
+// POST /mcp: the tools of agents, with the caller's key and scopes, by the handlers that answer everybody.
+
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { AnswerMcp } from "#agent/mcp-http.ts";
+import { paths } from "#api/contract/paths.ts";
+import type { Handlers } from "#api/handler.ts";
+import type { Log } from "#server/log.ts";
+import { addRoute } from "./add-route.ts";
+import { toCallerSignal } from "./api-routes.ts";
+import { createInnerApi } from "./inner-api.ts";
+import type { KeyWatch } from "./key-watch.ts";
+
+export interface McpOptions {
+  readonly handlers: Handlers;
+  readonly draining: AbortSignal;
+  readonly keys: KeyWatch;
+  readonly log: Log;
+}
+
+export function addMcpRoute(app: FastifyInstance, { handlers, draining, keys, log }: McpOptions): void {
+  // Most servers are never asked by an agent, so what speaks the protocol is loaded by the first one.
+  let loading: Promise<AnswerMcp> | undefined;
+  const load = async (): Promise<AnswerMcp> => {
+    const { createMcpHttp } = await import("#agent/mcp-http.ts");
+    return createMcpHttp((error) => log.error({ err: error }, "a tool failed"));
+  };
+
+  addRoute(app, "mcp", async (request, reply) => {
+    loading ??= load();
+    const answerMcp = await loading;
+    const signal = AbortSignal.any([draining, toCallerSignal(request, reply, keys)]);
+    const api = createInnerApi(handlers, request.caller, signal);
+    return send(reply, await answerMcp(toRequest(request, signal), request.body, api));
+  });
+
+  // Clients of the earlier version ask for a stream of their own, and are content with this answer.
+  app.route({
+    method: ["GET", "DELETE"],
+    url: paths.mcp.path,
+    config: { scope: paths.mcp.scope },
+    handler: (_request, reply) => reply.code(405).header("allow", "POST").send(),
+  });
+}
+
+/** What the SDK reads of a request are its headers: the address was checked before. */
+function toRequest({ headers }: FastifyRequest, signal: AbortSignal): Request {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as [string, string]] : [],
+  );
+  return new Request(`http://localhost${paths.mcp.path}`, { method: "POST", headers: given, signal });
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Response): unknown {
+  reply.code(status);
+  for (const [name, value] of headers) reply.header(name, value);
+  if (headers.get("content-type")?.startsWith("text/event-stream")) reply.header("x-accel-buffering", "no");
+  return body === null ? reply.send() : Readable.fromWeb(body as ReadableStream);
+}
