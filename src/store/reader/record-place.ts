@@ -36,6 +36,9 @@ export function paramsOfPlace(prefix: string, place: RecordPlace): Record<string
 /** `formatJournalPlace` in SQL. */
 export const journalPlaceSql = "concat(if(collector = '', '', concat(toString(collector), '-')), toString(jpos))";
 
+/** `formatRowPlace` in SQL. */
+export const rowPlaceSql = `concat(${journalPlaceSql}, '.', toString(jrow))`;
+
 export function isSamePlace(a: RecordPlace, b: RecordPlace): boolean {
   return a.jpos === b.jpos && a.jrow === b.jrow && a.collector === b.collector;
 }

@@ -7,7 +7,7 @@ import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson, cutText } from "./cut-text.ts";
 import { decimal, flag, int, nullable, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
-import { journalPlaceSql, placeOrder, placeParams, sortedBy } from "./record-place.ts";
+import { placeOrder, placeParams, rowPlaceSql, sortedBy } from "./record-place.ts";
 import { inTimeWindow, type TimeWindow, windowParams } from "./time-window.ts";
 
 /** A page of a run's records. */
@@ -29,7 +29,6 @@ export interface LogFilter extends PageOf {
 
 /** Which record of which journal a row came by: what tells rows of one moment apart. */
 const arrival = { collector: text, jpos: decimal, jrow: int };
-const placeSql = `concat(${journalPlaceSql}, '.', toString(jrow))`;
 
 const logRow = {
   id: text,
@@ -51,7 +50,7 @@ export function readLogs(store: Store, filter: LogFilter) {
   const order = filter.descending ? "DESC" : "ASC";
   const shown = filter.chars === null ? cutText("l.msg") : `substringUTF8(l.msg, 1, ${filter.chars})`;
   return readRows(store, logRow, {
-    sql: `SELECT ${placeSql} AS id, ts_ns, received_ns, worker, level, logger, ${shown} AS msg,
+    sql: `SELECT ${rowPlaceSql} AS id, ts_ns, received_ns, worker, level, logger, ${shown} AS msg,
         toUInt32(if(length(${shown}) < length(l.msg), lengthUTF8(l.msg), 0)) AS cut_from, step, stream, ${cutJson("l.fields")} AS fields, collector, jpos, jrow
       FROM ${store.database}.logs AS l WHERE ${logConditions(filter, true)}
         ${filter.after === null ? "" : `AND (ts_ns, collector, jpos, jrow) ${filter.descending ? "<" : ">"} ${placeParams("a")}`}
@@ -112,7 +111,7 @@ const paramRow = {
 /** Every value that a run's params had, in order. */
 export function readParams(store: Store, groups: readonly string[]) {
   return readRows(store, paramRow, {
-    sql: `SELECT ${placeSql} AS id, name, ${cutJson("p.value")} AS value, toUInt32(length(p.value)) AS value_bytes,
+    sql: `SELECT ${rowPlaceSql} AS id, name, ${cutJson("p.value")} AS value, toUInt32(length(p.value)) AS value_bytes,
         reinterpretAsInt64(cityHash64(p.value)) AS value_hash, worker,
         multiIf(seq = -1, 'run_space', seq = -2, 'resource', 'param') AS origin, ts_ns
       FROM ${store.database}.params AS p WHERE group_key IN {groups:Array(String)} ORDER BY name, ts_ns, seq, worker`,

@@ -4,12 +4,12 @@ import { jsonRaw } from "#store/payload-sql.ts";
 import type { Store } from "#store/store.ts";
 import { cellBytesMax, cutJson, cutText } from "./cut-text.ts";
 import { decimal, floatWord, int, nullable, type RowOf, readRow, readRows, text } from "./native-rows.ts";
+import { rowPlaceSql } from "./record-place.ts";
 
 const inGroups = "group_key IN {groups:Array(String)}";
 
 /** What is shown of one span's own attributes. */
 const detailBytesMax = 1024 * 1024;
-const placeSql = "concat(toString(jpos), '.', toString(jrow))";
 
 const shown = (table: string, column: string): string =>
   `${cutJson(`${table}.${column}`, detailBytesMax)} AS ${column}`;
@@ -17,7 +17,7 @@ const shown = (table: string, column: string): string =>
 /** Where the whole record stands, when some of it is cut; '' when all is here. */
 const record = (table: string, ...columns: readonly string[]): string => {
   const isCut = columns.map((column) => `length(${table}.${column}) > ${detailBytesMax}`).join(" OR ");
-  return `if(${isCut}, ${placeSql}, '') AS record`;
+  return `if(${isCut}, ${rowPlaceSql}, '') AS record`;
 };
 
 const spanRow = {
@@ -103,7 +103,7 @@ export function readMarksOfSpan(store: Store, groups: readonly string[], id: str
           isNotNull(value_float), toString(assumeNotNull(value_float)), ${jsonRaw("m.extra", "value")}) AS whole,
         ${cutText("whole", cellBytesMax)} AS text, ts_ns, ${cutJson("m.attrs", cellBytesMax)} AS attrs,
         ${cutJson("m.extra", cellBytesMax)} AS extra,
-        if(greatest(length(whole), length(m.attrs), length(m.extra)) > ${cellBytesMax}, ${placeSql}, '') AS record
+        if(greatest(length(whole), length(m.attrs), length(m.extra)) > ${cellBytesMax}, ${rowPlaceSql}, '') AS record
       FROM ${store.database}.marks AS m WHERE ${inGroups} AND span_id = {id:String} ORDER BY ts_ns, mark_id LIMIT 1000)`,
     params: { groups, id },
   });
