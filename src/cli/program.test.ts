@@ -57,7 +57,10 @@ describe("every command", () => {
   });
 
   it.each(commands.map((command) => command.name()))("%s refuses an option nobody knows, with 2", async (name) => {
-    const { code, err } = await runInTest([name, "--colour-of-the-sky"]);
+    // An option that must be there is missed first.
+    const { options } = commands.find((command) => command.name() === name) as (typeof commands)[number];
+    const needed = options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long ?? "", "x"]);
+    const { code, err } = await runInTest([name, ...needed, "--colour-of-the-sky"]);
     expect(code).toBe(2);
     expect(err).toContain("unknown option");
   });
