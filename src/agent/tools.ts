@@ -2,6 +2,7 @@
 
 import type { Tool } from "./tool.ts";
 import { annotate, getCommand, sendCommand } from "./tools/act.ts";
+import { getAlerts } from "./tools/alerts.ts";
 import { compareRuns } from "./tools/compare.ts";
 import { explainStep } from "./tools/explain-step.ts";
 import { getFaults, searchLogs } from "./tools/records.ts";
@@ -22,6 +23,7 @@ export const tools: readonly Tool[] = [
   searchLogs,
   getSpan,
   getFaults,
+  getAlerts,
   getCommand,
   sqlSchema,
   sql,
@@ -35,7 +37,7 @@ Drill down in this order, and stop when the question is answered:
 1. list_runs finds the run by a filter. Ask for columns instead of describing many runs.
 2. describe_run gives status and verdicts: what is wrong or bounds it, with evidence and what to try. Often that is the answer.
 3. For a curve get_series; for one moment explain_step; for slowness time_breakdown; for two runs compare_runs.
-4. For causes search_logs, get_span by its id, get_faults.
+4. For causes search_logs, get_span by its id, get_faults; get_alerts for what rules saw while nobody looked.
 5. watch_run follows a running job: pass the cursor of describe_run, then the one of each answer.
 6. sql only for what no other tool answers; look at sql_schema first.
 

@@ -202,6 +202,7 @@ describe("the recorded trainings", () => {
     const client = await connect();
     const bytes = { "content-type": "application/x-ndjson" };
     await walk.post("/v1/trace-stream?wait=1", '{"record_type": "nonsense"\n', bytes);
+    expect(await ask(client, "get_alerts", { rule: "nonfinite" })).toMatchObject({ data: { alerts: [], next: null } });
     const faults = await ask(client, "get_faults");
     expect(faults.data.faults[0]?.raw).toContain("nonsense");
     const logs = await ask(client, "search_logs", { run: profiledRun, limit: 1 });
