@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
 
   test("the runs table first shows what people choose, and says how many tags there are", async () => {
     await walk("/runs?filter=experiment%3Aswept", async (page) => {
-      await page.getByRole("columnheader", { name: /^optimizer/ }).waitFor();
+      await page.getByRole("columnheader", { name: /^lr/ }).waitFor();
       expect(await page.getByRole("columnheader", { name: /^seed/ }).count()).toBe(0);
       const first = page.getByRole("row").filter({ hasText: "swept-3" });
       await first.getByText("good", { exact: true }).waitFor();

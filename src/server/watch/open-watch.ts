@@ -47,9 +47,10 @@ const resumeNs = 600_000_000_000n;
 const openRunsMax = 1000;
 
 /** The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. */
-export async function readRules({ store }: Collector, config: Config): Promise<RuleBook> {
+/** While the store is away there are the rules of the settings; those made on the page come with the store. */
+export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
-  rules.load(await readSettings(store, rulesSetting));
+  await collector.onceJoined(async () => rules.load(await readSettings(collector.store, rulesSetting)));
   return rules;
 }
 
@@ -86,10 +87,12 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
     watcher.rulesChanged();
   };
   const timer = sights === null ? undefined : setInterval(() => void reload().catch(() => undefined), reloadMs).unref();
-  await queueLeftDeliveries(parts, deliveries);
-  const begun = takeUp(parts, watcher, closing.signal).catch((cause) =>
-    onTrouble("What rules had seen before the start could not be read.", cause),
-  );
+  await collector.onceJoined(() => queueLeftDeliveries(parts, deliveries));
+  const begun = collector
+    .onceJoined(() => takeUp(parts, watcher, closing.signal))
+    .catch((cause) => {
+      if (!closing.signal.aborted) onTrouble("What rules had seen before the start could not be read.", cause);
+    });
   watcher.start();
   return {
     look: async () => {

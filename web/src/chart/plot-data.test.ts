@@ -40,6 +40,15 @@ test("puts steps and times on the run's own clock", () => {
   ]);
 });
 
+test("points at one place are one row: their mean, with their band", () => {
+  const plot = toPlotSeries(
+    series({ x: [0, 0, 2], x_last: [0, 0, 2], last: [1, 3, 7], min: [1, 3, 7], max: [1, 3, 7] }),
+    "step",
+    start,
+  );
+  expect(plot).toMatchObject({ x: [100, 102], line: [2, 7], min: [1, 7], max: [3, 7], count: [2, 1], banded: true });
+});
+
 test("a bucket that ends in NaN is drawn at its greatest finite value and marked", () => {
   const plot = toPlotSeries(
     series({ last: [3, "NaN", "Infinity"], max: [3, 2.5, null], count: [1, 4, 1], nan: [0, 2, 0], pos_inf: [0, 0, 1] }),

@@ -29,7 +29,8 @@ export interface PlotSeries {
 }
 
 /** `startNs` is the run's start, the zero of its clock. */
-export function toPlotSeries(series: Series, axis: Axis, startNs: string): PlotSeries {
+export function toPlotSeries(answer: Series, axis: Axis, startNs: string): PlotSeries {
+  const series = answer.exact ? foldEqual(answer) : answer;
   const tZero = Number(BigInt(series.t_base) - BigInt(startNs));
   const xZero = axis === "time" ? Number(BigInt(series.x_base) - BigInt(startNs)) : Number(series.x_base);
   const last = series.last.map((value, i) => finiteOr(value, series.max[i] ?? null));
@@ -52,6 +53,42 @@ export function toPlotSeries(series: Series, axis: Axis, startNs: string): PlotS
     posInf: [...series.pos_inf],
     negInf: [...series.neg_inf],
     banded: series.count.some((count) => count > 1),
+  };
+}
+
+/** Points at one place, such as those of several workers at one step, are one row like a bucket of them. */
+function foldEqual(series: Series): Series {
+  const rows: number[][] = [];
+  for (const [at, x] of series.x.entries()) {
+    if (at > 0 && x === series.x[at - 1]) rows.at(-1)?.push(at);
+    else rows.push([at]);
+  }
+  if (rows.length === series.x.length) return series;
+  const firsts = <T>(column: readonly T[]): T[] => rows.map(([first]) => column[first as number] as T);
+  const lasts = <T>(column: readonly T[]): T[] => rows.map((row) => column[row.at(-1) as number] as T);
+  const sums = (column: readonly number[]): number[] =>
+    rows.map((row) => row.reduce((sum, at) => sum + (column[at] ?? 0), 0));
+  const finite = (column: readonly (number | null)[], fold: (values: number[]) => number): (number | null)[] =>
+    rows.map((row) => {
+      const values = row.flatMap((at) => column[at] ?? []);
+      return values.length === 0 ? null : fold(values);
+    });
+  return {
+    ...series,
+    x: firsts(series.x),
+    x_last: lasts(series.x_last),
+    t: firsts(series.t),
+    t_last: lasts(series.t_last),
+    first: firsts(series.first),
+    last: lasts(series.last),
+    min: finite(series.min, (values) => values.reduce((a, b) => Math.min(a, b))),
+    max: finite(series.max, (values) => values.reduce((a, b) => Math.max(a, b))),
+    // Each row was one point, so its greatest value is its value.
+    mean: finite(series.max, (values) => values.reduce((a, b) => a + b) / values.length),
+    count: sums(series.count),
+    nan: sums(series.nan),
+    pos_inf: sums(series.pos_inf),
+    neg_inf: sums(series.neg_inf),
   };
 }
 

@@ -11,7 +11,10 @@ import { formatFloat, formatNumber } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 
 export function lastText(series: readonly PlotSeries[], panel: MetricPanel): string {
-  const last = series.length === 1 ? series[0]?.last.at(-1) : undefined;
+  const one = series.length === 1 ? series[0] : undefined;
+  // The last of several workers' points is one worker's; what they all did is their mean.
+  const isShared = one?.worker === null && panel.info.workers.length > 1;
+  const last = isShared ? one?.line.at(-1) : one?.last.at(-1);
   return last === undefined || last === null ? formatFloat(panel.info.last) : formatNumber(last);
 }
 
