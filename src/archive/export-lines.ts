@@ -10,9 +10,10 @@ import { type FoundRun, groupKeysOf, ownRunsOf } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { readEdits } from "#store/reader/heads.ts";
-import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
+import type { RecordRow } from "#store/reader/record-rows.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { assignBatches } from "./export-batches.ts";
+import { readInStretches } from "./read-in-stretches.ts";
 import { inRecords } from "./record-text.ts";
 
 export interface ExportedRuns {
@@ -44,8 +45,6 @@ interface ExportParts extends Pick<Sources, "store" | "blobs"> {
   readonly signal: AbortSignal;
 }
 
-/** What the engine sorts at once, unless one journal record has more. */
-const rowsAtOnce = 50_000;
 const fileChunkBytes = 768 * 1024;
 /** The first bytes of a fault that an export takes along. */
 const faultBytesMax = 512 * 1024;
@@ -121,17 +120,7 @@ type Rows = [RecordRow, ...RecordRow[]];
 
 /** Each record's rows, in the order of arrival. */
 async function* readRecords({ store, signal }: ExportParts, groups: readonly string[]): AsyncGenerator<Rows> {
-  const sizes = await readRecordSizes(store, groups, { signal });
-  for (let at = 0; at < sizes.length; ) {
-    const from = sizes[at] as (typeof sizes)[number];
-    let to = from;
-    let rows = 0;
-    for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
-      to = sizes[at] as typeof to;
-      rows += to.rows;
-    }
-    yield* inRecords(streamRecords(store, groups, { from, to }, { signal }));
-  }
+  for await (const rows of readInStretches(store, groups, signal)) yield* inRecords(rows);
 }
 
 function toLine(records: readonly [Rows, ...Rows[]], runId: string, batch?: BatchHead): string {

@@ -1,8 +1,8 @@
 // Runs as OTLP requests, each of one signal and small enough for any receiver.
 
+import { readInStretches } from "#archive/read-in-stretches.ts";
 import { inRecords } from "#archive/record-text.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
-import { readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
 import { toNearestJson } from "#wire/otlp/request-json.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
@@ -17,25 +17,13 @@ export interface OtlpRequest {
 
 /** Receivers take 4 MiB by gRPC and more by HTTP. */
 const requestBytesMax = 1024 * 1024;
-/** What the engine sorts at once, unless one journal record has more. */
-const rowsAtOnce = 50_000;
 
 /** Everything of a run, in the order of arrival within each signal. */
 export async function* exportRequests(store: Store, run: FoundRun, signal: AbortSignal): AsyncGenerator<OtlpRequest> {
   const groups = groupKeysOf(run);
   const converter = new OtlpConverter(run.runId);
   const builders = createBuilders();
-  const sizes = await readRecordSizes(store, groups, { signal });
-  for (let at = 0; at < sizes.length; ) {
-    const from = sizes[at] as (typeof sizes)[number];
-    let to = from;
-    let rows = 0;
-    for (; at < sizes.length && (rows === 0 || rows + (sizes[at]?.rows ?? 0) <= rowsAtOnce); at++) {
-      to = sizes[at] as typeof to;
-      rows += to.rows;
-    }
-    yield* toRequests(() => converter, streamRecords(store, groups, { from, to }, { signal }), builders);
-  }
+  for await (const rows of readInStretches(store, groups, signal)) yield* toRequests(() => converter, rows, builders);
   yield* finish(builders);
 }
 
