@@ -8,6 +8,7 @@ import type { Applied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import type { Decoded, DecodeLimits, InputKind } from "./input-kind.ts";
 import { IntakeState, type IntakeStateOptions } from "./intake-state.ts";
+import type { JoinRow } from "./joins.ts";
 import type { Applier } from "./sequencer.ts";
 
 export interface ApplierOptions extends IntakeStateOptions {
@@ -21,14 +22,16 @@ export interface ApplierOptions extends IntakeStateOptions {
 const writtenMax = 100_000;
 
 export class ProtocolApplier implements Applier {
-  readonly state: IntakeState;
+  state: IntakeState;
   /** On a shared store, the groups that this collector was seen to write to lately. */
   private written = new Set<string>();
   private readonly kinds: ReadonlyMap<string, InputKind>;
   private readonly limits: DecodeLimits;
   private readonly writer: string | undefined;
+  private readonly options: IntakeStateOptions;
 
   constructor(options: ApplierOptions) {
+    this.options = options;
     this.kinds = new Map(options.kinds.map((kind) => [kind.kind, kind]));
     this.limits = options.decodeLimits;
     this.writer = options.writer;
@@ -55,6 +58,17 @@ export class ProtocolApplier implements Applier {
   /** Lets go of what is stored and beyond the limits. */
   shrink(storedPosition: number, appliedPosition: number, everything = false): void {
     this.state.shrink(storedPosition, appliedPosition, nowNs(), everything);
+  }
+
+  /**
+   * Begins anew with an empty memory, as a start does, after a record left it half changed. Everything that was applied must
+   * be stored; what was begun with the memory before, such as a question to the store, ends there.
+   */
+  renew(joins: readonly JoinRow[]): void {
+    const { leaving } = this.state;
+    this.written = new Set();
+    this.state = new IntakeState({ ...this.options, isFresh: false }, leaving);
+    this.state.joins.replace(joins);
   }
 
   /** The groups were deleted: their records are new when they come again. */

@@ -51,11 +51,15 @@ export class IntakeState {
   private readonly limits: IntakeLimits;
   private readonly isFresh: boolean;
   /** Groups whose rows are being removed: what names them waits until they are gone. */
-  readonly leaving = new Map<string, Promise<void>>();
+  readonly leaving: Map<string, Promise<void>>;
   private readonly askedFaults = new WeakSet<object>();
 
-  constructor({ store, sessionGapNs, isFresh, limits = defaultIntakeLimits }: IntakeStateOptions) {
+  constructor(
+    { store, sessionGapNs, isFresh, limits = defaultIntakeLimits }: IntakeStateOptions,
+    leaving: Map<string, Promise<void>> = new Map(),
+  ) {
     this.store = store;
+    this.leaving = leaving;
     this.isFresh = isFresh;
     this.limits = limits;
     this.groups = new KnownGroups(isFresh);

@@ -6,7 +6,7 @@ import { createJournal, type Journal } from "#journal/journal.ts";
 import type { Batch } from "#model/batch.ts";
 import { nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
-import { type Applier, type BatchSink, Sequencer, type Submitted } from "./sequencer.ts";
+import { type Applier, type BatchSink, type FailedInput, Sequencer, type Submitted } from "./sequencer.ts";
 
 let dir = "";
 let journal: Journal;
@@ -74,6 +74,7 @@ function started(submitted: Submitted): Exclude<Submitted, string> {
 
 const hooks = {
   onApplied: () => {},
+  onFailed: ({ cause }: { cause: unknown }) => Promise.reject(cause),
   onFatal: (cause: unknown) => {
     throw cause;
   },
@@ -181,3 +182,86 @@ test.each([
   expect(seen).toEqual(expected);
   before.open();
 });
+
+/** An applier that throws at "poison" after it changed the state, as often as it is told. */
+function poisoned(times: number) {
+  const { seen, applier } = recorder();
+  const decoded: (number | undefined)[] = [];
+  let left = times;
+  const throwing: Applier = {
+    ...applier,
+    decode(one, position) {
+      decoded.push(position);
+      return applier.decode(one, position);
+    },
+    apply(position, one, how) {
+      const applied = applier.apply(position, one, how);
+      if (textOf(one) === "poison" && left-- > 0) throw new RangeError("poison");
+      return applied;
+    },
+  };
+  return { seen, throwing, decoded };
+}
+
+test("applies what the hook gives in place of a record that fails, in its turn, and goes on behind it", async () => {
+  const { seen, throwing } = poisoned(1);
+  const target = sink();
+  const failed: string[] = [];
+  const instead = { ...nothingApplied, duplicates: 7 };
+  const onFailed = async ({ position, tries, cause }: FailedInput) => {
+    failed.push(`${position} ${tries} ${cause}`);
+    await Promise.all(all.map(({ durable }) => durable));
+    seen.push("mended");
+    return instead;
+  };
+  const sequencer = new Sequencer(journal, target, throwing, { applied: 0, durable: 0 }, { ...hooks, onFailed });
+  const all = ["a", "poison", "b"].map((text) => started(sequencer.submit(input(text))));
+  const receipts = await Promise.all(all.map(({ applied }) => applied));
+  expect(seen).toEqual(["a", "poison", "mended", "b"]);
+  expect(failed).toEqual(["2 1 RangeError: poison"]);
+  expect(receipts[1]).toMatchObject({ position: 2, accepted: 0, duplicates: 7 });
+  expect(target.batches.map(({ position }) => position)).toEqual([1, 2, 3]);
+});
+
+test("decodes a record again when it is tried again, because the first try may have used it up", async () => {
+  const { seen, throwing, decoded } = poisoned(1);
+  const onFailed = async () => {
+    seen.length = 0;
+    return null;
+  };
+  const sequencer = new Sequencer(journal, sink(), throwing, { applied: 0, durable: 0 }, { ...hooks, onFailed });
+  expect(await started(sequencer.submit(input("poison"))).applied).toMatchObject({ position: 1, accepted: 1 });
+  expect(seen).toEqual(["poison"]);
+  expect(decoded).toEqual([undefined, 1]);
+});
+
+test.each(["decode", "prepare", "wait"])(
+  "hears of a record that fails to %s when the journal is replayed",
+  async (step) => {
+    const first = new Sequencer(journal, sink(), recorder().applier, { applied: 0, durable: 0 }, hooks);
+    for (const text of ["a", "poison", "b"]) await started(first.submit(input(text))).applied;
+    const { seen, applier } = recorder();
+    const isPoison = (one: Input, at: string) => step === at && textOf(one) === "poison";
+    const fail = (): never => {
+      throw new RangeError(step);
+    };
+    const failing: Applier = {
+      ...applier,
+      decode: (one) => (isPoison(one, "decode") ? fail() : applier.decode(one)),
+      prepare: (one) => {
+        if (isPoison(one, "wait")) return Promise.reject(new RangeError(step));
+        return isPoison(one, "prepare") ? fail() : null;
+      },
+    };
+    const tries: number[] = [];
+    const onFailed = async (failed: FailedInput) => {
+      tries.push(failed.tries);
+      return failed.tries === 2 ? nothingApplied : null;
+    };
+    const second = new Sequencer(journal, sink(), failing, { applied: 0, durable: 3 }, { ...hooks, onFailed });
+    await second.recover();
+    expect(seen).toEqual(["a", "b"]);
+    expect(tries).toEqual([1, 2]);
+    expect(second.position).toEqual({ applied: 3, durable: 3 });
+  },
+);

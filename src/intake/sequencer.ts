@@ -8,11 +8,15 @@
 // An input may need something from the store before it can be applied. If that takes long it is put off: a copy of it is
 // appended to the journal, and those behind it go on. After a crash the copy counts only if the store has got past the
 // record it stands for; else that record is read again itself.
+//
+// A record that cannot be applied stops nobody: what the collector says in its place is applied instead, or the record is
+// tried again, once the state that it may have half changed is right.
 
 import assert from "node:assert/strict";
 import type { Batch } from "#model/batch.ts";
 import { rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
+import { ApplyFailure, attempt, toFailure } from "./apply-failure.ts";
 import { decodeInput, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 
@@ -33,7 +37,8 @@ export interface BatchSink {
 
 /** Turns inputs into rows. `decode` is pure; `apply` changes the state. */
 export interface Applier {
-  decode(input: Input): Decoded;
+  /** `position`: of a record that is read back from the journal. */
+  decode(input: Input, position?: number): Decoded;
   /** May first have to look up identities in the store; null when it need not. */
   prepare(input: Input, decoded: Decoded): Promise<void> | null;
   apply(position: number, input: Input, decoded: Decoded): Applied;
@@ -54,10 +59,32 @@ export interface AppliedInput {
   readonly batch: Batch;
 }
 
-interface Entry {
+/** A record that could not be applied. */
+export interface FailedInput {
   readonly position: number;
   readonly input: Input;
+  readonly cause: unknown;
+  /** How often it has failed. */
+  readonly tries: number;
+}
+
+export interface SequencerHooks {
+  onApplied(applied: AppliedInput): void;
+  /**
+   * Puts the state right and resolves with what is applied in the record's place, or with null when the record itself is to
+   * be tried again. Rejects when nothing can be done here.
+   */
+  onFailed(failed: FailedInput): Promise<Applied | null>;
+  onFatal(cause: unknown): void;
+}
+
+interface Entry extends Waiting {
   readonly decoded: Decoded;
+}
+
+interface Waiting {
+  readonly position: number;
+  readonly input: Input;
   readonly settle: (receipt: Receipt) => void;
   /** How often it was put off. */
   readonly delays: number;
@@ -73,7 +100,7 @@ export class Sequencer {
   private readonly log: InputLog;
   private readonly sink: BatchSink;
   private readonly applier: Applier;
-  private readonly hooks: { onApplied: (applied: AppliedInput) => void; onFatal: (cause: unknown) => void };
+  private readonly hooks: SequencerHooks;
   /** The last position that was applied. */
   private applied: number;
   /** The last position known to be durable. */
@@ -93,7 +120,7 @@ export class Sequencer {
     sink: BatchSink,
     applier: Applier,
     start: { applied: number; durable: number },
-    hooks: { onApplied: (applied: AppliedInput) => void; onFatal: (cause: unknown) => void },
+    hooks: SequencerHooks,
   ) {
     this.log = log;
     this.sink = sink;
@@ -137,8 +164,14 @@ export class Sequencer {
     this.durable = Math.max(this.durable, entry.position);
     const isNext = entry.position === this.applied + 1;
     if (isNext && this.catchingUp === null && this.sink.hasRoom()) {
-      if (this.applier.prepare(entry.input, entry.decoded) === null) {
-        this.applyNow(entry);
+      try {
+        if (this.prepare(entry) === null) {
+          this.applyNow(entry);
+          return;
+        }
+      } catch (error) {
+        const failure = toFailure(error);
+        void this.startCatchUp(() => this.mend(entry, failure.cause));
         return;
       }
     }
@@ -146,8 +179,8 @@ export class Sequencer {
     if (this.catchingUp === null) void this.startCatchUp();
   }
 
-  private startCatchUp(): Promise<void> {
-    const running = this.catchUp().finally(() => {
+  private startCatchUp(first?: () => Promise<void>): Promise<void> {
+    const running = this.catchUp(first).finally(() => {
       this.catchingUp = null;
     });
     this.catchingUp = running;
@@ -166,7 +199,8 @@ export class Sequencer {
     this.held.set(entry.position, entry);
   }
 
-  private async catchUp(): Promise<void> {
+  private async catchUp(first?: () => Promise<void>): Promise<void> {
+    await first?.();
     while (this.applied < this.durable) {
       await this.sink.room();
       const next = this.held.get(this.applied + 1);
@@ -176,7 +210,7 @@ export class Sequencer {
       }
       this.held.delete(next.position);
       this.heldBytes -= next.input.body.length;
-      await this.applyWhenReady(next);
+      await this.applyOrMend(next, () => next.decoded);
     }
   }
 
@@ -197,7 +231,7 @@ export class Sequencer {
       const { settle = ignore, delays = 0 } = this.unanswered.get(position) ?? {};
       this.unanswered.delete(position);
       await this.sink.room();
-      await this.applyWhenReady({ position, input, decoded: this.applier.decode(input), settle, delays });
+      await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decode(input, position));
     }
     this.applied = Math.max(this.applied, until);
   }
@@ -207,9 +241,35 @@ export class Sequencer {
     return copyOf !== undefined && copyOf > this.startedAt && !this.copies.has(position);
   }
 
+  private async applyOrMend(entry: Waiting, decode: () => Decoded, tries = 0): Promise<void> {
+    try {
+      await this.applyWhenReady({ ...entry, decoded: attempt(decode) });
+    } catch (error) {
+      await this.mend(entry, toFailure(error).cause, tries + 1);
+    }
+  }
+
+  /** What it was decoded to may be half used up, so it is decoded again. */
+  private async mend(entry: Waiting, cause: unknown, tries = 1): Promise<void> {
+    const { position, input } = entry;
+    const instead = await this.hooks.onFailed({ position, input, cause, tries });
+    if (instead === null) await this.applyOrMend(entry, () => this.applier.decode(input, position), tries);
+    else this.finish(entry, instead);
+  }
+
+  private prepare({ input, decoded }: Entry): Promise<void> | null {
+    const waiting = attempt(() => this.applier.prepare(input, decoded));
+    if (waiting === null) return null;
+    const told = waiting.catch((cause) => {
+      throw new ApplyFailure(cause);
+    });
+    told.catch(ignore);
+    return told;
+  }
+
   private async applyWhenReady(entry: Entry): Promise<void> {
     for (;;) {
-      const waiting = this.applier.prepare(entry.input, entry.decoded);
+      const waiting = this.prepare(entry);
       if (waiting === null) {
         this.applyNow(entry);
         return;
@@ -238,16 +298,22 @@ export class Sequencer {
   }
 
   private applyNow(entry: Entry): void {
-    const { position, input } = entry;
+    const { position, input, decoded } = entry;
     assert(position > this.applied, "records are applied once, in the order of the journal");
-    const applied = this.applier.apply(position, input, entry.decoded);
+    this.finish(
+      entry,
+      attempt(() => this.applier.apply(position, input, decoded)),
+    );
+  }
+
+  private finish({ position, input, settle }: Waiting, applied: Applied): void {
     this.applied = position;
     this.copies.delete(position);
     const batch = toBatch(position, applied);
     this.sink.add(batch);
     this.hooks.onApplied({ position, input, applied, batch });
     const { accepted, duplicates, faults } = applied;
-    entry.settle({ position, accepted, duplicates, faults });
+    settle({ position, accepted, duplicates, faults });
   }
 }
 

@@ -1,7 +1,8 @@
 // Records whose application fails. Everything accepted is in the journal and is applied again at every start, so one
-// record that throws, or that takes the process with it, would stop the server for good. It is tried a few times, each in
-// a process or at least a state of its own, then set aside with its bytes: `set-aside/<position>.record` in the data
-// folder, as a durable file, with the reason beside it. Renamed to `<position>.retry` it is submitted again at the next start.
+// record that throws, or that takes the process with it, would stop the server for good. It is tried twice, each time with
+// a state of its own, then set aside with its bytes: `set-aside/<position>.record` in the data folder, as a durable file,
+// with the reason beside it. What is applied in its place is a fault that tells of it. Renamed to `<position>.retry` it is
+// submitted again at the next start.
 //
 // A process that dies cannot say why. So while the journal is replayed, `applying` holds the position that is in hand;
 // a position that is found there again and again is the one that kills.
@@ -20,11 +21,17 @@ import {
 import { join } from "node:path";
 import { readDurable, writeDurably } from "#base/durable-file.ts";
 import type { Files } from "#base/files.ts";
-import { decodeInput, type Input } from "./input.ts";
-import type { Applier, InputLog } from "./sequencer.ts";
+import type { Fault } from "#model/fault.ts";
+import type { Applied } from "./applied.ts";
+import { decodeInput, encodeInput, type Input } from "./input.ts";
+import type { Decoded } from "./input-kind.ts";
+import { keepFault } from "./refused.ts";
+import type { Applier, FailedInput, InputLog } from "./sequencer.ts";
 
 /** How often a record may fail before it is set aside. */
-const triesMax = 2;
+export const triesMax = 2;
+/** The beginning of a record that its fault shows; the file has all of it. */
+const shownBytesMax = 4096;
 const noteBytes = 96;
 
 interface Suspect {
@@ -41,6 +48,13 @@ export interface AsideRecord {
   readonly at: string;
 }
 
+export interface SetAsideOptions {
+  readonly files: Files;
+  /** Null for what the server itself puts into the journal. */
+  protocolOf(input: Input): string | null;
+  onTrouble(message: string, cause: unknown): void;
+}
+
 const unknownRecord = { reason: "", tries: 0, bytes: 0, at: "" };
 
 const nobody: Suspect = { position: -1, tries: 0, reason: "" };
@@ -53,13 +67,13 @@ export class SetAside {
   private suspect: Suspect;
   /** Open while the journal is replayed at the start. */
   private note: number | null = null;
-  /** What is being read back from the journal. */
-  private replaying = -1;
+  private readonly protocolOf: (input: Input) => string | null;
 
-  constructor(dataDir: string, files: Files, onTrouble: (message: string, cause: unknown) => void) {
+  constructor(dataDir: string, { files, protocolOf, onTrouble }: SetAsideOptions) {
     this.folder = join(dataDir, "set-aside");
     this.notePath = join(dataDir, "applying");
     this.files = files;
+    this.protocolOf = protocolOf;
     this.onTrouble = onTrouble;
     this.suspect = readSuspect(this.notePath);
   }
@@ -79,15 +93,20 @@ export class SetAside {
     ];
   }
 
-  /** The journal without what is set aside. */
+  /** The journal; a record that kills is set aside when it is read. */
   log(log: InputLog): InputLog {
     const read = (from: number): AsyncIterable<{ position: number; payload: Uint8Array }> => this.replay(log, from);
     return { append: (parts) => log.append(parts), replay: read };
   }
 
+  /** The applier; for a record that is set aside only its fault is applied. */
   applier(applier: Applier): Applier {
     return {
-      decode: (input) => this.watch(this.replaying, () => applier.decode(input)),
+      decode: (input, position) => {
+        if (position === undefined) return applier.decode(input);
+        if (this.isAside(position)) return this.standIn(input);
+        return this.watch(position, () => applier.decode(input, position));
+      },
       prepare: (input, decoded) => applier.prepare(input, decoded),
       apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
     };
@@ -100,7 +119,6 @@ export class SetAside {
 
   endReplay(): void {
     this.suspect = nobody;
-    this.replaying = -1;
     if (this.note === null) return;
     closeSync(this.note);
     this.note = null;
@@ -132,7 +150,11 @@ export class SetAside {
     const path = this.pathOf(position, kind);
     const record = await readDurable(this.files, path);
     const input = record === undefined ? null : decodeInput(record);
-    if (input !== null) await take(input);
+    if (input === null) {
+      this.onTrouble(`The file of the record ${position}, which was set aside, cannot be read; it stays.`, path);
+      return;
+    }
+    await take(input);
     rmSync(path);
     rmSync(this.pathOf(position, "json"), { force: true });
   }
@@ -145,44 +167,69 @@ export class SetAside {
     }
   }
 
+  /** Makes the record durable outside the journal, and says what is applied in its place. */
+  async put({ position, input, cause, tries }: FailedInput): Promise<Applied> {
+    await this.save(position, encodeInput(input), { tries, reason: String(cause) });
+    return this.toFault(input, position);
+  }
+
+  /** The process ends because of a record, not of the record's own fault as far as it can tell. */
+  blame({ position, cause }: Pick<FailedInput, "position" | "cause">): void {
+    const tries = this.suspect.position === position ? this.suspect.tries : 0;
+    this.suspect = { position, tries: tries + 1, reason: String(cause) };
+    writeFileSync(this.notePath, format(this.suspect), { mode: 0o600 });
+  }
+
   private async *replay(log: InputLog, from: number): AsyncGenerator<{ position: number; payload: Uint8Array }> {
     for await (const record of log.replay(from)) {
       const { position, payload } = record;
-      this.replaying = position;
-      if (this.suspect.position === position && this.suspect.tries >= triesMax) await this.put(position, payload);
-      if (!this.isAside(position)) yield record;
+      const { tries } = this.suspect;
+      if (this.suspect.position === position && tries >= triesMax && !this.isAside(position))
+        await this.save(position, [payload], this.suspect);
+      yield record;
     }
-    this.replaying = -1;
   }
 
   private isAside(position: number): boolean {
     return existsSync(this.pathOf(position, "record")) || existsSync(this.pathOf(position, "retry"));
   }
 
-  private async put(position: number, payload: Uint8Array): Promise<void> {
-    const { reason, tries } = this.suspect;
+  private async save(
+    position: number,
+    record: readonly Uint8Array[],
+    { tries, reason }: Pick<Suspect, "tries" | "reason">,
+  ): Promise<void> {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const about = JSON.stringify({ position, tries, reason, bytes: payload.length, at: new Date().toISOString() });
+    const bytes = record.reduce((sum, part) => sum + part.length, 0);
+    const about = JSON.stringify({ position, tries, reason, bytes, at: new Date().toISOString() });
     writeFileSync(this.pathOf(position, "json"), about, { mode: 0o600 });
-    await writeDurably(this.files, this.pathOf(position, "record"), [payload]);
+    await writeDurably(this.files, this.pathOf(position, "record"), record);
     this.suspect = nobody;
     this.onTrouble(`Record ${position} of the journal could not be applied and is set aside.`, reason);
   }
 
+  private standIn(input: Input): Decoded {
+    return { prepare: () => null, apply: (_, __, position) => this.toFault(input, position) };
+  }
+
+  private toFault(input: Input, position: number): Applied {
+    const protocol = this.protocolOf(input);
+    const reason = this.readAbout(position).reason ?? "";
+    // What the server tells itself, such as keys, is for nobody else to read.
+    const raw = protocol === null ? new Uint8Array() : input.body.slice(0, shownBytesMax);
+    const place = { file: `set-aside/${position}.record` };
+    const fault: Fault = { code: "record_set_aside", detail: `${input.body.length} bytes: ${reason}`, place, raw };
+    return keepFault(fault, protocol ?? "", input, position);
+  }
+
   private watch<T>(position: number, work: () => T): T {
-    const isReplay = this.note !== null;
+    if (this.note === null) return work();
     const before = this.suspect.position === position ? this.suspect.tries : 0;
-    const suspect = { position, tries: before + 1, reason: "the process ended while it was applied" };
-    if (isReplay && position >= 0) this.writeNote(suspect);
+    this.writeNote({ position, tries: before + 1, reason: "" });
     try {
-      const done = work();
-      if (isReplay && position >= 0) this.writeNote(this.suspect);
-      return done;
-    } catch (cause) {
-      this.suspect = { ...suspect, reason: String(cause) };
-      // What was not journalled yet is its sender's trouble.
-      if (position >= 0) writeFileSync(this.notePath, format(this.suspect), { mode: 0o600 });
-      throw cause;
+      return work();
+    } finally {
+      this.writeNote(this.suspect);
     }
   }
 

@@ -43,6 +43,11 @@ export const faultKinds = {
     means: "A body has more records than one body may have; those after the limit were not read.",
     hint: "Send the records in several bodies.",
   },
+  record_set_aside: {
+    blast: "message",
+    means: "What was accepted could not be applied; all of it is kept aside on the server.",
+    hint: "`tributary aside` says why and tries it again, after an upgrade for example.",
+  },
   json_syntax: {
     blast: "message",
     means: "The text is not JSON.",

@@ -19,7 +19,7 @@ import { createJournal, type Journal } from "#journal/journal.ts";
 import { LiveHub } from "#live/hub.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { inputKinds } from "#protocol/protocols.ts";
+import { inputKinds, protocolOfInput } from "#protocol/protocols.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
@@ -36,6 +36,7 @@ import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
 import { LentRows } from "./lent-rows.ts";
+import { createMender } from "./mend.ts";
 import { meetStore } from "./store-meeting.ts";
 
 export interface CollectorOptions {
@@ -172,9 +173,10 @@ async function openWithStore(
     const { position, input, batch } = entry;
     lent.lend(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
-    for (const listener of listeners) listener(entry);
+    for (const listener of listeners) attemptListener(listener, entry, options);
     lent.forgotten(hub.keptFrom - 1);
-    const deleted = deletedBy(input);
+    // A deletion that was set aside deletes nothing.
+    const deleted = entry.applied.faults.length === 0 ? deletedBy(input) : null;
     if (deleted !== null)
       carryOut(collector, deleted, position, {
         isClosing,
@@ -182,11 +184,12 @@ async function openWithStore(
       });
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
-  const setAside = new SetAside(dataDir, nodeFiles, options.onTrouble);
-  const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, {
-    onApplied,
-    onFatal,
-  });
+  const { onTrouble: onRecordTrouble } = options;
+  const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: onRecordTrouble });
+  const applied = (): number => sequencer.position.applied;
+  const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: onRecordTrouble });
+  const hooks = { onApplied, onFailed, onFatal };
+  const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, hooks);
   const joined = Promise.withResolvers<void>();
   const quiet = watchForQuiet(() => sequencer.position.applied);
   const onClose = (): void => {
@@ -208,6 +211,19 @@ function openJournal(options: CollectorOptions, positionMin: number): Promise<Jo
   const { dataDir, journalBudgetBytes: budgetBytes, journalSegmentBytes: segmentBytesMax } = options;
   const sizes = { budgetBytes, ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }) };
   return createJournal({ dir: join(dataDir, "journal"), ...sizes, positionMin });
+}
+
+/** The record is applied: what only looks at it cannot stop those behind it. */
+function attemptListener(
+  listener: (applied: AppliedInput) => void,
+  entry: AppliedInput,
+  { onTrouble }: Pick<CollectorOptions, "onTrouble">,
+): void {
+  try {
+    listener(entry);
+  } catch (cause) {
+    onTrouble(`A part of the server could not follow record ${entry.position} of the journal.`, cause);
+  }
 }
 
 /** An hour's outage makes a dozen log lines, not a thousand. */
@@ -337,5 +353,8 @@ async function submitChange(
 ): Promise<Receipt> {
   const submitted = sequencer.submit(toChangeInput(changes, workspace, author));
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
-  return submitted.applied;
+  const receipt = await submitted.applied;
+  // Whoever asked for a change is told at once, not by a fault.
+  if (receipt.faults.length > 0) throw new Error(`The change could not be applied: ${receipt.faults[0]?.detail}`);
+  return receipt;
 }

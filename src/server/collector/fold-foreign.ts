@@ -72,26 +72,29 @@ async function findRelated(
 
 async function foldGroups(
   collector: Collector,
-  state: CirronWorkspace,
+  { workspace }: CirronWorkspace,
   groupKeys: ReadonlySet<string>,
   copied: readonly ForeignBatch[],
 ): Promise<void> {
-  const { store, sequencer, writer } = collector;
+  const { store, sequencer, writer, applier } = collector;
   // What is in memory of these components must be stored: they are made anew from what the store has.
   await collector.queryable(sequencer.position.applied);
+  const before = applier.state.cirron.of(workspace);
   const keys = new Set(groupKeys);
-  for (const key of [...groupKeys, ...copied.map(({ batchId }) => state.ledger.get(batchId)?.groupKey ?? "")]) {
-    const at = state.components.ofKey(key);
-    if (at !== undefined) for (const own of state.components.get(at).groupKeys) keys.add(own);
+  for (const key of [...groupKeys, ...copied.map(({ batchId }) => before.ledger.get(batchId)?.groupKey ?? "")]) {
+    const at = before.components.ofKey(key);
+    if (at !== undefined) for (const own of before.components.get(at).groupKeys) keys.add(own);
   }
   const groups = await Promise.all([...keys].map((key) => readStoredGroup(store, key)));
-  if (collector.applier.state.isLeaving(keys)) return;
+  if (applier.state.isLeaving(keys)) return;
+  // It may have begun anew meanwhile.
+  const state = applier.state.cirron.of(workspace);
   const isStale = (component: Component): boolean => component.position > writer.stored;
   const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
   // Something came meanwhile: whoever stores it is told of it again.
   if ([...resident].some((at) => isStale(state.components.get(at))))
     return foldGroups(collector, state, groupKeys, copied);
   const changes = state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
-  if (changes.length > 0) await collector.change(changes, state.workspace, "");
+  if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);
 }

@@ -92,7 +92,8 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     for (const news of toWorkerNews(entry.parts, input.workspace, runOf)) control.observe(news);
     control.fold(toSteps(entry));
   };
-  const hooks = { onApplied, onFatal: (cause: unknown) => Promise.reject(cause) };
+  const onFatal = (cause: unknown) => Promise.reject(cause);
+  const hooks = { onApplied, onFatal, onFailed: ({ cause }: { cause: unknown }) => Promise.reject(cause) };
   const start = { applied: 0, durable: journal.state().nextPosition - 1 };
   const sequencer = new Sequencer(journal, room, applier, start, hooks);
   await sequencer.recover();

@@ -27,6 +27,7 @@ export function IntegrityView() {
         {run.protocols.some((name) => hasTrait(name, "pipelines")) ? <Completeness /> : null}
         <NonFinite />
         <Faults />
+        <SetAside />
       </div>
     </div>
   );
@@ -232,6 +233,25 @@ function Faults() {
           )
         }
       </Answer>
+    </section>
+  );
+}
+
+/** Nobody can say whose they are before they are applied. */
+function SetAside() {
+  const faults = useApi("faults", { query: { limit: 100, code: ["record_set_aside"] } });
+  const found = faults.data?.faults ?? [];
+  if (found.length === 0) return null;
+  return (
+    <section className="panel" aria-label="Set aside">
+      <header className="panel-head">
+        <h2>set aside</h2>
+      </header>
+      <p className="panel-body muted">
+        The server accepted these records of the workspace and could not apply them when they came. They may belong to
+        this run.
+      </p>
+      <FaultList faults={found} />
     </section>
   );
 }

@@ -1,0 +1,88 @@
+// What a collector does about a record that cannot be applied. The state may be half changed by it, so it begins anew
+// from the store, as a start does, once all that was applied before is stored. The record is then tried once more, in
+// case the state was what was wrong, and set aside if it fails again. Senders notice nothing but that answers which
+// wait for application take longer: what is accepted meanwhile waits in the journal.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Applied } from "#intake/applied.ts";
+import type { ProtocolApplier } from "#intake/applier.ts";
+import type { FailedInput } from "#intake/sequencer.ts";
+import { type SetAside, triesMax } from "#intake/set-aside.ts";
+import { type OutageKind, StoreOutage } from "#store/outage.ts";
+import { readJoins } from "#store/reader/joins.ts";
+import type { Store } from "#store/store.ts";
+import type { StoreWriter } from "#store/writer/writer.ts";
+import { untilDone } from "./intake-store.ts";
+import { readOutline } from "./outline.ts";
+
+export interface MenderParts {
+  readonly store: Store;
+  readonly applier: ProtocolApplier;
+  readonly writer: StoreWriter;
+  readonly setAside: SetAside;
+  /** The last position that was applied. */
+  applied(): number;
+  isClosing(): boolean;
+  onTrouble(message: string, cause: unknown): void;
+}
+
+/** Limits that the question for this one record met. Any other outage would fail the records behind it as well. */
+const ownLimits: ReadonlySet<OutageKind> = new Set(["too_large", "timeout"]);
+/** The state is filled again after this, so that a few failures in a row cost one look through the store. */
+const warmDelayMs = 1000;
+const retryMs = 1000;
+
+export function createMender(parts: MenderParts): (failed: FailedInput) => Promise<Applied | null> {
+  const { store, applier, writer, setAside, isClosing, onTrouble } = parts;
+  const warmAgain = createWarmer(parts);
+  return async (failed) => {
+    const { position, cause, tries } = failed;
+    if (isClosing()) throw cause;
+    if (cause instanceof StoreOutage && !ownLimits.has(cause.kind)) {
+      setAside.blame(failed);
+      throw cause;
+    }
+    onTrouble(`Record ${position} of the journal could not be applied (attempt ${tries} of ${triesMax}).`, cause);
+    await writer.storedUpTo(parts.applied());
+    applier.renew(await untilDone(() => readJoins(store), isClosing));
+    warmAgain();
+    return tries < triesMax ? null : putAside(parts, failed);
+  };
+}
+
+/** A disk that is full gets room again; until then everything waits in the journal. */
+async function putAside({ setAside, isClosing, onTrouble }: MenderParts, failed: FailedInput): Promise<Applied> {
+  for (;;) {
+    try {
+      return await setAside.put(failed);
+    } catch (cause) {
+      if (isClosing()) throw cause;
+      onTrouble("A record could not be set aside; it is tried again.", cause);
+      await sleep(retryMs, undefined, { ref: false });
+    }
+  }
+}
+
+/** Fills the state with an outline of the store in the background, one at a time, until the newest state has one. */
+function createWarmer({ store, applier, isClosing, onTrouble }: MenderParts): () => void {
+  let isRunning = false;
+  const run = async (): Promise<void> => {
+    for (let warmed: unknown = null; warmed !== applier.state && !isClosing(); ) {
+      await sleep(warmDelayMs, undefined, { ref: false });
+      const { state } = applier;
+      state.warm(await readOutline(store));
+      warmed = state;
+    }
+  };
+  return () => {
+    if (isRunning) return;
+    isRunning = true;
+    run()
+      .catch((cause) => {
+        if (!isClosing()) onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+      })
+      .finally(() => {
+        isRunning = false;
+      });
+  };
+}

@@ -1,0 +1,149 @@
+// Records that cannot be applied, among good ones of all protocols, in a server that works: they are set aside, everything
+// else is stored exactly once, and the state that they half changed is as if they had never come.
+
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Input } from "#intake/input.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { toBatchText } from "../support/cirron-batch.ts";
+import { toFrame } from "../support/frames.ts";
+
+let walk: TestApp;
+beforeEach(async () => {
+  walk = await createTestApp();
+}, 60_000);
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await walk.remove();
+});
+
+const octets = { "content-type": "application/octet-stream" };
+
+/** A fault of ours that shows only after the record has changed the state, at every try. */
+function breakAt(isPoison: (body: string) => boolean): void {
+  const { applier } = walk.app.collector;
+  const apply = applier.apply.bind(applier);
+  vi.spyOn(applier, "apply").mockImplementation((position, input: Input, decoded) => {
+    const applied = apply(position, input, decoded);
+    if (isPoison(Buffer.from(input.body).toString("latin1"))) throw new RangeError("a bug of ours");
+    return applied;
+  });
+}
+
+function metrics(seqs: readonly number[], key = "loss"): Buffer {
+  const payload = (seq: number) => ({ run_id: "r", key, value: seq, step: seq });
+  return Buffer.concat(
+    seqs.map((seq) => toFrame({ type: "metric", seq, ts: 1000 + seq, wid: "w0", payload: payload(seq) })),
+  );
+}
+
+const sendFrames = (body: Buffer) => walk.post("/v1/xtrack?wait=1", body, octets);
+const sendBatch = (body: string) => walk.post("/v1/traces?wait=1", body);
+const poisonLine = '{"record_type":"poison"}';
+
+async function values(sql: string): Promise<unknown[]> {
+  const rows = await walk.app.collector.store.query<{ v: unknown }>({ sql });
+  return rows.map(({ v }) => v);
+}
+
+const storedSeqs = () =>
+  values("SELECT toString(seq) AS v FROM tributary.metrics WHERE source = 'xtrack' ORDER BY seq");
+const storedSpans = () => values("SELECT name AS v FROM tributary.spans ORDER BY name");
+
+async function sendAmongGoodOnes(): Promise<number[]> {
+  const span = (id: string, parent: string | null, name: string, at: number) => ({ id, parent, name, at });
+  const lines = readFileSync(new URL("../fixtures/semantiva/plain_file/trace.ser.jsonl", import.meta.url), "utf8");
+  const answers = await Promise.all([
+    sendFrames(metrics([1, 2, 3])),
+    sendBatch(toBatchText("b1", [span("root", null, "root", 1)])),
+    sendFrames(metrics([4, 5], "poison")),
+    walk.post("/v1/trace-stream?wait=1", lines),
+    sendBatch(toBatchText("b2", [span("bad", "root", "poison", 2)])),
+    sendFrames(metrics([6, 7])),
+    walk.post("/v1/trace-stream?wait=1", `${poisonLine}\n`),
+    sendBatch(toBatchText("b3", [span("child", "root", "child", 3)])),
+    sendFrames(metrics([1, 2, 3])),
+  ]);
+  return answers.map(({ status }) => status);
+}
+
+test("a record that throws is set aside and tells so, and the server goes on with all others", async () => {
+  breakAt((body) => body.includes("poison"));
+  expect(await sendAmongGoodOnes()).toEqual(Array(9).fill(202));
+  expect(await storedSeqs()).toEqual(["1", "2", "3", "6", "7"]);
+  expect(await storedSpans()).toEqual(["child", "root"]);
+  const [lines] = await values("SELECT toUInt32(count()) AS v FROM tributary.events WHERE protocol = 'semantiva'");
+  const [distinct] = await values(
+    "SELECT toUInt32(uniqExact(event_id)) AS v FROM tributary.events WHERE protocol = 'semantiva'",
+  );
+  expect(lines).toBe(distinct);
+  expect(lines).toBeGreaterThan(1);
+
+  const ready = await walk.get("/readyz?drained=1");
+  expect(ready).toMatchObject({ status: 200, body: { ready: true, problems: [] } });
+  expect((ready.body as { degraded: string[] }).degraded[0]).toContain("3 accepted records could not be applied");
+  const { body } = await walk.get("/api/v1/set-aside");
+  expect(body).toMatchObject({ records: Array(3).fill({ tries: 2, reason: "RangeError: a bug of ours" }) });
+  const told = (await walk.get("/api/v1/faults?code=record_set_aside")).body as { faults: { protocol: string }[] };
+  expect(told.faults.map(({ protocol }) => protocol).sort()).toEqual(["cirron", "semantiva", "xtrack"]);
+  const text = await (await fetch(`${walk.app.url}/metrics`)).text();
+  expect(text).toContain("tributary_set_aside_records 3");
+});
+
+test("what is set aside is new when it is tried again, because nothing of it stayed in memory", async () => {
+  breakAt((body) => body.includes("poison"));
+  await sendAmongGoodOnes();
+  vi.restoreAllMocks();
+  const retried = await walk.post("/api/v1/set-aside/retry", "{}");
+  expect(retried).toMatchObject({ status: 200, body: { tried: 3, left: 0 } });
+  await walk.get("/readyz?drained=1");
+  expect(await storedSeqs()).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
+  expect(await storedSpans()).toEqual(["child", "poison", "root"]);
+  const [runs] = await values(
+    "SELECT toUInt32(uniqExact(run_id)) AS v FROM tributary.groups FINAL WHERE protocol = 'cirron'",
+  );
+  expect(runs).toBe(1);
+  expect((await sendFrames(metrics([4, 5]))).body).toMatchObject({ accepted: 0, duplicates: 2 });
+});
+
+test("a restart neither tries what is set aside nor loses what came behind it", async () => {
+  breakAt((body) => body.includes("poison"));
+  await sendAmongGoodOnes();
+  vi.restoreAllMocks();
+  await walk.reopen();
+  await walk.get("/readyz?drained=1");
+  expect(await storedSeqs()).toEqual(["1", "2", "3", "6", "7"]);
+  expect(walk.app.collector.setAside.list()).toHaveLength(3);
+  expect((await sendFrames(metrics([6, 7, 8]))).body).toMatchObject({ accepted: 1, duplicates: 2 });
+});
+
+test("a record that fails once, for the state it met, is applied at the second try", async () => {
+  let left = 1;
+  breakAt((body) => body.includes("poison") && left-- > 0);
+  expect((await sendFrames(metrics([1, 2], "poison"))).body).toMatchObject({ accepted: 2, duplicates: 0 });
+  expect(await storedSeqs()).toEqual(["1", "2"]);
+  expect(walk.app.collector.setAside.list()).toEqual([]);
+});
+
+test("whoever asks for a change that cannot be applied is told, and the server goes on", async () => {
+  breakAt((body) => body.includes("poison"));
+  await sendFrames(metrics([1]));
+  const edit = (notes: string) =>
+    fetch(`${walk.app.url}/api/v1/runs/r`, {
+      method: "PATCH",
+      body: JSON.stringify({ notes }),
+      headers: { "content-type": "application/json" },
+    });
+  expect((await edit("poison")).status).toBe(500);
+  expect((await edit("fine")).status).toBe(200);
+  const told = (await walk.get("/api/v1/faults?code=record_set_aside")).body as { faults: { raw_bytes: number }[] };
+  expect(told.faults).toMatchObject([{ raw_bytes: 0 }]);
+});
+
+test("a listener that throws stops neither the record nor those behind it", async () => {
+  walk.app.collector.onApplied(() => {
+    throw new Error("cannot follow");
+  });
+  expect((await sendFrames(metrics([1, 2]))).status).toBe(202);
+  expect(await storedSeqs()).toEqual(["1", "2"]);
+});
