@@ -42,22 +42,23 @@ type TrackAt = (row: number) => TrackSink | undefined;
 
 function feedMetrics(rows: Rows<"metrics">, trackAt: TrackAt, { isWatched, receivedNs }: FeedPorts): void {
   const watched = rows.key.keys.map(isWatched);
-  // Of a metric that no rule looks at, the last point still says which step the run is at.
-  const lastOf = new Int32Array(rows.key.keys.length).fill(-1);
-  const { codes } = rows.key;
+  // Of a metric that no rule looks at, the last point of each run still says which step that is at.
+  const lastOf: number[] = [];
+  const { codes, keys } = rows.key;
   for (let row = 0; row < rows.key.length; row++) {
     const code = codes[row] as number;
-    if (watched[code] !== true) lastOf[code] = row;
+    if (watched[code] !== true) lastOf[(rows.group_key.codes[row] as number) * keys.length + code] = row;
     else if (!rows.value.isNull(row)) {
       const track = trackAt(row);
       if (track !== undefined) track.addPoint(pointAt(rows, row), receivedNs);
     }
   }
-  for (const row of lastOf) {
-    if (row < 0 || rows.step.isNull(row)) continue;
+  // Not every run has every key, and `forEach` passes over what is not there.
+  lastOf.forEach((row) => {
+    if (rows.step.isNull(row)) return;
     const step = rows.step.inner.at(row);
     trackAt(row)?.addStep({ worker: rows.worker.at(row), step, tsNs: rows.ts_ns.at(row), tookNs: null }, receivedNs);
-  }
+  });
 }
 
 function pointAt(rows: Rows<"metrics">, row: number) {

@@ -2,11 +2,13 @@
 
 import { stepSpan, waitSpans } from "#judge/names.ts";
 import type { RunTrack } from "#judge/track.ts";
-import { readCheckpointTimes, streamTrackPoints, streamTrackSpans } from "#store/reader/track.ts";
+import { readCheckpoints, streamTrackPoints, streamTrackSpans } from "#store/reader/track.ts";
 import type { Store } from "#store/store.ts";
 
 interface Replayed {
   readonly tsNs: bigint;
+  /** Whose it is. */
+  readonly group: string;
   give(track: RunTrack): void;
 }
 
@@ -14,14 +16,14 @@ export interface ReplayRange {
   readonly groups: readonly string[];
   /** A regular expression. */
   readonly keys: string;
-  /** Of each series, only its last points; null for all. */
+  /** Of each series of a group, only its last points; null for all. */
   readonly last: number | null;
 }
 
-/** A run of more points is tried on the first of them. */
+/** A run of more points is tried on the first of them; the last ones of some runs are fewer. */
 const pointsMax = 1_000_000;
 
-/** In order of time. The caller gives each to a memory of the run. */
+/** In order of time, of the groups of one run or of several. The caller gives each to a memory of its run. */
 export async function* replayRun(store: Store, range: ReplayRange): AsyncGenerator<Replayed> {
   const limited = { ...range, limit: pointsMax };
   const sources = [replayPoints(store, limited), replaySpans(store, limited), replayCheckpoints(store, range.groups)];
@@ -29,16 +31,17 @@ export async function* replayRun(store: Store, range: ReplayRange): AsyncGenerat
 }
 
 async function* replayPoints(store: Store, range: ReplayRange & { readonly limit: number }): AsyncGenerator<Replayed> {
-  for await (const { ts_ns, ...point } of streamTrackPoints(store, range))
-    yield { tsNs: ts_ns, give: (track) => track.addPoint({ ...point, tsNs: ts_ns }, ts_ns) };
+  for await (const { group_key: group, ts_ns, ...point } of streamTrackPoints(store, range))
+    yield { tsNs: ts_ns, group, give: (track) => track.addPoint({ ...point, tsNs: ts_ns }, ts_ns) };
 }
 
 async function* replaySpans(store: Store, range: ReplayRange & { readonly limit: number }): AsyncGenerator<Replayed> {
   for await (const row of streamTrackSpans(store, range, { step: stepSpan, waits: `(?i)${waitSpans}` })) {
-    const { worker, name, index: step, end_ns: tsNs } = row;
+    const { group_key: group, worker, name, index: step, end_ns: tsNs } = row;
     const tookNs = Number(tsNs - row.start_ns);
     yield {
       tsNs,
+      group,
       give(track) {
         if (name !== stepSpan) track.addWait(worker, tookNs);
         else if (step !== null) track.addStep({ worker, step, tsNs, tookNs }, tsNs);
@@ -48,8 +51,8 @@ async function* replaySpans(store: Store, range: ReplayRange & { readonly limit:
 }
 
 async function* replayCheckpoints(store: Store, groups: readonly string[]): AsyncGenerator<Replayed> {
-  for (const tsNs of await readCheckpointTimes(store, groups))
-    yield { tsNs, give: (track) => track.addCheckpoint(tsNs) };
+  for (const { group_key: group, ts_ns: tsNs } of await readCheckpoints(store, groups))
+    yield { tsNs, group, give: (track) => track.addCheckpoint(tsNs) };
 }
 
 async function* merge(sources: readonly AsyncGenerator<Replayed>[]): AsyncGenerator<Replayed> {

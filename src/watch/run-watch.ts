@@ -1,6 +1,7 @@
 // One run that is watched: what is remembered of it, and what rules have seen of it. What a run sent before it was
 // watched is read from the store; meanwhile what comes is kept in order.
 
+import assert from "node:assert/strict";
 import { RunTrack, type TrackPoint, type TrackStep } from "#judge/track.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
@@ -20,6 +21,8 @@ const waitingMax = 20_000;
 /** Of each series: as many as rules look back. */
 const rememberedPoints = 600;
 const firingsMax = 1000;
+/** Runs that are read together. */
+const runsAtOnce = 64;
 
 /** Keeps what comes until the rest is known. Beyond its bound the oldest go: they are stored by then. */
 class Waiting implements TrackSink {
@@ -79,18 +82,31 @@ export class RunWatch {
     return this.waiting ?? this.track;
   }
 
-  /** Reads what the store knows, the first time. */
-  async remember(sources: Sources, groups: readonly string[], keys: string, nowNs: bigint): Promise<RunTrack> {
+  /** Whether what it sent before it was watched is known. */
+  get isRemembered(): boolean {
+    return this.waiting === null;
+  }
+
+  /** What is known of it, once it is remembered. */
+  get remembered(): RunTrack {
+    assert(this.waiting === null, "a run is remembered before it is looked at");
+    return this.track;
+  }
+
+  /** Something that the store knows, in order of time. */
+  recall(give: (track: RunTrack) => void): void {
+    if (this.waiting !== null) give(this.track);
+  }
+
+  /** The store knows no more; from now on it remembers by itself. */
+  settle(nowNs: bigint): void {
     const { waiting, track } = this;
-    if (waiting === null) return track;
-    for await (const { give } of replayRun(sources.store, { groups, keys, last: rememberedPoints })) give(track);
-    await this.readFirings(sources);
+    if (waiting === null) return;
     track.looked();
     // Replayed steps have the run's own times; how long it has been silent counts from now on.
     if (track.steppedNs !== 0n) track.steppedNs = nowNs;
     waiting.giveTo(track);
     this.waiting = null;
-    return track;
   }
 
   /** What was seen of it before, here or by another collector. */
@@ -112,5 +128,34 @@ export class RunWatch {
       firing.rule,
       known.sort((a, b) => Number(b.firedNs - a.firedNs)),
     );
+  }
+}
+
+export interface LookedAt {
+  readonly run: RunWatch;
+  readonly groups: readonly string[];
+}
+
+/**
+ * Reads what the store knows of runs of one workspace that are looked at for the first time: a few questions for many of
+ * them, since a fleet that starts brings a thousand at once, and the engine takes milliseconds for any question.
+ */
+export async function rememberRuns(
+  { store }: Pick<Sources, "store">,
+  looked: readonly LookedAt[],
+  keys: string,
+  nowNs: bigint,
+): Promise<void> {
+  const fresh = looked.filter(({ run }) => !run.isRemembered);
+  for (let at = 0; at < fresh.length; at += runsAtOnce) {
+    const some = fresh.slice(at, at + runsAtOnce);
+    const runOfGroup = new Map(some.flatMap(({ run, groups }) => groups.map((group) => [group, run] as const)));
+    const range = { groups: [...runOfGroup.keys()], keys, last: rememberedPoints };
+    for await (const { group, give } of replayRun(store, range)) runOfGroup.get(group)?.recall(give);
+    const runs = new Map(some.map(({ run }) => [run.runId, run]));
+    const [{ run: first }] = some as [LookedAt];
+    const filter = { workspace: first.workspace, runs: [...runs.keys()], rule: null, limit: firingsMax * runs.size };
+    for (const row of await readFirings(store, filter)) runs.get(row.run_id)?.note(fromFiringRow(row));
+    for (const { run } of some) run.settle(nowNs);
   }
 }

@@ -14,7 +14,7 @@ import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
-import { RunWatch } from "./run-watch.ts";
+import { type LookedAt, RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
 import { toWatchedTest, watchedKeys } from "./watched-keys.ts";
 
@@ -182,6 +182,12 @@ export class Watcher {
       run.lookedNs = nowNs;
     }
     const seen = await this.see(workspace, runs, rules);
+    const known = runs.flatMap((run): LookedAt[] => {
+      const sight = seen.get(run.runId);
+      return sight === undefined ? [] : [{ run, groups: sight.groups }];
+    });
+    const keys = watchedKeys(rules.map(({ rule }) => rule));
+    await rememberRuns(this.ports.sources, known, keys, this.ports.nowNs());
     for (const run of runs) {
       const sight = seen.get(run.runId);
       if (sight === undefined) {
@@ -213,8 +219,7 @@ export class Watcher {
   private async lookAtRun(run: RunWatch, rules: readonly WatchedRule[], sight: TableSight): Promise<void> {
     const nowNs = this.ports.nowNs();
     const { isConnected } = this.ports.head();
-    const keys = watchedKeys(rules.map(({ rule }) => rule));
-    const track = await run.remember(this.ports.sources, sight.groups, keys, nowNs);
+    const track = run.remembered;
     const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
     for (const watched of rules) {
       const { rule, sinceNs } = watched;

@@ -1,16 +1,24 @@
-// What rules remember of a run, read back from the store: the last points of each series, or all of a run to try a rule.
+// What rules remember of runs, read back from the store: the last points of each series, or all of a run to try a rule.
 
 import type { Store } from "#store/store.ts";
 import { big, float, nullable, readRows, streamRows, text } from "./native-rows.ts";
 
 const mine = "group_key IN {groups:Array(String)}";
-const pointRow = { key: text, phase: text, worker: text, step: nullable(big), ts_ns: big, value: float };
+const pointRow = {
+  group_key: text,
+  key: text,
+  phase: text,
+  worker: text,
+  step: nullable(big),
+  ts_ns: big,
+  value: float,
+};
 
 export interface TrackRange {
   readonly groups: readonly string[];
   /** A regular expression that keys match. */
   readonly keys: string;
-  /** Of each series, only its last points; null for all. */
+  /** Of each series of a group, only its last points; null for all. */
   readonly last: number | null;
   readonly limit: number;
 }
@@ -18,16 +26,17 @@ export interface TrackRange {
 /** In order of time. */
 export function streamTrackPoints(store: Store, { groups, keys, last, limit }: TrackRange) {
   const columns =
-    "toString(key) AS key, toString(phase) AS phase, toString(worker) AS worker, step, ts_ns, assumeNotNull(m.value) AS value, seq, entry";
+    "toString(group_key) AS group_key, toString(key) AS key, toString(phase) AS phase, toString(worker) AS worker, step, ts_ns, assumeNotNull(m.value) AS value, seq, entry";
   const points = `SELECT ${columns} FROM ${store.database}.metrics AS m WHERE ${mine} AND isNotNull(m.value) AND match(m.key, {keys:String})`;
-  const some = last === null ? points : `${points} ORDER BY ts_ns DESC LIMIT {last:UInt32} BY key, phase, worker`;
+  const some =
+    last === null ? points : `${points} ORDER BY ts_ns DESC LIMIT {last:UInt32} BY group_key, key, phase, worker`;
   return streamRows(store, pointRow, {
-    sql: `SELECT key, phase, worker, step, ts_ns, value FROM (${some}) ORDER BY ts_ns, seq, entry LIMIT {limit:UInt32}`,
+    sql: `SELECT group_key, key, phase, worker, step, ts_ns, value FROM (${some}) ORDER BY ts_ns, seq, entry LIMIT {limit:UInt32}`,
     params: { groups, keys, limit, ...(last === null ? {} : { last }) },
   });
 }
 
-const spanRow = { worker: text, name: text, index: nullable(big), start_ns: big, end_ns: big };
+const spanRow = { group_key: text, worker: text, name: text, index: nullable(big), start_ns: big, end_ns: big };
 
 /** Steps and waiting inside them, in the order in which they ended. */
 export function streamTrackSpans(
@@ -35,16 +44,18 @@ export function streamTrackSpans(
   { groups, last, limit }: Omit<TrackRange, "keys">,
   { step, waits }: { readonly step: string; readonly waits: string },
 ) {
-  const spans = `SELECT toString(rank) AS worker, toString(name) AS name, index, start_ns, end_ns FROM ${store.database}.spans
+  const spans = `SELECT toString(group_key) AS group_key, toString(rank) AS worker, toString(name) AS name, index, start_ns, end_ns FROM ${store.database}.spans
     WHERE ${mine} AND (name = {step:String} OR match(name, {waits:String}))`;
-  const some = last === null ? spans : `${spans} ORDER BY end_ns DESC LIMIT {last:UInt32} BY worker, name`;
+  const some = last === null ? spans : `${spans} ORDER BY end_ns DESC LIMIT {last:UInt32} BY group_key, worker, name`;
   return streamRows(store, spanRow, {
     sql: `SELECT * FROM (${some}) ORDER BY end_ns, start_ns DESC LIMIT {limit:UInt32}`,
     params: { groups, step, waits, limit, ...(last === null ? {} : { last }) },
   });
 }
 
-export async function readCheckpointTimes(store: Store, groups: readonly string[]): Promise<bigint[]> {
-  const sql = `SELECT ts_ns FROM ${store.database}.events WHERE ${mine} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000`;
-  return (await readRows(store, { ts_ns: big }, { sql, params: { groups } })).map(({ ts_ns }) => ts_ns);
+/** In order of time. */
+export function readCheckpoints(store: Store, groups: readonly string[]) {
+  const sql = `SELECT toString(group_key) AS group_key, ts_ns FROM ${store.database}.events
+    WHERE ${mine} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000 BY group_key`;
+  return readRows(store, { group_key: text, ts_ns: big }, { sql, params: { groups } });
 }

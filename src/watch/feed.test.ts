@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { TrackStep } from "#judge/track.ts";
+import { createRows } from "#model/tables.ts";
+import { feedParts } from "./feed.ts";
+import type { TrackSink } from "./run-watch.ts";
+
+function recorder(): TrackSink & { readonly steps: bigint[] } {
+  const ignore = () => undefined;
+  const steps: bigint[] = [];
+  const addStep = ({ step }: TrackStep) => steps.push(step);
+  return { heardNs: 0n, steps, addStep, addPoint: ignore, addWait: ignore, addCheckpoint: ignore };
+}
+
+it("tells each of the runs that came together which step it is at, by a metric that no rule looks at", () => {
+  const rows = createRows("metrics");
+  const points = [
+    ["run a", "speed", 1],
+    ["run b", "speed", 7],
+    ["run a", "speed", 2],
+    ["run b", "memory", 8],
+  ] as const;
+  for (const [group, key, step] of points) {
+    rows.group_key.push(group);
+    rows.key.push(key);
+    rows.worker.push("w");
+    rows.step.present().pushNumber(step);
+    rows.ts_ns.pushNumber(step);
+    rows.value.present().push(1);
+  }
+  const tracks = new Map([
+    ["run a", recorder()],
+    ["run b", recorder()],
+  ]);
+  const ports = { trackOf: (key: string) => tracks.get(key), isWatched: () => false, receivedNs: 5n };
+  feedParts([{ table: "metrics", rows, dropped: null }], ports);
+  expect(tracks.get("run a")?.steps).toEqual([2n]);
+  expect(tracks.get("run b")?.steps).toEqual([7n, 8n]);
+  expect([...tracks.values()].map(({ heardNs }) => heardNs)).toEqual([5n, 5n]);
+});
