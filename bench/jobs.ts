@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createMetricFrames, firstNumber, toFrame } from "./support/metric-frames.ts";
 import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
 
 const [jobs = 1000, seconds = 15] = process.argv
@@ -16,14 +17,6 @@ const [jobs = 1000, seconds = 15] = process.argv
 const perSecond = 10;
 const tickMs = 1000 / perSecond;
 
-function frame(type: string, seq: number, payload: object): Buffer {
-  const m = { seq, ts: Date.now() * 1000, wid: "w" };
-  const text = Buffer.from(JSON.stringify({ v: 1, t: type, m, p: payload }));
-  const head = Buffer.alloc(4);
-  head.writeUInt32BE(text.length);
-  return Buffer.concat([head, text]);
-}
-
 const profileAt = process.argv.indexOf("--prof");
 const nodeFlags = profileAt < 0 ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.argv[profileAt + 1]}`];
 const server = await startServer({ nodeFlags });
@@ -31,9 +24,10 @@ const sockets: Socket[] = [];
 for (let job = 0; job < jobs; job++) {
   const socket = connect(server.xtrackPort, "127.0.0.1");
   await once(socket, "connect");
-  socket.write(frame("run_start", 1, { run_id: `job-${job}` }));
+  socket.write(toFrame("run_start", firstNumber, { run_id: `job-${job}` }));
   sockets.push(socket);
 }
+const frames = sockets.map((_, job) => createMetricFrames(`job-${job}`));
 await sleep(2000);
 await server.drained();
 
@@ -41,7 +35,7 @@ await server.drained();
 async function look(job: number, step: number, sentMs: number): Promise<number> {
   for (;;) {
     const answer = (await (await fetch(`${server.url}/api/v1/runs/job-${job}/metrics`)).json()) as Answer;
-    if (Number(answer.metrics[0]?.last_step ?? -1) >= step) return performance.now() - sentMs;
+    if (Number(answer.metrics[0]?.last_step ?? -1) >= firstNumber + step) return performance.now() - sentMs;
     await sleep(100);
   }
 }
@@ -57,8 +51,8 @@ const steps = seconds * perSecond;
 for (let step = 1; step <= steps; step++) {
   // The jobs of a tick are spread over it, as those of strangers are.
   for (let part = 0; part < 10; part++) {
-    for (let job = part; job < jobs; job += 10)
-      sockets[job]?.write(frame("metric", step + 1, { run_id: `job-${job}`, key: "loss", value: 1 / step, step }));
+    const tsUs = Date.now() * 1000;
+    for (let job = part; job < jobs; job += 10) sockets[job]?.write(frames[job]?.(step, tsUs) as Buffer);
     const dueMs = startMs + (step - 1) * tickMs + ((part + 1) * tickMs) / 10;
     await sleep(Math.max(0, dueMs - performance.now()));
   }

@@ -1,8 +1,11 @@
-// Small requests of many senders: Cirron batches of 1, 5 and 20 spans of 1,000 processes over 32 connections, gzipped as
-// the SDK does, with and without keep-alive and at half of what was reached; then Semantiva lines, one and a thousand a
-// request. A real server with its embedded engine; an answer is given when the bytes are synced.
+// Small requests of many senders: Cirron batches of 1, 5 and 20 spans of 1,000 processes over 32 connections, as the SDK
+// sends them (its headers, no blanks, gzip from 1,024 bytes on), with and without keep-alive and at half of what was reached; then
+// Semantiva lines, one and a thousand a request. A real server with its embedded engine; an answer is given when the
+// bytes are synced.
 //
-// Usage: node bench/small.ts [batches, 12000] [--save] [--prof DIR]
+// Usage: node bench/small.ts [batches, 12000] [--save] [--prof DIR] [--only WORDS]
+//
+// `--only` runs the row of this name, or those whose names contain it: `--only "Cirron, 5 a batch"`, `--only Semantiva`.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -15,6 +18,7 @@ import { type BenchServer, describeMachine, quantile, startServer, whole } from 
 const words = process.argv.slice(2);
 const [batches = 12_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
 const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
+const only = words.includes("--only") ? (words[words.indexOf("--only") + 1] ?? "") : "";
 const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
 const processes = 1000;
 const connections = 32;
@@ -23,37 +27,53 @@ const firstNs = 1_794_710_577_348_002_561n;
 const hex = (): string => randomBytes(16).toString("hex");
 const sessions = Array.from({ length: processes }, hex);
 
+/** From here on the SDK compresses. */
+const gzipBytesMin = 1024;
+
 /** The next batch of a process: its spans stand under its session. */
-function toBatch(at: number, spans: number): Buffer {
+function toBatchRequest(at: number, spans: number, isFresh: boolean): Buffer {
   const of = at % processes;
   const pid = 1000 + of;
   const rows = Array.from({ length: spans }, (_, index) => {
     const start = firstNs + BigInt(at) * 1_000_000n + BigInt(index) * 1000n;
-    return `{"id": "${hex()}", "name": "forward", "parent_id": "${sessions[of]}", "index": null, "start_ns": ${start}, "end_ns": ${start + 1_908_697n}, "cpu_ns": null, "gpu_ns": 1847551, "memory_peak_bytes": null, "thread_id": 140273923232064, "pid": ${pid}, "rank": 0, "attrs": {"mode": "train"}, "mark_ids": []}`;
+    return `{"id":"${hex()}","name":"forward","parent_id":"${sessions[of]}","index":null,"start_ns":${start},"end_ns":${start + 1_908_697n},"cpu_ns":null,"gpu_ns":1847551,"memory_peak_bytes":null,"thread_id":140273923232064,"pid":${pid},"rank":0,"attrs":{"mode":"train"},"mark_ids":[]}`;
   });
-  const head = `"schema_version": 1, "sdk_version": "0.0.0", "batch_id": "${hex()}", "created_ns": ${firstNs}`;
-  return gzipSync(`{${head}, "spans": [${rows.join(", ")}], "marks": [], "snapshots": []}`);
+  const batchId = hex();
+  const head = `"schema_version":1,"sdk_version":"0.0.0","batch_id":"${batchId}","created_ns":${firstNs}`;
+  const body = Buffer.from(`{${head},"spans":[${rows.join(",")}],"marks":[],"snapshots":[]}`);
+  const isLarge = body.length >= gzipBytesMin;
+  const headers = [
+    ...["User-Agent: python-requests/2.32.3", "Accept-Encoding: gzip, deflate", "Accept: */*"],
+    ...["Authorization: Bearer bench", "Content-Type: application/json"],
+    ...["X-Cirron-SDK-Version: 0.0.0", `X-Cirron-Batch-Id: ${batchId}`],
+    ...(isLarge ? ["Content-Encoding: gzip"] : []),
+  ];
+  return toRequest("/v1/traces", isLarge ? gzipSync(body) : body, headers, isFresh);
 }
-
-const cirronHeaders = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
 
 function cirronRequests(spans: number, count: number, isFresh = false): Buffer[] {
-  return Array.from({ length: count }, (_, at) => toRequest("/v1/traces", toBatch(at, spans), cirronHeaders, isFresh));
+  return Array.from({ length: count }, (_, at) => toBatchRequest(at, spans, isFresh));
 }
 
-const template = readFileSync(new URL("../examples/data/semantiva/sweep.trace.jsonl", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line.includes('"record_type": "ser"'));
+const runIdOf = (line: string): string => /"run_id": "([^"]*)"/.exec(line)?.[1] ?? "";
+/** The lines of each run of a real sweep: its start, its nodes, its end; those of the launch are left out. */
+const sweep = readFileSync(new URL("../examples/data/semantiva/sweep.trace.jsonl", import.meta.url), "utf8");
+const sweepRuns = [...Map.groupBy(sweep.split("\n"), runIdOf)].filter(([runId]) => runId.startsWith("run-"));
 
-/** Lines of real nodes, each in a run of its own. */
-function semantivaRequests(lines: number, count: number): Buffer[] {
-  let at = 0;
-  const line = (): string => {
-    const text = template[at++ % template.length] as string;
-    return text.replace(/"run_id": "[^"]*"/, `"run_id": "${hex()}"`);
-  };
+/** Lines of runs one after the other, each run under an id of its own. */
+function* semantivaLines(): Generator<string> {
+  for (let at = 0; ; at++) {
+    const [runId, lines] = sweepRuns[at % sweepRuns.length] as (typeof sweepRuns)[number];
+    const fresh = `run-${hex()}`;
+    for (const line of lines) yield line.replaceAll(runId, fresh);
+  }
+}
+
+function semantivaRequests(linesEach: number, count: number): Buffer[] {
+  const lines = semantivaLines();
+  const next = (): string => lines.next().value as string;
   return Array.from({ length: count }, () => {
-    const body = Buffer.from(Array.from({ length: lines }, line).join("\n"));
+    const body = Buffer.from(Array.from({ length: linesEach }, next).join("\n"));
     return toRequest("/v1/trace-stream", body, ["content-type: application/x-ndjson"]);
   });
 }
@@ -74,17 +94,19 @@ function syncTimes(folder: string): number[] {
 
 interface Row {
   readonly name: string;
-  readonly load: RawLoad;
   readonly records: number;
+  /** Made when the row's turn comes: the requests of all rows together would crowd the client. */
+  toLoad(): RawLoad;
 }
 
 async function run(row: Row): Promise<{ line: string; perSecond: number }> {
+  const load = row.toLoad();
   const server = await startServer({ nodeFlags });
   const port = Number(new URL(server.url).port);
-  const warm = cirronRequests(5, 1000, row.load.isFresh);
-  await sendRaw(port, { ...row.load, requests: warm, perSecond: 2000 });
+  const warm = cirronRequests(5, 1000, load.isFresh);
+  await sendRaw(port, { ...load, requests: warm, perSecond: 2000 });
   await server.drained();
-  const measured = await measure(server, () => sendRaw(port, row.load));
+  const measured = await measure(server, () => sendRaw(port, load));
   const { result, seconds, queryableS, serverMs, engineMs, clientMs, peaks } = measured;
   await server.close();
   const perSecond = result.sent / seconds;
@@ -116,25 +138,47 @@ async function measure(server: BenchServer, work: () => Promise<RawResult>) {
   };
 }
 
+/** Batches of five spans a second, once they were measured; until then what half of a core should take. */
+let reached = 2000;
+const cirron = (spans: number): Row => ({
+  name: `Cirron, ${spans} a batch`,
+  records: spans,
+  toLoad: () => ({ requests: cirronRequests(spans, batches), connections }),
+});
+const rows: readonly Row[] = [
+  ...[1, 5, 20].map(cirron),
+  {
+    name: "Cirron, 5 a batch, no keep-alive",
+    records: 5,
+    toLoad: () => ({ requests: cirronRequests(5, batches / 2, true), connections, isFresh: true }),
+  },
+  {
+    name: "Cirron, 5 a batch, at half of that rate",
+    records: 5,
+    toLoad: () => ({ requests: cirronRequests(5, batches / 2), connections, perSecond: reached / 2 }),
+  },
+  {
+    name: "Semantiva, 1 line a request",
+    records: 1,
+    toLoad: () => ({ requests: semantivaRequests(1, batches), connections }),
+  },
+  {
+    name: "Semantiva, 1,000 lines a request",
+    records: 1000,
+    toLoad: () => ({ requests: semantivaRequests(1000, 100), connections: 4 }),
+  },
+];
+
 const lines: string[] = [];
-let reached = 0;
-for (const spans of [1, 5, 20]) {
-  const load = { requests: cirronRequests(spans, batches), connections };
-  const { line, perSecond } = await run({ name: `Cirron, ${spans} a batch`, load, records: spans });
+const named = rows.filter(({ name }) => name === only);
+for (const row of named.length > 0 ? named : rows.filter(({ name }) => name.includes(only))) {
+  const { line, perSecond } = await run(row);
   lines.push(line);
-  if (spans === 5) reached = perSecond;
+  if (row.name === "Cirron, 5 a batch") reached = perSecond;
 }
-const fresh = { requests: cirronRequests(5, batches / 2, true), connections, isFresh: true };
-lines.push((await run({ name: "Cirron, 5 a batch, no keep-alive", load: fresh, records: 5 })).line);
-const half = { requests: cirronRequests(5, batches / 2), connections, perSecond: reached / 2 };
-const server = await startServer();
-const syncs = syncTimes(server.dataDir);
-await server.close();
-lines.push((await run({ name: "Cirron, 5 a batch, at half of that rate", load: half, records: 5 })).line);
-const single = { requests: semantivaRequests(1, batches), connections };
-lines.push((await run({ name: "Semantiva, 1 line a request", load: single, records: 1 })).line);
-const many = { requests: semantivaRequests(1000, 100), connections: 4 };
-lines.push((await run({ name: "Semantiva, 1,000 lines a request", load: many, records: 1000 })).line);
+const probed = await startServer();
+const syncs = syncTimes(probed.dataDir);
+await probed.close();
 
 const page = `# Small requests
 
