@@ -5,13 +5,12 @@
 //   a login cookie         the key it names
 //   neither                from this machine while no key exists, or with `auth.loopback = open`: everything; else 401
 
-import { timingSafeEqual } from "node:crypto";
 import type { Scope } from "#api/contract/admin.ts";
 import type { RouteScope } from "#api/contract/paths.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { Sender } from "./client-address.ts";
-import { createUseNotes, findKey, hashKey } from "./keys.ts";
+import { createUseNotes, findKey, hashKey, isSameHash } from "./keys.ts";
 import type { LoggedOut } from "./logged-out.ts";
 import { findLogin, loginCookie, readCookie } from "./login.ts";
 import type { KeyStore, StoredKey } from "./ports.ts";
@@ -44,20 +43,20 @@ export interface Access {
   needsKey(sender: Sender): boolean;
 }
 
-const everyScope: readonly Scope[] = ["ingest", "read", "control", "admin"];
+const everyScope: ReadonlySet<Scope> = new Set(["ingest", "read", "control", "admin"]);
 
 export function createAccess(rules: AccessRules): Access {
   const { keys, loginSecret, loggedOut, ownerSecret, loopback, workspace } = rules;
   const noteUse = createUseNotes(keys);
+  const ownerHash = ownerSecret === "" ? null : hashKey(ownerSecret);
 
   const needsKey = ({ isLocal }: Sender) => !isLocal || (keys.list().length > 0 && loopback === "key");
 
   const toCaller = (key: StoredKey): Caller => {
     noteUse(key, Date.now());
-    const scopes = key.scopes.includes("admin") ? everyScope : key.scopes;
     return {
       workspace: key.workspace,
-      scopes: new Set(scopes),
+      scopes: key.scopes.includes("admin") ? everyScope : new Set(key.scopes),
       name: key.name,
       keyId: key.id,
       source: `key:${key.id}`,
@@ -65,17 +64,18 @@ export function createAccess(rules: AccessRules): Access {
   };
 
   const toLocal = (source: string): Caller => {
-    return { workspace, scopes: new Set(everyScope), name: "local", keyId: null, source };
+    return { workspace, scopes: everyScope, name: "local", keyId: null, source };
   };
 
   const identifyKey = (secret: string, sender: Sender): Caller | Refusal => {
     const all = keys.list();
     if (secret === "") return needsKey(sender) ? refuseMissing() : toLocal(`address:${sender.address}`);
-    const key = findKey(secret, all);
+    const sha256 = hashKey(secret);
+    const key = findKey(sha256, all);
     if (key) return toCaller(key);
-    if (sender.isLocal && ownerSecret !== "" && isEqual(secret, ownerSecret)) return toLocal("owner");
+    if (sender.isLocal && ownerHash !== null && isSameHash(sha256, ownerHash)) return toLocal("owner");
     // Clients are set up with some key or other; while there is none to compare with, it only tells them apart.
-    return all.length === 0 && sender.isLocal ? toLocal(`bearer:${hashKey(secret).slice(0, 16)}`) : refuseWrong();
+    return all.length === 0 && sender.isLocal ? toLocal(`bearer:${sha256.slice(0, 16)}`) : refuseWrong();
   };
 
   return {
@@ -93,10 +93,6 @@ export function createAccess(rules: AccessRules): Access {
       return key ? toCaller(key) : identifyKey("", sender);
     },
   };
-}
-
-function isEqual(given: string, expected: string): boolean {
-  return timingSafeEqual(Buffer.from(hashKey(given)), Buffer.from(hashKey(expected)));
 }
 
 export function mayUse(caller: Caller, scope: RouteScope): boolean {

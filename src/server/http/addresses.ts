@@ -8,8 +8,22 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 loopback.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
 
+/** Every request asks twice, and nearly always for the same few. */
+const known = new Map<string, boolean>();
+const knownMax = 1000;
+
 /** True for a loopback address; a name other than localhost is never one, whatever it resolves to. */
 export function isLoopback(host: string): boolean {
+  let isOne = known.get(host);
+  if (isOne === undefined) {
+    isOne = checkLoopback(host);
+    if (known.size >= knownMax) known.clear();
+    known.set(host, isOne);
+  }
+  return isOne;
+}
+
+function checkLoopback(host: string): boolean {
   const family = isIP(host);
   if (family === 0) return isLoopbackName(host);
   return loopback.check(host, family === 4 ? "ipv4" : "ipv6");

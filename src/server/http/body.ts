@@ -55,7 +55,10 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, sha
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
-  return unpack(await readSent(request, limits.bytesMax, share), encoding, limits, share);
+  // What came with the head is there as soon as the parser's turn is over.
+  if (!request.complete) await null;
+  const sent = readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share));
+  return unpack(sent, encoding, limits, share);
 }
 
 /** What was sent, decompressed. Throws a BodyRefusal. */
@@ -185,6 +188,17 @@ function readEncoding(request: IncomingMessage): Encoding {
     at: { part: "header", name: "content-encoding" },
     headers: { "accept-encoding": "gzip, deflate, zstd" },
   });
+}
+
+/**
+ * The body of a request that has come whole, as nearly every small one has when its turn comes: listening for its pieces
+ * and its end takes longer than to decode it. Null when it has to be listened for.
+ */
+function readWhole(request: IncomingMessage, bytesMax: number, share: Share): Uint8Array | null {
+  if (!request.complete || request.readableFlowing !== null || request.destroyed) return null;
+  const { readableLength: length } = request;
+  if (length === 0 || length > bytesMax || !share.hold(length)) return null;
+  return request.read() as Buffer;
 }
 
 /** The bytes as they are sent, never more than the limit in memory. */

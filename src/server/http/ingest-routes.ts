@@ -124,8 +124,7 @@ function send(reply: FastifyReply, { status, body, headers = {} }: Reply): unkno
 }
 
 function pick(doors: readonly ProtocolDoor[], head: RequestHead): ProtocolDoor {
-  const [first, ...others] = doors as readonly [ProtocolDoor, ...ProtocolDoor[]];
-  return [first, ...others].find((door) => door.claims?.(head) ?? true) ?? first;
+  return doors.find((door) => door.claims?.(head) ?? true) ?? (doors[0] as ProtocolDoor);
 }
 
 export function toArrival(request: FastifyRequest): Arrival {

@@ -1,6 +1,6 @@
 // API keys: 256 random bits, shown once, kept only as their SHA-256.
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { KeyStore, StoredKey } from "./ports.ts";
 
 const prefix = "trib_";
@@ -17,18 +17,20 @@ export function createKeySecret(): NewKey {
 }
 
 export function hashKey(secret: string): string {
-  return createHash("sha256").update(secret, "utf8").digest("hex");
+  return hash("sha256", secret, "hex");
 }
 
-/** Compares with every key, each in constant time, so that time tells nothing about how near a guess was. */
-export function findKey(secret: string, keys: readonly StoredKey[]): StoredKey | undefined {
-  const given = createHash("sha256").update(secret, "utf8").digest();
+/** Compares what `hashKey` made with every key, each in constant time: time tells nothing of how near a guess was. */
+export function findKey(sha256: string, keys: readonly StoredKey[]): StoredKey | undefined {
   let found: StoredKey | undefined;
-  for (const key of keys) {
-    const stored = Buffer.from(key.sha256, "hex");
-    if (stored.length === given.length && timingSafeEqual(stored, given)) found = key;
-  }
+  for (const key of keys) if (isSameHash(key.sha256, sha256)) found = key;
   return found;
+}
+
+/** In constant time. */
+export function isSameHash(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one, "latin1"), Buffer.from(other, "latin1")];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Tells the store of a key's use, at most once a minute for each key. */

@@ -7,7 +7,7 @@ import { Refusal } from "#api/refusal.ts";
 import { version } from "#base/version.ts";
 import { type Access, mayUse } from "./access.ts";
 import { addRoute } from "./add-route.ts";
-import { createKeySecret, findKey } from "./keys.ts";
+import { createKeySecret, findKey, hashKey } from "./keys.ts";
 import type { LoggedOut } from "./logged-out.ts";
 import { findLogin, formatCookie, formatLogin, loginCookie, readCookie } from "./login.ts";
 import { LoginThrottle } from "./login-throttle.ts";
@@ -40,7 +40,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
     const { address } = request.sender;
     const waitMs = throttle.waitMs(address, Date.now());
     if (waitMs > 0) throw refuseThrottled(waitMs);
-    const key = findKey(secret, keys.list());
+    const key = findKey(hashKey(secret), keys.list());
     if (!key) {
       throttle.noteWrong(address, Date.now());
       throw new Refusal("key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
