@@ -54,7 +54,7 @@ function hashStrings({ bytes, ends }: StringColumn, into: Int32Array, count: num
 }
 
 function hashCodes({ keys, codes }: DictColumn, into: Int32Array, count: number): void {
-  const hashes = Int32Array.from(keys, hashText);
+  const hashes = keys.map(hashText);
   for (let row = 0; row < count; row++) into[row] = hashes[codes[row] as number] as number;
 }
 

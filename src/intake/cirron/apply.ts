@@ -1,6 +1,6 @@
 // A decoded Cirron batch becomes rows: stamped with its group and arrival, its numeric marks also as points.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Applied } from "#intake/applied.ts";
 import { toFaultRows } from "#intake/fault-rows.ts";
 import type { Arrival } from "#intake/input.ts";
@@ -24,7 +24,7 @@ export function applyCirronBatch(
   input: ArrivedBody,
   batch: CirronBatch,
 ): Applied {
-  const contentHash = createHash("sha256").update(input.body).digest("hex");
+  const contentHash = hash("sha256", input.body, "hex");
   const { spans, marks, snapshots } = batch;
   const rows = { spans, marks, snapshots };
   const outcome = workspace.apply({

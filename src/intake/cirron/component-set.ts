@@ -18,6 +18,8 @@ export class ComponentSet {
   private readonly byKey = new Map<string, number>();
   private readonly byProcess = new Map<string, Set<number>>();
   private readonly bySource = new Map<string, Set<number>>();
+  /** Of `bySource`, those of nothing but root marks: few, where one key sends for thousands of processes. */
+  private readonly straysBySource = new Map<string, Set<number>>();
   private merges: Merge[] = [];
   private next = 1;
   /** The generation of rows that is filled now. */
@@ -96,7 +98,12 @@ export class ComponentSet {
     const root = this.find(index);
     const component = this.items.get(root) as Component;
     for (const key of processKeys(component)) addTo(this.byProcess, key, root);
-    for (const source of component.sources) addTo(this.bySource, source, root);
+    const isStray = isOnlyRootMarks(component);
+    for (const source of component.sources) {
+      addTo(this.bySource, source, root);
+      if (isStray) addTo(this.straysBySource, source, root);
+      else removeFrom(this.straysBySource, source, root);
+    }
   }
 
   /** Every component in memory whose session may depend on this one. */
@@ -104,11 +111,9 @@ export class ComponentSet {
     const seen = new Set([this.find(index)]);
     for (const at of seen) {
       const component = this.items.get(at) as Component;
-      for (const key of processKeys(component))
-        this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n, false);
-      const onlyStrays = !isOnlyRootMarks(component);
-      for (const source of component.sources)
-        this.addNear(seen, component, this.bySource.get(source), gapNs, onlyStrays);
+      for (const key of processKeys(component)) this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n);
+      const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
+      for (const source of component.sources) this.addNear(seen, component, others.get(source), gapNs);
     }
     return [...seen];
   }
@@ -140,7 +145,10 @@ export class ComponentSet {
 
   private unindex(index: number, component: Component): void {
     for (const key of processKeys(component)) removeFrom(this.byProcess, key, index);
-    for (const source of component.sources) removeFrom(this.bySource, source, index);
+    for (const source of component.sources) {
+      removeFrom(this.bySource, source, index);
+      removeFrom(this.straysBySource, source, index);
+    }
   }
 
   private addNear(
@@ -148,13 +156,11 @@ export class ComponentSet {
     component: Component,
     others: ReadonlySet<number> | undefined,
     gapNs: bigint,
-    onlyStrays: boolean,
   ): void {
-    if (others === undefined || others.size < 2) return;
+    if (others === undefined) return;
     for (const at of others) {
       if (seen.has(at)) continue;
       const other = this.items.get(at) as Component;
-      if (onlyStrays && !isOnlyRootMarks(other)) continue;
       if (distanceNs(component, other) <= gapNs) seen.add(at);
     }
   }
