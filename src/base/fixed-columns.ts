@@ -39,6 +39,12 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
     this.length = length;
   }
 
+  /** Adds rows [start, end) of another column: a few, else a copy of the memory would be quicker. */
+  append({ values }: { readonly values: A }, start: number, end: number): void {
+    this.reserve(this.length + end - start);
+    for (let row = start; row < end; row++) this.values[this.length++] = values[row] as number;
+  }
+
   at(row: number): number {
     return this.values[row] as number;
   }

@@ -14,9 +14,9 @@
 
 import assert from "node:assert/strict";
 import type { Batch } from "#model/batch.ts";
-import { rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
 import { ApplyFailure, attempt, toFailure } from "./apply-failure.ts";
+import { type AppliedInput, Gathering } from "./gathering.ts";
 import { decodeInput, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 
@@ -50,13 +50,6 @@ export interface Receipt {
   readonly accepted: number;
   readonly duplicates: number;
   readonly faults: Applied["faults"];
-}
-
-export interface AppliedInput {
-  readonly position: number;
-  readonly input: Input;
-  readonly applied: Applied;
-  readonly batch: Batch;
 }
 
 /** A record that could not be applied. */
@@ -101,6 +94,8 @@ export class Sequencer {
   private readonly sink: BatchSink;
   private readonly applier: Applier;
   private readonly hooks: SequencerHooks;
+  /** What was applied and is about to be told. */
+  private readonly gathering: Gathering;
   /** The last position that was applied. */
   private applied: number;
   /** The last position known to be durable. */
@@ -129,6 +124,13 @@ export class Sequencer {
     this.startedAt = start.applied;
     this.durable = start.durable;
     this.hooks = hooks;
+    this.gathering = new Gathering({
+      onApplied(applied) {
+        sink.add(applied.batch);
+        hooks.onApplied(applied);
+      },
+      onFatal: hooks.onFatal,
+    });
   }
 
   get position(): { applied: number; durable: number } {
@@ -252,6 +254,7 @@ export class Sequencer {
   /** What it was decoded to may be half used up, so it is decoded again. */
   private async mend(entry: Waiting, cause: unknown, tries = 1): Promise<void> {
     const { position, input } = entry;
+    this.gathering.flush();
     const instead = await this.hooks.onFailed({ position, input, cause, tries });
     if (instead === null) await this.applyOrMend(entry, () => this.applier.decode(input, position), tries);
     else this.finish(entry, instead);
@@ -272,6 +275,8 @@ export class Sequencer {
       const waiting = this.prepare(entry);
       if (waiting === null) {
         this.applyNow(entry);
+        // Told alone, so that a subscriber who comes back after a crash finds every position where it was.
+        this.gathering.flush();
         return;
       }
       if (await isDoneWithin(waiting, Math.min(patienceMsMax, patienceMs * 2 ** entry.delays))) continue;
@@ -293,7 +298,8 @@ export class Sequencer {
     this.copies.add(copy);
     this.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
     this.applied = position;
-    this.sink.add({ position, parts: [], state: [], bytes: 0 });
+    this.gathering.flush();
+    this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
     return true;
   }
 
@@ -309,11 +315,8 @@ export class Sequencer {
   private finish({ position, input, settle }: Waiting, applied: Applied): void {
     this.applied = position;
     this.copies.delete(position);
-    const batch = toBatch(position, applied);
-    this.sink.add(batch);
-    this.hooks.onApplied({ position, input, applied, batch });
     const { accepted, duplicates, faults } = applied;
-    settle({ position, accepted, duplicates, faults });
+    this.gathering.add({ position, input, applied, tell: () => settle({ position, accepted, duplicates, faults }) });
   }
 }
 
@@ -328,15 +331,6 @@ export type Submitted =
     };
 
 function ignore(): void {}
-
-function toBatch(position: number, { parts, state }: Applied): Batch {
-  let bytes = state.length * stateBytes;
-  for (const { rows } of parts) bytes += rowsBytes(rows);
-  return { position, parts, state, bytes };
-}
-
-/** Roughly what a change of the small state takes. */
-const stateBytes = 400;
 
 /** Rejects as the promise does within the time; what it does later is for whoever waits for it then. */
 async function isDoneWithin(promise: Promise<void>, ms: number): Promise<boolean> {

@@ -6,7 +6,12 @@ import { LiveHub, type LiveInterest, type LiveMessage } from "./hub.ts";
 function entry(position: number, run: string): LiveEntry {
   const row = { run_id: run, group_key: `default/x/${run}`, protocol: "xtrack", deleted_ns: 0n, workspace: "default" };
   const state = [{ table: "groups", row } as never];
-  return { position, workspace: "default", batch: { position, parts: [], state, bytes: 10 }, runOf: () => run };
+  return {
+    position,
+    workspace: "default",
+    batch: { first: position, position, parts: [], state, bytes: 10 },
+    runOf: () => run,
+  };
 }
 
 /** Collector `a`, whose subscribers also get what `b` has; the way between them can be cut. */

@@ -13,7 +13,8 @@ function metricEntry(position: number, run: string, value: number): LiveEntry {
   rows.epoch.pushNull();
   rows.ts_ns.pushNumber(position * 1000);
   rows.value.present().push(value);
-  const batch = { position, parts: [{ table: "metrics" as const, rows, dropped: null }], state: [], bytes: 100 };
+  const parts = [{ table: "metrics" as const, rows, dropped: null }];
+  const batch = { first: position, position, parts, state: [], bytes: 100 };
   return { position, workspace: "default", batch, runOf: (key) => key.split("/")[2] };
 }
 
@@ -95,7 +96,7 @@ test("tells a run that is new, one that changed and one that was deleted", () =>
     ] as const
   ).entries()) {
     const state = [{ table: "groups" as const, row: { ...row, ...rest, run_id, deleted_ns } }];
-    const batch = { position: at + 1, parts: [], state, bytes: 1 };
+    const batch = { first: at + 1, position: at + 1, parts: [], state, bytes: 1 };
     hub.publish({ position: at + 1, workspace: "default", batch, runOf: () => undefined });
   }
   const heads = messages.filter((message) => message.name === "run" || message.name === "gone");

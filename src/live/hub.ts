@@ -72,7 +72,7 @@ export class LiveHub {
 
   /** The oldest position whose rows are kept. */
   get keptFrom(): number {
-    return this.kept[0]?.position ?? this.position + 1;
+    return this.kept[0]?.batch.first ?? this.position + 1;
   }
 
   idOf(position: number): string {
@@ -159,7 +159,7 @@ export class LiveHub {
     const { interest, sink } = subscriber;
     if (interest.workspace !== entry.workspace) return;
     if (sink.backlogBytes() > backlogBytesMax) {
-      subscriber.skippedFrom ??= entry.position;
+      subscriber.skippedFrom ??= entry.batch.first;
       return;
     }
     const id = this.idOf(entry.position);
@@ -167,7 +167,7 @@ export class LiveHub {
     if (subscriber.skippedFrom !== null) {
       const data = {
         from: this.idOf(subscriber.skippedFrom),
-        to: this.idOf(entry.position - 1),
+        to: this.idOf(entry.batch.first - 1),
         reason: "This subscriber did not keep up.",
       };
       messages.push({ id, name: "skipped", data });

@@ -1,4 +1,5 @@
-// What intake hands to the writer: the rows that one journal record became, in the shape all protocols share.
+// What intake hands to the writer: the rows that a journal record became, or a few small ones that were durable together,
+// in the shape all protocols share.
 
 import type { StateChange } from "./state-tables.ts";
 import type { FactTable, Rows } from "./tables.ts";
@@ -13,7 +14,8 @@ export interface TablePart<T extends FactTable = FactTable> {
 export type AnyTablePart = { readonly [T in FactTable]: TablePart<T> }[FactTable];
 
 export interface Batch {
-  /** The journal record these rows came from. */
+  /** The journal records these rows came from: from `first` to `position`, both included. */
+  readonly first: number;
   readonly position: number;
   readonly parts: readonly AnyTablePart[];
   readonly state: readonly StateChange[];

@@ -5,7 +5,7 @@ import type { HealthAnswer } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
 import type { DiskOutageKind } from "#base/disk-outage.ts";
 import { version } from "#base/version.ts";
-import type { AppliedInput } from "#intake/sequencer.ts";
+import type { AppliedInput } from "#intake/gathering.ts";
 import { hasTrait, protocolsWith } from "#protocol/facts.ts";
 import { protocolOfInput } from "#protocol/protocols.ts";
 import type { Collector } from "#server/collector/collector.ts";

@@ -8,7 +8,7 @@ import { nowNs } from "#base/clock.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "#control/command.ts";
 import type { WorkerNews } from "#control/confirm.ts";
 import { type Control, createControl, type OtherCollectors } from "#control/control.ts";
-import type { AppliedInput } from "#intake/sequencer.ts";
+import type { AppliedInput } from "#intake/gathering.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { toWorkerNews } from "#server/xtrack/news.ts";
 import { readStateRows } from "#store/reader/restore.ts";

@@ -6,7 +6,7 @@ import { LentRows } from "./lent-rows.ts";
 function batchAt(position: number): Batch {
   const rows = createRows("marks");
   rows.mark_id.push(`mark ${position}`);
-  return { position, parts: [{ table: "marks", rows, dropped: null }], state: [], bytes: 1 };
+  return { first: position, position, parts: [{ table: "marks", rows, dropped: null }], state: [], bytes: 1 };
 }
 
 it("frees rows when they are stored and the hub has forgotten them, whichever comes last", () => {

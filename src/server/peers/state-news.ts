@@ -6,7 +6,7 @@ import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
 import { type CommandStep, fromCommandRow } from "#control/command.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
-import type { AppliedInput } from "#intake/sequencer.ts";
+import type { AppliedInput } from "#intake/gathering.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";

@@ -4,7 +4,7 @@ import { StoreOutage } from "#store/outage.ts";
 import type { Outbox } from "./outbox.ts";
 import { StoreWriter } from "./writer.ts";
 
-const batchAt = (position: number): Batch => ({ position, parts: [], state: [], bytes: 100 });
+const batchAt = (position: number): Batch => ({ first: position, position, parts: [], state: [], bytes: 100 });
 
 /** A store and a disk that fail as often as they are told to, before they do what they should. */
 function createTroubled(failures: { insert?: number; save?: number; finish?: number; isPassing: boolean }) {

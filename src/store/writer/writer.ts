@@ -164,7 +164,7 @@ export class StoreWriter {
 
   private async sendOne(): Promise<void> {
     const batches = this.takePlanful();
-    const from = (batches[0] as Batch).position;
+    const from = (batches[0] as Batch).first;
     const to = (batches.at(-1) as Batch).position;
     const encoded = await this.maker.encode(batches);
     const blocks = encoded.map((block) => ({
