@@ -283,6 +283,8 @@ describe("the other commands", () => {
   it("send waits until a worker has answered, and fails when it refuses", async () => {
     const command = {
       id: "c1",
+      run: "r",
+      also: [],
       type: "pause",
       payload: "{}",
       worker: null,
@@ -307,6 +309,8 @@ describe("the other commands", () => {
   it("send says how a run could hear commands when none of its workers does, with 1", async () => {
     const command = {
       id: "c1",
+      run: "r",
+      also: [],
       type: "stop",
       payload: "{}",
       worker: null,

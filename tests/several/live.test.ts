@@ -101,6 +101,43 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     expect(commands).toEqual(["checkpoint_now"]);
   });
 
+  test("runs joined at one are one at the other, live and for commands, until they are parted there", async () => {
+    const heard: string[] = [];
+    const [here, there] = [start(a, "left", "w0"), start(b, "right", "w1")];
+    for (const [worker, run] of [
+      ["w0", here],
+      ["w1", there],
+    ] as const)
+      run.on("checkpoint_now", () => void heard.push(worker));
+    here.metric("loss", 1, { step: 1 });
+    there.metric("norm", 1, { step: 1 });
+    for (const run of ["left", "right"])
+      await eventually(async () => (await a.get(`/api/v1/runs/${run}`)).status === 200, "the runs did not come");
+    expect((await a.post("/api/v1/runs/left/join", JSON.stringify({ ids: ["right"] }))).status).toBe(200);
+    expect((await b.get("/api/v1/runs/right")).body).toMatchObject({ id: "left", joined: [{ id: "right" }] });
+
+    // What b applies is told under the joined run once news of the join has come to it.
+    const events = await watch(a, "?run=left");
+    let step = 1;
+    await eventually(() => {
+      there.metric("norm", ++step, { step });
+      return points(events, "norm").length > 0;
+    }, "the points of the part did not come");
+
+    type Commands = { accepting: string[]; commands: { run: string; state: string }[] };
+    const commandsOf = async () => (await a.get("/api/v1/runs/left/commands")).body as Commands;
+    await eventually(async () => (await commandsOf()).accepting.length === 2, "a does not know both workers");
+    await a.post("/api/v1/runs/left/commands", JSON.stringify({ type: "checkpoint_now" }));
+    await eventually(
+      async () => (await commandsOf()).commands.filter(({ state }) => state === "confirmed").length === 2,
+      "not both are confirmed",
+    );
+    expect(heard.toSorted()).toEqual(["w0", "w1"]);
+
+    expect((await b.post("/api/v1/runs/right/part", "{}")).status).toBe(200);
+    for (const app of [a, b]) expect((await app.get("/api/v1/runs/right")).body).toMatchObject({ id: "right" });
+  });
+
   test("a key made at one is valid at the other, and so is its end", async () => {
     const secret = async () => {
       const { body } = await a.post("/api/v1/keys", JSON.stringify({ name: "ci", scopes: ["read"] }));

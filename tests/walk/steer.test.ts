@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { toBatchText } from "../support/cirron-batch.ts";
 import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
@@ -109,6 +110,36 @@ test("a command by HTTP reaches the program, and its answer is seen", async () =
   await run.end({ timeoutMs: 5000 });
   await walk.reopen();
   expect(await states()).toEqual(["confirmed", "refused", "queued"]);
+}, 60_000);
+
+test("a command to joined runs reaches the workers of all that have any, and to one worker only its run", async () => {
+  const heard: string[] = [];
+  for (const [id, worker] of [
+    ["half", "w0"],
+    ["other-half", "w1"],
+  ] as const)
+    start(id, worker).on("checkpoint_now", () => void heard.push(worker));
+  await walk.post(
+    "/v1/runs/half-profile/traces?wait=1",
+    toBatchText("half", [{ id: "h", parent: null, name: "epoch", at: 1 }]),
+  );
+  const asking = async (id: string) => (await commandsOf(id)).accepting?.length === 1;
+  await eventually(async () => (await asking("half")) && (await asking("other-half")), "the workers' asking");
+  await walk.post("/api/v1/runs/half-profile/join", JSON.stringify({ ids: ["half", "other-half"] }));
+  expect((await commandsOf("half-profile")).accepting).toEqual(["w0", "w1"]);
+  expect((await send("half-profile", { type: "checkpoint_now" })).body).toMatchObject({
+    run: "half",
+    also: [{ run: "other-half", type: "checkpoint_now" }],
+  });
+  expect((await send("half", { type: "checkpoint_now", worker: "w1" })).body).toMatchObject({
+    run: "other-half",
+    also: [],
+  });
+  await eventually(
+    async () => (await commandsOf("half")).commands.every(({ state }) => state === "confirmed"),
+    "the confirmations",
+  );
+  expect(heard.toSorted()).toEqual(["w0", "w1", "w1"]);
 }, 60_000);
 
 test("a worker behind a proxy is kept and steered by WebSocket all the same", async () => {

@@ -30,7 +30,8 @@ export const sendCommand = defineTool(
     });
     const { accepting, how } = await api.call("commands", { params: { id: run } });
     const text = accepting.length === 0 ? `${type} is queued: ${how}` : `${type} is ${command.state}.`;
-    return { text, data: { command: toCommand(command), takes_commands: accepting } };
+    const also = command.also.map(toCommand);
+    return { text, data: { command: toCommand(command), also, takes_commands: accepting } };
   },
 );
 
@@ -58,9 +59,9 @@ export const getCommand = defineTool(
   },
 );
 
-function toCommand({ id, type, payload, worker, state, by, note, ...times }: Command) {
+function toCommand({ id, run, type, payload, worker, state, by, note, ...times }: Command) {
   return {
-    ...{ id, type, payload: cut(payload, 1000), worker, state, by, note: cut(note, 1000) },
+    ...{ id, run, type, payload: cut(payload, 1000), worker, state, by, note: cut(note, 1000) },
     created: toTime(times.created_ns),
     delivered: toTime(times.delivered_ns),
     settled: toTime(times.settled_ns),

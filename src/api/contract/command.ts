@@ -12,6 +12,7 @@ export type CommandState = Static<typeof CommandState>;
 
 export const Command = Type.Object({
   id: Type.String(),
+  run: Type.String({ description: "The run that its workers name; of joined runs, one of them." }),
   type: CommandType,
   payload: JsonText,
   /** Null means every worker that accepts commands. */
@@ -26,8 +27,15 @@ export const Command = Type.Object({
 });
 export type Command = Static<typeof Command>;
 
+/** Workers hear only what is said to the run that they name, so of joined runs each gets a command of its own. */
+export const SentCommand = Type.Object({
+  ...Command.properties,
+  also: Type.Array(Command, { description: "The same for workers of other runs that were joined to this one." }),
+});
+export type SentCommand = Static<typeof SentCommand>;
+
 export const CommandsAnswer = Type.Object({
-  /** Workers connected now that asked for commands. */
+  /** Workers connected now that asked for commands; of joined runs, those of each. */
   accepting: Type.Array(Type.String()),
   /** When nobody accepts: the sentence that says how to enable it. '' otherwise. */
   how: Type.String(),

@@ -98,7 +98,7 @@ export const schemas = {
   graph: { params: RunPath, answer: pipeline.GraphAnswer },
   completeness: { params: RunPath, answer: pipeline.RunCompleteness },
   commands: { params: RunPath, answer: command.CommandsAnswer },
-  sendCommand: { params: RunPath, body: command.CommandBody, answer: command.Command, status: 202 },
+  sendCommand: { params: RunPath, body: command.CommandBody, answer: command.SentCommand, status: 202 },
   cancelCommand: { params: command.CommandPath, answer: command.Command },
   exportRun: { params: RunPath, query: RunExportQuery, media: files },
   exportRuns: { query: ExportQuery, media: files },

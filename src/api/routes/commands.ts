@@ -9,6 +9,7 @@ import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
 import type { OrderRefusal } from "#control/control.ts";
+import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { readRun } from "./run.ts";
 
@@ -25,7 +26,10 @@ export function commandsRoute(context: ApiContext): Handler<"commands"> {
     return {
       accepting,
       how: accepting.length === 0 ? howToAccept : "",
-      commands: runs.flatMap((run) => context.control.list(workspace, run).map(toCommand)),
+      commands: runs
+        .flatMap((run) => context.control.list(workspace, run))
+        .sort((a, b) => Number(a.createdNs - b.createdNs))
+        .map(toCommand),
       as_of: asOf,
     };
   };
@@ -35,19 +39,23 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
   return async (request) => {
     const { body, caller } = request;
     const found = await resolveRun(context, request);
-    const runId = runToSteer(context, caller.workspace, found, body.worker);
     await refuseEnded(context, caller.workspace, found);
-    const posted = await context.control.post({
-      workspace: caller.workspace,
-      runId,
-      type: body.type,
-      author: caller.name,
-      ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
-      ...(body.worker === undefined ? {} : { worker: body.worker }),
-      ...(body.reason === undefined ? {} : { reason: body.reason }),
-    });
-    if ("refused" in posted) throw toRefusal(posted);
-    return toCommand(posted);
+    const posted: Command[] = [];
+    for (const runId of runsToSteer(context, caller.workspace, found, body.worker)) {
+      const command = await context.control.post({
+        workspace: caller.workspace,
+        runId,
+        type: body.type,
+        author: caller.name,
+        ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
+        ...(body.worker === undefined ? {} : { worker: body.worker }),
+        ...(body.reason === undefined ? {} : { reason: body.reason }),
+      });
+      if ("refused" in command) throw toRefusal(command);
+      posted.push(toCommand(command));
+    }
+    const [first, ...also] = posted;
+    return { ...(first as Command), also };
   };
 }
 
@@ -64,14 +72,22 @@ export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"
   };
 }
 
-/** Workers know the run that they named; of joined runs, the one with a worker who takes the command is meant. */
-function runToSteer(context: ApiContext, workspace: string, found: FoundRun, worker: string | undefined): string {
+/**
+ * Workers know the run that they named: of joined runs, every one with a worker who takes the command is meant. While
+ * nobody does, it waits for workers of those that have had any.
+ */
+function runsToSteer(context: ApiContext, workspace: string, found: FoundRun, worker: string | undefined): string[] {
   const runs = ownRunsOf(found);
-  const takes = (run: string): boolean => {
+  const taking = runs.filter((run) => {
     const accepting = context.control.accepting(workspace, run);
     return worker === undefined ? accepting.length > 0 : accepting.includes(worker);
-  };
-  return runs.find(takes) ?? (runs[0] as string);
+  });
+  if (taking.length > 0) return taking;
+  const withWorkers = new Set(
+    found.groups.filter(({ protocol }) => hasTrait(protocol, "workers")).map((group) => group.ownRun),
+  );
+  const waiting = runs.filter((run) => withWorkers.has(run));
+  return waiting.length > 0 ? waiting : runs.slice(0, 1);
 }
 
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
@@ -97,6 +113,7 @@ export function toCommand(command: BookCommand): Command {
   const isForOne = command.all === null && command.targets.size === 1 && only !== everyWorker;
   return {
     id: command.cmdId,
+    run: command.runId,
     type: command.type,
     payload: command.payload,
     worker: isForOne ? (only ?? null) : null,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
-import { CommandType } from "#api/contract/command.ts";
+import { CommandType, type Command as SentCommand } from "#api/contract/command.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
@@ -37,29 +37,38 @@ export function addSend(program: Command, context: Context): void {
       const payload = parsePayload(options.payload);
       const worker = options.worker === undefined ? {} : { worker: options.worker };
       const reason = options.reason === undefined ? {} : { reason: options.reason };
-      let sent = await client.call("sendCommand", { params: { id }, body: { type, ...payload, ...worker, ...reason } });
+      const answer = await client.call("sendCommand", {
+        params: { id },
+        body: { type, ...payload, ...worker, ...reason },
+      });
+      let sent: SentCommand[] = [answer, ...answer.also];
       const deadline = Date.now() + options.wait * 1000;
       const look = async () => {
         const { commands, how: why } = await client.call("commands", { params: { id } });
-        sent = commands.find((one) => one.id === sent.id) ?? sent;
+        sent = sent.map((each) => commands.find((one) => one.id === each.id) ?? each);
         return why;
       };
+      const isSettled = () => sent.every(({ state }) => settled.has(state));
       // Who cannot be reached is not waited for.
       let how = await look();
-      while (!settled.has(sent.state) && how === "" && Date.now() < deadline && !context.stop.aborted) {
+      while (!isSettled() && how === "" && Date.now() < deadline && !context.stop.aborted) {
         await sleep(200, undefined, { signal: context.stop }).catch(() => undefined);
         how = await look();
       }
-      if (options.json) printJson(context, { ...sent, how });
-      else printLine(context, `${sent.type} ${sent.state}${sent.note === "" ? "" : `: ${sent.note}`}`);
-      if (!settled.has(sent.state) && how !== "") {
+      if (options.json) printJson(context, { ...sent[0], also: sent.slice(1), how });
+      else for (const each of sent) printLine(context, describe(each, sent.length > 1));
+      if (!isSettled() && how !== "") {
         throw new Exit(exitCodes.negative, "No worker of this run hears commands now; it waits for one.", how);
       }
-      if (sent.state === "refused" || sent.state === "expired") {
-        throw new Exit(exitCodes.negative, `The command was ${sent.state}.`);
-      }
+      const unheeded = sent.find(({ state }) => state === "refused" || state === "expired");
+      if (unheeded !== undefined) throw new Exit(exitCodes.negative, `The command was ${unheeded.state}.`);
     }),
   );
+}
+
+/** Of joined runs each has its own. */
+function describe({ run, type, state, note }: SentCommand, isJoined: boolean): string {
+  return `${isJoined ? `${run}: ` : ""}${type} ${state}${note === "" ? "" : `: ${note}`}`;
 }
 
 /** A number goes out with the digits it was typed with. */

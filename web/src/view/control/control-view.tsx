@@ -38,8 +38,8 @@ export function ControlView() {
                 {open ? (
                   <p>{acceptText(data.accepting)}</p>
                 ) : (
-                  <p className="notice warn">
-                    <Icon name="question" />
+                  <p className="notice">
+                    <Icon name="info" />
                     <span>{data.how}</span>
                   </p>
                 )}
@@ -73,7 +73,9 @@ export function ControlView() {
 
 function acceptText(workers: readonly string[]): string {
   if (workers.length === 1 && workers[0] === "") return "This job accepts commands.";
-  const named = workers.map((worker) => (worker === "" ? "one without an id" : worker)).join(", ");
+  const unnamed = workers.filter((worker) => worker === "").length;
+  const words = unnamed === 0 ? [] : [unnamed === 1 ? "one without an id" : `${unnamed} without an id`];
+  const named = [...workers.filter((worker) => worker !== ""), ...words].join(", ");
   return workers.length === 1
     ? `One worker accepts commands: ${named}.`
     : `${workers.length} workers accept commands: ${named}.`;
@@ -93,6 +95,8 @@ function Ask({
   const [payload, setPayload] = useState(choice.payload ?? "");
   const [worker, setWorker] = useState("");
   const parsed = choice.payload === null ? {} : parseObject(payload);
+  // Workers of joined runs may have the same id, and then both are meant.
+  const named = [...new Set(workers)].filter((each) => each !== "");
   return (
     <form
       className="stack"
@@ -124,12 +128,12 @@ function Ask({
           {parsed === null ? <span className="status-failed">This is no JSON object.</span> : null}
         </label>
       )}
-      {workers.length > 1 ? (
+      {workers.length > 1 && named.length > 0 ? (
         <label className="row">
           to
           <select className="select" value={worker} onChange={(event) => setWorker(event.target.value)}>
             <option value="">all {workers.length} workers</option>
-            {workers.map((each) => (
+            {named.map((each) => (
               <option key={each} value={each}>
                 {each}
               </option>
@@ -176,7 +180,10 @@ function History({ commands }: { readonly commands: readonly Command[] }) {
                 <td>
                   {command.type} {command.payload === "{}" ? null : <code className="muted">{command.payload}</code>}
                 </td>
-                <td>{command.worker ?? "all"}</td>
+                <td>
+                  {command.worker ?? "all"}
+                  {run.joined.length === 0 ? null : <span className="muted"> of {command.run}</span>}
+                </td>
                 <td>{command.by}</td>
                 <td>
                   <When ns={command.created_ns} />
