@@ -16,6 +16,8 @@ export type RunTrait =
   | "pipelines"
   /** Named workers that number their events and say when they start and end. */
   | "workers"
+  /** Processes with a resource: what it says of where they ran is among the params of the run. */
+  | "resources"
   /** Records that never say that a run has ended: one that is silent is not lost. */
   | "unended";
 

@@ -88,6 +88,17 @@ test("spans of a training are a run with steps, points, params and a timeline, h
   });
 });
 
+test("a resource says where its run ran and out of which source", async () => {
+  const where = { "host.name": "node-4", "process.pid": 77n, "telemetry.sdk.version": "1.38.0" };
+  const whence = { "vcs.ref.head.revision": "5f3c2a91d0", "vcs.repository.ref.name": "main" };
+  const request = fixture.tracesOf(steps(1), ofRun("placed", { ...where, ...whence }));
+  expect(await send("/v1/traces", fixture.toProtobuf("traces", request))).toMatchObject(whole);
+  expect(await ask("/runs/placed")).toMatchObject({
+    env: { "host.name": "node-4", "process.pid": "77", "telemetry.sdk.version": "1.38.0" },
+    source: { git_commit: "5f3c2a91d0", git_branch: "main" },
+  });
+});
+
 test("every kind of point is kept whole, and what is a number is drawn [OT-02] [OT-18] [OT-19]", async () => {
   const body = fixture.toProtobuf("metrics", fixture.metricsOf(fixture.everyMetric, ofRun("points")));
   expect(await send("/v1/metrics", body)).toMatchObject(whole);

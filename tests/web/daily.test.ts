@@ -63,12 +63,51 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       fetch(`${server.app.url}/v1/runs/${id}/artifacts/${name}`, { method: "PUT", body: body as string });
     expect((await put("plot.png", png)).status).toBe(201);
     expect((await put("notes.txt", "<b>not bold</b>\nsecond line")).status).toBe(201);
+    await sendService();
     await drained(server);
   }, 180_000);
   afterAll(async () => {
     await browser?.close();
     await server?.remove();
   });
+
+  /** A call to a language model, as an instrumented service tells it. */
+  async function sendService(): Promise<void> {
+    const toList = (values: Record<string, string | number>) =>
+      Object.entries(values).map(([key, value]) => ({
+        key,
+        value: typeof value === "string" ? { stringValue: value } : { intValue: value },
+      }));
+    const resource = {
+      "service.name": "answers",
+      "tributary.run.id": "service",
+      "host.name": "node-4",
+      "vcs.ref.head.revision": "5f3c2a91d0",
+      "telemetry.sdk.version": "1.38.0",
+      replicas: 3,
+    };
+    const attributes = {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "asked-for",
+      "gen_ai.response.model": "answered-by",
+      "gen_ai.usage.input_tokens": 12_345,
+      "gen_ai.usage.output_tokens": 67,
+    };
+    const startNs = BigInt(Date.now() - 5000) * 1_000_000n;
+    const span = {
+      traceId: "5b8efff798038103d269b633813fc60c",
+      spanId: "eee19b7ec3c1b174",
+      name: "chat answered-by",
+      kind: 3,
+      startTimeUnixNano: String(startNs),
+      endTimeUnixNano: String(startNs + 900_000_000n),
+      attributes: toList(attributes),
+    };
+    const request = {
+      resourceSpans: [{ resource: { attributes: toList(resource) }, scopeSpans: [{ spans: [span] }] }],
+    };
+    expect((await server.post("/v1/otlp/v1/traces", JSON.stringify(request))).status).toBe(200);
+  }
 
   const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(browser, server.app.url + path, steps);
 
@@ -130,6 +169,25 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       const panel = await page.getByRole("region", { name: "parameters" }).boundingBox();
       const value = await page.getByRole("region", { name: "parameters" }).getByText("0.000123").boundingBox();
       expect((value?.x ?? 9999) + (value?.width ?? 0)).toBeLessThanOrEqual((panel?.x ?? 0) + (panel?.width ?? 0));
+    });
+  });
+
+  test("a service says where it runs, and a call to a model which one answered and with how many tokens", async () => {
+    await walk("/runs/service", async (page) => {
+      const environment = page.getByRole("region", { name: "environment" });
+      await environment.getByText("1.38.0").waitFor();
+      await page.getByText("@5f3c2a91").waitFor();
+      const parameters = page.getByRole("region", { name: "parameters" });
+      await parameters.getByText("replicas").waitFor();
+      expect(await parameters.getByText("node-4").count()).toBe(0);
+    });
+    await walk("/runs/service/timeline?find=chat", async (page) => {
+      await page.locator(".timeline-summary td").first().waitFor();
+      await page.keyboard.press("n");
+      const facts = page.getByRole("complementary", { name: "Span" }).locator("dl");
+      await soon(() => facts.textContent()).toContain(
+        "operationchatmodelanswered-byinput tokens12\u202f345output tokens67",
+      );
     });
   });
 

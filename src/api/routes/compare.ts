@@ -8,7 +8,7 @@ import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import * as compared from "#query/compare/read-compared.ts";
 import { lossKeys, readDivergences } from "./compare-divergence.ts";
-import { toEnvironment, toParams } from "./run.ts";
+import { toEnvironment, toParams } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 
 export function compareRoute(context: ApiContext): Handler<"compare"> {

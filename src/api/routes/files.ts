@@ -9,7 +9,7 @@ import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { openArtifact, openTensors, readTensorValues } from "#query/files.ts";
 import { listArtifacts } from "#query/records.ts";
-import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
+import { groupKeysOf, readNames } from "#query/runs/find-run.ts";
 import { findSnapshot } from "#query/tensors/read-tensors.ts";
 import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
@@ -25,7 +25,9 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
     const limit = request.query.limit ?? limitDefault;
     const after = decodeTextCursor(request.query.cursor, 3);
     const page = { groups: groupKeysOf(run), limit, after, fromNs: null, toNs: null };
-    const { named, stored } = await listArtifacts(context.sources, request.caller.workspace, namesOf(run), page);
+    const { workspace } = request.caller;
+    const names = await readNames(context.sources, workspace, run);
+    const { named, stored } = await listArtifacts(context.sources, workspace, names, page);
     const next = nextCursor(named, limit, byTime);
     const storedNames = new Set(stored.map((file) => file.name));
     const rows: ArtifactRow[] = named.map(({ seq: _, tie: __, ...row }) => ({
@@ -36,10 +38,6 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
     // Stored files come with the last page, so that each is told once.
     return { artifacts: next === null ? [...rows, ...others.map(toRow)] : rows, next, as_of: asOf };
   };
-}
-
-function namesOf(run: FoundRun): string[] {
-  return [run.runId, ...run.aliases];
 }
 
 function toRow(file: { name: string; size: string; sha256: string; receivedNs: string }): ArtifactRow {
@@ -62,7 +60,8 @@ export function artifactRoute(context: ApiContext): Handler<"artifact"> {
   return async (request) => {
     const { params, caller } = request;
     const run = await resolveRun(context, request);
-    const bytes = await openArtifact(context.sources, caller.workspace, namesOf(run), params.name);
+    const names = await readNames(context.sources, caller.workspace, run);
+    const bytes = await openArtifact(context.sources, caller.workspace, names, params.name);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
     throw new Refusal("artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
       hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",

@@ -8,13 +8,8 @@ import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { type RunRow, toRunRow } from "#query/runs/row.ts";
-import {
-  type ParamCell,
-  type PayloadRow,
-  type RunFacts,
-  readRunDetail,
-  type WorkerEnd,
-} from "#query/runs/run-detail.ts";
+import { type PayloadRow, type RunFacts, readRunDetail, type WorkerEnd } from "#query/runs/run-detail.ts";
+import { environmentOf, objectOf, toParams, toResource } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
@@ -38,10 +33,10 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     ...toSummary({ row, cells: [] }),
     name_sent: row.head.name,
     notes: mine.edit?.notes ?? "",
-    aliases: resolved.aliases.filter((alias) => alias !== resolved.runId),
+    aliases: detail.names.slice(1),
     also: [...resolved.also],
     params: toParams(detail.params, groupKeysOf(resolved)),
-    ...environmentOf(start, firstPayload(payloads, "cirron.session")),
+    ...environmentOf(start, firstPayload(payloads, "cirron.session"), toResource(detail.params, mine)),
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head, detail.workerEnds),
     children: [],
@@ -54,14 +49,6 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
   };
 }
 
-/** The latest value of each, of all groups of the run. */
-export function toParams(cells: readonly ParamCell[], groups: readonly string[]): Record<string, string> {
-  const inOrder = cells.toSorted(
-    (a, b) => compareBig(a.tsNs, b.tsNs) || groups.indexOf(a.groupKey) - groups.indexOf(b.groupKey),
-  );
-  return Object.fromEntries(inOrder.map(({ name, value }) => [name, value]));
-}
-
 function firstPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
   const found = payloads.find((record) => record.type === type);
   return found === undefined ? {} : objectOf(JSON.parse(found.payload));
@@ -70,30 +57,6 @@ function firstPayload(payloads: readonly PayloadRow[], type: string): Record<str
 function lastPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
   const found = payloads.findLast((record) => record.type === type);
   return found === undefined ? {} : objectOf(JSON.parse(found.payload));
-}
-
-/** Where a run ran and out of which source, from the texts it was started with. */
-export function toEnvironment(startText: string, sessionText: string): Pick<Run, "env" | "source"> {
-  return environmentOf(objectOf(JSON.parse(startText)), objectOf(JSON.parse(sessionText)));
-}
-
-/** The attributes of the Cirron session span are the nearest thing to an environment that protocol has. */
-function environmentOf(start: Record<string, unknown>, session: Record<string, unknown>): Pick<Run, "env" | "source"> {
-  return {
-    source: toTexts(objectOf(start["source"])),
-    env: toTexts({ ...session, ...objectOf(start["env"]) }),
-  };
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function toTexts(values: Record<string, unknown>): Record<string, string> {
-  const entries = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
-  );
 }
 
 function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_detail"] {

@@ -8,7 +8,7 @@ const posted = { method: "POST", scope: "ingest", media } as const;
 export const otlpFacts = {
   name: "otlp",
   label: "OpenTelemetry",
-  traits: ["unended"],
+  traits: ["resources", "unended"],
   paths: {
     otlpMetrics: { ...posted, path: "/v1/metrics", summary: "An OTLP request for metrics." },
     otlpLogs: { ...posted, path: "/v1/logs", summary: "An OTLP request for logs." },

@@ -32,11 +32,24 @@ export function readNamedRuns(store: Store, workspace: string, ids: readonly str
 /** Every group of these runs. */
 export function readGroupsOfRuns(store: Store, workspace: string, runs: readonly string[]): Promise<RunGroup[]> {
   return readRows(store, runGroup, {
-    sql: `SELECT group_key AS groupKey, run_id AS run, own_run AS ownRun, protocol, rank FROM ${joinedGroups(store.database)}
-      WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)} AND protocol != 'launch' AND deleted_ns = 0
-      ORDER BY group_key`,
+    sql: `${groupsWhere(store, "run_id IN {runs:Array(String)}")} ORDER BY group_key`,
     params: { workspace, runs },
   });
+}
+
+/** Every group of the runs with these ids, and those groups that one of the ids was ever an alias of. */
+export function readNamedGroups(store: Store, workspace: string, ids: readonly string[]): Promise<RunGroup[]> {
+  const named = `SELECT group_key FROM ${store.database}.aliases
+    WHERE workspace = {workspace:String} AND alias IN {ids:Array(String)}`;
+  return readRows(store, runGroup, {
+    sql: `${groupsWhere(store, `(run_id IN {ids:Array(String)} OR group_key IN (${named}))`)} ORDER BY group_key`,
+    params: { workspace, ids },
+  });
+}
+
+function groupsWhere({ database }: Store, condition: string): string {
+  return `SELECT group_key AS groupKey, run_id AS run, own_run AS ownRun, protocol, rank FROM ${joinedGroups(database)}
+      WHERE workspace = {workspace:String} AND ${condition} AND protocol != 'launch' AND deleted_ns = 0`;
 }
 
 /** Every id that a run of these groups was ever known by. */

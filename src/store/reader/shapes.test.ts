@@ -127,6 +127,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   counts: (store) => details.readCounts(store, groups),
   fields: (store) => details.readFields(store, "w", "lo"),
   "named runs": (store) => names.readNamedRuns(store, "w", ["a"]),
+  "named groups": (store) => names.readNamedGroups(store, "w", ["a"]),
   "groups of runs": (store) => names.readGroupsOfRuns(store, "w", ["a"]),
   aliases: (store) => names.readAliases(store, "w", groups),
   ranges: (store) => sequences.readSeqRanges(store, groups),

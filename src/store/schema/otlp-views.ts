@@ -1,5 +1,6 @@
 // OTLP's own words for rows of `spans`, `logs` and `events`, as views for people's SQL.
 
+import { modelCallAttributes } from "#model/otel-attributes.ts";
 import type { FactView } from "./fact-view.ts";
 
 type Column = FactView["columns"][number];
@@ -51,11 +52,11 @@ export const otlpViews: Readonly<Record<string, FactView>> = {
       ["attributes", "f.attrs"],
       raw("events", "f.extra", "events"),
       raw("links", "f.extra", "links"),
-      firstText("model", "gen_ai.response.model", "gen_ai.request.model"),
-      firstText("operation", "gen_ai.operation.name"),
-      firstText("provider", "gen_ai.provider.name", "gen_ai.system"),
-      firstInt("input_tokens", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-      firstInt("output_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+      firstText("model", ...modelCallAttributes.model),
+      firstText("operation", ...modelCallAttributes.operation),
+      firstText("provider", ...modelCallAttributes.provider),
+      firstInt("input_tokens", ...modelCallAttributes.input_tokens),
+      firstInt("output_tokens", ...modelCallAttributes.output_tokens),
       "rank",
       text("scope", "f.origin", "scope", "name"),
       ...origin,

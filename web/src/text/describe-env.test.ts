@@ -8,5 +8,6 @@ test("names the GPUs and how many there are", () => {
 
 test("falls back to the host, and says nothing of nothing", () => {
   expect(describeEnv({ gpu_info: "[]", hostname: "node-3" })).toBe("node-3");
+  expect(describeEnv({ "host.name": "node-4" })).toBe("node-4");
   expect(describeEnv({})).toBe("");
 });

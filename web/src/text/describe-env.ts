@@ -9,7 +9,7 @@ export function describeEnv(env: Readonly<Record<string, string>>): string {
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
     return [...counts].map(([name, count]) => `${name.replace(/^NVIDIA /, "")} ×${count}`).join(", ");
   }
-  return env["hostname"] ?? env["host"] ?? "";
+  return env["hostname"] ?? env["host"] ?? env["host.name"] ?? "";
 }
 
 function gpuNames(text: string): string[] {

@@ -8,6 +8,7 @@ import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
+import { toModelCall } from "./model-call.ts";
 
 export function SpanDetails({
   id,
@@ -64,6 +65,9 @@ export function SpanDetails({
                 {data.memory_peak_bytes === null ? null : (
                   <Fact name="peak memory" value={formatBytes(Number(data.memory_peak_bytes))} />
                 )}
+                {toModelCall(data.attrs).map(([name, value]) => (
+                  <Fact key={name} name={name} value={value} />
+                ))}
                 <Fact name="starts" value={formatElapsed(start, 1e5)} />
                 <Fact name="children" value={String(data.children)} />
                 {data.rank === null ? null : <Fact name="rank" value={String(data.rank)} />}

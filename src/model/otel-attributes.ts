@@ -1,0 +1,35 @@
+// Names of OpenTelemetry's conventions that are shown as more than attributes: of calls to language models, and of where
+// a process ran and out of which source. Conventions change their names, so some have several, today's first.
+
+export const modelCallAttributes = {
+  operation: ["gen_ai.operation.name"],
+  model: ["gen_ai.response.model", "gen_ai.request.model"],
+  provider: ["gen_ai.provider.name", "gen_ai.system"],
+  input_tokens: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+  output_tokens: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+} as const;
+
+/** Under the names that other clients give the same. */
+export const sourceAttributes: Readonly<Record<string, readonly string[]>> = {
+  git_commit: ["vcs.ref.head.revision", "vcs.repository.ref.revision"],
+  git_branch: ["vcs.ref.head.name", "vcs.repository.ref.name"],
+  git_remote: ["vcs.repository.url.full"],
+};
+
+const environmentStarts = [
+  "host.",
+  "os.",
+  "process.",
+  "container.",
+  "k8s.",
+  "cloud.",
+  "device.",
+  "deployment.",
+  "telemetry.sdk.",
+  "service.version",
+] as const;
+
+/** Whether an attribute of a resource says where its process ran. */
+export function isOfEnvironment(name: string): boolean {
+  return environmentStarts.some((start) => name.startsWith(start));
+}
