@@ -87,6 +87,7 @@ for (let epoch = 0; step < stepCount && !job.isStopped; epoch++) {
     await sleep(stepMs);
   }
   run.status("training", { progress: { cur: step, total: stepCount, unit: "steps" } });
+  run.log("info", `epoch ${epoch} done, loss ${loss.toFixed(4)}`, { logger: "train" });
 }
 
 run.status("finishing");

@@ -26,6 +26,15 @@ export async function sendLongRun(server: TestApp, id: string): Promise<void> {
   }
 }
 
+/** The long run goes on. */
+export async function sendMore(server: TestApp, id: string, steps: number): Promise<void> {
+  const events = Array.from({ length: steps }, (_, at): [string, object] => {
+    const step = longSteps + 1 + at;
+    return ["metric", { run_id: id, key: "loss", value: 0.68 + 0.02 * Math.sin(step), step, ctx: { phase: "train" } }];
+  });
+  await sendXtrack(server, toFrames(events, startMs + 3 * longSteps, "w0", 3 * longSteps));
+}
+
 export const longName = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm";
 
 /** NaN only, nothing above zero, very close together, beyond what axes are made for, and a name that does not fit. */

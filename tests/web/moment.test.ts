@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
-import { longName, longSteps, sendAwkward, sendLongRun, spikeStep } from "./long-run.ts";
+import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
 import { profiledRun, sendSample } from "./sample.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
@@ -114,7 +114,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       const plot = panelOf(page, "train · loss").getByRole("slider");
       const label = await plot.getAttribute("aria-label");
       expect(label).toMatch(
-        /^train · loss: 20000 points, last 0\.\d+, min 0\.66 at steps .*, max 6\.7 at steps .+ to .+$/,
+        /^train · loss: 20\u202f000 points, last 0\.\d+, min 0\.66 at steps .*, max 6\.7 at steps .+ to .+$/,
       );
       await plot.focus();
       await page.keyboard.press("End");
@@ -245,6 +245,19 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       await page.goBack();
       await soon(from).toBeNull();
       expect(page.url()).toContain("/runs/long/charts");
+    });
+  });
+
+  // The last one: it makes the run longer.
+  test("points that come while one looks are gathered as those before them are, so that noise does not seem to rise", async () => {
+    await walk("/runs/long/charts", async (page) => {
+      await boxOf(page, "train · loss");
+      const panel = panelOf(page, "train · loss");
+      await panel.getByRole("button", { name: "train · loss as a table" }).click();
+      await soon(() => panel.getByRole("row").count()).toBe(601);
+      await sendMore(server, "long", 2000);
+      await soon(() => panel.getByRole("slider").getAttribute("aria-label")).toContain("22\u202f000 points");
+      expect(await panel.getByRole("row").count()).toBeLessThan(680);
     });
   });
 });

@@ -205,7 +205,7 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
       const best = page.getByRole("row", { name: /600\.pt/ });
       await best.waitFor();
       expect(await best.getByText("best", { exact: true }).count()).toBe(1);
-      expect(await page.getByTitle(/by its clock, .* by its own word/).count()).toBe(1);
+      expect(await page.getByTitle(/by its clock, .* as it said/).count()).toBe(1);
       await page.getByRole("link", { name: "Overview" }).click();
       await page.getByRole("region", { name: "best checkpoint" }).getByText("/ckpt/gpt-128-profiled/600.pt").waitFor();
     });

@@ -79,10 +79,11 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     });
   });
 
-  test("a group of runs is folded, and says the least, the middle and the greatest of its values", async () => {
+  test("a group of runs is folded, and says the median, the least and the greatest of its values", async () => {
     await walk("/runs?filter=experiment%3Aswept&group=params.optimizer", async (page) => {
       const group = page.locator(".grid-group").first();
       await group.waitFor();
+      await group.getByText(/^~1\.\d+ 0…3\.\d$/).waitFor();
       const rows = page.locator(".grid-row .run-name");
       const all = await rows.count();
       await group.getByRole("button").first().click();

@@ -107,10 +107,17 @@ export const RunGroup = Type.Object({
   value: Type.String(),
   runs: Count,
   statuses: Type.Record(Type.String(), Count),
-  /** Over the finite numbers of each asked-for column. */
+  /** Over the finite numbers of each asked-for column, and how many are NaN or ±Infinity. */
   aggregates: Type.Record(
     Type.String(),
-    Type.Object({ count: Count, min: Type.Number(), max: Type.Number(), mean: Type.Number() }),
+    Type.Object({
+      count: Count,
+      nonfinite: Count,
+      min: nullable(Type.Number()),
+      median: nullable(Type.Number()),
+      mean: nullable(Type.Number()),
+      max: nullable(Type.Number()),
+    }),
   ),
   /** The filter that selects exactly this group. */
   filter: Type.String(),

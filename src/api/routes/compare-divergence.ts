@@ -2,7 +2,7 @@
 
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { toFloat } from "#api/contract/scalar.ts";
-import { findDivergence, type SteppedPoint } from "#query/compare/divergence.ts";
+import { findDivergence, type SteppedPoint, shareStep } from "#query/compare/divergence.ts";
 import { type ComparedMetric, nameOf } from "#query/compare/read-compared.ts";
 import type { RunGroup } from "#query/runs/find-run.ts";
 import { wholeSeries } from "#query/series/request.ts";
@@ -44,24 +44,26 @@ export async function readDivergences(
   return all
     .filter((series) => series.run === first)
     .flatMap((reference) =>
-      others.map((runId) => {
+      others.flatMap((run) => {
         const { key, phase } = reference;
-        const other = seriesOf.get(nameOf(runId, key, phase));
-        const found = other === undefined ? null : findDivergence(toPoints(reference), toPoints(other));
-        return {
-          key,
-          phase,
-          run: runId,
-          step: found === null ? null : String(found.at.x),
-          ts_ns:
-            found === null || other === undefined
-              ? null
-              : (other.buckets.tBase + BigInt(Math.round(found.at.t))).toString(),
-          reference: found === null ? null : toFloat(found.reference),
-          value: found === null ? null : toFloat(found.at.value),
-        };
+        const other = seriesOf.get(nameOf(run, key, phase));
+        return other === undefined ? [] : toDivergence(reference, other);
       }),
     );
+}
+
+/** Nothing is said of series that share no step. */
+function toDivergence(reference: Series, other: Series): CompareAnswer["divergence"] {
+  const [ours, theirs] = [toPoints(reference), toPoints(other)];
+  if (!shareStep(ours, theirs)) return [];
+  const { run, key, phase, buckets } = other;
+  const found = findDivergence(ours, theirs);
+  if (found === null) return [{ key, phase, run, step: null, ts_ns: null, reference: null, value: null }];
+  const { at } = found;
+  const ts_ns = (buckets.tBase + BigInt(Math.round(at.t))).toString();
+  return [
+    { key, phase, run, step: String(at.x), ts_ns, reference: toFloat(found.reference), value: toFloat(at.value) },
+  ];
 }
 
 function toPoints({ buckets }: Series): SteppedPoint[] {

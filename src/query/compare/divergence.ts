@@ -16,6 +16,11 @@ const noiseFactor = 6;
 /** So many points in a row must lie outside, or the last ones must. */
 const persistence = 3;
 
+export function shareStep(reference: readonly SteppedPoint[], other: readonly SteppedPoint[]): boolean {
+  const steps = new Set(reference.map((point) => point.x));
+  return other.some((point) => steps.has(point.x));
+}
+
 export function findDivergence(reference: readonly SteppedPoint[], other: readonly SteppedPoint[]): Divergence | null {
   const byStep = new Map(reference.map((point) => [point.x, point.value]));
   const shared = other.filter((point) => byStep.has(point.x));

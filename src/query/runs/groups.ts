@@ -8,10 +8,20 @@ export interface RunsGroup {
   readonly value: string;
   readonly runs: number;
   readonly statuses: Record<string, number>;
-  /** By column: over the finite numbers of its runs. */
-  readonly aggregates: Record<string, { count: number; min: number; max: number; mean: number }>;
+  /** By column; what none of its runs has a number for is left out. */
+  readonly aggregates: Record<string, ColumnSum>;
   /** A filter that finds exactly these runs. */
   readonly filter: string;
+}
+
+/** Over the finite numbers of a column, null when there are none, and how many are not finite. */
+export interface ColumnSum {
+  readonly count: number;
+  readonly nonfinite: number;
+  readonly min: number | null;
+  readonly median: number | null;
+  readonly mean: number | null;
+  readonly max: number | null;
 }
 
 const groupsMax = 1000;
@@ -39,20 +49,21 @@ export function toGroups(
   }));
 }
 
-function sumUp(places: readonly number[], read: FieldReader<number>): RunsGroup["aggregates"][string] | null {
-  let count = 0;
-  let sum = 0;
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
-  for (const place of places)
-    for (const { num } of read(place)) {
-      if (num === null || !Number.isFinite(num)) continue;
-      count++;
-      sum += num;
-      min = Math.min(min, num);
-      max = Math.max(max, num);
-    }
-  return count === 0 ? null : { count, min, max, mean: sum / count };
+function sumUp(places: readonly number[], read: FieldReader<number>): ColumnSum | null {
+  const numbers = places.flatMap((place) => read(place).flatMap(({ num }) => (num === null ? [] : [num])));
+  if (numbers.length === 0) return null;
+  const finite = Float64Array.from(numbers.filter(Number.isFinite)).sort();
+  const { length: count } = finite;
+  const at = (place: number): number | null => finite[place] ?? null;
+  const [below, above] = [at((count - 1) >> 1), at(count >> 1)];
+  return {
+    count,
+    nonfinite: numbers.length - count,
+    min: at(0),
+    median: below === null || above === null ? null : below + (above - below) / 2,
+    mean: count === 0 ? null : finite.reduce((sum, each) => sum + each / count, 0),
+    max: at(count - 1),
+  };
 }
 
 function countStatuses(view: RunsView, places: readonly number[]): Record<string, number> {

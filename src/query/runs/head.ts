@@ -235,9 +235,11 @@ function toProgress(statuses: readonly StatusFact[]): RunHead["progress"] {
   return { current, total: Number.isNaN(total) ? null : total, unit, message: last.message };
 }
 
+/** Two clients of one training each tell of its processes: the workers of one are the ranks of the other. */
 function workersOf(facts: RunFacts): string[] {
   const ranks = facts.groups.filter((group) => hasTrait(group.protocol, "sessions")).map((group) => String(group.rank));
-  return [...new Set([...facts.starts.map((start) => start.worker), ...ranks])].sort();
+  const [named, ranked] = [new Set(facts.starts.map((start) => start.worker)), new Set(ranks)];
+  return [...(named.size >= ranked.size ? named : ranked)].sort();
 }
 
 function toTags(text: string): string[] {

@@ -2,7 +2,7 @@
 
 import { useLiveState } from "../data/use-live.ts";
 import { useNow } from "../part/when.tsx";
-import { formatCount, formatSi } from "../text/format-number.ts";
+import { countOf, formatSi } from "../text/format-number.ts";
 import { formatClock } from "../text/format-time.ts";
 
 export function LiveDot() {
@@ -13,7 +13,7 @@ export function LiveDot() {
   const text = late
     ? `server away since ${formatClock(live.sinceMs).slice(0, 8)}; what you see is from then`
     : behind
-      ? `behind by ${formatCount(live.waitingEvents)} events`
+      ? `behind by ${countOf(live.waitingEvents, "event")}`
       : live.state === "open"
         ? `live ${formatSi(live.eventsPerSecond)} ev/s`
         : "connecting";

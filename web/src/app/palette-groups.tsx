@@ -9,7 +9,7 @@ import { urlOf } from "../data/client.ts";
 import { useApi } from "../data/use-api.ts";
 import { Icon, type IconName } from "../part/icon.tsx";
 import { Status } from "../part/status.tsx";
-import { formatFloat } from "../text/format-number.ts";
+import { countOf, formatFloat } from "../text/format-number.ts";
 import { commandChoices } from "../view/control/choices.ts";
 import { runTabs } from "../view/run/tabs.ts";
 import { headingOf } from "../view/runs/runs-search.ts";
@@ -181,7 +181,7 @@ export function RunsMetrics({ onDone }: Group) {
           <span className="clip grow">
             runs by {headingOf(field)} <span className="muted">{field}</span>
           </span>
-          <span className="muted">{runs} runs</span>
+          <span className="muted">{countOf(runs, "run")}</span>
         </Entry>
       ))}
     </Command.Group>

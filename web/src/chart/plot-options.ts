@@ -79,8 +79,8 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
   return [
     {
       ...quiet,
-      size: 24,
-      gap: 2,
+      size: 26,
+      gap: 5,
       splits: (plot, _axis, min, max) => {
         const count = Math.max(1, Math.floor(plot.bbox.width / devicePixelRatio / (timed ? 80 : 56)));
         return timed ? timeTicks(min, max, count).ticks : wholeTicks(min, max, count);

@@ -45,6 +45,11 @@ export function formatCount(value: number): string {
   return groupThousands(String(Math.round(value)));
 }
 
+/** "1 run", "12 345 runs". */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const power = Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));

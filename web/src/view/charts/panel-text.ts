@@ -7,7 +7,7 @@ import type { PlotSeries } from "../../chart/plot-data.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
 import { getCursor } from "../../clock/cursor.ts";
 import type { RunClock } from "../../clock/run-clock.tsx";
-import { formatFloat, formatNumber } from "../../text/format-number.ts";
+import { countOf, formatFloat, formatNumber } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 
 export function lastText(series: readonly PlotSeries[], panel: MetricPanel): string {
@@ -54,7 +54,7 @@ export function describeSeries(list: readonly PlotSeries[], axis: Axis): string 
   const infinite = sum((series) => series.posInf) + sum((series) => series.negInf);
   const last = list.length === 1 ? list[0]?.last.at(-1) : undefined;
   return [
-    `${points} points`,
+    countOf(points, "point"),
     last === undefined || last === null ? "" : `last ${formatNumber(last)}`,
     extremeText("min", list, axis, (series) => series.min, -1),
     extremeText("max", list, axis, (series) => series.max, 1),

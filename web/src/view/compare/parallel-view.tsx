@@ -6,7 +6,7 @@ import { useSetSearch } from "../../app/url-choice.ts";
 import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
-import { type Brushes, type ParallelAxis, passBrushes } from "./parallel.ts";
+import { type Brushes, type ParallelAxis, passBrushes, sharedAxes } from "./parallel.ts";
 import type { Look } from "./use-comparison.ts";
 
 const top = 44;
@@ -245,7 +245,7 @@ function lineOf(
 
 function firstAxes(all: readonly ParallelAxis[]): string[] {
   const params = all.filter((axis) => axis.kind === "param").slice(0, 4);
-  const metrics = all.filter((axis) => axis.kind === "metric");
+  const metrics = sharedAxes(all.filter((axis) => axis.kind === "metric"));
   const liked = metrics.filter((axis) => /loss|acc|score|reward/.test(axis.name));
   return [...params, ...(liked.length > 0 ? liked : metrics).slice(0, 3)].map((axis) => axis.name);
 }

@@ -1,6 +1,7 @@
 // Parallel coordinates: every run a line across axes, one axis a parameter or metric. Pure maths.
 
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { largestOf } from "#base/extremes.ts";
 import { extentOf, type Range } from "../../chart/scale.ts";
 import { toNumber } from "../../text/format-number.ts";
 
@@ -29,6 +30,16 @@ export function toAxes(compare: CompareAnswer, format: (value: number) => string
       return axisOf(`metrics.${row.key}@${row.phase}`, label, "metric", row.last.map(toNumber), format);
     });
   return [...params, ...metrics];
+}
+
+/** Those that at least half as many runs have a place on as on the fullest: what few have, hides the others. */
+export function sharedAxes(axes: readonly ParallelAxis[]): ParallelAxis[] {
+  const most = largestOf([0, ...axes.map(placedOn)]);
+  return axes.filter((axis) => placedOn(axis) * 2 >= most);
+}
+
+function placedOn(axis: ParallelAxis): number {
+  return axis.places.filter((place) => place !== null).length;
 }
 
 /** The comparison of some of its runs only. */

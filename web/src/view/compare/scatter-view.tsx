@@ -9,7 +9,7 @@ import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import type { CompareSearch } from "./compare-search.ts";
-import { keepRuns, type ParallelAxis, toAxes } from "./parallel.ts";
+import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
 import type { Look } from "./use-comparison.ts";
 
 const left = 84;
@@ -30,7 +30,8 @@ export function ScatterView({
   const setSearch = useSetSearch();
   const named = (name: string | undefined) => axes.find((axis) => axis.name === name);
   const wholeX = named(search.x) ?? mostVaried(axes.filter((axis) => axis.kind === "param")) ?? axes[0];
-  const wholeY = named(search.y) ?? axes.find((axis) => /loss/.test(axis.name)) ?? axes.at(-1);
+  const shared = sharedAxes(axes.filter((axis) => axis.kind === "metric"));
+  const wholeY = named(search.y) ?? shared.findLast((axis) => /loss/.test(axis.name)) ?? axes.at(-1);
   // What cannot be drawn must not stretch the axes either.
   const isDrawn = (i: number) => (wholeX?.places[i] ?? null) !== null && (wholeY?.places[i] ?? null) !== null;
   const drawn = toAxes(keepRuns(compare, isDrawn), (value) => formatNumber(value, 3));

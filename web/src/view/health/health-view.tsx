@@ -8,10 +8,13 @@ import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
-import { formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
+import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
+
+/** A filter has room for about so many ids. */
+const namedMax = 50;
 
 export function HealthView() {
   const health = useApi("health", {}, { refetchMs: 2_000 });
@@ -87,9 +90,9 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             rows={[
               [
                 "on disk",
-                `${formatBytes(Number(journal.bytes))} of ${formatBytes(Number(journal.budget_bytes))}, ${journal.segments} files`,
+                `${formatBytes(Number(journal.bytes))} of ${formatBytes(Number(journal.budget_bytes))}, ${countOf(journal.segments, "file")}`,
               ],
-              ["waiting", `${formatCount(journal.waiting_events)} events`],
+              ["waiting", countOf(journal.waiting_events, "event")],
               ["last sync", `${formatNumber(journal.last_sync_ms, 3)} ms`],
               ["skipped records", formatCount(journal.skipped_records)],
             ]}
@@ -102,7 +105,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
                 "engine",
                 `${store.engine}, ${store.up ? "up" : "down"}${store.restarts > 0 ? `, restarted ${store.restarts} times` : ""}`,
               ],
-              ["holds", `${formatCount(Number(store.rows))} rows, ${formatBytes(Number(store.bytes))}`],
+              ["holds", `${countOf(Number(store.rows), "row")}, ${formatBytes(Number(store.bytes))}`],
               [
                 "insert p50, p95",
                 `${formatNumber(store.insert_p50_ms, 3)}, ${formatNumber(store.insert_p95_ms, 3)} ms`,
@@ -171,7 +174,18 @@ function Facts({ rows }: { readonly rows: readonly (readonly [string, string])[]
   );
 }
 
+/** What runs are called: of those that are connected, asked for when others are. */
+function useRunNames(health: HealthAnswer): ReadonlyMap<string, string> {
+  const ids = [...new Set(health.connections.flatMap(({ run }) => (run === null ? [] : [run])))]
+    .sort()
+    .slice(0, namedMax);
+  const filter = ids.map((id) => `id=${JSON.stringify(id)}`).join(" OR ");
+  const runs = useApi("runs", { query: { filter, limit: namedMax } }, { enabled: ids.length > 0, keep: true });
+  return new Map(runs.data?.runs.map(({ id, name }) => [id, name]));
+}
+
 function Connections({ health }: { readonly health: HealthAnswer }) {
+  const names = useRunNames(health);
   return (
     <Panel title={`connected workers (${health.connections.length})`}>
       {health.connections.length === 0 ? (
@@ -199,7 +213,7 @@ function Connections({ health }: { readonly health: HealthAnswer }) {
                     "–"
                   ) : (
                     <Link to="/runs/$id" params={{ id: each.run }}>
-                      {each.run}
+                      {names.get(each.run) ?? each.run}
                     </Link>
                   )}
                 </td>

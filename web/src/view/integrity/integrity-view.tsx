@@ -9,6 +9,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
+import { DataNotes } from "../run/overview.tsx";
 import { FaultList } from "./fault-list.tsx";
 import "./integrity.css";
 
@@ -17,12 +18,7 @@ export function IntegrityView() {
   return (
     <div className="scroll">
       <div className="page stack">
-        {run.notes_on_data.map((note) => (
-          <p key={note} className="notice warn">
-            <Icon name="clock" />
-            <span>{note}</span>
-          </p>
-        ))}
+        <DataNotes run={run} />
         <Sequences />
         {run.protocols.some((name) => hasTrait(name, "pipelines")) ? <Completeness /> : null}
         <NonFinite />

@@ -12,7 +12,7 @@ import { Answer } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
-import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { countOf, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { ValueCell } from "../runs/run-cells.tsx";
 import { headingOf } from "../runs/runs-search.ts";
@@ -87,13 +87,9 @@ function Pipelines({ of: pipelines }: { readonly of: LaunchAnswer["pipelines"] }
   const ids = pipelines.flatMap((pipeline) => pipeline.pipeline_ids);
   return (
     <span className="muted" title={ids.join("\n")}>
-      {counted(pipelines.length, "pipeline")} in {counted(configs, "configuration")}
+      {countOf(pipelines.length, "pipeline")} in {countOf(configs, "configuration")}
     </span>
   );
-}
-
-function counted(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function useAxes(launch: LaunchAnswer): { x: string | null; y: string | null } {

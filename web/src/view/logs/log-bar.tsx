@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 import type { LogFilter } from "./log-tail.ts";
 import { saveLog } from "./save-log.ts";
 import type { LogStart, useLogSearch } from "./use-log-search.ts";
@@ -103,7 +103,7 @@ function Download({ filter }: { readonly filter: LogFilter }) {
       onClick={() => save.mutate()}
     >
       <Icon name={save.error === null ? "download" : "warning"} size={14} />
-      {save.isPending ? `${formatCount(lines)} lines` : save.error === null ? "download" : "failed, try again"}
+      {save.isPending ? countOf(lines, "line") : save.error === null ? "download" : "failed, try again"}
     </button>
   );
 }

@@ -6,7 +6,13 @@ import workerUrl from "elkjs/lib/elk-worker.min.js?url";
 import type { GraphAnswer } from "#api/contract/pipeline.ts";
 
 export const nodeWidth = 232;
-export const nodeHeight = 92;
+/** With the keys of the context that a node touches, and without. */
+const nodeHeights = { withKeys: 92, plain: 70 } as const;
+
+export function heightOf({ nodes }: GraphAnswer): number {
+  const keys = nodes.flatMap(({ context }) => [...context.created, ...context.updated, ...context.read]);
+  return keys.length === 0 ? nodeHeights.plain : nodeHeights.withKeys;
+}
 
 export interface PlacedGraph {
   readonly width: number;
@@ -38,7 +44,7 @@ export async function layoutGraph(graph: GraphAnswer): Promise<PlacedGraph> {
         "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
         "elk.edgeRouting": "SPLINES",
       },
-      children: graph.nodes.map((node) => ({ id: node.id, width: nodeWidth, height: nodeHeight })),
+      children: graph.nodes.map((node) => ({ id: node.id, width: nodeWidth, height: heightOf(graph) })),
       edges: edges.map((edge, i) => ({ id: `e${i}`, sources: [edge.from], targets: [edge.to] })),
     });
     return toPlaced(placed, edges);

@@ -89,7 +89,7 @@ export function NodeDetails({ node, onClose }: { readonly node: GraphNode; reado
           <h3>checks</h3>
           <ul className="stack" style={{ gap: 4 }}>
             {node.checks.map((check) => (
-              <li key={`${check.when} ${check.code}`}>
+              <li key={`${check.when} ${check.code}`} className="row wrap">
                 <span
                   className={`badge ${check.result === "PASS" ? "status-completed" : check.result === "FAIL" ? "status-failed" : "status-warn"}`}
                 >
@@ -98,7 +98,7 @@ export function NodeDetails({ node, onClose }: { readonly node: GraphNode; reado
                     size={14}
                   />
                   {check.code}
-                </span>{" "}
+                </span>
                 <span className="muted">
                   {check.when} {check.result === "PASS" ? "" : check.details}
                 </span>

@@ -1,7 +1,7 @@
 // The pipeline as it was declared and as it ran.
 
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import type { GraphAnswer, GraphNode } from "#api/contract/pipeline.ts";
 import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -9,11 +9,15 @@ import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
+import { useSize } from "../../part/use-size.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
-import { layoutGraph, nodeHeight, nodeWidth } from "./layout.ts";
+import { heightOf, layoutGraph, nodeWidth, type PlacedGraph } from "./layout.ts";
 import { NodeCard } from "./node-card.tsx";
 import { NodeDetails } from "./node-details.tsx";
 import "./pipeline.css";
+
+/** Free room beside the graph. */
+const sidePx = 72;
 
 export function PipelineView() {
   const { run } = useRunClock();
@@ -43,8 +47,6 @@ function isOutside(node: GraphNode, window: TimeWindow | null, startNs: string):
 }
 
 function Graph({ graph }: { readonly graph: GraphAnswer }) {
-  const { window, pin, startNs } = useRunClock();
-  const [zoom, setZoom] = useState(1);
   const failed = graph.nodes.find((node) => node.status === "error");
   const [chosen, setChosen] = useState<string | null>(failed?.id ?? null);
   // The layout depends on what is connected, not on how the nodes are doing.
@@ -54,68 +56,109 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
     queryFn: () => layoutGraph(graph),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const longest = largestOf([1, ...graph.nodes.map((node) => node.wall_ms ?? 0)]);
   const node = graph.nodes.find((each) => each.id === chosen);
   if (layout.data === undefined) return layout.error === null ? <Loading /> : <Answer of={layout}>{() => null}</Answer>;
-  const placed = layout.data;
   return (
     <div className="pipeline">
-      <div className="pipeline-scroll">
-        <div className="pipeline-zoom no-print">
-          <button
-            type="button"
-            className="button small icon"
-            aria-label="Zoom out"
-            onClick={() => setZoom(Math.max(0.25, zoom / 1.25))}
-          >
-            −
-          </button>
-          <button
-            type="button"
-            className="button small icon"
-            aria-label="Zoom in"
-            onClick={() => setZoom(Math.min(2, zoom * 1.25))}
-          >
-            <Icon name="plus" size={12} />
-          </button>
-        </div>
-        <div style={{ width: placed.width * zoom + 48, height: placed.height * zoom + 48 }}>
-          <div
-            className="pipeline-paper"
-            style={{ width: placed.width, height: placed.height, transform: `scale(${zoom})` }}
-          >
-            <svg width={placed.width} height={placed.height} aria-hidden="true">
-              <defs>
-                <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-                  <path d="M0 0L8 4L0 8z" className="edge-head" />
-                </marker>
-              </defs>
-              {placed.edges.map((edge) => (
-                <path key={edge.id} d={edge.path} className={`edge edge-${edge.kind}`} markerEnd="url(#arrow)" />
-              ))}
-            </svg>
-            {graph.nodes.map((each) => {
-              const at = placed.nodes.get(each.id) ?? { x: 0, y: 0 };
-              return (
-                <div
-                  key={each.id}
-                  className="pipeline-node"
-                  style={{ left: at.x, top: at.y, width: nodeWidth, height: nodeHeight }}
-                >
-                  <NodeCard
-                    node={each}
-                    share={(each.wall_ms ?? 0) / longest}
-                    chosen={each.id === chosen}
-                    outside={isOutside(each, pin ?? window, startNs)}
-                    onChoose={() => setChosen(each.id === chosen ? null : each.id)}
-                  />
-                </div>
-              );
-            })}
-          </div>
-        </div>
-      </div>
+      <Paper graph={graph} placed={layout.data} chosen={chosen} onChoose={setChosen} />
       {node === undefined ? null : <NodeDetails key={node.id} node={node} onClose={() => setChosen(null)} />}
     </div>
+  );
+}
+
+interface PaperProps {
+  readonly graph: GraphAnswer;
+  readonly placed: PlacedGraph;
+  readonly chosen: string | null;
+  readonly onChoose: (id: string | null) => void;
+}
+
+function Paper({ graph, placed, chosen, onChoose }: PaperProps) {
+  const { window, pin, startNs } = useRunClock();
+  const host = useRef<HTMLDivElement>(null);
+  const room = useSize(host);
+  // Null fits the graph into its room.
+  const [chosenZoom, setZoom] = useState<number | null>(null);
+  const zoom = chosenZoom ?? (room.width === 0 ? 1 : Math.min(1, Math.max(0.5, (room.width - sidePx) / placed.width)));
+  const longest = largestOf([1, ...graph.nodes.map((node) => node.wall_ms ?? 0)]);
+  return (
+    <div ref={host} className="pipeline-scroll">
+      <Zoom zoom={zoom} isFit={chosenZoom === null} onZoom={setZoom} />
+      <div style={{ width: placed.width * zoom + 48, height: placed.height * zoom + 48 }}>
+        <div
+          className="pipeline-paper"
+          style={{ width: placed.width, height: placed.height, transform: `scale(${zoom})` }}
+        >
+          <Edges placed={placed} />
+          {graph.nodes.map((each) => {
+            const at = placed.nodes.get(each.id) ?? { x: 0, y: 0 };
+            return (
+              <div
+                key={each.id}
+                className="pipeline-node"
+                style={{ left: at.x, top: at.y, width: nodeWidth, height: heightOf(graph) }}
+              >
+                <NodeCard
+                  node={each}
+                  share={(each.wall_ms ?? 0) / longest}
+                  chosen={each.id === chosen}
+                  outside={isOutside(each, pin ?? window, startNs)}
+                  onChoose={() => onChoose(each.id === chosen ? null : each.id)}
+                />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Zoom({
+  zoom,
+  isFit,
+  onZoom,
+}: {
+  readonly zoom: number;
+  readonly isFit: boolean;
+  readonly onZoom: (zoom: number | null) => void;
+}) {
+  return (
+    <div className="pipeline-zoom no-print">
+      <button
+        type="button"
+        className="button small icon"
+        aria-label="Zoom out"
+        onClick={() => onZoom(Math.max(0.25, zoom / 1.25))}
+      >
+        −
+      </button>
+      <button
+        type="button"
+        className="button small icon"
+        aria-label="Zoom in"
+        onClick={() => onZoom(Math.min(2, zoom * 1.25))}
+      >
+        <Icon name="plus" size={12} />
+      </button>
+      <button type="button" className="button small" aria-pressed={isFit} onClick={() => onZoom(null)}>
+        fit
+      </button>
+    </div>
+  );
+}
+
+function Edges({ placed }: { readonly placed: PlacedGraph }) {
+  return (
+    <svg width={placed.width} height={placed.height} aria-hidden="true">
+      <defs>
+        <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <path d="M0 0L8 4L0 8z" className="edge-head" />
+        </marker>
+      </defs>
+      {placed.edges.map((edge) => (
+        <path key={edge.id} d={edge.path} className={`edge edge-${edge.kind}`} markerEnd="url(#arrow)" />
+      ))}
+    </svg>
   );
 }

@@ -1,4 +1,4 @@
-// How long a worker took, three ways that may differ: by its own clock, between arrivals here, and by its own word.
+// How long a worker took, three ways that may differ: by its own clock, between arrivals here, and as it said itself.
 
 import type { Run } from "#api/contract/run.ts";
 import { formatDuration } from "../../text/format-time.ts";
@@ -10,7 +10,7 @@ export function durationParts(duration: Run["durations"][number]): string {
     duration.arrival_ns === null || duration.arrival_ns === "0"
       ? ""
       : `${formatDuration(Number(duration.arrival_ns))} between arrivals`,
-    duration.said_ms === null ? "" : `${formatDuration(Number(duration.said_ms) * 1e6)} by its own word`,
+    duration.said_ms === null ? "" : `${formatDuration(Number(duration.said_ms) * 1e6)} as it said`,
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

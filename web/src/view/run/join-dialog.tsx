@@ -8,6 +8,7 @@ import { useSettled } from "../../data/use-settled.ts";
 import { Dialog } from "../../part/dialog.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
+import { countOf } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
 
 interface AskProps {
@@ -86,7 +87,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
           cancel
         </button>
         <button type="submit" className="button primary" disabled={chosen.size === 0 || join.isPending}>
-          join {chosen.size === 0 ? "" : chosen.size === 1 ? "1 run" : `${chosen.size} runs`}
+          join {chosen.size === 0 ? "" : countOf(chosen.size, "run")}
         </button>
       </div>
     </form>

@@ -8,7 +8,6 @@ import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
-import { Status } from "../../part/status.tsx";
 import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
@@ -23,7 +22,6 @@ export function VerdictLine({ run }: { readonly run: Run }) {
   const { text, cautions } = toVerdict(run, now);
   return (
     <section className="verdict" aria-label="Verdict">
-      <Status status={run.status} raw={run.status_raw} />
       <p className="grow">{text}</p>
       {cautions.length === 0 ? null : (
         <Link to="/runs/$id/integrity" params={{ id: run.id }} className="status-warn row">
@@ -41,6 +39,8 @@ export function KeyCurves({ run }: { readonly run: Run }) {
     .flatMap((group) => (group.name === "system" ? [] : group.panels))
     .filter((panel) => panel.info.count > 1)
     .sort((a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)))
+    // Two clients of one training send the same metric; the one that says its phase tells more.
+    .filter((panel, at, all) => panel.phase !== "" || !all.some(({ key }, i) => i !== at && key === panel.key))
     .slice(0, curvesMax);
   if (panels.length === 0) return null;
   return (

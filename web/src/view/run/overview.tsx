@@ -27,13 +27,23 @@ export function Overview() {
         <RunAlerts run={run} />
         <KeyCurves run={run} />
         <OverviewPanels run={run}>
-          <KeyTexts title="parameters" rows={Object.entries(run.params)} to="/runs/$id/params" run={run.id} />
+          <KeyTexts title="parameters" rows={ownParams(run)} to="/runs/$id/params" run={run.id} />
           <LastLines run={run} />
-          <KeyTexts title="environment" rows={Object.entries(run.env)} to="/runs/$id/params" run={run.id} />
+          <KeyTexts title="environment" rows={told(run.env)} to="/runs/$id/params" run={run.id} />
         </OverviewPanels>
       </div>
     </div>
   );
+}
+
+/** Without what says nothing. */
+function told(values: Run["env"]): [string, string][] {
+  return Object.entries(values).filter(([, value]) => !["", "{}", "[]"].includes(value));
+}
+
+/** What a run says of its environment is shown as that alone. */
+function ownParams({ params, env }: Run): [string, string][] {
+  return Object.entries(params).filter(([name]) => env[name] === undefined);
 }
 
 /** `children` are panels that only the overview has; the report shows the same facts in full. */
@@ -41,12 +51,7 @@ export function OverviewPanels({ run, children }: { readonly run: Run; readonly 
   return (
     <>
       {run.error_detail === null ? null : <ErrorPanel run={run} />}
-      {run.notes_on_data.map((note) => (
-        <p key={note} className="notice">
-          <Icon name="info" />
-          <span>{note}</span>
-        </p>
-      ))}
+      <DataNotes run={run} />
       <div className="overview-columns">
         <Metrics run={run} />
         {children}
@@ -73,6 +78,21 @@ export function OverviewPanels({ run, children }: { readonly run: Run; readonly 
         )}
       </div>
     </>
+  );
+}
+
+/** What a reader of the run's data should know. */
+export function DataNotes({ run }: { readonly run: Run }) {
+  if (run.notes_on_data.length === 0) return null;
+  return (
+    <div className="notice">
+      <Icon name="info" />
+      <span>
+        {run.notes_on_data.map((note) => (
+          <p key={note}>{note}</p>
+        ))}
+      </span>
+    </div>
   );
 }
 
@@ -266,7 +286,9 @@ function Workers({ run }: { readonly run: Run }) {
     <ul className="stack" style={{ gap: 4 }}>
       {run.worker_list.map((worker) => (
         <li key={`${worker.worker} ${worker.rank}`} className="row">
-          <span className="clip grow">{worker.worker === "" ? "no worker id" : worker.worker}</span>
+          <span className="clip grow">
+            {worker.rank === null ? worker.worker || "no worker id" : `rank ${worker.rank}`}
+          </span>
           <span className="muted clip">{worker.host}</span>
           {worker.incarnations > 1 ? <span className="chip">started {worker.incarnations} times</span> : null}
           {worker.connected ? <span className="chip">connected</span> : null}

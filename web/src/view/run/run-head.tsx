@@ -12,7 +12,7 @@ import { Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
-import { formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { countOf, formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
 import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
@@ -152,18 +152,22 @@ function Progress({ run }: { readonly run: Run }) {
 function Integrity({ run }: { readonly run: Run }) {
   const { faults, missing, nonfinite } = run.integrity;
   const parts = [
-    faults > 0 ? `${formatCount(faults)} ${faults === 1 ? "fault" : "faults"}` : "",
+    faults > 0 ? countOf(faults, "fault") : "",
     missing > 0 ? `${formatCount(missing)} missing` : "",
     nonfinite > 0 ? `${formatCount(nonfinite)} not finite` : "",
   ].filter((part) => part !== "");
+  const { length: notes } = run.notes_on_data;
+  // A note may say that something never came, which no count shows.
+  const [tone, icon, text] =
+    parts.length > 0
+      ? (["status-warn", "warning", parts.join(", ")] as const)
+      : notes > 0
+        ? (["muted", "info", countOf(notes, "note")] as const)
+        : (["status-completed", "check", "nothing missing"] as const);
   return (
-    <Link
-      to="/runs/$id/integrity"
-      params={{ id: run.id }}
-      className={`badge ${parts.length === 0 ? "status-completed" : "status-warn"}`}
-    >
-      <Icon name={parts.length === 0 ? "check" : "warning"} size={14} />
-      {parts.length === 0 ? "whole" : parts.join(", ")}
+    <Link to="/runs/$id/integrity" params={{ id: run.id }} className={`badge ${tone}`}>
+      <Icon name={icon} size={14} />
+      {text}
     </Link>
   );
 }

@@ -1,6 +1,7 @@
 // Completion in the filter box: which word the caret is in, and what may stand there.
 
 import type { FieldInfo } from "#api/contract/run.ts";
+import { countOf } from "../../text/format-number.ts";
 
 export interface Suggestion {
   readonly text: string;
@@ -42,7 +43,7 @@ export function completeFilter(text: string, caret: number, fields: readonly Fie
 /** Of a run's own fields nobody counts how many runs have them. */
 function noteOf(field: FieldInfo): string {
   if (field.kind === "run") return field.type;
-  return `${field.type}, ${field.runs} ${field.runs === 1 ? "run" : "runs"}`;
+  return `${field.type}, ${countOf(field.runs, "run")}`;
 }
 
 function completeValue(found: RegExpExecArray, caret: number, fields: readonly FieldInfo[], max: number): Completion {

@@ -6,7 +6,7 @@ import { Spark } from "../../chart/spark.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
-import { formatCount, formatDecimals, formatNumber, toNumber } from "../../text/format-number.ts";
+import { countOf, formatCount, formatDecimals, formatNumber, toNumber } from "../../text/format-number.ts";
 import type { ColumnFormat } from "./grid-model.ts";
 
 export function RunCell({
@@ -83,9 +83,9 @@ function StatusCell({ run }: { readonly run: RunSummary }) {
 function Warning({ run }: { readonly run: RunSummary }) {
   const { faults, missing, nonfinite } = run.integrity;
   const parts = [
-    faults > 0 ? `${formatCount(faults)} ${faults === 1 ? "fault" : "faults"}` : "",
-    missing > 0 ? `${formatCount(missing)} events missing` : "",
-    nonfinite > 0 ? `${formatCount(nonfinite)} points are NaN or infinite` : "",
+    faults > 0 ? countOf(faults, "fault") : "",
+    missing > 0 ? `${countOf(missing, "event")} missing` : "",
+    nonfinite > 0 ? nonfiniteText(nonfinite) : "",
   ].filter((part) => part !== "");
   if (parts.length === 0) return null;
   return (
@@ -99,6 +99,10 @@ function Warning({ run }: { readonly run: RunSummary }) {
       <Icon name="warning" size={14} />
     </Link>
   );
+}
+
+function nonfiniteText(points: number): string {
+  return `${countOf(points, "point")} ${points === 1 ? "is" : "are"} NaN or infinite`;
 }
 
 export function ValueCell({
@@ -120,7 +124,7 @@ export function ValueCell({
   }
   const bad = cell.nonfinite ?? 0;
   return (
-    <span title={bad > 0 ? `${cell.text}; ${bad} points are NaN or infinite` : cell.text}>
+    <span title={bad > 0 ? `${cell.text}; ${nonfiniteText(bad)}` : cell.text}>
       {Number.isFinite(number) ? (
         decimals === null ? (
           formatNumber(number, digits)
@@ -157,16 +161,18 @@ export function GroupCell({
   }
   const aggregate = group.aggregates[field];
   if (aggregate === undefined) return null;
-  const text = `mean ${aggregate.mean}, ${aggregate.min} to ${aggregate.max}, ${aggregate.count} runs`;
+  const { count, nonfinite, min, median, mean, max } = aggregate;
+  const bad = nonfinite === 0 ? "" : `; NaN or infinite in ${countOf(nonfinite, "run")}`;
   return (
-    <span className="muted" title={text}>
-      ⌀ {formatNumber(aggregate.mean, digits)}
-      {aggregate.min === aggregate.max ? null : (
+    <span className="muted" title={`median ${median}, mean ${mean}, ${min} to ${max}, ${countOf(count, "run")}${bad}`}>
+      {median === null ? null : `~${formatNumber(median, digits)}`}
+      {min === null || max === null || min === max ? null : (
         <small>
           {" "}
-          {formatNumber(aggregate.min, 2)}…{formatNumber(aggregate.max, 2)}
+          {formatNumber(min, 2)}…{formatNumber(max, 2)}
         </small>
       )}
+      {nonfinite === 0 ? null : <span className="status-warn"> ✕{nonfinite}</span>}
     </span>
   );
 }

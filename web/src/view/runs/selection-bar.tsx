@@ -11,7 +11,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
 import { toRunsCsv } from "./runs-csv.ts";
 
@@ -100,10 +100,6 @@ export function SelectionBar({
   );
 }
 
-function runsText(count: number): string {
-  return count === 1 ? "1 run" : `${formatCount(count)} runs`;
-}
-
 interface AskProps {
   readonly runs: readonly RunSummary[];
   readonly open: boolean;
@@ -128,7 +124,7 @@ function TagDialog({ runs, open, onClose }: AskProps) {
   };
   return (
     <Dialog
-      title={`Tag ${runsText(runs.length)}`}
+      title={`Tag ${countOf(runs.length, "run")}`}
       open={open}
       onClose={onClose}
       foot={
@@ -153,7 +149,7 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
   const remove = useChange("deleteRuns", ["runs"]);
   return (
     <Dialog
-      title={`Delete ${runsText(runs.length)}`}
+      title={`Delete ${countOf(runs.length, "run")}`}
       open={open}
       onClose={onClose}
       foot={
@@ -169,7 +165,7 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
               remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
             }
           >
-            delete {runsText(runs.length)}
+            delete {countOf(runs.length, "run")}
           </button>
         </>
       }

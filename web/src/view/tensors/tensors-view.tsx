@@ -11,7 +11,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
@@ -88,7 +88,7 @@ function TensorPanel({ tensor }: { readonly tensor: string }) {
         {(data) => (
           <TensorBody
             name={tensor}
-            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${data.total} snapshots${spoiltText(data.rows)}`}
+            about={`${data.shape.join("×") || "scalar"} · ${data.dtype} · ${countOf(data.total, "snapshot")}${spoiltText(data.rows)}`}
             rows={data.rows}
           />
         )}
@@ -152,7 +152,7 @@ function TensorBody({
           snapshots={rows}
           overlay={mode === "overlay"}
           startNs={clock.startNs}
-          label={`Histograms of ${name}, ${rows.length} snapshots`}
+          label={`Histograms of ${name}, ${countOf(rows.length, "snapshot")}`}
           window={clock.window}
           onPick={pick}
         />

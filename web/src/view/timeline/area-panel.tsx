@@ -7,7 +7,7 @@ import { formatWindow, type TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed } from "../../text/format-time.ts";
 import { sumByName } from "./flame.ts";
 
@@ -47,7 +47,7 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
       <Answer of={flame} rows={4}>
         {(data) => (
           <table className="table">
-            <caption className="muted">{formatCount(data.total)} spans</caption>
+            <caption className="muted">{countOf(data.total, "span")}</caption>
             <thead>
               <tr>
                 <th>name</th>

@@ -3,7 +3,7 @@
 
 import type { SpansAnswer } from "#api/contract/span.ts";
 import { lowerBound } from "../../chart/scale.ts";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 
 export interface BoxRow {
   readonly lane: number;
@@ -87,5 +87,5 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
 
 /** "120 × step", or "153 840 spans, 8 names" where the box holds more than one. */
 export function mergedText(name: string, spans: number, names: number): string {
-  return names > 1 ? `${formatCount(spans)} spans, ${names} names` : `${formatCount(spans)} × ${name}`;
+  return names > 1 ? `${countOf(spans, "span")}, ${names} names` : `${formatCount(spans)} × ${name}`;
 }

@@ -5,6 +5,7 @@ import type { Inks } from "../../app/theme.ts";
 import { inkOn } from "../../chart/colour.ts";
 import { timeTicks } from "../../chart/scale.ts";
 import type { TimeWindow } from "../../clock/window.ts";
+import { countOf } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import type { Area } from "./area-panel.tsx";
 import { type Boxes, mergedText, visibleBoxes } from "./boxes.ts";
@@ -127,7 +128,7 @@ function drawLane(ctx: CanvasRenderingContext2D, scene: Scene, placed: PlacedLan
   ctx.fillStyle = inks.ink;
   ctx.fillText(placed.title, 10, top + 12, gutterPx - 16);
   ctx.fillStyle = inks.muted;
-  ctx.fillText(`${placed.lane.spans.toLocaleString("en")} spans`, 10, top + 28, gutterPx - 16);
+  ctx.fillText(countOf(placed.lane.spans, "span"), 10, top + 28, gutterPx - 16);
 }
 
 function drawRow(

@@ -2,7 +2,7 @@
 
 import { spanFlags } from "#api/contract/span-flags.ts";
 import { Choice } from "../../part/choice.tsx";
-import { formatCount } from "../../text/format-number.ts";
+import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { type Boxes, mergedText } from "./boxes.ts";
 import type { PickedBox } from "./timeline-canvas.tsx";
@@ -61,7 +61,7 @@ export function TimelineBar(props: TimelineBarProps) {
       <span className="muted">
         {finest === undefined
           ? ""
-          : `${formatCount(finest.answer.total)} spans, ${formatCount(finest.start.length)} drawn`}
+          : `${countOf(finest.answer.total, "span")}, ${formatCount(finest.start.length)} drawn`}
       </span>
       <button type="button" className="button small" onClick={props.onFitAll}>
         fit all
