@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { RunTrack, type TrackPoint, type TrackStep } from "#judge/track.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
+import { readFirstArrivals } from "#store/reader/track.ts";
+import type { Store } from "#store/store.ts";
 import { type Firing, fromFiringRow } from "./firing.ts";
 import { replayRun } from "./replay.ts";
 
@@ -27,6 +29,8 @@ const runsAtOnce = 64;
 /** Keeps what comes until the rest is known. Beyond its bound the oldest go: they are stored by then. */
 class Waiting implements TrackSink {
   heardNs = 0n;
+  /** Nothing of what came was let go. */
+  isWhole = true;
   private readonly gifts: ((track: RunTrack) => void)[] = [];
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
@@ -52,7 +56,9 @@ class Waiting implements TrackSink {
 
   private keep(gift: (track: RunTrack) => void): void {
     this.gifts.push(gift);
-    if (this.gifts.length > waitingMax) this.gifts.splice(0, waitingMax / 2);
+    if (this.gifts.length <= waitingMax) return;
+    this.gifts.splice(0, waitingMax / 2);
+    this.isWhole = false;
   }
 }
 
@@ -66,6 +72,10 @@ export class RunWatch {
   /** Commands of a firing are under way. */
   isActing = false;
   lookedNs = 0n;
+  /** The last journal record that was heard of it. */
+  heardPosition = 0;
+  /** When the earliest record arrived that was heard; null before that. */
+  private firstHeardNs: bigint | null = null;
   /** Since when what a rule looks for is there, by rule. */
   readonly heldNs: Map<string, bigint> = new Map();
   /** By rule, the newest first. */
@@ -80,6 +90,18 @@ export class RunWatch {
 
   get sink(): TrackSink {
     return this.waiting ?? this.track;
+  }
+
+  /** One of its records. Records that came over several connections are not in the order of their arrival. */
+  heard(arrivedNs: bigint, position: number): void {
+    this.isDue = true;
+    this.heardPosition = position;
+    if (this.firstHeardNs === null || arrivedNs < this.firstHeardNs) this.firstHeardNs = arrivedNs;
+  }
+
+  /** Whether everything that arrived since then was heard and is still here. */
+  hasHeardSince(arrivedNs: bigint): boolean {
+    return this.waiting?.isWhole === true && this.firstHeardNs !== null && arrivedNs >= this.firstHeardNs;
   }
 
   /** Whether what it sent before it was watched is known. */
@@ -146,7 +168,11 @@ export async function rememberRuns(
   keys: string,
   nowNs: bigint,
 ): Promise<void> {
-  const fresh = looked.filter(({ run }) => !run.isRemembered);
+  const fresh = await leaveStrange(
+    store,
+    looked.filter(({ run }) => !run.isRemembered),
+    nowNs,
+  );
   for (let at = 0; at < fresh.length; at += runsAtOnce) {
     const some = fresh.slice(at, at + runsAtOnce);
     const runOfGroup = new Map(some.flatMap(({ run, groups }) => groups.map((group) => [group, run] as const)));
@@ -158,4 +184,19 @@ export async function rememberRuns(
     for (const row of await readFirings(store, filter)) runs.get(row.run_id)?.note(fromFiringRow(row));
     for (const { run } of some) run.settle(nowNs);
   }
+}
+
+/** Runs that began while they were watched have been heard whole, and need no question. */
+async function leaveStrange(store: Store, fresh: readonly LookedAt[], nowNs: bigint): Promise<LookedAt[]> {
+  if (fresh.length === 0) return [];
+  const arrivals = await readFirstArrivals(
+    store,
+    fresh.flatMap(({ groups }) => groups),
+  );
+  return fresh.filter(({ run, groups }) => {
+    const firsts = groups.flatMap((group) => arrivals.get(group) ?? []);
+    if (firsts.length === 0 || !firsts.every((first) => run.hasHeardSince(first))) return true;
+    run.settle(nowNs);
+    return false;
+  });
 }

@@ -5,7 +5,7 @@
 import { factsOf, type Rule } from "#judge/rule.ts";
 import { lookFor, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
-import type { AnyTablePart } from "#model/batch.ts";
+import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
@@ -25,6 +25,8 @@ export interface WatchPorts {
   nowNs(): bigint;
   head(): HeadContext;
   runOf(groupKey: string): string | undefined;
+  /** The last journal record that is in the store. */
+  stored(): number;
   /** Resolves when the change is durable and applied. */
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
   /** Sends the commands of a firing, or finds that they were sent; resolves with what came of it. */
@@ -47,7 +49,16 @@ export interface ForeignSight {
   readonly signal: Signal;
 }
 
-const tickMs = 1000;
+/** The part of an input's arrival that counts here. */
+interface Arrival {
+  readonly workspace: string;
+  readonly receivedNs: bigint;
+}
+
+const pauseMsMin = 1000;
+const pauseMsMax = 15_000;
+/** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
+const pausePerLook = 4;
 const lookAgainNs = 5_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
@@ -61,25 +72,27 @@ export class Watcher {
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private readonly acting = new Set<Promise<void>>();
-  private isLooking = false;
   private isClosed = false;
 
   constructor(ports: WatchPorts) {
     this.ports = ports;
   }
 
-  start(): void {
-    // A look that takes longer than a second is followed by one more, not by one for each second.
-    this.timer = setInterval(() => {
-      if (!this.isLooking) void this.tick();
-    }, tickMs);
+  start(pauseMs: number = pauseMsMin): void {
+    if (this.isClosed) return;
+    this.timer = setTimeout(async () => {
+      const began = performance.now();
+      await this.tick();
+      const tookMs = performance.now() - began;
+      this.start(Math.min(pauseMsMax, Math.max(pauseMsMin, tookMs * pausePerLook)));
+    }, pauseMs);
     this.timer.unref();
   }
 
   /** Resolves when nothing that was seen is left undone. */
   async close(): Promise<void> {
     this.isClosed = true;
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     await this.turn;
     await Promise.all(this.acting);
   }
@@ -91,7 +104,8 @@ export class Watcher {
   }
 
   /** What was applied. It must be quick: every record comes by here. */
-  hear(workspace: string, parts: readonly AnyTablePart[], receivedNs: bigint): void {
+  hear({ workspace, receivedNs: arrivedNs }: Arrival, { position, parts }: Batch): void {
+    const receivedNs = this.ports.nowNs();
     feedParts(parts, {
       receivedNs,
       isWatched: this.testOf(workspace),
@@ -99,7 +113,7 @@ export class Watcher {
         const runId = this.ports.runOf(groupKey);
         if (runId === undefined) return undefined;
         const run = this.watch(workspace, runId);
-        run.isDue = true;
+        run.heard(arrivedNs, position);
         return run.sink;
       },
     });
@@ -118,13 +132,9 @@ export class Watcher {
 
   /** Looks at what is due; one look at a time. */
   tick(): Promise<void> {
-    this.isLooking = true;
     this.turn = this.turn
       .then(() => (this.isClosed ? undefined : this.look()))
-      .catch((cause) => this.ports.onTrouble("Rules could not be looked at; it is tried again in a second.", cause))
-      .finally(() => {
-        this.isLooking = false;
-      });
+      .catch((cause) => this.ports.onTrouble("Rules could not be looked at; it is tried again soon.", cause));
     return this.turn;
   }
 
@@ -181,6 +191,7 @@ export class Watcher {
       run.isDue = false;
       run.lookedNs = nowNs;
     }
+    const stored = this.ports.stored();
     const seen = await this.see(workspace, runs, rules);
     const known = runs.flatMap((run): LookedAt[] => {
       const sight = seen.get(run.runId);
@@ -191,8 +202,9 @@ export class Watcher {
     for (const run of runs) {
       const sight = seen.get(run.runId);
       if (sight === undefined) {
-        // Not stored yet, or deleted; what comes brings it back.
-        if (!run.isDue) this.forget(run);
+        // Not stored yet, or deleted, or another run's by now; what comes brings it back.
+        if (run.heardPosition > stored) run.isDue = true;
+        else if (!run.isDue) this.forget(run);
         continue;
       }
       run.isOpen = sight.status === "running";
@@ -208,7 +220,6 @@ export class Watcher {
     rules: readonly WatchedRule[],
   ): Promise<Map<string, TableSight>> {
     const { sources } = this.ports;
-    await sources.caughtUp();
     const ids = runs.map(({ runId }) => runId);
     const found = await readFoundRuns(sources, workspace, ids);
     const groups = found.flatMap((run) => run.groups.map(({ groupKey }) => groupKey));

@@ -46,8 +46,10 @@ const reloadMs = 15_000;
 const resumeNs = 600_000_000_000n;
 const openRunsMax = 1000;
 
-/** The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. */
-/** While the store is away there are the rules of the settings; those made on the page come with the store. */
+/**
+ * The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. While the
+ * store is away there are the rules of the settings; those made on the page come with the store.
+ */
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
   await collector.onceJoined(async () => rules.load(await readSettings(collector.store, rulesSetting)));
@@ -73,7 +75,7 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
   collector.onApplied(({ input, applied, batch }) => {
     // What is imported happened long ago.
-    if (!input.imported) watcher.hear(input.workspace, batch.parts, nowNs());
+    if (!input.imported) watcher.hear(input, batch);
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
     );
@@ -97,6 +99,7 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   return {
     look: async () => {
       await begun;
+      await context.sources.caughtUp();
       await watcher.tick();
     },
     async close() {
@@ -145,6 +148,7 @@ function createWatcher(
     nowNs,
     head: () => context.head(),
     runOf: (groupKey) => collector.applier.state.runOf(groupKey),
+    stored: () => collector.writer.stored,
     change: async (changes, workspace, author) => {
       await collector.change(changes, workspace, author);
     },

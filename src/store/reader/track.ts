@@ -59,3 +59,15 @@ export function readCheckpoints(store: Store, groups: readonly string[]) {
     WHERE ${mine} AND type = 'checkpoint' ORDER BY ts_ns LIMIT 10000 BY group_key`;
   return readRows(store, { group_key: text, ts_ns: big }, { sql, params: { groups } });
 }
+
+const arrivalRow = { group_key: text, first_ns: big };
+
+/** When the first stored record of each group arrived. */
+export async function readFirstArrivals(store: Store, groups: readonly string[]): Promise<Map<string, bigint>> {
+  const of = (table: string) =>
+    `SELECT toString(group_key) AS group_key, min_received_ns FROM ${store.database}.${table} WHERE ${mine}`;
+  const sql = `SELECT group_key, min(min_received_ns) AS first_ns
+    FROM (${of("group_times")} UNION ALL ${of("metric_summary")}) GROUP BY group_key`;
+  const rows = await readRows(store, arrivalRow, { sql, params: { groups } });
+  return new Map(rows.map(({ group_key, first_ns }) => [group_key, first_ns]));
+}
