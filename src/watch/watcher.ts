@@ -64,6 +64,8 @@ const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
 const looksMax = 200;
 const runsMax = 2000;
+/** Every new run beyond that looks for one to forget, so it may not look through all of them. */
+const forgettableMax = 16;
 
 export class Watcher {
   private readonly ports: WatchPorts;
@@ -161,10 +163,12 @@ export class Watcher {
     this.runs.delete(`${workspace}\0${runId}`);
   }
 
+  /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */
   private forgetOldest(): void {
+    let looked = 0;
     for (const [key, { isOpen, isDue }] of this.runs) {
-      if (isOpen && isDue && this.runs.size <= runsMax * 2) continue;
-      this.runs.delete(key);
+      if (isOpen && isDue && this.runs.size <= runsMax * 2 && ++looked < forgettableMax) continue;
+      if (looked < forgettableMax) this.runs.delete(key);
       return;
     }
   }
