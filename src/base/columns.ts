@@ -3,10 +3,11 @@
 // columns of a table have the same length. Columns only grow; whoever drains them drops or releases them.
 
 import { bytePool, wordPool } from "./array-pool.ts";
+import { DictColumn } from "./dict-column.ts";
 import { Float64Column, grownSize, Int32Column, UInt8Column, UInt32Column } from "./fixed-columns.ts";
 
 // All columns are to be had from here.
-export { Float64Column, Int32Column, UInt8Column, UInt32Column };
+export { DictColumn, Float64Column, Int32Column, UInt8Column, UInt32Column };
 
 // An empty column owns no memory: a batch has many columns, and often few or no rows for them.
 const noBytes = new Uint8Array(0);
@@ -14,6 +15,8 @@ const noWords = new Uint32Array(0);
 
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const shortText = 100;
 
 /** UTF-8 text or raw bytes of any length: all bytes back to back, and where each value ends. */
 export class StringColumn {
@@ -74,8 +77,21 @@ export class StringColumn {
 
   push(text: string): void {
     this.makeRoom(text.length * 3);
+    if (text.length < shortText && this.tryPlain(text)) return;
     const { written } = textEncoder.encodeInto(text, this.bytes.subarray(this.byteLength));
     this.finishValue(written);
+  }
+
+  /** A short text of plain letters: the view that the runtime's encoder needs takes longer than to write them here. */
+  private tryPlain(text: string): boolean {
+    const { bytes, byteLength } = this;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > 127) return false;
+      bytes[byteLength + at] = code;
+    }
+    this.finishValue(text.length);
+    return true;
   }
 
   /** Makes room for this many values of this many bytes in all, so that nothing is copied while they come. */
@@ -145,78 +161,6 @@ export class StringColumn {
   private finishValue(size: number): void {
     this.byteLength += size;
     this.ends[this.length++] = this.byteLength;
-  }
-}
-
-/** Roughly what a key of a dictionary takes, as text and in its map. */
-const dictKeyBytes = 100;
-
-/** Text with few distinct values: a dictionary and one code a row (LowCardinality in the store). */
-export class DictColumn {
-  readonly keys: string[] = [];
-  codes: Uint32Array = noWords;
-  length = 0;
-  private codeOf: Map<string, number> | undefined;
-  private lastText: string | undefined;
-  private lastCode = 0;
-
-  push(text: string): void {
-    this.pushCode(text === this.lastText ? this.lastCode : this.intern(text));
-  }
-
-  /** The code of a text, made when it is new; for callers that push the same text many times. */
-  intern(text: string): number {
-    this.codeOf ??= new Map();
-    let code = this.codeOf.get(text);
-    if (code === undefined) {
-      code = this.keys.length;
-      this.keys.push(text);
-      this.codeOf.set(text, code);
-    }
-    this.lastText = text;
-    this.lastCode = code;
-    return code;
-  }
-
-  pushCode(code: number): void {
-    if (this.length === this.codes.length) this.grow(0);
-    this.codes[this.length++] = code;
-  }
-
-  /** Makes room for this many values. */
-  reserve(length: number): void {
-    if (length > this.codes.length) this.grow(length);
-  }
-
-  /** Adds one text until the column has this many values. */
-  padTo(length: number, text: string): void {
-    if (length <= this.length) return;
-    const code = this.intern(text);
-    this.reserve(length);
-    this.codes.fill(code, this.length, length);
-    this.length = length;
-  }
-
-  at(row: number): string {
-    return this.keys[this.codes[row] as number] as string;
-  }
-
-  get byteSize(): number {
-    return this.codes.byteLength + this.keys.length * dictKeyBytes;
-  }
-
-  /** Gives the memory back; the column is to be dropped. */
-  release(): void {
-    wordPool.give(this.codes);
-    this.codes = noWords;
-    this.length = 0;
-  }
-
-  private grow(needed: number): void {
-    const grown = wordPool.take(grownSize(this.codes.length, needed));
-    grown.set(this.codes);
-    wordPool.give(this.codes);
-    this.codes = grown;
   }
 }
 

@@ -49,7 +49,6 @@ export interface Input extends Arrival {
 
 const [plainVersion, packedVersion] = [1, 2];
 const headStart = 5;
-const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
 /** The parts of the journal record, to be written one after the other; the body is not copied. */
@@ -62,11 +61,12 @@ export function encodeInput(input: Input): Uint8Array[] {
 }
 
 function encodeHead(version: number, words: object): Uint8Array[] {
-  const head = textEncoder.encode(JSON.stringify(words));
-  const prefix = new Uint8Array(headStart);
-  prefix[0] = version;
-  new DataView(prefix.buffer).setUint32(1, head.length, true);
-  return [prefix, head];
+  const text = JSON.stringify(words);
+  const head = Buffer.allocUnsafe(headStart + Buffer.byteLength(text));
+  head.writeUInt8(version, 0);
+  head.writeUInt32LE(head.length - headStart, 1);
+  head.write(text, headStart);
+  return [head];
 }
 
 /** Null when the record is none of ours: the journal's checksum held, so it is from another version. */

@@ -64,10 +64,25 @@ export class ByteSink {
 
   /** Reserves for itself. */
   writeText(text: string): void {
+    if (text.length < 128 && this.tryPlain(text)) return;
     const encoded = textEncoder.encode(text);
     this.reserve(encoded.length + 5);
     this.writeVarint(encoded.length);
     this.writeBytes(encoded);
+  }
+
+  /** A short text of plain letters, whose length is one byte: most keys of dictionaries are. */
+  private tryPlain(text: string): boolean {
+    this.reserve(text.length + 1);
+    const { bytes, length } = this;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > 127) return false;
+      bytes[length + 1 + at] = code;
+    }
+    bytes[length] = text.length;
+    this.length += text.length + 1;
+    return true;
   }
 
   /** A view of what was written; the sink must not be used after it. */

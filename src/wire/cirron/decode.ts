@@ -85,6 +85,9 @@ function createScratch() {
 
 type Table = "spans" | "marks" | "snapshots";
 
+/** What a table is before a record of it comes: most batches have no snapshots, and dozens of columns cost more than a span. */
+const noRows = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") } as const;
+
 const codeOfJsonFault: { readonly [K in JsonFault["kind"]]: FaultCode } = {
   syntax: "json_syntax",
   depth: "json_too_deep",
@@ -107,7 +110,7 @@ class BatchDecoder {
   private sdkVersion = "";
   /** The version as it was sent; null when the key is missing. */
   private version: string | null = null;
-  private readonly tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
+  private tables: { spans: Rows<"spans">; marks: Rows<"marks">; snapshots: Rows<"snapshots"> };
   private readonly faults: { [T in Table]: FaultList<Fault> } = {
     spans: new FaultList(),
     marks: new FaultList(),
@@ -123,7 +126,7 @@ class BatchDecoder {
     this.bytes = bytes;
     this.scratch = scratch;
     this.cursor = new JsonCursor(bytes, 0, bytes.length, limits);
-    this.tables = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
+    this.tables = { ...noRows };
   }
 
   *decode(): Generator<void, DecodeResult> {
@@ -250,34 +253,39 @@ class BatchDecoder {
 
   private restart(table: Table): void {
     this.faults[table].clear();
-    if (table === "spans") this.tables.spans = createRows("spans");
-    else if (table === "marks") this.tables.marks = createRows("marks");
-    else this.tables.snapshots = createRows("snapshots");
+    this.tables = { ...this.tables, [table]: noRows[table] };
+  }
+
+  /** The columns of a table, made when the first rows come. */
+  private own<T extends Table>(table: T): Rows<T> {
+    if (this.tables[table] === noRows[table]) this.tables = { ...this.tables, [table]: createRows(table) };
+    return this.tables[table] as unknown as Rows<T>;
   }
 
   private *readSpans(): Generator<void> {
-    const rows = this.tables.spans;
     const { spans } = this.scratch;
-    yield* this.readRecords("spans", spans, troubleWithSpan, () => fillSpans(rows, spans));
+    yield* this.readRecords("spans", spans, troubleWithSpan, () => fillSpans(this.own("spans"), spans));
+    const rows = this.tables.spans;
     padRows(rows, rows.span_id.length);
   }
 
   private *readMarks(): Generator<void> {
-    const rows = this.tables.marks;
     const { marks } = this.scratch;
-    yield* this.readRecords("marks", marks, troubleWithMark, () => fillMarks(rows, marks));
+    yield* this.readRecords("marks", marks, troubleWithMark, () => fillMarks(this.own("marks"), marks));
+    const rows = this.tables.marks;
     padRows(rows, rows.mark_id.length);
   }
 
   private *readSnapshots(): Generator<void> {
-    const rows = this.tables.snapshots;
     const { snapshots, stats } = this.scratch;
     const pushNumbers = (table: RecordTable) => {
       const trouble = troubleWithSnapshot(table);
+      const rows = this.own("snapshots");
       if (trouble === null) pushStats(rows, rows.snapshot_id.length + table.count, table, stats);
       return trouble;
     };
-    yield* this.readRecords("snapshots", snapshots, pushNumbers, () => fillSnapshots(rows, snapshots));
+    yield* this.readRecords("snapshots", snapshots, pushNumbers, () => fillSnapshots(this.own("snapshots"), snapshots));
+    const rows = this.tables.snapshots;
     padRows(rows, rows.snapshot_id.length);
   }
 

@@ -227,6 +227,7 @@ export function fillTail(rows: TailColumns, start: number, table: RecordTable): 
 
 /** Brings every column that was left behind to the same length. */
 export function padRows(rows: TailColumns, count: number): void {
+  if (count === 0) return;
   rows.flags.padTo(count, 0);
   rows.extra.padTo(count);
   rows.raw.padTo(count);

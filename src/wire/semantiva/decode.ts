@@ -3,7 +3,14 @@
 
 import { parseJson } from "#base/json/parse.ts";
 import { atPointer, locatePointer } from "#base/json/pointer.ts";
-import { defaultJsonLimits, type JsonLimits, type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import {
+  defaultJsonLimits,
+  type JsonLimits,
+  type JsonObject,
+  type JsonValue,
+  NumberText,
+  oddity,
+} from "#base/json/value.ts";
 import type { FaultCode } from "#model/fault.ts";
 import type { Registry, Strictness, Violation } from "./registry.ts";
 
@@ -57,7 +64,8 @@ export function decodeLine(line: Uint8Array, registry: Registry, options: Decode
   }
   const { value: record, oddities } = parsed;
   if (!isObject(record)) return refuse("line_not_object", `the line is ${nameKind(record)}, not an object`, 0);
-  const judgement = registry.judge(record, strictness, all && line.length <= thoroughBytesMax);
+  const isPlain = (oddities & oddity.bigInteger) === 0;
+  const judgement = registry.judge(record, strictness, all && line.length <= thoroughBytesMax, isPlain);
   const { record_type: type } = record;
   if (judgement.ok) {
     const { known, runId, hasHeader } = judgement;

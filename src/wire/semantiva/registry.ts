@@ -40,8 +40,11 @@ export type Judgement =
 
 export interface Registry {
   readonly types: readonly string[];
-  /** With `all`, every broken rule is named, up to `violationsMax`; else the first. */
-  judge(record: JsonObject, strictness: Strictness, all?: boolean): Judgement;
+  /**
+   * With `all`, every broken rule is named, up to `violationsMax`; else the first. A record that is known to hold no
+   * integers beyond a double's need not be looked through for them.
+   */
+  judge(record: JsonObject, strictness: Strictness, all?: boolean, isPlain?: boolean): Judgement;
 }
 
 export const violationsMax = 20;
@@ -82,9 +85,9 @@ export function createRegistry(...sets: readonly SchemaSet[]): Registry {
 
   return {
     types: [...entries.keys()],
-    judge(record, strictness, all = false) {
+    judge(record, strictness, all = false, isPlain = false) {
       const schemaOf = (all ? thorough : judges)[strictness];
-      const plain = toPlain(record) as JsonObject;
+      const plain = isPlain ? record : (toPlain(record) as JsonObject);
       const { record_type: type } = record;
       const entry = typeof type === "string" ? entries.get(type) : undefined;
       const hasHeader = Object.hasOwn(plain, "run_id");
