@@ -8,6 +8,14 @@ import { setImmediate } from "node:timers/promises";
 const turnMsMin = 4;
 const turnMsMax = 25;
 
+/** All of it without a pause. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + turnMsMin; ; ) {
     const step = steps.next();

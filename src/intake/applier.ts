@@ -3,6 +3,7 @@
 // order of the journal.
 
 import { nowNs } from "#base/clock.ts";
+import { inTurns } from "#base/turns.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import type { Applied } from "./applied.ts";
 import type { Input } from "./input.ts";
@@ -21,6 +22,8 @@ export interface ApplierOptions extends IntakeStateOptions {
 
 const writtenMax = 100_000;
 
+type InSteps = NonNullable<Decoded["applyInSteps"]>;
+
 export class ProtocolApplier implements Applier {
   state: IntakeState;
   /** On a shared store, the groups that this collector was seen to write to lately. */
@@ -29,6 +32,9 @@ export class ProtocolApplier implements Applier {
   private readonly limits: DecodeLimits;
   private readonly writer: string | undefined;
   private readonly options: IntakeStateOptions;
+  /** A record is being applied in turns. */
+  private isBusy = false;
+  private readonly waiting: (() => void)[] = [];
 
   constructor(options: ApplierOptions) {
     this.options = options;
@@ -49,7 +55,40 @@ export class ProtocolApplier implements Applier {
   }
 
   apply(position: number, input: Input, decoded: Decoded): Applied {
-    const applied = decoded.apply(this.state, input, position);
+    return this.tellWriter(decoded.apply(this.state, input, position), input);
+  }
+
+  /** Whoever else wants to change the state waits until it is done. */
+  async applyInTurns(position: number, input: Input, steps: InSteps): Promise<Applied> {
+    this.isBusy = true;
+    const applied = this.tellWriter(await inTurns(steps(this.state, input, position)), input);
+    this.endTurns();
+    return applied;
+  }
+
+  /**
+   * Changes the state outside the order of the journal: at once, or when the record that is being applied in turns has
+   * been.
+   */
+  async whenIdle<T>(change: () => T): Promise<T> {
+    if (!this.isBusy) return change();
+    return new Promise((resolve, reject) => {
+      this.waiting.push(() => {
+        try {
+          resolve(change());
+        } catch (cause) {
+          reject(cause);
+        }
+      });
+    });
+  }
+
+  private endTurns(): void {
+    this.isBusy = false;
+    for (const change of this.waiting.splice(0)) change();
+  }
+
+  private tellWriter(applied: Applied, input: Input): Applied {
     if (this.writer === undefined) return applied;
     const changes = this.noteWritten(applied.parts, this.writer, input.receivedNs);
     return changes.length === 0 ? applied : { ...applied, state: [...applied.state, ...changes] };
@@ -57,6 +96,8 @@ export class ProtocolApplier implements Applier {
 
   /** Lets go of what is stored and beyond the limits. */
   shrink(storedPosition: number, appliedPosition: number, everything = false): void {
+    // What is being applied will be stored, and then it is time again.
+    if (this.isBusy) return;
     this.state.shrink(storedPosition, appliedPosition, nowNs(), everything);
   }
 
@@ -69,12 +110,13 @@ export class ProtocolApplier implements Applier {
     this.written = new Set();
     this.state = new IntakeState({ ...this.options, isFresh: false }, leaving);
     this.state.joins.replace(joins);
+    this.endTurns();
   }
 
   /** The groups were deleted: their records are new when they come again. */
-  forget(groupKeys: readonly string[]): void {
+  async forget(groupKeys: readonly string[]): Promise<void> {
     for (const key of groupKeys) this.written.delete(key);
-    this.state.forget(groupKeys);
+    await this.whenIdle(() => this.state.forget(groupKeys));
   }
 
   /** A group's writers are told again when this was forgotten: that changes nothing. */

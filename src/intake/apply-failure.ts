@@ -1,6 +1,6 @@
 // The applier failed at a record. Whatever else goes wrong beside it is the journal's trouble, or a bug.
 
-export class ApplyFailure extends Error {
+class ApplyFailure extends Error {
   override readonly name = "ApplyFailure";
 
   constructor(cause: unknown) {
@@ -14,6 +14,11 @@ export function attempt<T>(work: () => T): T {
   } catch (cause) {
     throw new ApplyFailure(cause);
   }
+}
+
+/** For what is still going on. */
+export function toThrown(cause: unknown): never {
+  throw new ApplyFailure(cause);
 }
 
 /** Throws again what is none. */

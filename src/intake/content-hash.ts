@@ -6,6 +6,7 @@ import { ArrayColumn, DictColumn, Float64Column, Int64Column, NullableColumn, St
 import type { AnyColumn } from "#model/tables.ts";
 
 const prime = 0x01000193;
+const offset = 0x811c9dc5;
 
 /** Scratch of `hashRows`: what one column adds to each row. */
 let cells = new Int32Array(1024);
@@ -17,16 +18,33 @@ export function hashRows(columns: readonly AnyColumn[], count: number): Uint32Ar
     cells = new Int32Array(count * 2);
     states = new Int32Array(count * 2);
   }
-  states.fill(0x811c9dc5, 0, count);
+  states.fill(offset, 0, count);
+  for (const column of columns) addColumn(column, cells, states, count);
+  return toHashes(states, count);
+}
+
+/** The same, a step for each column. */
+export function* hashRowsInSteps(columns: readonly AnyColumn[], count: number): Generator<void, Uint32Array> {
+  const own = new Int32Array(count);
+  const mixed = new Int32Array(count).fill(offset);
   for (const column of columns) {
-    hashCells(column, cells, count);
-    for (let row = 0; row < count; row++) {
-      const state = states[row] as number;
-      states[row] = Math.imul(state ^ (cells[row] as number), prime) ^ (state >>> 15);
-    }
+    addColumn(column, own, mixed, count);
+    yield;
   }
+  return toHashes(mixed, count);
+}
+
+function addColumn(column: AnyColumn, scratch: Int32Array, into: Int32Array, count: number): void {
+  hashCells(column, scratch, count);
+  for (let row = 0; row < count; row++) {
+    const state = into[row] as number;
+    into[row] = Math.imul(state ^ (scratch[row] as number), prime) ^ (state >>> 15);
+  }
+}
+
+function toHashes(mixed: Int32Array, count: number): Uint32Array {
   const hashes = new Uint32Array(count);
-  for (let row = 0; row < count; row++) hashes[row] = (states[row] as number) >>> 0 || 1;
+  for (let row = 0; row < count; row++) hashes[row] = (mixed[row] as number) >>> 0 || 1;
   return hashes;
 }
 

@@ -27,4 +27,6 @@ export interface Decoded {
   prepare(state: IntakeState, arrival: Arrival): Promise<void> | null;
   /** Changes the state and hands over the rows: once, and only right after `prepare` gave null. */
   apply(state: IntakeState, arrival: Arrival, position: number): Applied;
+  /** The same in steps: only what takes long has it. Nothing else may change the state between them. */
+  readonly applyInSteps?: (state: IntakeState, arrival: Arrival, position: number) => Generator<void, Applied>;
 }

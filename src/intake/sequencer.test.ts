@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { Batch } from "#model/batch.ts";
-import { nothingApplied } from "./applied.ts";
+import { type Applied, nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
+import type { IntakeState } from "./intake-state.ts";
 import { type Applier, type BatchSink, type FailedInput, Sequencer, type Submitted } from "./sequencer.ts";
 
 let dir = "";
@@ -40,6 +41,7 @@ function recorder() {
   const applier: Applier = {
     decode: () => ({ prepare: () => null, apply: () => nothingApplied }),
     prepare: () => null,
+    applyInTurns: () => Promise.reject(new Error("no input here takes long")),
     apply(_, one) {
       expect(one.receivedNs).toBe(1794710396768536383n);
       const isKnown = seen.includes(textOf(one));
@@ -265,3 +267,53 @@ test.each(["decode", "prepare", "wait"])(
     expect(second.position).toEqual({ applied: 3, durable: 3 });
   },
 );
+
+/** "long" is applied in three steps; others may look at what was applied between them. */
+function stepwise(fails: boolean) {
+  const { seen, applier } = recorder();
+  function* steps(): Generator<void, Applied> {
+    for (const step of ["long 1", "long 2"]) {
+      seen.push(step);
+      yield;
+    }
+    if (fails) throw new RangeError("in the middle");
+    return nothingApplied;
+  }
+  const turns: Applier = {
+    ...applier,
+    decode: (one) => (textOf(one) === "long" ? { ...applier.decode(one), applyInSteps: steps } : applier.decode(one)),
+    async applyInTurns(_, __, take) {
+      const taking = take({} as IntakeState, input(""), 0);
+      for (;;) {
+        const step = taking.next();
+        if (step.done === true) return step.value;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+  return { seen, turns };
+}
+
+test("applies what takes long in turns, and nothing else between them", async () => {
+  const { seen, turns } = stepwise(false);
+  const target = sink();
+  const sequencer = new Sequencer(journal, target, turns, { applied: 0, durable: 0 }, hooks);
+  const all = ["a", "long", "b"].map((text) => started(sequencer.submit(input(text))));
+  await Promise.all(all.map(({ applied }) => applied));
+  expect(seen).toEqual(["a", "long 1", "long 2", "b"]);
+  expect(target.batches.map(({ position }) => position)).toEqual([1, 2, 3]);
+});
+
+test("hears of a record that fails in one of its turns", async () => {
+  const { seen, turns } = stepwise(true);
+  const causes: string[] = [];
+  const onFailed = async ({ cause }: FailedInput) => {
+    causes.push(String(cause));
+    return nothingApplied;
+  };
+  const sequencer = new Sequencer(journal, sink(), turns, { applied: 0, durable: 0 }, { ...hooks, onFailed });
+  const all = ["long", "b"].map((text) => started(sequencer.submit(input(text))));
+  await Promise.all(all.map(({ applied }) => applied));
+  expect(seen).toEqual(["long 1", "long 2", "b"]);
+  expect(causes).toEqual(["RangeError: in the middle"]);
+});

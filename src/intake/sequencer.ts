@@ -15,7 +15,7 @@
 import assert from "node:assert/strict";
 import type { Batch } from "#model/batch.ts";
 import type { Applied } from "./applied.ts";
-import { ApplyFailure, attempt, toFailure } from "./apply-failure.ts";
+import { attempt, toFailure, toThrown } from "./apply-failure.ts";
 import { type AppliedInput, Gathering } from "./gathering.ts";
 import { decodeInput, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
@@ -42,6 +42,8 @@ export interface Applier {
   /** May first have to look up identities in the store; null when it need not. */
   prepare(input: Input, decoded: Decoded): Promise<void> | null;
   apply(position: number, input: Input, decoded: Decoded): Applied;
+  /** Applies what takes long while others have their turns; nothing else is applied meanwhile. */
+  applyInTurns(position: number, input: Input, steps: NonNullable<Decoded["applyInSteps"]>): Promise<Applied>;
 }
 
 export interface Receipt {
@@ -165,7 +167,8 @@ export class Sequencer {
   private arrive(entry: Entry): void {
     this.durable = Math.max(this.durable, entry.position);
     const isNext = entry.position === this.applied + 1;
-    if (isNext && this.catchingUp === null && this.sink.hasRoom()) {
+    const isShort = entry.decoded.applyInSteps === undefined;
+    if (isNext && isShort && this.catchingUp === null && this.sink.hasRoom()) {
       try {
         if (this.prepare(entry) === null) {
           this.applyNow(entry);
@@ -263,9 +266,7 @@ export class Sequencer {
   private prepare({ input, decoded }: Entry): Promise<void> | null {
     const waiting = attempt(() => this.applier.prepare(input, decoded));
     if (waiting === null) return null;
-    const told = waiting.catch((cause) => {
-      throw new ApplyFailure(cause);
-    });
+    const told = waiting.catch(toThrown);
     told.catch(ignore);
     return told;
   }
@@ -274,7 +275,7 @@ export class Sequencer {
     for (;;) {
       const waiting = this.prepare(entry);
       if (waiting === null) {
-        this.applyNow(entry);
+        await this.applyPrepared(entry);
         // Told alone, so that a subscriber who comes back after a crash finds every position where it was.
         this.gathering.flush();
         return;
@@ -301,6 +302,16 @@ export class Sequencer {
     this.gathering.flush();
     this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
     return true;
+  }
+
+  private async applyPrepared(entry: Entry): Promise<void> {
+    const { position, input, decoded } = entry;
+    if (decoded.applyInSteps === undefined) {
+      this.applyNow(entry);
+      return;
+    }
+    const applied = this.applier.applyInTurns(position, input, decoded.applyInSteps);
+    this.finish(entry, await applied.catch(toThrown));
   }
 
   private applyNow(entry: Entry): void {

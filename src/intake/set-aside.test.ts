@@ -38,6 +38,7 @@ async function start(bad: readonly string[]) {
   const applier: Applier = {
     decode: (input) => ({ prepare: () => null, apply: () => take(Buffer.from(input.body).toString()) }),
     prepare: () => null,
+    applyInTurns: () => Promise.reject(new Error("no text takes long")),
     apply: (position, input, decoded) => decoded.apply(noState, input, position),
   };
   const take = (text: string): Applied => {

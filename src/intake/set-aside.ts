@@ -109,6 +109,10 @@ export class SetAside {
       },
       prepare: (input, decoded) => applier.prepare(input, decoded),
       apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
+      applyInTurns: (position, input, steps) => {
+        const end = this.begin(position);
+        return applier.applyInTurns(position, input, steps).finally(end);
+      },
     };
   }
 
@@ -223,14 +227,20 @@ export class SetAside {
   }
 
   private watch<T>(position: number, work: () => T): T {
-    if (this.note === null) return work();
-    const before = this.suspect.position === position ? this.suspect.tries : 0;
-    this.writeNote({ position, tries: before + 1, reason: "" });
+    const end = this.begin(position);
     try {
       return work();
     } finally {
-      this.writeNote(this.suspect);
+      end();
     }
+  }
+
+  /** Notes what is in hand, until the end that is returned. */
+  private begin(position: number): () => void {
+    if (this.note === null) return ignore;
+    const before = this.suspect.position === position ? this.suspect.tries : 0;
+    this.writeNote({ position, tries: before + 1, reason: "" });
+    return () => this.writeNote(this.suspect);
   }
 
   /**
@@ -262,6 +272,8 @@ function listFiles(folder: string, kind: "record" | "retry"): number[] {
     .flatMap((name) => (name.endsWith(`.${kind}`) ? [Number.parseInt(name, 10)] : []))
     .sort((a, b) => a - b);
 }
+
+function ignore(): void {}
 
 function format(suspect: Suspect): string {
   return JSON.stringify(suspect);

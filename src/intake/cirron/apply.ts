@@ -11,10 +11,10 @@ import type { StateChange } from "#model/state-tables.ts";
 import type { CirronBatch } from "#wire/cirron/decode.ts";
 import { toMetricRows } from "./metric-rows.ts";
 import { stampRows } from "./rows.ts";
-import type { CirronOutcome, CirronWorkspace } from "./workspace.ts";
+import type { CirronArrival, CirronOutcome, CirronWorkspace } from "./workspace.ts";
 
 /** A batch as it came. */
-interface ArrivedBody extends Arrival {
+export interface ArrivedBody extends Arrival {
   readonly body: Uint8Array;
 }
 
@@ -25,18 +25,23 @@ export function applyCirronBatch(
   batch: CirronBatch,
 ): Applied {
   const contentHash = hash("sha256", input.body, "hex");
+  return toApplied(input, batch, workspace.apply(toArrival(input, batch, contentHash, position)), position);
+}
+
+export function toArrival(
+  { source, runOverride, imported, receivedNs }: Arrival,
+  { batchId, spans, marks, snapshots }: CirronBatch,
+  contentHash: string,
+  position: number,
+): CirronArrival {
+  const rows = { spans, marks, snapshots };
+  return { batchId, contentHash, rows, source, runOverride, imported, receivedNs, position };
+}
+
+/** The rows and changes that the outcome leaves of a batch. */
+export function toApplied(input: ArrivedBody, batch: CirronBatch, outcome: CirronOutcome, position: number): Applied {
   const { spans, marks, snapshots } = batch;
   const rows = { spans, marks, snapshots };
-  const outcome = workspace.apply({
-    batchId: batch.batchId,
-    contentHash,
-    rows,
-    source: input.source,
-    runOverride: input.runOverride,
-    imported: input.imported,
-    receivedNs: input.receivedNs,
-    position,
-  });
   const faults = outcome.isRepeat ? [] : [...batch.faults, ...toConflicts(outcome.faults, input)];
   const state = [...outcome.changes, ledgerRow(input, batch, outcome.contentHash, outcome.groupKey)];
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };

@@ -1,10 +1,12 @@
 // A Cirron batch as an input: one body of a client, as it was sent.
 
+import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { keepFault } from "#intake/refused.ts";
 import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
 import { applyCirronBatch } from "./apply.ts";
+import { isLong, LongBatch } from "./long-batch.ts";
 
 export interface CirronBatchInput extends Input {
   readonly kind: "cirron_batch";
@@ -25,9 +27,20 @@ export function toDecodedBatch(body: Uint8Array, result: DecodeResult): Decoded 
     };
   }
   const { batch } = result;
+  if (isLong(batch)) return toDecodedLong(new LongBatch(body, batch));
   return {
     prepare: ({ cirron, leaving }, arrival) => cirron.prepare(arrival, batch, leaving),
     apply: ({ cirron }, arrival, position) =>
       applyCirronBatch(cirron.of(arrival.workspace), position, { ...arrival, body }, batch),
+  };
+}
+
+function toDecodedLong(long: LongBatch): Decoded {
+  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = ({ cirron }, arrival, position) =>
+    long.apply(cirron.of(arrival.workspace), arrival, position);
+  return {
+    prepare: ({ cirron, leaving }, arrival) => cirron.prepareLong(arrival, long, leaving),
+    apply: (state, arrival, position) => atOnce(applyInSteps(state, arrival, position)),
+    applyInSteps,
   };
 }

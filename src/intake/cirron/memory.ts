@@ -6,6 +6,7 @@ import type { Arrival } from "#intake/input.ts";
 import type { Joins } from "#intake/joins.ts";
 import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { CirronBatch } from "#wire/cirron/decode.ts";
+import type { LongBatch } from "./long-batch.ts";
 import { type Cleared, findNeeds, tiedTo } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
 import { type CirronLimits, CirronWorkspace } from "./workspace.ts";
@@ -87,6 +88,13 @@ export class CirronMemory {
     const memo = cleared ?? { losses: state.losses, names: new Set<string>(), batch: false };
     this.cleared.set(batch, memo);
     return recall(state, this.options.store, needs, memo, leaving);
+  }
+
+  /** The same for a batch that takes long. */
+  prepareLong(arrival: Arrival, long: LongBatch, leaving: ReadonlyMap<string, Promise<void>>): Promise<void> | null {
+    const state = this.of(arrival.workspace);
+    const left = leaving.size === 0 ? undefined : findLeaving(state, long.batch, leaving);
+    return left ?? long.prepare(state, this.options.store, arrival, leaving);
   }
 
   shrink(storedPosition: number, nowNs: bigint, everything: boolean): void {

@@ -9,7 +9,8 @@ import { noteFacts } from "./batch-facts.ts";
 import { type Component, createComponent } from "./component.ts";
 import { type RowKind, saltId } from "./recent-rows.ts";
 import { hourAt, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey } from "./row-ids.ts";
-import type { CirronRows } from "./rows.ts";
+import { type CirronRows, idsOf } from "./rows.ts";
+import { type Stretch, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
 
 export interface AskedId {
@@ -49,13 +50,13 @@ export interface BatchFacts {
 /** Null when memory has all that applying this batch needs. */
 export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cleared | null): Needs | null {
   const isKept = state.ledger.get(batch.batchId) !== undefined;
-  const ids = state.isWhole ? [] : new IdScan(state, cleared).scan(batch.rows);
+  const ids = state.isWhole ? [] : scanIds(state, batch.rows, cleared);
   const isEmpty = isEmptyBatch(batch.rows);
   const asksBatch =
     !isKept &&
     cleared?.batch !== true &&
     (ids.length > 0 || state.ledger.mayBeStored(batch.batchId) || (isEmpty && !state.isWhole));
-  const facts = state.away.isEmpty ? createComponent("", "") : factsOf(state, batch);
+  const facts = state.away.isEmpty ? createComponent("", "") : factsOf(batch, tiedTo(state, batch.rows));
   const near = state.away.isEmpty ? null : state.away.questionFor(facts, state.gapNs);
   if (ids.length === 0 && !asksBatch && near === null) return null;
   return { ids, batchId: asksBatch ? batch.batchId : null, near, facts };
@@ -63,6 +64,19 @@ export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cl
 
 function isEmptyBatch({ spans, marks, snapshots }: CirronRows): boolean {
   return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length === 0;
+}
+
+function scanIds(state: CirronWorkspace, rows: CirronRows, cleared: Cleared | null): AskedId[] {
+  const scan = new IdScan(state, cleared);
+  for (const table of tables) scan.scan(rows, { table, from: 0, to: rows[table].span_id.length });
+  return scan.asked;
+}
+
+/** The ids that some rows of a batch need. */
+export function scanStretch(state: CirronWorkspace, rows: CirronRows, stretch: Stretch, cleared: Cleared): AskedId[] {
+  const scan = new IdScan(state, cleared);
+  scan.scan(rows, stretch);
+  return scan.asked;
 }
 
 class IdScan {
@@ -75,25 +89,32 @@ class IdScan {
     this.cleared = cleared;
   }
 
-  scan({ spans, marks, snapshots }: CirronRows): AskedId[] {
-    this.own("span", spans.span_id, spans.start_ns);
-    this.named(spans.parent_id.inner, spans.start_ns, spans.parent_id.nulls.values);
-    this.own("mark", marks.mark_id, marks.ts_ns);
-    this.named(marks.span_id, marks.ts_ns, null);
-    this.own("snapshot", snapshots.snapshot_id, snapshots.ts_ns);
-    this.named(snapshots.span_id, snapshots.ts_ns, null);
+  get asked(): AskedId[] {
     return [...this.found.values()];
   }
 
+  scan(rows: CirronRows, stretch: Stretch): void {
+    const { table } = stretch;
+    if (table === "spans") {
+      const { span_id, parent_id, start_ns } = rows.spans;
+      this.own("span", span_id, start_ns, stretch);
+      this.named(parent_id.inner, start_ns, parent_id.nulls.values, stretch);
+      return;
+    }
+    const { span_id, ts_ns } = rows[table];
+    this.own(table === "marks" ? "mark" : "snapshot", idsOf(rows, table), ts_ns, stretch);
+    this.named(span_id, ts_ns, null, stretch);
+  }
+
   /** The ids of rows: a copy begins in the same hour. */
-  private own(kind: RowKind, ids: StringColumn, times: Int64Column): void {
+  private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
     const hours = new Set<number>();
-    for (let row = 0; row < ids.length; row++) hours.add(hourAt(times, row));
+    for (let row = from; row < to; row++) hours.add(hourAt(times, row));
     const filters = recent.filtersOf(hours);
     const stored = [...hours].some((hour) => recent.isStoredHour(hour));
     if (filters.length === 0 && !stored) return;
-    for (let row = 0; row < ids.length; row++) {
+    for (let row = from; row < to; row++) {
       const hour = hourAt(times, row);
       loadId(ids, row);
       saltId(kind);
@@ -102,10 +123,10 @@ class IdScan {
   }
 
   /** The ids that rows name as their spans: those may begin at any time. */
-  private named(ids: StringColumn, times: Int64Column, nulls: Uint8Array | null): void {
+  private named(ids: StringColumn, times: Int64Column, nulls: Uint8Array | null, { from, to }: Stretch): void {
     const { recent } = this.state;
     const filters = recent.filters();
-    for (let row = 0; row < ids.length; row++) {
+    for (let row = from; row < to; row++) {
       if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
       const hour = hourAt(times, row);
       loadId(ids, row);
@@ -133,12 +154,12 @@ function mayKnow(filters: readonly Bloom[]): boolean {
 }
 
 /** What the component will be that the batch belongs to, as far as finding its neighbours needs it. */
-function factsOf(state: CirronWorkspace, { rows, source, runOverride }: BatchFacts): Component {
+export function factsOf({ rows, source, runOverride }: BatchFacts, tied: Iterable<Component>): Component {
   const facts = createComponent("", "");
   facts.sources.add(source);
   if (runOverride !== null) facts.runOverrides.add(runOverride);
   noteFacts(facts, rows);
-  for (const component of tiedTo(state, rows)) {
+  for (const component of tied) {
     for (const other of component.sources) facts.sources.add(other);
     for (const process of component.processes) facts.processes.add(process);
     for (const [id, awaited] of component.unresolved) facts.unresolved.set(id, awaited);
@@ -150,20 +171,27 @@ function factsOf(state: CirronWorkspace, { rows, source, runOverride }: BatchFac
 }
 
 /** The components in memory that rows of a batch name. */
-export function tiedTo(state: CirronWorkspace, { spans, marks, snapshots }: CirronRows): Set<Component> {
+export function tiedTo(state: CirronWorkspace, rows: CirronRows): Set<Component> {
   const tied = new Set<Component>();
-  const { recent, components } = state;
+  for (const table of tables) addTied(tied, state, rows, { table, from: 0, to: rows[table].span_id.length });
+  return tied;
+}
+
+/** Those that some of its rows name. */
+export function addTied(
+  tied: Set<Component>,
+  { recent, components }: CirronWorkspace,
+  rows: CirronRows,
+  { table, from, to }: Stretch,
+): void {
   const look = (ids: StringColumn, nulls: Uint8Array | null): void => {
-    for (let row = 0; row < ids.length; row++) {
+    for (let row = from; row < to; row++) {
       if (nulls?.[row] === 1 || isRepeated(ids, row)) continue;
       loadId(ids, row);
       const entry = recent.find();
       if (entry >= 0 && components.has(recent.ownerOf(entry))) tied.add(components.get(recent.ownerOf(entry)));
     }
   };
-  look(spans.parent_id.inner, spans.parent_id.nulls.values);
-  look(spans.span_id, null);
-  look(marks.span_id, null);
-  look(snapshots.span_id, null);
-  return tied;
+  if (table === "spans") look(rows.spans.parent_id.inner, rows.spans.parent_id.nulls.values);
+  look(rows[table].span_id, null);
 }

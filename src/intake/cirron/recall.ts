@@ -156,7 +156,8 @@ async function readRows(
     for (const { kind, parentId } of rows.values())
       if (kind === "span" && parentId !== null && !rows.has(`span${parentId}`) && !isInMemory(state, parentId))
         above.add(parentId);
-    const fresh = [...above].filter((id) => !wanted.span.includes(id));
+    const before = new Set(wanted.span);
+    const fresh = [...above].filter((id) => !before.has(id));
     if (fresh.length === 0) break;
     wanted = { span: fresh, mark: [], snapshot: [] };
   }

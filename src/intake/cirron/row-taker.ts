@@ -2,7 +2,7 @@
 // that is known is refused, as a duplicate or as a conflict.
 
 import type { StringColumn } from "#base/columns.ts";
-import { hashRows } from "#intake/content-hash.ts";
+import { hashRows, hashRowsInSteps } from "#intake/content-hash.ts";
 import type { Fault } from "#model/fault.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import type { Awaited, AwaitedParents } from "./awaited.ts";
@@ -11,8 +11,9 @@ import type { ComponentSet } from "./component-set.ts";
 import { type RecentRows, saltId } from "./recent-rows.ts";
 import { hourAt, isRepeated, isRootWord, loadId, pushStoredKey } from "./row-ids.ts";
 import { noteRowTimes } from "./row-times.ts";
-import { type CirronRows, contentColumns } from "./rows.ts";
+import { type CirronRows, contentColumns, idsOf } from "./rows.ts";
 import { noteSessionSpan } from "./session-span.ts";
+import { type Stretch, stretchesOf, tables } from "./stretches.ts";
 
 /** A row that is known without its content. */
 export const unknownHash = 1;
@@ -39,28 +40,52 @@ export class RowTaker {
 
   /** Takes the rows of a batch into a component, and into whatever they tie it to. */
   take(rows: CirronRows, start: number): Taken {
-    const taken: Taken = {
-      component: start,
-      accepted: 0,
-      duplicates: 0,
-      faults: [],
-      dropped: { spans: null, marks: null, snapshots: null },
-      ids: createRows("cirron_ids"),
-    };
-    this.takeSpans(rows, taken);
-    this.takeLeaves(rows, "marks", taken);
-    this.takeLeaves(rows, "snapshots", taken);
+    const taken = startTaking(start);
+    for (const table of tables) {
+      this.takeSome(rows, { table, from: 0, to: rows[table].span_id.length }, taken);
+      this.endTable(rows, table, taken);
+    }
     return taken;
   }
 
-  private takeSpans(rows: CirronRows, taken: Taken): void {
+  /** The same, a step for some of the rows. */
+  *takeInSteps(rows: CirronRows, start: number): Generator<void, Taken> {
+    const taken = startTaking(start);
+    for (const table of tables) {
+      for (const stretch of stretchesOf(rows, table)) {
+        this.takeSome(rows, stretch, taken);
+        yield;
+      }
+      this.endTable(rows, table, taken);
+      yield;
+    }
+    return taken;
+  }
+
+  private takeSome(rows: CirronRows, { table, from, to }: Stretch, taken: Taken): void {
+    if (table === "spans") this.takeSpans(rows, from, to, taken);
+    else this.takeLeaves(rows, table, from, to, taken);
+  }
+
+  /** What is noted of all rows that were taken. */
+  private endTable(rows: CirronRows, table: keyof CirronRows, taken: Taken): void {
+    const component = this.components.get(taken.component);
+    if (table === "spans") {
+      noteSpans(component, rows.spans, taken.dropped.spans);
+      return;
+    }
+    const { ts_ns } = rows[table];
+    noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids: idsOf(rows, table) }, taken.dropped[table]);
+  }
+
+  private takeSpans(rows: CirronRows, from: number, to: number, taken: Taken): void {
     const { spans } = rows;
     const { recent } = this;
     const { span_id: ids, parent_id, name, start_ns } = spans;
     const sessionCode = name.keys.indexOf("cirron.session");
     const epochCode = name.keys.indexOf("epoch");
     const hashes = contentHashes(rows, "spans", ids.length);
-    for (let row = 0, parent = -1; row < ids.length; row++) {
+    for (let row = from, parent = -1; row < to; row++) {
       const hash = hashes[row] as number;
       const hour = hourAt(start_ns, row);
       const entry = this.tie(ids, row, -1, hour, taken);
@@ -77,7 +102,6 @@ export class RowTaker {
       if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
         noteSessionSpan(this.components.get(taken.component), spans, row);
     }
-    noteSpans(this.components.get(taken.component), spans, taken.dropped.spans);
   }
 
   /** What a span leads to through its parent, which is awaited from now on unless it has arrived. */
@@ -117,13 +141,13 @@ export class RowTaker {
     } else if (lead !== undefined) lead.leads++;
   }
 
-  private takeLeaves(rows: CirronRows, table: "marks" | "snapshots", taken: Taken): void {
+  private takeLeaves(rows: CirronRows, table: "marks" | "snapshots", from: number, to: number, taken: Taken): void {
     const { recent } = this;
-    const ids = table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
+    const ids = idsOf(rows, table);
     const kind = table === "marks" ? "mark" : "snapshot";
     const { span_id: owners, ts_ns } = rows[table];
     const hashes = contentHashes(rows, table, ids.length);
-    for (let row = 0, span = -1; row < ids.length; row++) {
+    for (let row = from, span = -1; row < to; row++) {
       const hash = hashes[row] as number;
       const hour = hourAt(ts_ns, row);
       if (!isRootWord(owners, row)) span = this.tie(owners, row, span, hour, taken);
@@ -141,8 +165,6 @@ export class RowTaker {
       }
       taken.accepted++;
     }
-    const component = this.components.get(taken.component);
-    noteRowTimes(component, { starts: ts_ns, ends: ts_ns, ids }, taken.dropped[table]);
   }
 
   /**
@@ -188,11 +210,32 @@ export class RowTaker {
   }
 }
 
+function startTaking(component: number): Taken {
+  return {
+    component,
+    accepted: 0,
+    duplicates: 0,
+    faults: [],
+    dropped: { spans: null, marks: null, snapshots: null },
+    ids: createRows("cirron_ids"),
+  };
+}
+
 /** The hashes of all rows, filled in where they are not known from the store. */
 function contentHashes(rows: CirronRows, table: keyof CirronRows, count: number): Uint32Array {
   const { content_hash: column } = rows[table];
   if (column.length < count) for (const hash of hashRows(contentColumns(rows, table), count)) column.push(hash);
   return column.values;
+}
+
+/** Fills them in ahead, a step for each column. */
+export function* hashInSteps(rows: CirronRows): Generator<void, void> {
+  for (const table of tables) {
+    const { content_hash: column, span_id } = rows[table];
+    if (column.length >= span_id.length) continue;
+    for (const hash of yield* hashRowsInSteps(contentColumns(rows, table), span_id.length)) column.push(hash);
+    yield;
+  }
 }
 
 function conflict(table: keyof CirronRows, id: string, row: number): Fault {

@@ -1,13 +1,19 @@
 // The columns of one decoded Cirron batch, as the decoder leaves them: everything the client sent.
 // Intake adds what only it knows: group_key, content_hash, received_ns, jpos and jrow.
 
-import { nullableFloat64 } from "#base/columns.ts";
+import { nullableFloat64, type StringColumn } from "#base/columns.ts";
 import { type AnyColumn, type Rows, rowFlags } from "#model/tables.ts";
 
 export interface CirronRows {
   readonly spans: Rows<"spans">;
   readonly marks: Rows<"marks">;
   readonly snapshots: Rows<"snapshots">;
+}
+
+/** The rows' own ids. */
+export function idsOf(rows: CirronRows, table: keyof CirronRows): StringColumn {
+  if (table === "spans") return rows.spans.span_id;
+  return table === "marks" ? rows.marks.mark_id : rows.snapshots.snapshot_id;
 }
 
 /** What makes the content of a row. `blob_uri` is not part of it: the same snapshot has a file:// URI in the

@@ -9,7 +9,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { AwaitedParents } from "./awaited.ts";
 import { AwayComponents } from "./away-components.ts";
-import { BatchLedger } from "./batch-ledger.ts";
+import { BatchLedger, type KnownBatch } from "./batch-ledger.ts";
 import { type Component, nameOf } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
 import { toMergedChange, toStateChange } from "./component-state.ts";
@@ -17,7 +17,7 @@ import { GroupMap, type MapCause, nextVersion, signatureOf } from "./group-map.t
 import type { BatchFacts } from "./needs.ts";
 import { defaultRecentLimits, type RecentLimits, RecentRows } from "./recent-rows.ts";
 import { hourOf } from "./row-ids.ts";
-import { RowTaker } from "./row-taker.ts";
+import { RowTaker, type Taken } from "./row-taker.ts";
 import type { CirronRows } from "./rows.ts";
 import type { StoredGroupRows } from "./stored-group.ts";
 
@@ -59,6 +59,17 @@ export const defaultCirronLimits: CirronLimits = {
 };
 
 const textEncoder = new TextEncoder();
+
+/** What is known of a batch before its rows are taken. */
+interface Begun {
+  readonly known: KnownBatch | undefined;
+  /** Where its first copy is. */
+  readonly home: number | undefined;
+  readonly ownKey: string;
+  readonly start: number;
+  readonly own: Component;
+  readonly isFresh: boolean;
+}
 
 export class CirronWorkspace {
   readonly components = new ComponentSet();
@@ -106,7 +117,20 @@ export class CirronWorkspace {
   }
 
   apply(arrival: CirronArrival): CirronOutcome {
-    const { batchId, contentHash, rows, source, runOverride } = arrival;
+    const begun = this.begin(arrival);
+    if ("isRepeat" in begun) return begun;
+    return this.end(arrival, begun, this.taker.take(arrival.rows, begun.start));
+  }
+
+  /** The same in steps. Nothing else may change the workspace between them. */
+  *applyInSteps(arrival: CirronArrival): Generator<void, CirronOutcome> {
+    const begun = this.begin(arrival);
+    if ("isRepeat" in begun) return begun;
+    return this.end(arrival, begun, yield* this.taker.takeInSteps(arrival.rows, begun.start));
+  }
+
+  private begin(arrival: CirronArrival): Begun | CirronOutcome {
+    const { batchId, contentHash, source, runOverride } = arrival;
     const known = this.ledger.get(batchId);
     const home = known === undefined ? undefined : this.components.ofKey(known.groupKey);
     if (known !== undefined && home !== undefined && known.contentHash === contentHash)
@@ -119,7 +143,11 @@ export class CirronWorkspace {
     own.sources.add(source);
     own.imported ||= arrival.imported;
     if (runOverride !== null) own.runOverrides.add(runOverride);
-    const taken = this.taker.take(rows, start);
+    return { known, home, ownKey, start, own, isFresh };
+  }
+
+  private end(arrival: CirronArrival, { known, home, ownKey, own, isFresh }: Begun, taken: Taken): CirronOutcome {
+    const { batchId, contentHash } = arrival;
     const at = this.components.find(taken.component);
     const component = this.components.get(at);
     // Tied to an older component, its rows are stored under that one's key and its own is never used.

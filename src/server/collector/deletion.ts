@@ -39,8 +39,8 @@ export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: 
  */
 export function carryOut(collector: Parts, runs: readonly DeletedRun[], position: number, hooks: Hooks): void {
   const groupKeys = runs.flatMap((run) => run.groupKeys);
-  const removal = remove(collector, position, hooks).then((isDone) => {
-    if (isDone) collector.applier.forget(groupKeys);
+  const removal = remove(collector, position, hooks).then(async (isDone) => {
+    if (isDone) await collector.applier.forget(groupKeys);
   });
   collector.applier.state.leave(groupKeys, removal);
 }

@@ -29,7 +29,7 @@ export async function foldForeign(collector: Collector, batches: readonly Foreig
     const related = await findRelated(collector, state, keys);
     for (const { groupKey } of isCopied) related.add(groupKey);
     if (related.size === 0) continue;
-    await foldGroups(collector, state, related, isCopied);
+    await foldGroups(collector, workspace, related, isCopied);
   }
 }
 
@@ -72,7 +72,7 @@ async function findRelated(
 
 async function foldGroups(
   collector: Collector,
-  { workspace }: CirronWorkspace,
+  workspace: string,
   groupKeys: ReadonlySet<string>,
   copied: readonly ForeignBatch[],
 ): Promise<void> {
@@ -86,15 +86,18 @@ async function foldGroups(
     if (at !== undefined) for (const own of before.components.get(at).groupKeys) keys.add(own);
   }
   const groups = await Promise.all([...keys].map((key) => readStoredGroup(store, key)));
-  if (applier.state.isLeaving(keys)) return;
-  // It may have begun anew meanwhile.
-  const state = applier.state.cirron.of(workspace);
-  const isStale = (component: Component): boolean => component.position > writer.stored;
-  const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
+  const changes = await applier.whenIdle(() => {
+    if (applier.state.isLeaving(keys)) return null;
+    // It may have begun anew meanwhile.
+    const state = applier.state.cirron.of(workspace);
+    const isStale = (component: Component): boolean => component.position > writer.stored;
+    const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
+    if ([...resident].some((at) => isStale(state.components.get(at)))) return "stale";
+    return state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
+  });
+  if (changes === null) return;
   // Something came meanwhile: whoever stores it is told of it again.
-  if ([...resident].some((at) => isStale(state.components.get(at))))
-    return foldGroups(collector, state, groupKeys, copied);
-  const changes = state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
+  if (changes === "stale") return foldGroups(collector, workspace, groupKeys, copied);
   if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);
 }

@@ -19,7 +19,8 @@ export async function upgradeGroups(collector: Collector, isClosing: () => boole
       if (isClosing()) return;
       const group = await readStoredGroup(store, key);
       const { workspace } = parseGroupKey(key);
-      const changes = applier.state.cirron.of(workspace).adopt(group, { receivedNs: nowNs(), position: 0 });
+      const adopt = () => applier.state.cirron.of(workspace).adopt(group, { receivedNs: nowNs(), position: 0 });
+      const changes = await applier.whenIdle(adopt);
       if (changes.length > 0) await collector.change(changes, workspace, "");
       await setImmediate();
     }

@@ -196,7 +196,7 @@ export class SharedDeletions {
       keys,
       gone.then(() => undefined),
     );
-    if (await gone) collector.applier.forget(keys);
+    if (await gone) await collector.applier.forget(keys);
   }
 
   /** False when the process ends before: whoever starts next reads the order again. */

@@ -150,9 +150,11 @@ export class StateNews {
       .map(toGroupRow)
       .filter(({ deleted_ns, group_key }) => deleted_ns === 0n && !applier.state.isLeaving([group_key]));
     for (const row of living) hub.know(`${row.workspace}/${row.run_id}`);
-    const changes = living
-      .filter(({ protocol }) => !hasTrait(protocol, "sessions"))
-      .flatMap((row) => applier.state.groups.merge(row, nowNs()));
+    const changes = await applier.whenIdle(() =>
+      living
+        .filter(({ protocol }) => !hasTrait(protocol, "sessions"))
+        .flatMap((row) => applier.state.groups.merge(row, nowNs())),
+    );
     if (changes.length > 0) await this.collector.change(changes, "default", "");
   }
 
