@@ -9,6 +9,7 @@ import { readFirstArrivals } from "#store/reader/track.ts";
 import type { Store } from "#store/store.ts";
 import { type Firing, fromFiringRow } from "./firing.ts";
 import { replayRun } from "./replay.ts";
+import type { TableSight } from "./table-rules.ts";
 
 /** What has just come is given to this. */
 export interface TrackSink {
@@ -72,6 +73,9 @@ export class RunWatch {
   /** Commands of a firing are under way. */
   isActing = false;
   lookedNs = 0n;
+  /** What the table of runs said of it when it was last asked; null when that was nothing, or is no longer true. */
+  sight: TableSight | null = null;
+  seenNs = 0n;
   /** The last journal record that was heard of it. */
   heardPosition = 0;
   /** When the earliest record arrived that was heard; null before that. */

@@ -102,7 +102,10 @@ export class Watcher {
   /** Rules have changed: other metrics may be looked at. */
   rulesChanged(): void {
     this.tests.clear();
-    for (const run of this.runs.values()) if (run.isOpen) run.isDue = true;
+    for (const run of this.runs.values()) {
+      run.sight = null;
+      if (run.isOpen) run.isDue = true;
+    }
   }
 
   /** What was applied. It must be quick: every record comes by here. */
@@ -138,6 +141,12 @@ export class Watcher {
       .then(() => (this.isClosed ? undefined : this.look()))
       .catch((cause) => this.ports.onTrouble("Rules could not be looked at; it is tried again soon.", cause));
     return this.turn;
+  }
+
+  /** Looks at what the store says now. */
+  lookAfresh(): Promise<void> {
+    for (const run of this.runs.values()) run.sight = null;
+    return this.tick();
   }
 
   /** Another collector saw something of a run of ours. */
@@ -196,16 +205,13 @@ export class Watcher {
       run.lookedNs = nowNs;
     }
     const stored = this.ports.stored();
-    const seen = await this.see(workspace, runs, rules);
-    const known = runs.flatMap((run): LookedAt[] => {
-      const sight = seen.get(run.runId);
-      return sight === undefined ? [] : [{ run, groups: sight.groups }];
-    });
+    await this.seeAgain(workspace, runs, rules, nowNs);
+    const known = runs.flatMap((run): LookedAt[] => (run.sight === null ? [] : [{ run, groups: run.sight.groups }]));
     const keys = watchedKeys(rules.map(({ rule }) => rule));
     await rememberRuns(this.ports.sources, known, keys, this.ports.nowNs());
     for (const run of runs) {
-      const sight = seen.get(run.runId);
-      if (sight === undefined) {
+      const { sight } = run;
+      if (sight === null) {
         // Not stored yet, or deleted, or another run's by now; what comes brings it back.
         if (run.heardPosition > stored) run.isDue = true;
         else if (!run.isDue) this.forget(run);
@@ -215,6 +221,22 @@ export class Watcher {
       await this.lookAtRun(run, rules, sight);
       // A run that is over is remembered by the store alone; what still comes of it brings it back.
       if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.forget(run);
+    }
+  }
+
+  /** What the table says of a run is asked for every few seconds only: it takes the engine ten questions. */
+  private async seeAgain(
+    workspace: string,
+    runs: readonly RunWatch[],
+    rules: readonly WatchedRule[],
+    nowNs: bigint,
+  ): Promise<void> {
+    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= lookAgainNs);
+    if (stale.length === 0) return;
+    const seen = await this.see(workspace, stale, rules);
+    for (const run of stale) {
+      run.sight = seen.get(run.runId) ?? null;
+      run.seenNs = nowNs;
     }
   }
 

@@ -100,7 +100,7 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
     look: async () => {
       await begun;
       await context.sources.caughtUp();
-      await watcher.tick();
+      await watcher.lookAfresh();
     },
     async close() {
       closing.abort();

@@ -1,0 +1,3 @@
+// The same property as in the short run, over many more seeds.
+
+import "../walk/forgetting.test.ts";
