@@ -29,17 +29,38 @@ const pathOf = (path: readonly string[]): string => path.map((key) => `, ${liter
 
 /** The text at a path of the JSON in a column; '' when there is none. A half pair stands as it was escaped. */
 export function jsonText(column: string, ...path: readonly string[]): string {
-  const odd = `JSONExtractString(${mended(column)}${pathOf(path)})`;
-  const plain = `replaceAll(${replaced(odd, "^\u0001n", "")}, ${literal("\u0001u")}, ${literal(String.raw`\u`)})`;
-  return `if(isValidJSON(${column}), JSONExtractString(${column}${pathOf(path)}), ${plain})`;
+  return textAt(`isValidJSON(${column})`, column, mended(column), path);
 }
 
 /** The JSON at a path; '' when there is none. */
 export function jsonRaw(column: string, ...path: readonly string[]): string {
-  const odd = `JSONExtractRaw(${mended(column)}${pathOf(path)})`;
-  const numbers = replaced(odd, String.raw`"\\u0001n([^"]*)"`, String.raw`\1`);
+  return rawAt(`isValidJSON(${column})`, column, mended(column), path);
+}
+
+function textAt(isPlain: string, text: string, odd: string, path: readonly string[]): string {
+  const taken = `JSONExtractString(${odd}${pathOf(path)})`;
+  const plain = `replaceAll(${replaced(taken, "^\u0001n", "")}, ${literal("\u0001u")}, ${literal(String.raw`\u`)})`;
+  return `if(${isPlain}, JSONExtractString(${text}${pathOf(path)}), ${plain})`;
+}
+
+function rawAt(isPlain: string, text: string, odd: string, path: readonly string[]): string {
+  const taken = `JSONExtractRaw(${odd}${pathOf(path)})`;
+  const numbers = replaced(taken, String.raw`"\\u0001n([^"]*)"`, String.raw`\1`);
   const plain = `replaceAll(${numbers}, ${literal(String.raw`\u0001u`)}, ${literal(String.raw`\u`)})`;
-  return `if(isValidJSON(${column}), JSONExtractRaw(${column}${pathOf(path)}), ${plain})`;
+  return `if(${isPlain}, JSONExtractRaw(${text}${pathOf(path)}), ${plain})`;
+}
+
+/**
+ * Several members of one text, which is looked at once: `columns` stand in a query of their own, and the members are
+ * taken in the one around it. The engine needs longer to make sense of many long expressions than to read some rows.
+ */
+export function jsonMembers(column: string) {
+  return {
+    columns: `isValidJSON(${column}) AS is_plain, if(is_plain, ${column}, ${mended(column)}) AS readable`,
+    text: (...path: readonly string[]): string => textAt("is_plain", "readable", "readable", path),
+    raw: (...path: readonly string[]): string => rawAt("is_plain", "readable", "readable", path),
+    has: (...path: readonly string[]): string => `JSONHas(readable${pathOf(path)})`,
+  };
 }
 
 /** The integer at a path; NULL when there is none, or none of 64 bits. */

@@ -21,7 +21,7 @@ import { readLaunch, readLaunches } from "#store/reader/launches.ts";
 import { readMetrics } from "#store/reader/metrics.ts";
 import { readClocks, readCompleteness, readLifecycle } from "#store/reader/pipelines.ts";
 import * as records from "#store/reader/records.ts";
-import { readCounts, readFields, readRunPayloads } from "#store/reader/run-details.ts";
+import { readCounts, readFields, readSessionText } from "#store/reader/run-details.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 import { readSeqRanges, readWorkerStarts } from "#store/reader/sequences.ts";
 import { readSnapshots, readTensors } from "#store/reader/snapshots.ts";
@@ -108,7 +108,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "metrics of groups": (store) => readMetricCells(store, some, "loss", "max"),
   "counts of points": (store) => readMetricCounts(store, some, ["loss"]),
   fields: (store) => readFields(store, "default", "lo"),
-  payloads: (store) => readRunPayloads(store, groups),
+  session: (store) => readSessionText(store, groups),
   counts: (store) => readCounts(store, groups),
   metrics: (store) => readMetrics(store, [group]),
   logs: (store) => records.readLogs(store, logs),

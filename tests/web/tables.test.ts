@@ -80,8 +80,8 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   });
 
   test("a group of runs is folded, and says the median, the least and the greatest of its values", async () => {
-    await walk("/runs?filter=experiment%3Aswept&group=params.optimizer", async (page) => {
-      const group = page.locator(".grid-group").first();
+    await walk("/runs?filter=experiment%3Aswept&group=params.optimizer&columns=metrics.loss.last", async (page) => {
+      const group = page.locator(".grid-group", { hasText: "adam" });
       await group.waitFor();
       await group.getByText(/^~1\.\d+ 0…3\.\d$/).waitFor();
       const rows = page.locator(".grid-row .run-name");

@@ -8,7 +8,7 @@ import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { type RunRow, toRunRow } from "#query/runs/row.ts";
-import { type PayloadRow, type RunFacts, readRunDetail, type WorkerEnd } from "#query/runs/run-detail.ts";
+import { endText, type RunFacts, readRunDetail, startText, type WorkerEnd } from "#query/runs/run-detail.ts";
 import { environmentOf, objectOf, toParams, toResource } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
@@ -24,11 +24,11 @@ export function runRoute(context: ApiContext): Handler<"run"> {
 export async function readRun(context: ApiContext, workspace: string, resolved: FoundRun, asOf: string): Promise<Run> {
   const detail = await readRunDetail(context.sources, workspace, resolved);
   if (detail === null) throw new Refusal("run_not_found", `The run ${resolved.runId} was deleted.`);
-  const { facts: mine, payloads, clock } = detail;
+  const { facts: mine, stateEvents, clock } = detail;
   const head = context.head();
   const row = toRunRow(mine, head);
-  const start = firstPayload(payloads, "run_start");
-  const end = lastPayload(payloads, "run_end");
+  const start = parseObject(startText(stateEvents));
+  const end = parseObject(endText(stateEvents));
   return {
     ...toSummary({ row, cells: [] }),
     name_sent: row.head.name,
@@ -36,27 +36,21 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     aliases: detail.names.slice(1),
     also: [...resolved.also],
     params: toParams(detail.params, groupKeysOf(resolved)),
-    ...environmentOf(start, firstPayload(payloads, "cirron.session"), toResource(detail.params, mine)),
+    ...environmentOf(start, parseObject(detail.session), toResource(detail.params, mine)),
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head, detail.workerEnds),
     children: [],
     notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(detail.counts, mine, detail.metricCounts),
-    ...toXtrackState(detail.stateEvents),
+    ...toXtrackState(stateEvents),
     joined: detail.joined.map(({ run_id, author, version }) => ({ id: run_id, by: author, at_ns: `${version}` })),
     edits: toEdits(mine),
     as_of: asOf,
   };
 }
 
-function firstPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
-  const found = payloads.find((record) => record.type === type);
-  return found === undefined ? {} : objectOf(JSON.parse(found.payload));
-}
-
-function lastPayload(payloads: readonly PayloadRow[], type: string): Record<string, unknown> {
-  const found = payloads.findLast((record) => record.type === type);
-  return found === undefined ? {} : objectOf(JSON.parse(found.payload));
+function parseObject(json: string): Record<string, unknown> {
+  return json === "" ? {} : objectOf(JSON.parse(json));
 }
 
 function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_detail"] {

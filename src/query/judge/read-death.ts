@@ -6,7 +6,7 @@ import { stepSpan } from "#judge/names.ts";
 import { sayCount } from "#judge/words.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
-import { readRunDetail } from "#query/runs/run-detail.ts";
+import { endText, readRunDetail } from "#query/runs/run-detail.ts";
 import { listMetrics } from "#query/series/metrics.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/death.ts";
@@ -72,7 +72,7 @@ export async function readPostMortem(
   const death = judgeDeath({
     status,
     exit,
-    error: toError(errorType, errorMessage, detail.payloads),
+    error: toError(errorType, errorMessage, endText(detail.stateEvents)),
     lines: lines.map(({ ts_ns: tsNs, msg: text, ...line }) => ({ ...line, tsNs, text })).reverse(),
     reports: reports.filter(({ type }) => type === "error_report").map(({ payload }) => toReport(payload)),
     records: reports.filter(({ type }) => type === "flight_record").map(({ payload }) => toRecord(payload)),
@@ -100,12 +100,9 @@ function oddOf({ nan, pos_inf, neg_inf }: LastMetric): number {
   return Number(nan + pos_inf + neg_inf > 0);
 }
 
-type Payloads = NonNullable<Awaited<ReturnType<typeof readRunDetail>>>["payloads"];
-
-function toError(type: string, message: string, payloads: Payloads): DeathEvidence["error"] {
+function toError(type: string, message: string, end: string): DeathEvidence["error"] {
   if (type === "" && message === "") return null;
-  const end = payloads.findLast((record) => record.type === "run_end");
-  const { error } = (end === undefined ? {} : JSON.parse(end.payload)) as { error?: { traceback?: unknown } };
+  const { error } = (end === "" ? {} : JSON.parse(end)) as { error?: { traceback?: unknown } };
   const traceback = error?.traceback;
   return { type, message, traceback: typeof traceback === "string" ? traceback : "" };
 }

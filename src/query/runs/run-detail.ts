@@ -5,14 +5,13 @@ import { type ClockNote, readClockNote } from "#query/semantiva/clock.ts";
 import type { Sources } from "#query/sources.ts";
 import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { readJoins } from "#store/reader/joins.ts";
-import { readCounts, readRunPayloads } from "#store/reader/run-details.ts";
+import { readCounts, readSessionText } from "#store/reader/run-details.ts";
 import { type RunFacts, readRunFacts } from "#store/reader/run-facts.ts";
 import { readWorkerEnds } from "#store/reader/sequences.ts";
-import { readStateEvents } from "#store/reader/xtrack-state.ts";
+import { readStateEvents, type StateEvent } from "#store/reader/xtrack-state.ts";
 import { type FoundRun, groupKeysOf, readNames } from "./find-run.ts";
 
 export type { ParamCell } from "#store/reader/cells.ts";
-export type { PayloadRow } from "#store/reader/run-details.ts";
 export type { RunFacts } from "#store/reader/run-facts.ts";
 export type { WorkerEnd } from "#store/reader/sequences.ts";
 
@@ -21,13 +20,15 @@ export async function readRunDetail(sources: Sources, workspace: string, run: Fo
   const { store } = sources;
   const groupKeys = groupKeysOf(run);
   const scope = { workspace, groupKeys };
-  const withWorkers = groupKeysOf({ groups: run.groups.filter(({ protocol }) => hasTrait(protocol, "workers")) });
+  const withTrait = (trait: Parameters<typeof hasTrait>[1]): string[] =>
+    groupKeysOf({ groups: run.groups.filter(({ protocol }) => hasTrait(protocol, trait)) });
+  const [withWorkers, withSessions] = [withTrait("workers"), withTrait("sessions")];
   const isJoined = run.groups.some((group) => group.ownRun !== run.runId);
-  const [facts, params, metricCounts, payloads, counts, stateEvents, workerEnds, joined, names] = await Promise.all([
+  const [facts, params, metricCounts, session, counts, stateEvents, workerEnds, joined, names] = await Promise.all([
     readRunFacts(store, scope),
     readParamCells(store, scope, null),
     readMetricCounts(store, scope, null),
-    readRunPayloads(store, groupKeys),
+    withSessions.length === 0 ? "" : readSessionText(store, withSessions),
     readCounts(store, groupKeys),
     withWorkers.length === 0 ? [] : readStateEvents(store, withWorkers),
     withWorkers.length === 0 ? [] : readWorkerEnds(store, withWorkers),
@@ -37,7 +38,24 @@ export async function readRunDetail(sources: Sources, workspace: string, run: Fo
   const mine = facts.find((one) => one.runId === run.runId);
   if (mine === undefined) return null;
   const clock: ClockNote | null = await readClockNote(store, [mine]);
-  return { facts: mine, params, metricCounts, payloads, counts, stateEvents, workerEnds, clock, joined, names };
+  return { facts: mine, params, metricCounts, session, counts, stateEvents, workerEnds, clock, joined, names };
+}
+
+/** What the run was first started with, as JSON text; '' when no start came. */
+export function startText(events: readonly StateEvent[]): string {
+  return textOf(events, "run_start", (a, b) => a < b);
+}
+
+/** What it was last ended with. */
+export function endText(events: readonly StateEvent[]): string {
+  return textOf(events, "run_end", (a, b) => a > b);
+}
+
+function textOf(events: readonly StateEvent[], type: string, isBetter: (a: bigint, b: bigint) => boolean): string {
+  let best: StateEvent | null = null;
+  for (const event of events)
+    if (event.type === type && (best === null || isBetter(event.tsNs, best.tsNs))) best = event;
+  return best?.payload ?? "";
 }
 
 /** What is known of these runs, whose ids are canonical. */

@@ -2,7 +2,7 @@
 // for chosen groups. Words that many runs share are asked for by dictionary, so that they are one text here too.
 
 import { joinedGroups } from "#store/joined-groups.ts";
-import { jsonHas, jsonRaw, jsonText } from "#store/payload-sql.ts";
+import { jsonMembers, jsonText } from "#store/payload-sql.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { ReadOptions, Store } from "#store/store.ts";
 import { type GroupScope, inScope, scopeParams } from "./group-scope.ts";
@@ -24,17 +24,24 @@ const startFact = {
 };
 export type StartFact = RowOf<typeof startFact>;
 
+const payload = jsonMembers("payload");
+
+/** The events of a type, each with its payload to be read. */
+function eventsOf({ database }: Store, scope: GroupScope, type: string): string {
+  return `(SELECT group_key, worker, ts_ns, seq, ${payload.columns} FROM ${database}.events
+    WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = '${type}')`;
+}
+
 export function readStarts(store: Store, scope: GroupScope): Promise<StartFact[]> {
   return readRows(store, startFact, {
-    sql: `SELECT group_key AS groupKey, worker, ts_ns AS tsNs, ${jsonText("payload", "name")} AS name,
-        toLowCardinality(${jsonText("payload", "run_id", "exp_id")}) AS experiment,
-        toLowCardinality(${jsonText("payload", "run_id", "parent_id")}) AS parent,
-        toLowCardinality(${jsonRaw("payload", "tags")}) AS tags,
-        toLowCardinality(${jsonText("payload", "env", "hostname")}) AS host,
-        toLowCardinality(${jsonText("payload", "source", "git_commit")}) AS commit,
-        toLowCardinality(${jsonText("payload", "source", "git_branch")}) AS branch
-      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'run_start'
-      ORDER BY group_key, ts_ns, worker`,
+    sql: `SELECT group_key AS groupKey, worker, ts_ns AS tsNs, ${payload.text("name")} AS name,
+        toLowCardinality(${payload.text("run_id", "exp_id")}) AS experiment,
+        toLowCardinality(${payload.text("run_id", "parent_id")}) AS parent,
+        toLowCardinality(${payload.raw("tags")}) AS tags,
+        toLowCardinality(${payload.text("env", "hostname")}) AS host,
+        toLowCardinality(${payload.text("source", "git_commit")}) AS commit,
+        toLowCardinality(${payload.text("source", "git_branch")}) AS branch
+      FROM ${eventsOf(store, scope, "run_start")} ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
   });
 }
@@ -46,11 +53,10 @@ export type EndFact = RowOf<typeof endFact>;
 export function readEnds(store: Store, scope: GroupScope): Promise<EndFact[]> {
   return readRows(store, endFact, {
     sql: `SELECT group_key AS groupKey, worker, ts_ns AS tsNs,
-        toLowCardinality(${jsonText("payload", "status")}) AS status,
-        toLowCardinality(${jsonText("payload", "error", "type")}) AS errorType,
-        toLowCardinality(${jsonText("payload", "error", "message")}) AS errorMessage
-      FROM ${store.database}.events WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'run_end'
-      ORDER BY group_key, ts_ns, worker`,
+        toLowCardinality(${payload.text("status")}) AS status,
+        toLowCardinality(${payload.text("error", "type")}) AS errorType,
+        toLowCardinality(${payload.text("error", "message")}) AS errorMessage
+      FROM ${eventsOf(store, scope, "run_end")} ORDER BY group_key, ts_ns, worker`,
     params: scopeParams(scope),
   });
 }
@@ -61,14 +67,13 @@ export type StatusFact = RowOf<typeof statusFact>;
 
 /** The last status of each worker, with the last progress that any had. */
 export function readStatuses(store: Store, scope: GroupScope): Promise<StatusFact[]> {
-  const progress = `argMaxIf(${jsonRaw("payload", "progress")}, (e.ts_ns, e.seq), ${jsonHas("payload", "progress")})`;
+  const progress = `argMaxIf(${payload.raw("progress")}, (e.ts_ns, e.seq), ${payload.has("progress")})`;
   return readRows(store, statusFact, {
     sql: `SELECT group_key AS groupKey, worker, max(e.ts_ns) AS tsNs,
-        toLowCardinality(argMax(${jsonText("payload", "status")}, (e.ts_ns, e.seq))) AS status,
-        argMax(${jsonText("payload", "msg")}, (e.ts_ns, e.seq)) AS message,
+        toLowCardinality(argMax(${payload.text("status")}, (e.ts_ns, e.seq))) AS status,
+        argMax(${payload.text("msg")}, (e.ts_ns, e.seq)) AS message,
         if((${progress} AS last_progress) = 'null', '', last_progress) AS progress
-      FROM ${store.database}.events AS e WHERE ${inScope("group_key", scope)} AND ${withTrait("protocol", "workers")} AND type = 'status'
-      GROUP BY group_key, worker ORDER BY group_key, worker`,
+      FROM ${eventsOf(store, scope, "status")} AS e GROUP BY group_key, worker ORDER BY group_key, worker`,
     params: scopeParams(scope),
   });
 }

@@ -1,28 +1,19 @@
-// What one run's page shows beside its head: texts it was started and ended with, and how many rows it has; and the
-// names that all runs of a workspace have.
+// What one run's page shows beside its head: what its session said and how many rows it has; and the names that all runs
+// of a workspace have.
 
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
 import { cutJson } from "./cut-text.ts";
-import { decimal, int, list, type RowOf, readRows, text, word } from "./native-rows.ts";
+import { int, list, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
 
-/** run_start, run_end, pipeline_start, session spans and their like, with their JSON. */
-const payloadRow = { group_key: text, type: text, worker: text, ts_ns: decimal, payload: text };
-export type PayloadRow = RowOf<typeof payloadRow>;
-
-/** In the order of the client's clock. */
-export function readRunPayloads(store: Store, groups: readonly string[]): Promise<PayloadRow[]> {
-  const { database } = store;
-  return readRows(store, payloadRow, {
-    sql: `SELECT group_key, type, worker, ts_ns, payload FROM (
-        SELECT group_key, toString(type) AS type, toString(worker) AS worker, ts_ns, payload FROM ${database}.events
-          WHERE group_key IN {groups:Array(String)}
-            AND type IN ('run_start', 'run_end', 'pipeline_start', 'pipeline_end', 'wrapper_start', 'wrapper_exit')
-        UNION ALL SELECT group_key, 'cirron.session', '', start_ns, attrs FROM ${database}.spans
-          WHERE group_key IN {groups:Array(String)} AND name = 'cirron.session')
-      ORDER BY ts_ns LIMIT 1000`,
+/** The attributes of the first session span of these groups, as JSON text; '' when none came. */
+export async function readSessionText(store: Store, groups: readonly string[]): Promise<string> {
+  const query = {
+    sql: `SELECT attrs FROM ${store.database}.spans WHERE group_key IN {groups:Array(String)} AND name = 'cirron.session'
+      ORDER BY start_ns LIMIT 1`,
     params: { groups },
-  });
+  };
+  return (await readRow(store, { attrs: text }, query))?.attrs ?? "";
 }
 
 const counted = ["spans", "marks", "snapshots", "nodes", "logs"] as const;

@@ -123,7 +123,7 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   faults: (store) => records.readFaults(store, faults),
   "fault codes": (store) => records.readFaultCodes(store, faults),
   "fault bytes": (store) => records.readFaultRaw(store, "w", "f"),
-  "run payloads": (store) => details.readRunPayloads(store, groups),
+  "a session": (store) => details.readSessionText(store, groups),
   counts: (store) => details.readCounts(store, groups),
   fields: (store) => details.readFields(store, "w", "lo"),
   "named runs": (store) => names.readNamedRuns(store, "w", ["a"]),

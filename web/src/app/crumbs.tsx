@@ -3,6 +3,7 @@
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useApi } from "../data/use-api.ts";
+import { Name } from "../part/name.tsx";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
 
 const titles: Record<string, string> = {
@@ -49,7 +50,7 @@ function Heading({ text }: { readonly text: string }) {
   }, [text]);
   return (
     <h1 className="clip" style={{ fontSize: 15, lineHeight: "24px" }} title={text}>
-      {text}
+      <Name>{text}</Name>
     </h1>
   );
 }

@@ -20,7 +20,7 @@ export function LiveDot() {
   return (
     <output className={`live no-print ${late || behind ? "late" : ""}`} aria-label="Live stream">
       <i />
-      {text}
+      <span className={late || behind ? "" : "live-rate"}>{text}</span>
     </output>
   );
 }

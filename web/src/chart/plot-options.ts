@@ -86,7 +86,8 @@ export function toAxes(look: PlotLook): uPlot.Axis[] {
         return timed ? timeTicks(min, max, count).ticks : wholeTicks(min, max, count);
       },
       values: (_plot, splits) => {
-        const stepNs = (splits[1] ?? 0) - (splits[0] ?? 0) || 1e9;
+        const [first = 0, second = first + 1e9] = splits;
+        const stepNs = second - first;
         if (look.axis === "relative") return splits.map((value) => formatElapsed(value, stepNs));
         if (look.axis === "time") {
           const cut = stepNs >= 1e9 ? 8 : 12;

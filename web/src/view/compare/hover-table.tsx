@@ -14,7 +14,7 @@ export function HoverTable({ compare, look }: { readonly compare: CompareAnswer;
   return (
     <section className="hover-table" aria-label="Values under the pointer">
       {hover === null ? (
-        <p className="muted">Point at a chart to read all runs there, sorted by value.</p>
+        <p className="muted wide-only">Point at a chart to read all runs there, sorted by value.</p>
       ) : (
         <>
           <h3>

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Cell, RunGroup, RunSummary } from "#api/contract/run.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { Icon } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { countOf, formatCount, formatDecimals, formatNumber, toNumber } from "../../text/format-number.ts";
@@ -46,8 +47,8 @@ export function RunCell({
 function NameCell({ run }: { readonly run: RunSummary }) {
   return (
     <span className="row" style={{ gap: 6 }}>
-      <Link to="/runs/$id/charts" params={{ id: run.id }} className="clip run-name" title={`${run.name}\n${run.id}`}>
-        {run.name}
+      <Link to="/runs/$id/charts" params={{ id: run.id }} className="run-name" title={`${run.name}\n${run.id}`}>
+        <Name>{run.name}</Name>
       </Link>
       {run.tags.slice(0, 1).map((tag) => (
         <span key={tag} className="chip" title={tag} style={{ maxWidth: 80 }}>

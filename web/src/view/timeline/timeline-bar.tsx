@@ -56,7 +56,7 @@ export function TimelineBar(props: TimelineBarProps) {
         onChange={(next: TimelineShow) => change({ show: next === "lanes" ? undefined : next })}
       />
       <span className="grow clip" aria-live="off">
-        {hovered === null ? <span className="muted">{hint}</span> : <HoverLine picked={hovered} />}
+        {hovered === null ? <span className="muted wide-only">{hint}</span> : <HoverLine picked={hovered} />}
       </span>
       <span className="muted">
         {finest === undefined
