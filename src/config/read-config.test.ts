@@ -120,6 +120,11 @@ describe("what it says about a mistake", () => {
     ]);
   });
 
+  it("refuses the secrets of the example, which everybody knows", () => {
+    const env = { TRIBUTARY_AUTH_LOGIN_SECRET: "change-me-login-secret-change-me-0" };
+    expect(problemsOf({ env })).toEqual([expect.stringContaining("auth.login_secret is still the one of the example")]);
+  });
+
   it("wants settings that belong together to be given together", () => {
     const env = { TRIBUTARY_HTTP_TLS_CERT: "a", TRIBUTARY_BLOBS_KIND: "s3", TRIBUTARY_STORE_CLUSTER: "c" };
     expect(problemsOf({ env })).toEqual([

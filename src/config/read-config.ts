@@ -75,6 +75,8 @@ function isForeign(variable: string): boolean {
 
 /** Shorter ones could be guessed. */
 const secretCharsMin = 32;
+/** How the secrets in deploy/example.env begin. */
+const exampleSecret = "change-me";
 
 function checkTogether(config: Config, problems: string[]): void {
   if ((config.tlsCert === "") !== (config.tlsKey === "")) {
@@ -87,6 +89,10 @@ function checkTogether(config: Config, problems: string[]): void {
   ] as const)
     if (text !== "" && (text.length < secretCharsMin || /\s/.test(text)))
       problems.push(`${key} must have at least ${secretCharsMin} characters and no blanks`);
+    else if (text.startsWith(exampleSecret))
+      problems.push(
+        `${key} is still the one of the example, which everybody knows; take one from: openssl rand -hex 24`,
+      );
   if (config.busUrl !== "" && config.storeUrl === "")
     problems.push("bus.url needs store.url: the embedded engine belongs to one collector");
   if (!/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(config.busPrefix))

@@ -11,7 +11,7 @@ import { DiskOutage, toOutage } from "#base/disk-outage.ts";
 import { type OpenFile, writeWhole } from "#base/files.ts";
 import { encodeGroup, type Waiting } from "./group.ts";
 import { encodeSegmentHeader, segmentHeaderBytes } from "./layout.ts";
-import { createSegmentRecord, indexRecord, type Segment } from "./segment.ts";
+import { createSegmentRecord, indexRecord, noteNewest, type Segment } from "./segment.ts";
 import { diskBytesOf, type Shelf } from "./shelf.ts";
 
 export interface CommitLimits {
@@ -116,6 +116,8 @@ export class Committer {
       group.forEach((waiting, at) => {
         waiting.resolve(first + at);
       });
+      const segment = this.current?.segment;
+      if (segment?.first === first) await noteNewest(shelf.files, shelf.folder, segment);
       return;
     }
     shelf.counters.rejected += group.length;

@@ -112,7 +112,7 @@ describe("segments", () => {
   it("rotates at the size limit and replays across files from any number", async () => {
     await withJournal({ segmentBytesMax: 200 }, async (journal) => {
       await fill(journal, 20);
-      expect((await readdir(dir)).length).toBe(4);
+      expect((await readdir(dir)).filter((name) => name !== "newest")).toHaveLength(4);
       expect((await replayed(journal)).length).toBe(20);
       expect((await replayed(journal, 14))[0]).toEqual([14, "record 13"]);
     });

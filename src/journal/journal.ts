@@ -72,12 +72,14 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
   const opened = await openFolder(files, dir).catch((cause) => {
     throw toOutage("The journal's folder could not be opened.", cause);
   });
+  // What the reader has done with was here: a file that ends before it is an older copy.
+  const isOld = opened.segments.length > 0 && opened.nextPosition < positionMin;
   const shelf: Shelf = {
     folder: dir,
     files,
     segments: opened.segments,
     nextPosition: Math.max(opened.nextPosition, positionMin),
-    counters: createCounters(opened.tornBytes),
+    counters: createCounters({ ...opened, isEndMissing: opened.isEndMissing || isOld }),
   };
   const committer = new Committer(shelf, limits);
   const isOver = (bytes: number) => diskBytesOf(shelf) + committer.waitingBytes + bytes > limits.budgetBytes;

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { DiskOutage } from "#base/disk-outage.ts";
+import { readDurable, writeDurably } from "#base/durable-file.ts";
 import { type Files, type OpenFile, readWhole } from "#base/files.ts";
 import {
   formatSegmentName,
@@ -56,6 +57,25 @@ export interface OpenedFolder {
   /** One more than the last record found. */
   readonly nextPosition: number;
   readonly tornBytes: number;
+  /** There was a later segment with acknowledged records, whose file is gone. */
+  readonly isEndMissing: boolean;
+}
+
+/**
+ * The first record of the newest segment that has an acknowledged one, beside the segments: what tells a journal whose last
+ * file was removed from one that ends there.
+ */
+const newestName = "newest";
+
+/** Of no use to appends: a disk that does not take it will fail them as well, or not. */
+export async function noteNewest(files: Files, folder: string, segment: Segment): Promise<void> {
+  const text = new TextEncoder().encode(String(segment.first));
+  await writeDurably(files, join(folder, newestName), [text]).catch(() => undefined);
+}
+
+async function readNewest(files: Files, folder: string): Promise<number> {
+  const bytes = await readDurable(files, join(folder, newestName));
+  return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
 }
 
 /** Only the last segment is read here: what the others hold is told by their names. */
@@ -64,6 +84,7 @@ export async function openFolder(files: Files, folder: string): Promise<OpenedFo
   const names = (await files.list(folder)).map(parseSegmentName).filter((name) => name !== undefined);
   names.sort((a, b) => a.ordinal - b.ordinal);
   const segments: Segment[] = [];
+  const isEndMissing = (await readNewest(files, folder)) > (names.at(-1)?.first ?? 0);
   for (const name of names) {
     const segment = createSegmentRecord(folder, name);
     const file = await files.open(segment.path, "update");
@@ -71,13 +92,14 @@ export async function openFolder(files: Files, folder: string): Promise<OpenedFo
       segment.diskBytes = await file.size();
       segment.goodBytes = segment.diskBytes;
       await refuseOtherVersion(file, segment);
-      if (name === names.at(-1)) return { segments, ...(await readTail(files, folder, segment, file, segments)) };
+      if (name === names.at(-1))
+        return { segments, isEndMissing, ...(await readTail(files, folder, segment, file, segments)) };
       segments.push(segment);
     } finally {
       await file.close();
     }
   }
-  return { segments, nextPosition: 1, tornBytes: 0 };
+  return { segments, isEndMissing, nextPosition: 1, tornBytes: 0 };
 }
 
 // The process before us may have died between write and sync. What it wrote is readable now, but may be gone

@@ -2,7 +2,7 @@
 
 import type { DiskOutageKind } from "#base/disk-outage.ts";
 import type { Files } from "#base/files.ts";
-import type { Segment } from "./segment.ts";
+import type { OpenedFolder, Segment } from "./segment.ts";
 
 export interface JournalCounters {
   /** Records acknowledged since the start. */
@@ -12,6 +12,8 @@ export interface JournalCounters {
   corruptBytes: number;
   /** Bytes behind the last whole record when the journal was opened: a write that its writer did not survive. */
   tornBytes: number;
+  /** When the journal was opened its last file was gone, with nobody knows how many records. */
+  isEndMissing: boolean;
   fsyncs: number;
   lastFsyncMs: number;
   /** Files given up after a failed write or sync. */
@@ -34,12 +36,13 @@ export interface Shelf {
   readonly counters: JournalCounters;
 }
 
-export function createCounters(tornBytes: number): JournalCounters {
+export function createCounters({ tornBytes, isEndMissing }: OpenedFolder): JournalCounters {
   return {
     appended: 0,
     corruptRecords: 0,
     corruptBytes: 0,
     tornBytes,
+    isEndMissing,
     fsyncs: 0,
     lastFsyncMs: 0,
     abandonedSegments: 0,

@@ -33,6 +33,7 @@ async function leaveJournal(recordBytes: number, records: number): Promise<strin
   }
   await journal.close();
   return readdirSync(dir)
+    .filter((name) => name !== "newest")
     .sort()
     .map((name) => join(dir, name));
 }
@@ -64,4 +65,34 @@ test("a first file that is gone is counted too", async () => {
   expect(damage.records).toBe(5 - logs.length);
   expect(logs.at(-1)).toBe("sentence 5");
   expect(damage.sentences()[0]).toContain("are lost");
+});
+
+test("a last file that is gone is told, though nobody can say how many records it held", async () => {
+  const files = await leaveJournal(600, 2);
+  rmSync(files.at(-1) as string);
+  const { troubles, logs, damage } = await open();
+  expect(logs.length).toBeLessThan(5);
+  expect(damage.records).toBe(1);
+  expect(troubles).toEqual([
+    expect.stringContaining("The journal's last file is gone or an older copy, and 1 or more"),
+  ]);
+});
+
+test("an older copy of the last file is told, once the store has got past it", async () => {
+  const [file] = (await leaveJournal(600, 100)) as [string];
+  const before = readFileSync(file);
+  await open();
+  await collector?.close(5000);
+  writeFileSync(file, before.subarray(0, before.indexOf("sentence 3")));
+  const { damage } = await open();
+  expect(damage.sentences()).toEqual([expect.stringContaining("older copy")]);
+});
+
+test("a write that was cut off is said once, and is no loss", async () => {
+  const [file] = (await leaveJournal(600, 100)) as [string];
+  writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.alloc(40, 7)]));
+  const { troubles, logs, damage } = await open();
+  expect(logs).toHaveLength(5);
+  expect(troubles).toEqual([expect.stringContaining("cut off: 40 bytes")]);
+  expect(damage.sentences()).toEqual([]);
 });

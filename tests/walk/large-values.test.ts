@@ -12,7 +12,7 @@ let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
   const frames = [
-    encodeFrame("run_start", { seq: 1, ts: 1000 }, { run_id: "big" }),
+    encodeFrame("run_start", { seq: 1, ts: 1000 }, { run_id: "big", env: { host: "h", path: large } }),
     encodeFrame("param", { seq: 2, ts: 2000 }, { run_id: "big", key: "vocab", value: `${large}1` }),
     encodeFrame("param", { seq: 3, ts: 3000 }, { run_id: "big", key: "vocab", value: `${large}2` }),
     encodeFrame("log", { seq: 4, ts: 4000 }, { run_id: "big", level: "info", msg: large }),
@@ -33,8 +33,7 @@ describe("a list", () => {
   test("shows the beginning of a record and leads to all of it", async () => {
     const { events } = (await walk.get("/api/v1/runs/big/events")).body as EventsAnswer;
     expect(events.map(({ type }) => type)).toEqual(["run_start", "param", "param", "log", "artifact"]);
-    expect(events[0]).not.toHaveProperty("cut_from");
-    for (const event of events.slice(1)) {
+    for (const event of events) {
       expect(event.text.length).toBeLessThanOrEqual(65_536);
       expect(event.cut_from).toBeGreaterThan(2_000_000);
       expect(await whole("big", event.id)).toContain(large);
@@ -59,6 +58,15 @@ describe("a list", () => {
     expect(await whole("big", id)).toContain(`${large}2`);
     const { params: shown } = (await walk.get("/api/v1/runs/big")).body as { params: Record<string, string> };
     expect(JSON.parse(shown["vocab"] ?? "")).toHaveLength(4097 - 1);
+  });
+
+  test("of a run leaves out what is large of its environment, and the record has it", async () => {
+    const response = await fetch(`${walk.app.url}/api/v1/runs/big`);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(100_000);
+    expect(JSON.parse(text)).toMatchObject({ env: { host: "h" } });
+    const { events } = (await walk.get("/api/v1/runs/big/events")).body as EventsAnswer;
+    expect(await whole("big", events[0]?.id as string)).toContain(large);
   });
 
   test("cuts messages where it is asked to, or at 64 KiB", async () => {

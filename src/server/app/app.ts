@@ -154,13 +154,18 @@ export async function openApp(config: Config, log: Log): Promise<App> {
   }
 }
 
-function addReadGauges(metrics: Metrics, { setAside, damage }: Collector, unfinished: UnfinishedBytes): void {
+function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collector, unfinished: UnfinishedBytes): void {
   const add = (name: string, help: string, read: () => number) => addReadGauge(metrics, name, help, read);
   add("unfinished_bytes", "Bytes of bodies and frames that are still arriving or in hand.", () => unfinished.bytes);
   add(
     "set_aside_records",
     "Accepted records that could not be applied and are set aside.",
     () => setAside.list().length,
+  );
+  add(
+    "journal_torn_bytes",
+    "Bytes of a write to the journal that the process before this one did not survive.",
+    () => journal.state().tornBytes,
   );
   add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
 }

@@ -39,7 +39,7 @@ export async function begin(
   await untilDone(() => noteResent(store, id, plans));
   await writer.begin(plans);
   await recover(sequencer, setAside);
-  for (const sentence of damage.sentences()) options.onTrouble(sentence, undefined);
+  for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
   if (!isFresh)
     warmUp(collector, idsFilled, isClosing).catch((cause) => {

@@ -1,5 +1,5 @@
 // Accepted records that the journal no longer has: damaged ones that were passed over, and a first segment that is gone.
-// A write that its writer did not survive is none of them, because nobody was told that it was accepted.
+// A write that its writer did not survive is none of them, because nobody was told that it was accepted: it is said once.
 
 import type { Journal } from "#journal/journal.ts";
 
@@ -13,16 +13,29 @@ export class JournalDamage {
     this.missing = Math.max(0, journal.state().firstPosition - 1 - storedTo);
   }
 
+  /** At least so many. */
   get records(): number {
-    return this.journal.state().corruptRecords + this.missing;
+    const { corruptRecords, isEndMissing } = this.journal.state();
+    return corruptRecords + this.missing + (isEndMissing ? 1 : 0);
   }
 
   sentences(): string[] {
     const { records } = this;
     if (records === 0) return [];
+    const { isEndMissing } = this.journal.state();
+    const count = isEndMissing
+      ? `The journal's last file is gone or an older copy, and ${records} or more`
+      : `${records}`;
     return [
-      `${records} accepted records could not be read back from the journal and are lost: its files were damaged or removed. ` +
+      `${count} accepted records could not be read back from the journal and are lost: its files were damaged or removed. ` +
         "Look at the disk; clients that still have them can send them again.",
     ];
+  }
+
+  /** What a start says once. */
+  remarks(): string[] {
+    const { tornBytes } = this.journal.state();
+    if (tornBytes === 0) return [];
+    return [`The last write to the journal was cut off: ${tornBytes} bytes, which nobody was told were accepted.`];
   }
 }

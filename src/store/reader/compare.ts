@@ -1,6 +1,7 @@
 // What several runs are compared by: each question is asked once for all of them, and every row says of which run it is.
 
 import type { Store } from "#store/store.ts";
+import { smallMembers } from "./cut-text.ts";
 import { decimal, flag, float, floatWord, int, nullable, type RowOf, readRows, text, word } from "./native-rows.ts";
 import type { RunGroup } from "./run-names.ts";
 
@@ -81,10 +82,10 @@ export function readStartTexts(store: Store, groups: Groups): Promise<StartText[
   const { database } = store;
   return readRows(store, startText, {
     sql: `SELECT run, type, argMin(payload, ts_ns) AS payload FROM (
-        SELECT ${runOf} AS run, 'run_start' AS type, payload, ts_ns
-        FROM ${database}.events WHERE ${inGroups} AND type = 'run_start'
+        SELECT ${runOf} AS run, 'run_start' AS type, ${smallMembers("e.payload", ["env", "source"])} AS payload, ts_ns
+        FROM ${database}.events AS e WHERE ${inGroups} AND type = 'run_start'
         UNION ALL
-        SELECT ${runOf} AS run, 'cirron.session' AS type, attrs AS payload, start_ns AS ts_ns
+        SELECT ${runOf} AS run, 'cirron.session' AS type, ${smallMembers("attrs")} AS payload, start_ns AS ts_ns
         FROM ${database}.spans WHERE ${inGroups} AND name = 'cirron.session')
       GROUP BY run, type`,
     params: groupParams(groups),

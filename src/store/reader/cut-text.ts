@@ -16,6 +16,24 @@ export function cutJson(sql: string, bytesMax: number = shownBytesMax): string {
   return `if(length(${sql}) > ${bytesMax}, toJSONString(concat(${headOf(sql, bytesMax)}, '…')), ${sql})`;
 }
 
+/** A JSON object beyond this is read without its large members. */
+const objectBytesMax = 256 * 1024;
+const memberBytesMax = 16 * 1024;
+const membersMax = 1000;
+
+/** A JSON object; when it is too long, its small members and those of the objects in it that are named. */
+export function smallMembers(sql: string, inner: readonly string[] = []): string {
+  const isInner = `p.1 IN (${["", ...inner].map((name) => `'${name}'`).join(", ")})`;
+  const pairs = `arrayMap(p -> (p.1, if(${isInner}, ${joinMembers("JSONExtractKeysAndValuesRaw(p.2)")}, p.2)),
+    JSONExtractKeysAndValuesRaw(${sql}))`;
+  return `if(length(${sql}) <= ${objectBytesMax}, ${sql}, ${joinMembers(pairs)})`;
+}
+
+function joinMembers(pairs: string): string {
+  const some = `arraySlice(arrayFilter(m -> length(m.2) <= ${memberBytesMax}, ${pairs}), 1, ${membersMax})`;
+  return `concat('{', arrayStringConcat(arrayMap(m -> concat(toJSONString(m.1), ':', m.2), ${some}), ','), '}')`;
+}
+
 function headOf(sql: string, bytesMax: number): string {
   return `replaceRegexpOne(toValidUTF8(substring(${sql}, 1, ${bytesMax})), '\uFFFD$', '')`;
 }

@@ -3,13 +3,13 @@
 
 import { groupPrefix } from "#model/group-key.ts";
 import type { Store } from "#store/store.ts";
-import { cutJson } from "./cut-text.ts";
+import { cutJson, smallMembers } from "./cut-text.ts";
 import { int, list, type RowOf, readRow, readRows, text, word } from "./native-rows.ts";
 
 /** The attributes of the first session span of these groups, as JSON text; '' when none came. */
 export async function readSessionText(store: Store, groups: readonly string[]): Promise<string> {
   const query = {
-    sql: `SELECT attrs FROM ${store.database}.spans WHERE group_key IN {groups:Array(String)} AND name = 'cirron.session'
+    sql: `SELECT ${smallMembers("s.attrs")} AS attrs FROM ${store.database}.spans AS s WHERE group_key IN {groups:Array(String)} AND name = 'cirron.session'
       ORDER BY start_ns LIMIT 1`,
     params: { groups },
   };
