@@ -26,14 +26,24 @@ it("tells each of the runs that came together which step it is at, by a metric t
     rows.step.present().pushNumber(step);
     rows.ts_ns.pushNumber(step);
     rows.value.present().push(1);
+    rows.received_ns.pushNumber(step * 100);
   }
   const tracks = new Map([
     ["run a", recorder()],
     ["run b", recorder()],
   ]);
-  const ports = { trackOf: (key: string) => tracks.get(key), isWatched: () => false, receivedNs: 5n };
+  const arrivals: [string, bigint][] = [];
+  const trackOf = (key: string, arrivedNs: bigint) => {
+    arrivals.push([key, arrivedNs]);
+    return tracks.get(key);
+  };
+  const ports = { trackOf, isWatched: () => false, receivedNs: 5n };
   feedParts([{ table: "metrics", rows, dropped: null }], ports);
   expect(tracks.get("run a")?.steps).toEqual([2n]);
   expect(tracks.get("run b")?.steps).toEqual([7n, 8n]);
+  expect(arrivals).toEqual([
+    ["run a", 100n],
+    ["run b", 700n],
+  ]);
   expect([...tracks.values()].map(({ heardNs }) => heardNs)).toEqual([5n, 5n]);
 });

@@ -1,14 +1,18 @@
 // What has just been applied, given to what is remembered of its runs. It runs for every record that comes, so that
 // points nobody watches cost one look at the dictionary of their keys.
 
+import type { DictColumn } from "#base/columns.ts";
 import { stepSpan, waitSpans } from "#judge/names.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Rows } from "#model/tables.ts";
 import type { TrackSink } from "./run-watch.ts";
 
 export interface FeedPorts {
-  /** The memory of the run that a group belongs to; undefined when the run is not watched. */
-  trackOf(groupKey: string): TrackSink | undefined;
+  /**
+   * The memory of the run that a group belongs to; undefined when the run is not watched. `arrivedNs` is when the first of
+   * the group's rows arrived: records that are told together did not come together.
+   */
+  trackOf(groupKey: string, arrivedNs: bigint): TrackSink | undefined;
   isWatched(key: string): boolean;
   readonly receivedNs: bigint;
 }
@@ -17,8 +21,13 @@ const isWait = new RegExp(waitSpans, "i");
 
 export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): void {
   for (const { table, rows, dropped } of parts) {
-    if (rows.group_key.length === 0) continue;
-    const tracks = rows.group_key.keys.map((key) => ports.trackOf(key));
+    // What intake writes for itself says nothing of a run.
+    if (rows.group_key.length === 0 || table === "cirron_ids") continue;
+    const firsts = firstRows(rows.group_key);
+    const tracks = rows.group_key.keys.map((key, code) => {
+      const first = firsts[code];
+      return first === undefined ? undefined : ports.trackOf(key, rows.received_ns.at(first));
+    });
     for (const track of tracks) if (track !== undefined) track.heardNs = ports.receivedNs;
     const trackAt = (row: number) => (dropped?.[row] === 1 ? undefined : tracks[rows.group_key.codes[row] as number]);
     switch (table) {
@@ -36,6 +45,18 @@ export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): voi
         break;
     }
   }
+}
+
+/** The first row with each key. */
+function firstRows({ codes, keys, length }: DictColumn): (number | undefined)[] {
+  const firsts = new Array<number | undefined>(keys.length).fill(undefined);
+  for (let row = 0, found = 0; row < length && found < keys.length; row++) {
+    const code = codes[row] as number;
+    if (firsts[code] !== undefined) continue;
+    firsts[code] = row;
+    found++;
+  }
+  return firsts;
 }
 
 type TrackAt = (row: number) => TrackSink | undefined;

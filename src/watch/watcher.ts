@@ -49,12 +49,6 @@ export interface ForeignSight {
   readonly signal: Signal;
 }
 
-/** The part of an input's arrival that counts here. */
-interface Arrival {
-  readonly workspace: string;
-  readonly receivedNs: bigint;
-}
-
 const pauseMsMin = 1000;
 const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
@@ -109,12 +103,12 @@ export class Watcher {
   }
 
   /** What was applied. It must be quick: every record comes by here. */
-  hear({ workspace, receivedNs: arrivedNs }: Arrival, { position, parts }: Batch): void {
+  hear(workspace: string, { position, parts }: Batch): void {
     const receivedNs = this.ports.nowNs();
     feedParts(parts, {
       receivedNs,
       isWatched: this.testOf(workspace),
-      trackOf: (groupKey) => {
+      trackOf: (groupKey, arrivedNs) => {
         const runId = this.ports.runOf(groupKey);
         if (runId === undefined) return undefined;
         const run = this.watch(workspace, runId);

@@ -75,7 +75,7 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
   collector.onApplied(({ input, applied, batch }) => {
     // What is imported happened long ago.
-    if (!input.imported) watcher.hear(input, batch);
+    if (!input.imported) watcher.hear(input.workspace, batch);
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
     );
