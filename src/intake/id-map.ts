@@ -55,15 +55,19 @@ const valueAt = 4;
 const partBits = 6;
 const partCount = 1 << partBits;
 const firstSlots = 16;
+/** So many share one part: a run has a few lines, and a part of its own for each would take ten times their bytes. */
+const fewMax = 64;
 
 export class IdMap {
   size = 0;
-  private readonly parts: (Part | undefined)[] = new Array(partCount).fill(undefined);
+  /** All ids while they are few, null when they are spread over `parts`. */
+  private few: Part | null = new Part();
+  private parts: (Part | undefined)[] = [];
 
   /** The value of the id in `idWords`, or -1. */
   get(): number {
     const hash = hashOf(idWords, 0);
-    const part = this.parts[hash & (partCount - 1)];
+    const part = this.few ?? this.parts[hash & (partCount - 1)];
     return part === undefined ? -1 : (part.slots[part.find(hash, idWords, 0) + valueAt] as number) - 1;
   }
 
@@ -90,16 +94,32 @@ export class IdMap {
 
   /** Rough memory in bytes. */
   get byteSize(): number {
+    if (this.few !== null) return this.few.slots.byteLength;
     return this.parts.reduce((sum, part) => sum + (part?.slots.byteLength ?? 0), 0);
   }
 
   private partOf(hash: number): Part {
+    if (this.few !== null) {
+      if (this.few.size < fewMax) return this.few;
+      this.spread(this.few);
+    }
     const at = hash & (partCount - 1);
     const known = this.parts[at];
     if (known !== undefined) return known;
     const made = new Part();
     this.parts[at] = made;
     return made;
+  }
+
+  private spread({ slots }: Part): void {
+    this.few = null;
+    this.parts = new Array(partCount).fill(undefined);
+    for (let at = 0; at < slots.length; at += slotWords) {
+      const value = slots[at + valueAt] as number;
+      if (value === 0) continue;
+      const hash = hashOf(slots, at);
+      this.partOf(hash).add(hash, slots, at, value);
+    }
   }
 
   private count(part: Part): void {
@@ -134,6 +154,13 @@ class Part {
       if (slots[at] === a && slots[at + 1] === b && slots[at + 2] === c && slots[at + 3] === d) return at;
       slot = (slot + 1) & mask;
     }
+  }
+
+  /** An id that is not here yet. */
+  add(hash: number, id: Uint32Array, from: number, value: number): void {
+    if (this.size >= this.sizeMax) this.grow();
+    this.put(this.find(hash, id, from), id, from, value);
+    this.size++;
   }
 
   put(slot: number, id: Uint32Array, from: number, value: number): void {
