@@ -56,10 +56,6 @@ export class Peers {
     return this.known.has(id);
   }
 
-  get(id: string): Peer | undefined {
-    return this.known.get(id)?.peer;
-  }
-
   /** Tells soon how far this collector is. */
   hurry(): void {
     this.hurrying ??= setTimeout(() => {

@@ -66,10 +66,6 @@ export class IntakeState {
     this.cirron = new CirronMemory({ store, sessionGapNs, isFresh, limits, joins: this.joins });
   }
 
-  get byteSize(): number {
-    return this.groups.byteSize + this.faults.byteSize + this.cirron.byteSize;
-  }
-
   /** The run that a group's records name now, if the group is in memory. */
   runOf(groupKey: string): string | undefined {
     return this.groups.runOf(groupKey) ?? this.cirron.runOf(groupKey);

@@ -145,19 +145,13 @@ export class KnownGroups {
     this.known.delete(groupKey);
   }
 
-  /** Roughly. */
-  get byteSize(): number {
-    let sum = this.filter.byteSize;
-    for (const group of this.known.values()) sum += sizeOf(group);
-    return sum;
-  }
-
   /**
    * Lets go of the groups that were longest untouched until the rest fits. Only groups whose every record is in the store
    * go: `storedPosition` is the last journal record that is.
    */
   shrink(bytesMax: number, storedPosition: number): number {
-    let size = this.byteSize;
+    let size = this.filter.byteSize;
+    for (const group of this.known.values()) size += sizeOf(group);
     let dropped = 0;
     if (size <= bytesMax) return 0;
     const oldest = [...this.known].sort(([, a], [, b]) => a.position - b.position);

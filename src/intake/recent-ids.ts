@@ -11,10 +11,6 @@ export class RecentIds {
   /** Nothing was ever let go. */
   isWhole = true;
 
-  get byteSize(): number {
-    return this.current.byteSize + this.previous.byteSize;
-  }
-
   /** Whether the id in `idWords` came lately. */
   has(): boolean {
     return this.current.get() >= 0 || this.previous.get() >= 0;

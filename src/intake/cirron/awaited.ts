@@ -29,10 +29,6 @@ export class AwaitedParents {
   private resolvedNumbers: { readonly number: number; readonly generation: number }[] = [];
   private next = 1;
 
-  get size(): number {
-    return this.byNumber.size;
-  }
-
   add(generation: number, parent: UnresolvedParent): Awaited {
     const awaited = new Awaited(this.next++, generation, parent);
     this.byNumber.set(awaited.number, awaited);

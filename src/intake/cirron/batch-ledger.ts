@@ -14,8 +14,6 @@ interface KeptBatch extends KnownBatch {
 }
 
 const keptMax = 50_000;
-/** Roughly what a kept batch takes. */
-const keptBytes = 400;
 const filterNs = 24n * 3600n * 1_000_000_000n;
 
 export class BatchLedger {
@@ -28,10 +26,6 @@ export class BatchLedger {
 
   constructor(isWarm: boolean) {
     this.isWarm = isWarm;
-  }
-
-  get byteSize(): number {
-    return this.kept.size * keptBytes + this.filter.byteSize + this.before.byteSize;
   }
 
   get(batchId: string): KnownBatch | undefined {

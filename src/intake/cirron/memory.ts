@@ -44,12 +44,6 @@ export class CirronMemory {
     this.options = options;
   }
 
-  get byteSize(): number {
-    let sum = 0;
-    for (const state of this.workspaces.values()) sum += state.byteSize;
-    return sum;
-  }
-
   of(workspace: string): CirronWorkspace {
     let state = this.workspaces.get(workspace);
     if (state === undefined) {

@@ -80,19 +80,6 @@ export class RecentRows {
     this.current = new Generation(1, limits.generationRows);
   }
 
-  get size(): number {
-    return this.current.count + this.previous.count;
-  }
-
-  get byteSize(): number {
-    const generations = [this.current, this.previous];
-    const rows = generations.reduce(
-      (sum, { ids, owners, bloom }) => sum + ids.byteSize + owners.length * 13 + bloom.byteSize,
-      0,
-    );
-    return this.sealed.reduce((sum, { bloom }) => sum + bloom.byteSize, rows);
-  }
-
   /** The generation that rows are added to now. */
   get generation(): number {
     return this.current.number;

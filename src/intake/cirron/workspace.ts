@@ -112,10 +112,6 @@ export class CirronWorkspace {
     return this.recent.isWhole && this.losses === 0;
   }
 
-  get byteSize(): number {
-    return this.recent.byteSize + this.components.size * componentBytes + this.ledger.byteSize;
-  }
-
   apply(arrival: CirronArrival): CirronOutcome {
     const begun = this.begin(arrival);
     if ("isRepeat" in begun) return begun;
@@ -323,9 +319,6 @@ export class CirronWorkspace {
     this.components.drop(at);
   }
 }
-
-/** Roughly what a component takes with its sets. */
-const componentBytes = 3000;
 
 function reusedBatch(batchId: string): Fault {
   return {

@@ -41,7 +41,7 @@ import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
-import { type Neighbours, type NeighboursOptions, openNeighbours } from "#server/peers/neighbours.ts";
+import { type Peering, type PeeringOptions, openPeering } from "#server/peers/peering.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
@@ -86,11 +86,11 @@ export async function openApp(config: Config, log: Log): Promise<App> {
   });
   const closers: Closer[] = [(leftMs) => collector.close(leftMs - closeMsMin)];
   try {
-    const neighbours = await meetNeighbours({ collector, config, log, metrics });
-    closers.unshift(async () => neighbours?.close());
-    const deletions = openDeletions(collector, neighbours, log);
+    const peering = await meetPeers({ collector, config, log, metrics });
+    closers.unshift(async () => peering?.close());
+    const deletions = openDeletions(collector, peering, log);
     closers.unshift(() => deletions.close());
-    const control = await commands.open(collector, toCommandOptions(collector, neighbours, log));
+    const control = await commands.open(collector, toCommandOptions(collector, peering, log));
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
     const keys = await createKeyStore(collector, config);
@@ -103,7 +103,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     const forwarder = await forwardFrom(collector, config, log);
     closers.unshift(async () => forwarder?.close());
     const degraded = (): string[] => [
-      ...(neighbours?.degraded() ?? []),
+      ...(peering?.degraded() ?? []),
       ...refused.sentences(),
       ...collector.setAside.sentences(),
       ...collector.damage.sentences(),
@@ -116,7 +116,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     );
     const intake = createHttpIntake(collector, control);
     const rules = await readRules(collector, config);
-    const context = createContext({ collector, deletions, control, config, neighbours, rules, doors: () => doors });
+    const context = createContext({ collector, deletions, control, config, peering, rules, doors: () => doors });
     const http = await createHttpServer({
       ...{ config, log, metrics, keys, keyWatch, unfinished, intake, blobs },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
@@ -141,8 +141,8 @@ export async function openApp(config: Config, log: Log): Promise<App> {
     closers.unshift(() => (doors as XtrackDoors).close());
     const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, intake, http });
     closers.unshift(() => otlp.close());
-    neighbours?.start({ control, keys, onFolded: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
-    const watch = await openWatch({ collector, control, config, context, neighbours, log, url: () => http.url });
+    peering?.start({ control, keys, onBatchesTaken: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
+    const watch = await openWatch({ collector, control, config, context, peering, log, url: () => http.url });
     closers.unshift(async () => watch?.close());
     const retention = startRetention(collector, deletions, config, log);
     closers.unshift(() => retention.close());
@@ -186,14 +186,14 @@ function startRetention(collector: Collector, deletions: Deletions, ages: Config
   return createRetention({ collector, ages, order: (order) => deletions.order(order), onTrouble });
 }
 
-async function meetNeighbours(
-  parts: Omit<NeighboursOptions, "onTwin"> & { readonly config: Config },
-): Promise<Neighbours | null> {
+async function meetPeers(
+  parts: Omit<PeeringOptions, "onTwin"> & { readonly config: Config },
+): Promise<Peering | null> {
   const { collector, config, log } = parts;
   if (config.busUrl === "") return null;
-  const neighbours = openNeighbours({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
-  await neighbours.introduced();
-  return neighbours;
+  const peering = openPeering({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
+  await peering.introduced();
+  return peering;
 }
 
 /** Nothing accepted is lost: what this process has not stored is in its folder, which has a name of its own from now on. */
@@ -224,10 +224,10 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 }
 
 /** With other collectors a command's id says which of them owns it. */
-function toCommandOptions(collector: Collector, neighbours: Neighbours | null, log: Log): CommandRoomOptions {
+function toCommandOptions(collector: Collector, peering: Peering | null, log: Log): CommandRoomOptions {
   const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
-  if (neighbours === null) return { onTrouble };
-  return { onTrouble, others: neighbours.others, createId: () => toOwnedId(randomUUID(), collector.id) };
+  if (peering === null) return { onTrouble };
+  return { onTrouble, others: peering.others, createId: () => toOwnedId(randomUUID(), collector.id) };
 }
 
 /** Subscribers are told of every step of a command, as it stands after it. */
@@ -263,11 +263,11 @@ interface Deletions {
 }
 
 /** A store of its own is asked directly; on one that others may use too, an order says what it covers. */
-function openDeletions(collector: Collector, neighbours: Neighbours | null, log: Log): Deletions {
+function openDeletions(collector: Collector, peering: Peering | null, log: Log): Deletions {
   if (collector.store.kind === "embedded")
     return { order: (order) => orderDeletion(collector, order), close: () => Promise.resolve() };
   const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
-  const shared = neighbours?.deletions ?? new SharedDeletions({ collector, link: null, onTrouble });
+  const shared = peering?.deletions ?? new SharedDeletions({ collector, link: null, onTrouble });
   shared.start();
   return shared;
 }
@@ -275,16 +275,16 @@ function openDeletions(collector: Collector, neighbours: Neighbours | null, log:
 /** Is asked for every run without an end, so it says soon that nobody is connected. */
 function toPresence(
   collector: Collector,
-  neighbours: Neighbours | null,
+  peering: Peering | null,
   doors: XtrackDoors | null,
 ): (groupKey: string) => boolean {
-  if (neighbours === null && (doors?.presence.count() ?? 0) === 0) return () => false;
+  if (peering === null && (doors?.presence.count() ?? 0) === 0) return () => false;
   return (groupKey) => {
     const { workspace, kind, ownId } = parseGroupKey(groupKey);
     if (kind !== groupKinds.xtrackRun) return false;
     const runId = collector.applier.state.runOf(groupKey) ?? ownId;
     const here = doors?.presence.workersOf(workspace, runId).length ?? 0;
-    return here > 0 || (neighbours?.isConnectedElsewhere(workspace, runId) ?? false);
+    return here > 0 || (peering?.isConnectedElsewhere(workspace, runId) ?? false);
   };
 }
 
@@ -293,13 +293,13 @@ interface ContextParts {
   readonly deletions: Deletions;
   readonly control: Control;
   readonly config: Config;
-  readonly neighbours: Neighbours | null;
+  readonly peering: Peering | null;
   readonly rules: RuleBook;
   doors(): XtrackDoors | null;
 }
 
 function createContext(parts: ContextParts): ApiContext {
-  const { collector, deletions, control, config, neighbours, rules, doors } = parts;
+  const { collector, deletions, control, config, peering, rules, doors } = parts;
   const sources = createSources({
     store: collector.store,
     blobs: collector.blobs,
@@ -315,12 +315,12 @@ function createContext(parts: ContextParts): ApiContext {
     rules,
     isWatching: config.watching === "on",
     control,
-    hub: neighbours?.live ?? collector.hub,
-    asOf: () => neighbours?.asOf() ?? collector.hub.idOf(collector.writer.stored),
+    hub: peering?.live ?? collector.hub,
+    asOf: () => peering?.asOf() ?? collector.hub.idOf(collector.writer.stored),
     head: () => ({
       nowNs: nowNs(),
       silenceNs: BigInt(config.runSilenceMs) * 1_000_000n,
-      isConnected: toPresence(collector, neighbours, doors()),
+      isConnected: toPresence(collector, peering, doors()),
     }),
     configuredAgeMs: (workspace) => configuredAgeMs(config, workspace),
     liveStats: () => ({

@@ -36,7 +36,7 @@ import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
-import { LentRows } from "./lent-rows.ts";
+import { RowsInUse } from "./rows-in-use.ts";
 import { createMender } from "./mend.ts";
 import { meetStore } from "./store-meeting.ts";
 
@@ -153,10 +153,10 @@ async function openWithStore(
   const storedListeners: StoredListener[] = [(to) => notes.stored(to)];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
-    lent.stored(to);
+    rowsInUse.stored(to);
     applier.shrink(to, sequencer.position.applied);
   };
-  const lent = new LentRows(storedTo);
+  const rowsInUse = new RowsInUse(storedTo);
   const writer = new StoreWriter(
     outbox,
     store,
@@ -172,10 +172,10 @@ async function openWithStore(
   };
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
-    lent.lend(batch);
+    rowsInUse.add(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) attemptListener(listener, entry, options);
-    lent.forgotten(hub.keptFrom - 1);
+    rowsInUse.forgotten(hub.keptFrom - 1);
     // A deletion that was set aside deletes nothing.
     const deleted = entry.applied.faults.length === 0 ? deletedBy(input) : null;
     if (deleted !== null)

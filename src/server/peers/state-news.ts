@@ -11,11 +11,11 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
-import { type ForeignBatch, findForeign, foldForeign } from "#server/collector/fold-foreign.ts";
+import { type PeerBatch, readPeerBatches, takePeerBatches } from "#server/collector/peer-batches.ts";
 import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
-import type { NeighbourParts } from "./neighbours.ts";
+import type { PeeringParts } from "./peering.ts";
 
 /** What changed and is stored now. */
 interface Changed {
@@ -25,7 +25,7 @@ interface Changed {
   /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
   readonly groups: readonly string[];
   /** Cirron batches. */
-  readonly batches: readonly ForeignBatch[];
+  readonly batches: readonly PeerBatch[];
 }
 
 interface Waiting extends Changed {
@@ -42,7 +42,7 @@ export class StateNews {
   private readonly bus: Bus;
   private readonly collector: Collector;
   private readonly onTrouble: (message: string, cause: unknown) => void;
-  private parts: NeighbourParts | null = null;
+  private parts: PeeringParts | null = null;
   /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
   private reading: Promise<void> = Promise.resolve();
@@ -55,7 +55,7 @@ export class StateNews {
     this.onTrouble = onTrouble;
   }
 
-  start(parts: NeighbourParts): void {
+  start(parts: PeeringParts): void {
     this.parts = parts;
     this.collector.onApplied((entry) => this.tell(entry));
     this.collector.onStored((to) => this.tellStored(to));
@@ -78,8 +78,8 @@ export class StateNews {
       this.mergeGroups(await readStateRows(collector.store, "groups", { column: "version", sinceNs })),
     );
     this.read("batches", async () => {
-      await foldForeign(collector, await findForeign(collector, sinceNs));
-      parts.onFolded();
+      await takePeerBatches(collector, await readPeerBatches(collector, sinceNs));
+      parts.onBatchesTaken();
     });
     this.reading = this.reading.finally(() => {
       this.isCatchingUp = false;
@@ -126,7 +126,7 @@ export class StateNews {
     }
   }
 
-  private take({ keys, joins, groups, batches }: Changed, parts: NeighbourParts): void {
+  private take({ keys, joins, groups, batches }: Changed, parts: PeeringParts): void {
     const { collector } = this;
     if (keys) this.read("keys", () => parts.keys.reload());
     if (joins) this.readJoins();
@@ -134,8 +134,8 @@ export class StateNews {
       this.read("groups", async () => this.mergeGroups(await readGroupRows(collector.store, "groups", groups)));
     if (batches.length === 0) return;
     this.read("batches", async () => {
-      await foldForeign(collector, batches);
-      parts.onFolded();
+      await takePeerBatches(collector, batches);
+      parts.onBatchesTaken();
     });
   }
 

@@ -29,7 +29,7 @@ export interface WatchParts {
   readonly config: Config;
   readonly context: ApiContext;
   /** Null when there is only this collector. */
-  readonly neighbours: { readonly sights: Sights } | null;
+  readonly peering: { readonly sights: Sights } | null;
   readonly log: Log;
   /** Where people reach the server. */
   url(): string;
@@ -67,7 +67,7 @@ function toFileRules({ rules }: Config) {
 /** Null when rules are not to be watched. */
 export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const { collector, config, context, log } = parts;
-  const sights = parts.neighbours?.sights ?? null;
+  const sights = parts.peering?.sights ?? null;
   if (config.watching === "off") return null;
   const closing = new AbortController();
   const onTrouble = (message: string, cause: unknown) => log.warn({ err: cause }, message);
@@ -135,12 +135,12 @@ function createDeliveries(
 }
 
 function createWatcher(
-  { collector, control, context, neighbours }: WatchParts,
+  { collector, control, context, peering }: WatchParts,
   deliveries: Deliveries,
   closing: AbortSignal,
   onTrouble: (message: string, cause: unknown) => void,
 ): Watcher {
-  const sights = neighbours?.sights ?? null;
+  const sights = peering?.sights ?? null;
   return new Watcher({
     sources: context.sources,
     book: context.rules,

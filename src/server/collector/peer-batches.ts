@@ -13,13 +13,13 @@ import { removeCopies } from "#store/remove-copies.ts";
 import type { Collector } from "./collector.ts";
 import { readStoredGroup } from "./stored-groups.ts";
 
-export interface ForeignBatch {
+export interface PeerBatch {
   readonly batchId: string;
   /** The key that its rows are stored under. */
   readonly groupKey: string;
 }
 
-export async function foldForeign(collector: Collector, batches: readonly ForeignBatch[]): Promise<void> {
+export async function takePeerBatches(collector: Collector, batches: readonly PeerBatch[]): Promise<void> {
   const { applier } = collector;
   for (const [workspace, some] of Map.groupBy(batches, ({ groupKey }) => parseGroupKey(groupKey).workspace)) {
     const state = applier.state.cirron.of(workspace);
@@ -29,12 +29,12 @@ export async function foldForeign(collector: Collector, batches: readonly Foreig
     const related = await findRelated(collector, state, keys);
     for (const { groupKey } of isCopied) related.add(groupKey);
     if (related.size === 0) continue;
-    await foldGroups(collector, workspace, related, isCopied);
+    await takeGroups(collector, workspace, related, isCopied);
   }
 }
 
 /** Batches that the store has since a time, wherever they were taken. */
-export async function findForeign({ store }: Collector, sinceNs: bigint): Promise<ForeignBatch[]> {
+export async function readPeerBatches({ store }: Collector, sinceNs: bigint): Promise<PeerBatch[]> {
   const rows = await readRecentBatches(store, sinceNs);
   return rows.map(({ batch_id, group_key }) => ({ batchId: batch_id, groupKey: group_key }));
 }
@@ -70,11 +70,11 @@ async function findRelated(
   return related;
 }
 
-async function foldGroups(
+async function takeGroups(
   collector: Collector,
   workspace: string,
   groupKeys: ReadonlySet<string>,
-  copied: readonly ForeignBatch[],
+  copied: readonly PeerBatch[],
 ): Promise<void> {
   const { store, sequencer, writer, applier } = collector;
   // What is in memory of these components must be stored: they are made anew from what the store has.
@@ -97,7 +97,7 @@ async function foldGroups(
   });
   if (changes === null) return;
   // Something came meanwhile: whoever stores it is told of it again.
-  if (changes === "stale") return foldGroups(collector, workspace, groupKeys, copied);
+  if (changes === "stale") return takeGroups(collector, workspace, groupKeys, copied);
   if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);
 }

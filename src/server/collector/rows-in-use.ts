@@ -5,7 +5,7 @@
 import type { Batch } from "#model/batch.ts";
 import { releaseRows } from "#model/tables.ts";
 
-export class LentRows {
+export class RowsInUse {
   private readonly batches: Batch[] = [];
   /** Of `batches`, those before this one are released already. */
   private first = 0;
@@ -18,7 +18,7 @@ export class LentRows {
   }
 
   /** To be called in the order of the journal. */
-  lend(batch: Batch): void {
+  add(batch: Batch): void {
     this.batches.push(batch);
   }
 

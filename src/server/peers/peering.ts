@@ -20,7 +20,7 @@ import { createSights, type Sights } from "./sights.ts";
 import { StateNews } from "./state-news.ts";
 import { TwinWatch } from "./twins.ts";
 
-export interface Neighbours {
+export interface Peering {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
   readonly deletions: SharedDeletions;
@@ -33,20 +33,20 @@ export interface Neighbours {
   /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
   introduced(): Promise<void>;
   /** From now on others are told, and heard. */
-  start(parts: NeighbourParts): void;
+  start(parts: PeeringParts): void;
   close(): Promise<void>;
 }
 
-export interface NeighbourParts {
+export interface PeeringParts {
   readonly control: Control;
   readonly keys: DurableKeys;
   /** Rows of other collectors have become known. */
-  onFolded(): void;
+  onBatchesTaken(): void;
   /** Workers connected to this collector. */
   workers(): readonly Omit<WorkerPlace, "kind">[];
 }
 
-export interface NeighboursOptions {
+export interface PeeringOptions {
   readonly collector: Collector;
   readonly config: Pick<Config, "busUrl" | "busUser" | "busPassword" | "busPrefix">;
   readonly log: Log;
@@ -58,26 +58,26 @@ export interface NeighboursOptions {
 const tellMs = 1000;
 const catchUpMs = 30_000;
 
-export function openNeighbours(options: NeighboursOptions): Neighbours {
-  return new Neighbourhood(options);
+export function openPeering(options: PeeringOptions): Peering {
+  return new BusPeering(options);
 }
 
-class Neighbourhood implements Neighbours {
+class BusPeering implements Peering {
   readonly others: OtherCollectors;
   readonly live: LiveFanIn;
   readonly deletions: SharedDeletions;
   readonly sights: Sights;
-  private readonly options: NeighboursOptions;
+  private readonly options: PeeringOptions;
   private readonly bus: Bus;
   private readonly peers: Peers;
   private readonly bridge: LiveBridge;
   private readonly directory: WorkerDirectory;
   private readonly news: StateNews;
   private readonly timers: NodeJS.Timeout[] = [];
-  private parts: NeighbourParts | null = null;
+  private parts: PeeringParts | null = null;
   private readonly twins: TwinWatch;
 
-  constructor(options: NeighboursOptions) {
+  constructor(options: PeeringOptions) {
     this.options = options;
     const { collector, log, metrics } = options;
     metrics.busConnected.set(0);
@@ -116,7 +116,7 @@ class Neighbourhood implements Neighbours {
     return this.twins.introduced();
   }
 
-  start(parts: NeighbourParts): void {
+  start(parts: PeeringParts): void {
     this.parts = parts;
     this.news.start(parts);
     const tell = setInterval(() => this.directory.tell(), tellMs);
