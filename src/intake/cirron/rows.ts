@@ -17,9 +17,7 @@ export function idsOf(rows: CirronRows, table: keyof CirronRows): StringColumn {
 }
 
 /** What makes the content of a row. `blob_uri` is not part of it: the same snapshot has a file:// URI in the
- * spool and the server's own in the posted batch. These lists never change: hashes are stored, and a row that is sent
- * again after an upgrade has to hash as it did before. A column that is added later is no part of the content, and what
- * it is read from goes on counting as it was sent, as a word in the place of a number does below. */
+ * spool and the server's own in the posted batch. These lists never change: see `hashRows`. */
 const contentOf = {
   spans: [
     "parent_id",

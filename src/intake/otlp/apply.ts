@@ -17,7 +17,7 @@ import type { DecodedExport } from "#wire/otlp/decode.ts";
 import type { LogColumns } from "#wire/otlp/log-columns.ts";
 import type { PointColumns } from "#wire/otlp/point-columns.ts";
 import { type SpanColumns, spanIdWords } from "#wire/otlp/span-columns.ts";
-import { loadContentId, loadLogId, loadSpanId, toKeptHash } from "./identity.ts";
+import { loadContentId, loadLogId, loadSpanId, spanContent, toKeptHash } from "./identity.ts";
 import type { Placement } from "./placement.ts";
 import { ResourceParams } from "./resource-params.ts";
 
@@ -90,8 +90,7 @@ class OtlpBatch {
 
   private takeSpans(columns: SpanColumns, params: ResourceParams): AnyTablePart[] {
     const { rows, points, ids, length } = columns;
-    const { parent_id, name, start_ns, end_ns, attrs, extra, origin } = rows;
-    const hashes = hashRows([parent_id, name, start_ns, end_ns, attrs, extra, origin], length);
+    const hashes = hashRows(spanContent(rows), length);
     const { values } = ids;
     this.takeEach(columns, rows.start_ns, params, hashes, (row) => {
       const at = row * spanIdWords;

@@ -2,6 +2,7 @@
 // its row, everything else by the hash of what it says. Each is 128 bits in the scratch that an IdMap reads.
 
 import { idWords } from "#intake/id-map.ts";
+import type { AnyColumn, Rows } from "#model/tables.ts";
 
 /** The words of a trace id and a span id. Multiplying by odd numbers keeps ids apart that only count up. */
 export function loadSpanId(t0: number, t1: number, t2: number, t3: number, s0: number, s1: number): void {
@@ -37,6 +38,11 @@ export function loadStoredId(text: string): void {
   }
   const number = BigInt(text);
   loadLogId(Number(BigInt.asUintN(32, number)), Number(number >> 32n));
+}
+
+/** What makes the content of a span. Its hash is stored, so this list never changes: see `hashRows`. */
+export function spanContent({ parent_id, name, start_ns, end_ns, attrs, extra, origin }: Rows<"spans">): AnyColumn[] {
+  return [parent_id, name, start_ns, end_ns, attrs, extra, origin];
 }
 
 /** What an IdMap keeps of a content, so that another content under the same identity is seen. */
