@@ -76,6 +76,8 @@ export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings
     ["output_format_json_quote_denormals", "1"],
     ["output_format_json_escape_forward_slashes", "0"],
     ["async_insert", "0"],
+    // Where the file system cannot say whether a read would have to wait, each would be handed to another thread.
+    ["local_filesystem_read_method", "pread"],
     ["max_query_size", String(64 << 20)],
     ["max_memory_usage", String(Math.floor(memoryBytesMax / 2))],
     ["max_execution_time", purpose === "read" ? "60" : "0"],
