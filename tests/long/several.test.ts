@@ -12,15 +12,8 @@ import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { type S3Server, startS3 } from "../support/s3-server.ts";
-import {
-  eventually,
-  freePort,
-  type NatsServer,
-  natsPath,
-  openTcpDoor,
-  startNats,
-  type TcpDoor,
-} from "../support/several.ts";
+import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
+import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
 const rounds = Number(process.env["TRIBUTARY_LONG_ROUNDS"] ?? 60);
 const recordsPerRound = 12;

@@ -138,12 +138,13 @@ describe.skipIf(natsPath === undefined)("the bus", () => {
         onCome: (peer: Peer) => events.push(`${bus.self}: ${peer.id} came`),
         onGo: (peer: Peer) => events.push(`${bus.self}: ${peer.id} went`),
       });
+    const storedOf = (peers: Peers, id: string) => peers.list().find((peer) => peer.id === id)?.stored;
     const [mine, theirs] = [peersOf(a, "1", 5), peersOf(b, "1", 7)];
     theirs.beat();
     await eventually(() => mine.has("b") && theirs.has("a"), "they do not know each other");
-    expect([mine.get("b")?.stored, theirs.get("a")?.stored]).toEqual([7, 5]);
+    expect([storedOf(mine, "b"), storedOf(theirs, "a")]).toEqual([7, 5]);
     b.tell("beat", { epoch: "2", applied: 9, stored: 8 });
-    await eventually(() => mine.get("b")?.stored === 8, "the new start was not heard");
+    await eventually(() => storedOf(mine, "b") === 8, "the new start was not heard");
     expect(events.filter((text) => text.startsWith("a:"))).toEqual(["a: b came", "a: b went", "a: b came"]);
     theirs.close();
     await eventually(() => !mine.has("b"), "the goodbye was not heard");

@@ -34,7 +34,7 @@ import { viewSelects } from "#store/schema/views.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
 import type { Store } from "#store/store.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
-import { openTcpDoor, type TcpDoor } from "../support/several.ts";
+import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
 const statements = schemaStatements({ database: "tributary", cluster: "ours", embedded: false });
 const shard = "<shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard>";

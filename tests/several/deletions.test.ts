@@ -1,14 +1,13 @@
 // Deletions on a store that several collectors write to: what an order covers goes, and nothing that was accepted after it,
 // whoever hears of it late and whatever the store says meanwhile.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
@@ -61,7 +60,7 @@ const bothShow = async (run: string, shown: string) => {
 describe.skipIf(natsPath === undefined)("deletions by orders", () => {
   beforeAll(async () => {
     nats = await startNats();
-    dataDir = await mkdtemp(join(tmpdir(), "tributary-deletions-"));
+    dataDir = await makeMigratedFolder("server");
     engine = await startEmbedded({ kind: "embedded", dataDir });
     doors = [await openStoreDoor(engine.socketPath), await openStoreDoor(engine.socketPath)];
     const open = (door: StoreDoor) => createTestApp({ storeUrl: door.url, storeGuestUser: "guest", busUrl: nats.url });

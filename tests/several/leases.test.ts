@@ -5,13 +5,14 @@ import { createStore } from "#store/client.ts";
 import { takeLease } from "#store/lease.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { type SharedStore, startSharedStore } from "../support/several.ts";
+import { type SharedStore, shareStore } from "../support/several.ts";
+import { makeDataDir } from "../support/store-under-test.ts";
 
 let shared: SharedStore;
 let stores: Store[];
 
 beforeAll(async () => {
-  shared = await startSharedStore();
+  shared = await shareStore(makeDataDir());
   const address = { kind: "server", url: shared.url, user: "default", password: "", database: "tributary" } as const;
   stores = await Promise.all([1, 2, 3].map(() => createStore(address)));
 }, 60_000);

@@ -1,15 +1,15 @@
 // A collector whose ClickHouse server cannot be reached: it accepts on, also of runs that it has never seen, and stores
 // them when the server is back.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
-import { eventually, freePort, openTcpDoor, type TcpDoor } from "../support/several.ts";
+import { makeMigratedFolder } from "../support/migrated-folder.ts";
+import { eventually, freePort } from "../support/several.ts";
+import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
 let dataDir: string;
 let engine: EmbeddedEngine;
@@ -18,7 +18,7 @@ let door: TcpDoor;
 let app: TestApp;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "tributary-away-"));
+  dataDir = await makeMigratedFolder("server");
   engine = await startEmbedded({ kind: "embedded", dataDir });
   port = await freePort();
   door = await openTcpDoor(engine.socketPath, port);

@@ -1,15 +1,14 @@
 // A ClickHouse server that takes connections and does not answer: it is noticed, input is accepted on, and the process ends
 // in time.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStore } from "#store/client.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, freePort } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
@@ -20,7 +19,7 @@ let door: StoreDoor;
 let app: TestApp;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "tributary-hangs-"));
+  dataDir = await makeMigratedFolder("server");
   engine = await startEmbedded({ kind: "embedded", dataDir });
   port = await freePort();
   door = await openStoreDoor(engine.socketPath, port);

@@ -5,26 +5,42 @@ import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "#store/client.ts";
+import { startEmbedded } from "#store/embedded.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import { runFolderVariable } from "./run-folder.ts";
+import { openTcpDoor } from "./tcp-door.ts";
 
-let original: Promise<string> | undefined;
+/** Who opens the store: one collector as its own, or several by URL, for whom the tables differ a little. */
+type Kind = "embedded" | "server";
 
-export async function makeMigratedFolder(): Promise<string> {
+const originals: { [K in Kind]?: Promise<string> } = {};
+
+export async function makeMigratedFolder(kind: Kind = "embedded"): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), "tributary-test-"));
   const parent = process.env[runFolderVariable];
   // Outside vitest, as in a benchmark, nobody would remove the original.
   if (parent === undefined) return dataDir;
-  original ??= makeOriginal(parent);
+  originals[kind] ??= makeOriginal(parent, kind);
   // The engine's links are relative and have to stay so.
-  cpSync(join(await original, "store"), join(dataDir, "store"), { recursive: true, verbatimSymlinks: true });
+  cpSync(join(await originals[kind], "store"), join(dataDir, "store"), { recursive: true, verbatimSymlinks: true });
   return dataDir;
 }
 
-async function makeOriginal(parent: string): Promise<string> {
+async function makeOriginal(parent: string, kind: Kind): Promise<string> {
   const dataDir = mkdtempSync(join(parent, "store-"));
-  const store = await createStore({ kind: "embedded", dataDir });
+  if (kind === "embedded") {
+    const store = await createStore({ kind, dataDir });
+    await migrate(store);
+    await store.close();
+    return dataDir;
+  }
+  const engine = await startEmbedded({ kind: "embedded", dataDir });
+  const door = await openTcpDoor(engine.socketPath);
+  const account = { database: "tributary", user: "default", password: "", guestUser: "guest" };
+  const store = await createStore({ kind, url: door.url, ...account });
   await migrate(store);
   await store.close();
+  door.close();
+  await engine.close();
   return dataDir;
 }

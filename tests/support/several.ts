@@ -3,13 +3,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#store/embedded.ts";
 import { createTestApp, type TestApp } from "./app.ts";
+import { makeMigratedFolder } from "./migrated-folder.ts";
+import { openTcpDoor } from "./tcp-door.ts";
 import { findTool } from "./tools.ts";
 
 export const natsPath: string | undefined = findTool("nats");
@@ -46,7 +46,11 @@ export interface SharedStore {
 }
 
 export async function startSharedStore(): Promise<SharedStore> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tributary-shared-"));
+  return shareStore(await makeMigratedFolder("server"));
+}
+
+/** `dataDir` is removed in the end. */
+export async function shareStore(dataDir: string): Promise<SharedStore> {
   const engine = await startEmbedded({ kind: "embedded", dataDir });
   const door = await openTcpDoor(engine.socketPath);
   return {
@@ -88,37 +92,6 @@ export async function openPair(flags: Parameters<typeof createTestApp>[0] = {}):
 async function knowsAnother({ app }: TestApp): Promise<boolean> {
   const text = await (await fetch(`${app.url}/metrics`)).text();
   return /tributary_collectors 2\b/.test(text);
-}
-
-export interface TcpDoor {
-  readonly url: string;
-  close(): void;
-}
-
-/** An engine's private socket, made reachable by URL. */
-export async function openTcpDoor(socketPath: string, port = 0): Promise<TcpDoor> {
-  const ends = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(socketPath);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      ends.add(from);
-      from.pipe(to);
-      from.on("error", () => to.destroy());
-      from.on("close", () => ends.delete(from));
-    }
-  });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.close();
-      for (const end of ends) end.destroy();
-    },
-  };
 }
 
 export async function eventually(holds: () => boolean | Promise<boolean>, what = "it did not happen"): Promise<void> {

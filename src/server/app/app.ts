@@ -41,7 +41,7 @@ import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
 import { toOwnedId } from "#server/peers/claims.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
-import { type Peering, type PeeringOptions, openPeering } from "#server/peers/peering.ts";
+import { openPeering, type Peering, type PeeringOptions } from "#server/peers/peering.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
@@ -186,9 +186,7 @@ function startRetention(collector: Collector, deletions: Deletions, ages: Config
   return createRetention({ collector, ages, order: (order) => deletions.order(order), onTrouble });
 }
 
-async function meetPeers(
-  parts: Omit<PeeringOptions, "onTwin"> & { readonly config: Config },
-): Promise<Peering | null> {
+async function meetPeers(parts: Omit<PeeringOptions, "onTwin"> & { readonly config: Config }): Promise<Peering | null> {
   const { collector, config, log } = parts;
   if (config.busUrl === "") return null;
   const peering = openPeering({ ...parts, onTwin: () => void yieldToTwin(collector, config, log) });
