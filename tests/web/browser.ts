@@ -1,6 +1,5 @@
 // A real browser on a real server. Everything a page complains about is collected, and a test that leaves a complaint
 // fails: errors thrown, errors logged (a broken content policy is one), requests refused that nobody expected.
-
 //
 // The files of a test process share one browser, and with it what it has loaded and compiled of the page. Each visit
 // starts with an empty storage all the same.
@@ -81,6 +80,16 @@ function launch(): Promise<BrowserContext> {
   });
 }
 
+/** A page fetches all its views when it is idle, which costs as much as opening it. A test that needs them here asks for
+ * them with `viewsLoaded`; on the pages of all others a view is fetched when it is opened. */
+const holdViews = `{
+  const idle = globalThis.requestIdleCallback;
+  globalThis.requestIdleCallback = (act) => {
+    globalThis.loadViews = () => idle(act);
+    return 0;
+  };
+}`;
+
 /** An empty page that remembers nothing of earlier ones but what it need not load again. */
 async function openPage(context: BrowserContext, origin: string): Promise<Page> {
   await context.clearCookies();
@@ -90,6 +99,7 @@ async function openPage(context: BrowserContext, origin: string): Promise<Page> 
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage" });
   await session.detach();
   page.setDefaultTimeout(30_000);
+  await page.addInitScript(holdViews);
   return page;
 }
 

@@ -42,6 +42,8 @@ export async function drag(page: Page, from: readonly [number, number], to: read
 
 /** Every view is here: from now on no click needs the server for more than data. */
 export async function viewsLoaded(page: Page): Promise<void> {
+  await soon(() => page.evaluate("typeof globalThis.loadViews")).toBe("function");
+  await page.evaluate("globalThis.loadViews()");
   await soon(() => page.evaluate("performance.getEntriesByName('views-loaded').length")).toBe(1);
 }
 
