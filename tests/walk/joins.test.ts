@@ -6,6 +6,7 @@ import type { Run } from "#api/contract/run.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
+import { toFrame } from "../support/frames.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "tests/fixtures/cirron/torch_stats/.cirron/spool");
@@ -159,4 +160,27 @@ test("the command line joins and parts, and the audit has both", async () => {
   const { entries } = body as { entries: { action: string; target: string }[] };
   const actions = entries.filter(({ target }) => target === "third").map(({ action }) => action);
   expect(new Set(actions)).toEqual(new Set(["runs_joined", "runs_parted"]));
+});
+
+test("an earlier id leads to its run, and beside it to a run that has it for its own", async () => {
+  const at = 500_000_000_000;
+  await send(null, "before", [span("leaf", "trunk", "step", at + 2000)]);
+  await send(null, "after", [span("trunk", "root", "epoch", at + 1000), span("root", null, "cirron.session", at)]);
+  const [trunk, root] = [hex("trunk"), hex("root")];
+  const pointsOf = async (id: string) => {
+    const { body } = await walk.post("/api/v1/series", JSON.stringify({ runs: [id], keys: ["loss"], axis: "time" }));
+    return (body as { series: { run: string }[] }).series.map(({ run }) => run);
+  };
+  expect(await runOf(trunk)).toMatchObject({ id: root, also: [] });
+  expect(await pointsOf(trunk)).toEqual([trunk]);
+  const frame = toFrame({
+    type: "metric",
+    seq: 1,
+    ts: 1_794_710_000_000_000,
+    payload: { run_id: trunk, key: "own", value: 1 },
+  });
+  await walk.post("/v1/xtrack?wait=1", frame, { "content-type": "application/octet-stream" });
+  expect(await runOf(trunk)).toMatchObject({ id: trunk, also: [root], protocols: ["xtrack"] });
+  expect(await pointsOf(trunk)).toEqual([]);
+  expect(await runOf(root)).toMatchObject({ id: root, also: [] });
 });

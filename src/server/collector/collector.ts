@@ -36,8 +36,8 @@ import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
-import { RowsInUse } from "./rows-in-use.ts";
 import { createMender } from "./mend.ts";
+import { RowsInUse } from "./rows-in-use.ts";
 import { meetStore } from "./store-meeting.ts";
 
 export interface CollectorOptions {
