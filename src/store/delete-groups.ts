@@ -55,10 +55,12 @@ export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
   });
 }
 
+export type NamedRun = Pick<HiddenGroup, "workspace" | "run_id">;
+
 /** What goes with blobs: rows of these groups, of which `cover` says which, and runs up to a time. */
 export interface CoveredBlobs {
   readonly keys: readonly string[];
-  readonly runs: readonly string[];
+  readonly runs: readonly NamedRun[];
   readonly cover: string;
   readonly beforeNs: bigint | null;
 }
@@ -69,10 +71,31 @@ function blobsOf(store: Store, { keys, runs, cover, beforeNs }: CoveredBlobs): s
   const groups = keys.map(quote).join(", ");
   const spansIn = (table: string) =>
     `SELECT span_id FROM ${database}.${table} WHERE group_key IN (${groups}) AND ${cover}`;
-  return `(span_id IN (${spansIn("spans")} UNION ALL ${spansIn("snapshots")})
-    OR (startsWith(kind, 'artifact:') AND (span_id IN (${runs.map(quote).join(", ")})
-      OR span_id IN (SELECT alias FROM ${database}.aliases WHERE group_key IN (${groups})))))
+  const aliases = `SELECT toString(workspace), alias FROM ${database}.aliases WHERE group_key IN (${groups})`;
+  return `workspace IN (${[...new Set(runs.map((run) => quote(run.workspace)))].join(", ")})
+    AND (span_id IN (${spansIn("spans")} UNION ALL ${spansIn("snapshots")})
+      OR (startsWith(kind, 'artifact:') AND ((toString(workspace), span_id) IN (${toPairs(runs)})
+        OR (toString(workspace), span_id) IN (${aliases}))))
     ${beforeNs === null ? "" : `AND received_ns <= ${beforeNs}`}`;
+}
+
+/** Another workspace may have a run of the same name. */
+function toPairs(runs: readonly NamedRun[]): string {
+  return [...new Set(runs.map(({ workspace, run_id }) => `(${quote(workspace)}, ${quote(run_id)})`))].join(", ");
+}
+
+/** What rules saw of these runs up to a time, and whom they told. */
+export async function deleteFirings(store: Store, runs: readonly NamedRun[], beforeNs: bigint | null): Promise<void> {
+  if (runs.length === 0) return;
+  const { database } = store;
+  const time = beforeNs === null ? "" : `AND fired_ns <= ${beforeNs}`;
+  const where = `(toString(workspace), run_id) IN (${toPairs(runs)}) ${time}`;
+  const [found] = await store.query({ sql: `SELECT 1 FROM ${database}.firings WHERE ${where} LIMIT 1` });
+  // A statement costs every replica its time.
+  if (found === undefined) return;
+  const ids = `SELECT firing_id FROM ${database}.firings WHERE ${where}`;
+  await store.ddl(`DELETE FROM ${deletionTarget(store, "deliveries")} WHERE firing_id IN (${ids})`);
+  await store.ddl(`DELETE FROM ${deletionTarget(store, "firings")} WHERE ${where}`);
 }
 
 export async function readObjectKeys(store: Store, covered: CoveredBlobs): Promise<string[]> {

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { stateTables } from "#model/state-tables.ts";
 import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
-import { deleteBlobRows, deletionTarget, readObjectKeys } from "./delete-groups.ts";
+import { deleteBlobRows, deleteFirings, deletionTarget, readObjectKeys } from "./delete-groups.ts";
 import { type DeletionFact, keysOf } from "./deletion-orders.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { fillCirronIds } from "./schema/cirron-ids.ts";
@@ -25,9 +25,10 @@ export async function removeCovered(store: Store, blobs: BlobStore, order: Delet
   for (let at = 0; at < all.length; at += keysAtOnce) {
     const keys = all.slice(at, at + keysAtOnce);
     const cover = toCover(order);
-    const covered = { keys, runs: [...new Set(order.groups.map(({ run_id }) => run_id))], cover, beforeNs: order.atNs };
+    const covered = { keys, runs: order.groups, cover, beforeNs: order.atNs };
     for (const objectKey of await readObjectKeys(store, covered)) await blobs.delete(objectKey);
     await deleteBlobRows(store, covered);
+    await deleteFirings(store, order.groups, order.atNs);
     await deleteRows(store, placed, keys, cover);
     const left = await findLeft(store, keys);
     const gone = keys.filter((key) => !left.has(key));

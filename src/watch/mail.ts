@@ -1,7 +1,7 @@
 // Mail by SMTP, as much of it as a message of a rule needs: one recipient, STARTTLS where it is offered, AUTH PLAIN.
 // Written here because the conversation is ten lines long and a library would be the largest dependency of the server.
 
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type Reach, toAddresses, toLookup } from "./reach.ts";
 
@@ -23,14 +23,16 @@ export async function sendMail(server: MailServer, mail: Mail, reach: Reach): Pr
   const { protocol, hostname, port, username, password } = new URL(server.url);
   const isTls = protocol === "smtps:";
   const lookup = toLookup(await toAddresses(hostname, reach));
-  const options = { host: hostname, port: Number(port) || (isTls ? 465 : 587), lookup, servername: hostname };
+  // A name to show to the server is none when it is an address.
+  const shown = { host: hostname, ...(isIP(hostname) === 0 ? { servername: hostname } : {}) };
+  const options = { ...shown, port: Number(port) || (isTls ? 465 : 587), lookup };
   let talk = new Talk(isTls ? connectTls(options) : connect(options));
   try {
     await talk.expect(220);
     let offers = await talk.say("EHLO tributary", 250);
     if (!isTls && /STARTTLS/i.test(offers)) {
       await talk.say("STARTTLS", 220);
-      talk = new Talk(connectTls({ socket: talk.release(), servername: hostname }));
+      talk = new Talk(connectTls({ ...shown, socket: talk.release() }));
       offers = await talk.say("EHLO tributary", 250);
     } else if (!isTls && username !== "")
       throw new Error("The mail server offers no TLS, and a password is not sent without.");

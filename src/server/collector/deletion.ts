@@ -8,7 +8,7 @@ import type { ProtocolApplier } from "#intake/applier.ts";
 import { type DeletedRun, toDeletionInput } from "#intake/changes.ts";
 import type { Receipt, Sequencer } from "#intake/sequencer.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
-import { deleteBlobRows, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
+import { deleteBlobRows, deleteFirings, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
 
@@ -79,8 +79,9 @@ export async function removeHidden({ store, blobs }: Pick<Parts, "store" | "blob
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;
   const keys = hidden.map(({ group_key }) => group_key);
-  const all = { keys, runs: hidden.map(({ run_id }) => run_id), cover: "1", beforeNs: null };
+  const all = { keys, runs: hidden, cover: "1", beforeNs: null };
   for (const objectKey of await readObjectKeys(store, all)) await blobs.deletePrefix(`${dirname(objectKey)}/`);
   await deleteBlobRows(store, all);
+  await deleteFirings(store, hidden, null);
   await deleteGroups(store, keys);
 }
