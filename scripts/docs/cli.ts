@@ -27,9 +27,10 @@ Completion: \`tributary completion bash|zsh|fish\` prints a script for your shel
 This page is written from the commands' own help by \`npm run docs\`.
 `;
 
+const context = { stdout: { columns: 100 }, stderr: { columns: 100 }, env: {} } as unknown as Context;
+const program = await createProgram(context);
+
 export function toCliPage(): string {
-  const context = { stdout: { columns: 100 }, stderr: { columns: 100 }, env: {} } as unknown as Context;
-  const program = createProgram(context);
   return head + program.commands.flatMap((command) => toSections(command, "tributary")).join("");
 }
 

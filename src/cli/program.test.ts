@@ -47,8 +47,8 @@ async function start(handlers: object): Promise<string> {
   return server.url;
 }
 
-describe("every command", () => {
-  const { commands } = createProgram({} as never);
+describe("every command", async () => {
+  const { commands } = await createProgram({} as never);
 
   it.each(commands.map((command) => command.name()))("%s has help with an example", async (name) => {
     const { code, out } = await runInTest([name, "--help"]);
@@ -383,7 +383,7 @@ describe("the other commands", () => {
 describe("completion", () => {
   it.each(["bash", "zsh", "fish"])("for %s names every command and is a script that shell can read", async (shell) => {
     const { out } = await runInTest(["completion", shell]);
-    for (const command of createProgram({} as never).commands) expect(out).toContain(command.name());
+    for (const command of (await createProgram({} as never)).commands) expect(out).toContain(command.name());
     const found = spawnSync("sh", ["-c", `command -v ${shell}`]).status === 0;
     if (found) expect(spawnSync(shell, ["-n"], { input: out }).status).toBe(0);
   });

@@ -2,70 +2,50 @@
 
 import { Command, CommanderError } from "commander";
 import { version } from "#base/version.ts";
-import { addAside } from "./commands/aside.ts";
-import { addBackup, addRestore } from "./commands/backup.ts";
-import { addCheck } from "./commands/check.ts";
-import { addCompare } from "./commands/compare.ts";
-import { addCompletion } from "./commands/completion.ts";
-import { addDelete } from "./commands/delete.ts";
-import { addDemo } from "./commands/demo.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addExport } from "./commands/export.ts";
-import { addGate } from "./commands/gate.ts";
-import { addImport } from "./commands/import.ts";
-import { addJoin, addPart } from "./commands/join.ts";
-import { addKeys } from "./commands/keys.ts";
-import { addMcp } from "./commands/mcp.ts";
-import { addAdopt, addMigrate } from "./commands/migrate.ts";
-import { addPostMortem } from "./commands/post-mortem.ts";
-import { addRules } from "./commands/rules.ts";
-import { addRun } from "./commands/run.ts";
-import { addRuns } from "./commands/runs.ts";
-import { addSend } from "./commands/send.ts";
-import { addShow } from "./commands/show.ts";
-import { addSql } from "./commands/sql.ts";
-import { addTail } from "./commands/tail.ts";
-import { addUp } from "./commands/up.ts";
 import { type Context, paint } from "./context.ts";
 import { type Exit, exitCodes } from "./exit.ts";
 import { toExit } from "./sentence.ts";
 
-const commands = [
-  addUp,
-  addDemo,
-  addRun,
-  addImport,
-  addCheck,
-  addRuns,
-  addShow,
-  addPostMortem,
-  addCompare,
-  addTail,
-  addExport,
-  addJoin,
-  addPart,
-  addDelete,
-  addSend,
-  addRules,
-  addGate,
-  addSql,
-  addMcp,
-  addKeys,
-  addDoctor,
-  addAside,
-  addBackup,
-  addRestore,
-  addMigrate,
-  addAdopt,
-  addCompletion,
-];
+type AddCommand = (program: Command, context: Context) => void;
+
+/** In the order of the help. A command is loaded when it is run: together they are most of the program. */
+const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  up: async () => (await import("./commands/up.ts")).addUp,
+  demo: async () => (await import("./commands/demo.ts")).addDemo,
+  run: async () => (await import("./commands/run.ts")).addRun,
+  import: async () => (await import("./commands/import.ts")).addImport,
+  check: async () => (await import("./commands/check.ts")).addCheck,
+  runs: async () => (await import("./commands/runs.ts")).addRuns,
+  show: async () => (await import("./commands/show.ts")).addShow,
+  "post-mortem": async () => (await import("./commands/post-mortem.ts")).addPostMortem,
+  compare: async () => (await import("./commands/compare.ts")).addCompare,
+  tail: async () => (await import("./commands/tail.ts")).addTail,
+  export: async () => (await import("./commands/export.ts")).addExport,
+  join: async () => (await import("./commands/join.ts")).addJoin,
+  part: async () => (await import("./commands/join.ts")).addPart,
+  delete: async () => (await import("./commands/delete.ts")).addDelete,
+  send: async () => (await import("./commands/send.ts")).addSend,
+  rules: async () => (await import("./commands/rules.ts")).addRules,
+  gate: async () => (await import("./commands/gate.ts")).addGate,
+  sql: async () => (await import("./commands/sql.ts")).addSql,
+  mcp: async () => (await import("./commands/mcp.ts")).addMcp,
+  keys: async () => (await import("./commands/keys.ts")).addKeys,
+  doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
+  aside: async () => (await import("./commands/aside.ts")).addAside,
+  backup: async () => (await import("./commands/backup.ts")).addBackup,
+  restore: async () => (await import("./commands/backup.ts")).addRestore,
+  migrate: async () => (await import("./commands/migrate.ts")).addMigrate,
+  adopt: async () => (await import("./commands/migrate.ts")).addAdopt,
+  completion: async () => (await import("./commands/completion.ts")).addCompletion,
+};
 
 const help = `
 Settings come from flags, then TRIBUTARY_* variables, then tributary.toml.
 Exit codes: 0 success · 1 the answer is no · 2 wrong use · 3 server or store away.
 `;
 
-export function createProgram(context: Context): Command {
+/** With the command that is named, or with all of them. */
+export async function createProgram(context: Context, name = ""): Promise<Command> {
   const program = new Command("tributary")
     .description("One backend for machine-learning traces: Cirron, Semantiva and XTrack, joined on one clock.")
     .version(version)
@@ -80,14 +60,22 @@ export function createProgram(context: Context): Command {
       getErrHelpWidth: () => context.stderr.columns ?? 100,
     })
     .exitOverride();
-  for (const add of commands) add(program, context);
+  for (const load of choose(name)) (await load())(program, context);
   return program;
+}
+
+function choose(name: string): (() => Promise<AddCommand>)[] {
+  if (name === "--version" || name === "-V") return [];
+  const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  // Completion speaks of all the others, and so do help and the answer to a mistyped name.
+  return named === undefined || name === "completion" ? Object.values(commands) : [named];
 }
 
 /** Runs a command line and returns the exit code; never throws for what a person did. */
 export async function runCli(args: readonly string[], context: Context): Promise<number> {
   try {
-    await createProgram(context).parseAsync([...args], { from: "user" });
+    const program = await createProgram(context, args[0]);
+    await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
