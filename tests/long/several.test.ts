@@ -15,7 +15,7 @@ import { type S3Server, startS3 } from "../support/s3-server.ts";
 import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
-const rounds = Number(process.env["TRIBUTARY_LONG_ROUNDS"] ?? 60);
+const rounds = Number(process.env["LONG_TEST_ROUNDS"] ?? 60);
 const recordsPerRound = 12;
 const minuteMs = 60_000;
 
