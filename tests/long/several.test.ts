@@ -175,6 +175,19 @@ async function recordsOf(url: string, run: string): Promise<string[]> {
   return found;
 }
 
+/** What waits for the engine and for its neighbours is stored, on however busy a machine. */
+async function untilDrained(url: string): Promise<void> {
+  const signal = AbortSignal.timeout(5 * minuteMs);
+  let told = "no answer";
+  while (!signal.aborted) {
+    const answer = await fetch(`${url}/readyz?drained=1`, { signal }).catch(() => null);
+    if (answer?.ok === true) return;
+    told = (await answer?.text().catch(() => undefined)) ?? told;
+    await sleep(200);
+  }
+  throw new Error(`${url} is not drained: ${told}`);
+}
+
 /** The names of a run's records in a collector's answer, as often as they are there. */
 async function namesOf(url: string, run: string): Promise<string[]> {
   return (await recordsOf(url, run)).flatMap((text) => {
@@ -209,11 +222,7 @@ describe.skipIf(natsPath === undefined)("three collectors in trouble", () => {
         doomed.push({ run, after: new Set(ledger.xtrack.get(run)) });
         ledger.xtrack.delete(run);
       }
-      for (const { url } of collectors)
-        await eventually(
-          async () => (await fetch(`${url}/readyz?drained=1`).catch(() => null))?.ok === true,
-          `${url} is not drained`,
-        );
+      for (const { url } of collectors) await untilDrained(url);
       for (const runs of [ledger.cirron, ledger.xtrack, ledger.semantiva])
         for (const [run, records] of runs)
           for (const { url } of collectors) {
