@@ -97,6 +97,19 @@ describe.skipIf(chromiumPath === undefined)("a log in a browser", () => {
     });
   });
 
+  test("on a narrow screen a message has the width of the page", async () => {
+    const narrow = { width: 390, height: 844 };
+    await walkOn(
+      browser,
+      `${server.app.url}/runs/${run_id}/logs`,
+      async (page) => {
+        await page.getByText("line 1", { exact: true }).waitFor();
+        expect((await page.locator(".log-msg").first().boundingBox())?.width).toBeGreaterThan(280);
+      },
+      narrow,
+    );
+  });
+
   test("a download holds every line that the search finds, whole", async () => {
     await walk(async (page) => {
       await page.locator(".log-line").first().waitFor();

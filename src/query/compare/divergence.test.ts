@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findDivergence, type SteppedPoint } from "./divergence.ts";
+import { findDivergence, type SteppedPoint, shareStep } from "./divergence.ts";
 
 function series(values: readonly number[]): SteppedPoint[] {
   return values.map((value, x) => ({ x, t: x * 10, value }));
@@ -27,4 +27,10 @@ test("a single spike is no divergence, a NaN that stays is", () => {
 test("equal series never diverge, also when both are constant", () => {
   expect(findDivergence(series([1, 1, 1]), series([1, 1, 1]))).toBeNull();
   expect(findDivergence(series([]), series([1]))).toBeNull();
+});
+
+test("series without a common step are told from those that never part", () => {
+  const late = series(noisy(10, 0)).map((point) => ({ ...point, x: point.x + 100 }));
+  expect(shareStep(series(noisy(10, 0)), late)).toBe(false);
+  expect(shareStep(series(noisy(10, 0)), series(noisy(20, 0)))).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CompareAnswer } from "#api/contract/compare.ts";
-import { keepRuns, passBrushes, toAxes } from "./parallel.ts";
+import { keepRuns, passBrushes, sharedAxes, toAxes } from "./parallel.ts";
 
 const compare = {
   params: [
@@ -22,6 +22,17 @@ test("draws only what differs, wide ranges logarithmically, words in order", () 
 test("a value that is not finite has no place on the axis but keeps its text", () => {
   expect(axes[2]?.places).toEqual([0, null, 1]);
   expect(axes[2]?.texts).toEqual(["2", "NaN", "4"]);
+});
+
+test("an axis that few runs have a place on is not offered first", () => {
+  const rare = { key: "loss", phase: "", last: [1, null, null], min: [], max: [], nonfinite: [] };
+  const all = toAxes({ ...compare, metrics: [rare, ...compare.metrics] } as unknown as CompareAnswer, String);
+  const metrics = all.filter((axis) => axis.kind === "metric");
+  expect(metrics.map((axis) => axis.label)).toEqual(["loss", "train loss"]);
+  expect(sharedAxes([...metrics, axes[1] as (typeof axes)[number]]).map((axis) => axis.label)).toEqual([
+    "train loss",
+    "optimizer",
+  ]);
 });
 
 test("of some runs only, the axes reach no further than these", () => {
