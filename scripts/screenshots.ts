@@ -19,10 +19,15 @@ interface View {
   readonly act?: (page: Page) => Promise<void>;
   /** Also photographed on small screens. */
   readonly small?: boolean;
+  /** Of the wide picture, where it needs less. */
+  readonly height?: number;
 }
 
 const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
 const widePx = 1440;
+/** Of the profiled training. */
+const steps = 600;
+const dipStep = 151;
 const sizes = [
   { width: widePx, height: 900 },
   { width: 768, height: 1024 },
@@ -45,7 +50,13 @@ try {
       if (wanted.size > 0 && !wanted.has(view.name)) continue;
       for (const size of view.small === true ? sizes : sizes.slice(0, 1))
         for (const theme of ["light", "dark"] as const) {
-          const { page, close } = await browser.visit(url + view.path, { ...size, theme });
+          const { page, close } = await browser.visit(url + view.path, {
+            width: size.width,
+            height: size.width === widePx ? (view.height ?? size.height) : size.height,
+            theme,
+            prepare: asInstalled,
+          });
+          page.setDefaultTimeout(120_000);
           await page.locator(view.ready).first().waitFor();
           await view.act?.(page);
           // Answers that come after the first, and pictures that are drawn when they do.
@@ -61,6 +72,14 @@ try {
 } finally {
   if (demo.kill("SIGTERM")) await once(demo, "exit");
   await rm(data, { recursive: true, force: true });
+}
+
+/** The command as an installed package has it: a checkout names its own folder, which is of no interest to others. */
+function asInstalled(page: Page): void {
+  void page.route("**/api/v1/session", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), command: "tributary" } });
+  });
 }
 
 /** The demo says where it is once its sample is loaded. The pipe stays open: it would end when it prints into nothing. */
@@ -81,11 +100,12 @@ async function listViews(url: string): Promise<View[]> {
     const response = await fetch(`${url}/api/v1/runs?limit=100&filter=${encodeURIComponent(filter)}`);
     return ((await response.json()) as { runs: { id: string }[] }).runs.map(({ id }) => id);
   };
-  const [sweep, [profiled = ""], [live = ""], [failed = ""]] = await Promise.all([
+  const [sweep, [profiled = ""], [live = ""], [failed = ""], [diverged = ""]] = await Promise.all([
     ids("protocol:xtrack AND experiment:h200-gpt-sweep AND status:completed"),
-    ids("protocol:cirron AND protocol:xtrack"),
+    ids("name:gpt-128-profiled"),
     ids("status:running"),
     ids("protocol:semantiva AND status:failed"),
+    ids("name:gpt-diverges-nan"),
   ]);
   const { launches } = (await (await fetch(`${url}/api/v1/launches`)).json()) as {
     launches: { id: string; attempt: number }[];
@@ -96,11 +116,12 @@ async function listViews(url: string): Promise<View[]> {
     { name: "tour", path: "/tour", ready: "h1, h2" },
     { name: "runs", path: "/runs", ready: ".run-name", small: true },
     { name: "overview", path: run, ready: ".facts", small: true },
-    { name: "charts", path: `${run}/charts`, ready: ".plot canvas", act: pinMoment, small: true },
+    { name: "moment", path: `${run}/charts?size=small&axis=step`, ready: ".plot canvas", act: pinMoment, height: 680 },
+    { name: "charts", path: `${run}/charts`, ready: ".plot canvas", small: true },
     { name: "timeline", path: `${run}/timeline`, ready: ".timeline-summary td", act: zoomTimeline, small: true },
     { name: "tensors", path: `${run}/tensors`, ready: ".tensor-list button, .ridges path" },
     { name: "pipeline", path: `/runs/${failed}/pipeline`, ready: ".node-card" },
-    { name: "logs", path: `/runs/${live}/logs`, ready: ".log-line", small: true },
+    { name: "logs", path: `/runs/${diverged}/logs`, ready: ".log-line", small: true },
     { name: "control", path: `/runs/${live}/control`, ready: ".button" },
     { name: "integrity", path: `${run}/integrity`, ready: ".panel" },
     { name: "report", path: `${run}/report`, ready: ".plot canvas" },
@@ -115,11 +136,13 @@ async function listViews(url: string): Promise<View[]> {
   ];
 }
 
-/** A click in the first chart, so that its moment stands below. */
+/** A click on the dip of the throughput at step 150, so that the step, its spans, tensors and lines stand below. */
 async function pinMoment(page: Page): Promise<void> {
-  const box = await page.locator(".u-over").first().boundingBox();
+  const panel = page.getByRole("region", { name: "train · tokens_per_s", exact: true });
+  await panel.locator("canvas").waitFor();
+  const box = await panel.locator(".u-over").boundingBox();
   if (box === null) throw new Error("the plot has no box");
-  await page.mouse.click(box.x + box.width * 0.45, box.y + box.height / 2);
+  await page.mouse.click(box.x + (box.width * (dipStep - 1)) / (steps - 1), box.y + box.height / 2);
   await page.locator(".moment-spans .chip").first().waitFor();
 }
 

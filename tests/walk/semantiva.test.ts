@@ -42,6 +42,13 @@ describe("a trace stream", () => {
     }
   });
 
+  it("is not running when it was read from a file that has no end", async () => {
+    const lines = readLines("plain_file/trace.ser.jsonl").filter((line) => !line.includes('"pipeline_end"'));
+    const other = lines.join("\n").replaceAll(/run-[0-9a-f]{32}/g, "run-without-an-end");
+    await app.post("/v1/trace-stream?wait=1&imported=1", `${other}\n`, headers);
+    expect((await app.get("/api/v1/runs/run-without-an-end")).body).toMatchObject({ status: "lost" });
+  });
+
   it("has its good lines taken and its bad ones answered by line", async () => {
     const bad = '{"record_type": "pipeline_end", "run_id": "r-bad", "schema_version": 1, "summary": 1}';
     const good = '{"record_type": "pipeline_end", "run_id": "r-good", "schema_version": 1}';

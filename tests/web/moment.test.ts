@@ -158,6 +158,19 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
+  test("on a narrow screen a moment has its spans, its lines and its ways on within the page", async () => {
+    const steps = async (page: Page) => {
+      const box = await boxOf(page, "train · loss");
+      await page.mouse.click(box.x + box.width * 0.5, box.y + 60);
+      await page.waitForURL(/pin=\d+-\d+/);
+      await strip(page).locator(".chip", { hasText: "epoch" }).waitFor();
+      await strip(page).getByText("no line was logged").waitFor();
+      const pinned = await strip(page).getByRole("button", { name: "pinned" }).boundingBox();
+      expect((pinned?.x ?? 999) + (pinned?.width ?? 0)).toBeLessThanOrEqual(390);
+    };
+    await walkOn(browser, `${server.app.url}/runs/${profiledRun}/charts`, steps, { width: 390, height: 844 });
+  });
+
   test("a log scale of nothing but NaN, or of nothing above zero, keeps its axes and its marks", async () => {
     await walk("/runs/awkward/charts", async (page) => {
       await boxOf(page, "only_nan");

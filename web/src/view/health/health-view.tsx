@@ -9,6 +9,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
+import { formatDuration } from "../../text/format-time.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
@@ -49,7 +50,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           value={formatSi(history.events_per_s.at(-1) ?? 0)}
           values={history.events_per_s}
         />
-        <Tile title="accepted to queryable" value={`${formatNumber(journal.lag_ms, 3)} ms`} values={history.lag_ms} />
+        <Tile title="accepted to queryable" value={formatDuration(journal.lag_ms * 1e6)} values={history.lag_ms} />
         <Tile
           title="waiting to be stored"
           value={formatBytes(history.waiting_bytes.at(-1) ?? 0)}

@@ -55,8 +55,8 @@ export function TimelineBar(props: TimelineBarProps) {
         value={show}
         onChange={(next: TimelineShow) => change({ show: next === "lanes" ? undefined : next })}
       />
-      <span className="grow clip" aria-live="off">
-        {hovered === null ? <span className="muted wide-only">{hint}</span> : <HoverLine picked={hovered} />}
+      <span className="grow clip wide-only" aria-live="off">
+        {hovered === null ? <span className="muted">{hint}</span> : <HoverLine picked={hovered} />}
       </span>
       <span className="muted">
         {finest === undefined
