@@ -3,7 +3,7 @@ import { createRows } from "#model/tables.ts";
 import type { LiveEntry } from "./events.ts";
 import { LiveHub, type LiveMessage } from "./hub.ts";
 
-function metricEntry(position: number, run: string, value: number): LiveEntry {
+function metricEntry(position: number, run: string, value: number, first = position): LiveEntry {
   const rows = createRows("metrics");
   rows.group_key.push(`default/x/${run}`);
   rows.key.push("loss");
@@ -14,7 +14,7 @@ function metricEntry(position: number, run: string, value: number): LiveEntry {
   rows.ts_ns.pushNumber(position * 1000);
   rows.value.present().push(value);
   const parts = [{ table: "metrics" as const, rows, dropped: null }];
-  const batch = { first: position, position, parts, state: [], bytes: 100 };
+  const batch = { first, position, parts, state: [], bytes: 100 };
   return { position, workspace: "default", batch, runOf: (key) => key.split("/")[2] };
 }
 
@@ -58,6 +58,21 @@ test("says which range is no longer kept", () => {
   hub.subscribe({ workspace: "default", runs: [], after: "c1-4" }, sink);
   expect(messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-4", to: "c1-10" } });
   expect(names(messages.slice(2))).toEqual(["changed c1-11"]);
+});
+
+test("a batch of several records is no gap to a subscriber who stands before the first of them", () => {
+  const hub = new LiveHub("c1", 10);
+  hub.publish(metricEntry(14, "a", 1, 11));
+  const [before, earlier] = [watcher(), watcher()];
+  hub.subscribe({ workspace: "default", runs: [], after: "c1-10" }, before.sink);
+  hub.subscribe({ workspace: "default", runs: [], after: "c1-9" }, earlier.sink);
+  expect(names(before.messages)).toEqual(["hello c1-10", "changed c1-14"]);
+  expect(earlier.messages[1]).toMatchObject({ name: "skipped", data: { from: "c1-9", to: "c1-10" } });
+  before.state.backlog = 1e9;
+  hub.publish(metricEntry(17, "a", 2, 15));
+  before.state.backlog = 0;
+  hub.publish(metricEntry(20, "a", 3, 18));
+  expect(before.messages[2]).toMatchObject({ name: "skipped", data: { from: "c1-15", to: "c1-17" } });
 });
 
 test("a subscriber that does not keep up costs nothing and is told what it missed", () => {
