@@ -1,6 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { findTool } from "../../tests/support/tools.ts";
 import { sendMail } from "./mail.ts";
 
 const reach = { isPrivateAllowed: true, hosts: [] };
@@ -10,12 +16,36 @@ const mail = {
   text: "No new step.\n.\nhttps://t.example",
 };
 
+const openssl = findTool("openssl");
+let made: { readonly key: string; readonly cert: string } | null = null;
+
+/** For 127.0.0.1, and signed by itself. */
+function certificate(): { readonly key: string; readonly cert: string } {
+  if (made !== null) return made;
+  const folder = mkdtempSync(join(tmpdir(), "tributary-mail-"));
+  const [key, cert] = [join(folder, "key"), join(folder, "cert")];
+  const names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
+  execFileSync(openssl as string, ["req", ...how, ...names, "-keyout", key, "-out", cert], { stdio: "ignore" });
+  made = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  rmSync(folder, { recursive: true });
+  return made;
+}
+
+const usualAuthorities = getCACertificates("default");
+afterEach(() => setDefaultCACertificates(usualAuthorities));
+
+interface MailServerOptions {
+  readonly answers?: Record<string, string>;
+  /** `offered`: by STARTTLS. */
+  readonly tls?: "offered" | "always";
+}
+
 /** A mail server that notes what it is told; an answer may be in several lines and in several pieces. */
-async function createMailServer(answers: Record<string, string> = {}) {
+async function createMailServer({ answers = {}, tls }: MailServerOptions = {}) {
   const lines: string[] = [];
   let isData = false;
-  const server = createServer((socket) => {
-    socket.write("220 mail.example ready\r\n");
+  const talk = (socket: Socket, isSafe: boolean) => {
     let rest = "";
     socket.on("data", (chunk) => {
       const all = (rest + chunk.toString("latin1")).split("\r\n");
@@ -25,8 +55,15 @@ async function createMailServer(answers: Record<string, string> = {}) {
         if (isData && line !== ".") continue;
         const word = isData ? "." : (line.split(" ")[0] ?? "");
         isData = word === "DATA";
+        if (word === "STARTTLS") {
+          socket.removeAllListeners("data");
+          socket.write("220 go on\r\n");
+          talk(new TLSSocket(socket, { ...certificate(), isServer: true }), true);
+          return;
+        }
         const usual: Record<string, string> = {
-          EHLO: "250-mail.example\r\n250 SIZE 1000",
+          EHLO: `250-mail.example\r\n${tls === "offered" && !isSafe ? "250-STARTTLS\r\n" : ""}250 SIZE 1000`,
+          AUTH: "235 welcome",
           DATA: "354 go on",
           QUIT: "221 bye",
         };
@@ -34,10 +71,15 @@ async function createMailServer(answers: Record<string, string> = {}) {
       }
     });
     socket.on("error", () => undefined);
-  });
+  };
+  const greet = (socket: Socket) => {
+    socket.write("220 mail.example ready\r\n");
+    talk(socket, tls === "always");
+  };
+  const server = tls === "always" ? createTlsServer(certificate(), greet) : createServer(greet);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${tls === "always" ? "smtps" : "smtp"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, lines, close: () => server.close() };
 }
 
@@ -59,7 +101,7 @@ test("a mail is handed over with its text unharmed", async () => {
 });
 
 test("what the server refuses is told in its own words", async () => {
-  const server = await createMailServer({ RCPT: "550 no such user" });
+  const server = await createMailServer({ answers: { RCPT: "550 no such user" } });
   await expect(sendMail({ url: server.url, from: "t@example.org" }, mail, reach)).rejects.toThrow("550 no such user");
   server.close();
 });
@@ -71,3 +113,28 @@ test("a password is not sent without TLS", async () => {
   expect(server.lines.join()).not.toContain("AUTH");
   server.close();
 });
+
+test.skipIf(openssl === undefined).each(["offered", "always"] as const)(
+  "a password and a mail are sent under TLS that is %s",
+  async (tls) => {
+    setDefaultCACertificates([...usualAuthorities, certificate().cert]);
+    const server = await createMailServer({ tls });
+    const url = server.url.replace("://", "://ada:s%C3%BC%C3%9F@");
+    await sendMail({ url, from: "t@example.org" }, mail, reach);
+    server.close();
+    const login = server.lines.find((line) => line.startsWith("AUTH PLAIN "))?.slice("AUTH PLAIN ".length);
+    expect(Buffer.from(login ?? "", "base64").toString()).toBe("\0ada\0süß");
+    expect(server.lines).toContain("RCPT TO:<ada@example.org>");
+  },
+);
+
+test.skipIf(openssl === undefined).each(["offered", "always"] as const)(
+  "nothing is told to a server whose certificate nobody vouches for (%s)",
+  async (tls) => {
+    const server = await createMailServer({ tls });
+    const url = server.url.replace("://", "://ada:secret@");
+    await expect(sendMail({ url, from: "t@example.org" }, mail, reach)).rejects.toThrow(/self-signed/);
+    expect(server.lines.join()).not.toContain("AUTH");
+    server.close();
+  },
+);

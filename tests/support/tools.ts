@@ -1,4 +1,5 @@
-// Programs that some tests drive but npm cannot install: a real browser, a real NATS server and real proxies.
+// Programs that some tests drive but npm cannot install: a real browser, a real NATS server, real proxies and
+// a maker of certificates.
 // A test asks `findTool` and skips itself when there is none; `npm test` says so in one loud line.
 
 import { accessSync, constants } from "node:fs";
@@ -17,6 +18,7 @@ export const tools = {
   nginx: { names: ["nginx"], debian: "nginx", usedBy: "tests of the proxy file" },
   haproxy: { names: ["haproxy"], debian: "haproxy", usedBy: "tests of the balancer file" },
   nats: { names: ["nats-server"], debian: "nats-server", usedBy: "tests of several collectors" },
+  openssl: { names: ["openssl"], debian: "openssl", usedBy: "tests of mail under TLS" },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof tools;
