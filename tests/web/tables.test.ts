@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
-import { drained, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { drained, failedPipeline, sendSample, sendXtrack, toFrames } from "./sample.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -76,6 +76,13 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
       const first = page.getByRole("row").filter({ hasText: "swept-3" });
       await first.getByText("good", { exact: true }).waitFor();
       expect(await first.getByText("+1", { exact: true }).getAttribute("title")).toBe("kept");
+    });
+  });
+
+  test("a long name is heard whole, in the table and as the heading of its run", async () => {
+    await walk("/runs", async (page) => {
+      await page.getByRole("link", { name: failedPipeline, exact: true }).click();
+      await page.getByRole("heading", { name: failedPipeline, exact: true }).waitFor();
     });
   });
 

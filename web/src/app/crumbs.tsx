@@ -49,7 +49,7 @@ function Heading({ text }: { readonly text: string }) {
     document.title = `${text} · Tributary`;
   }, [text]);
   return (
-    <h1 className="clip" style={{ fontSize: 15, lineHeight: "24px" }} title={text}>
+    <h1 className="clip" style={{ fontSize: 15, lineHeight: "24px" }} title={text} aria-label={text}>
       <Name>{text}</Name>
     </h1>
   );

@@ -47,7 +47,14 @@ export function RunCell({
 function NameCell({ run }: { readonly run: RunSummary }) {
   return (
     <span className="row" style={{ gap: 6 }}>
-      <Link to="/runs/$id/charts" params={{ id: run.id }} className="run-name" title={`${run.name}\n${run.id}`}>
+      <Link
+        to="/runs/$id/charts"
+        params={{ id: run.id }}
+        className="run-name"
+        title={`${run.name}\n${run.id}`}
+        // A name that is cut in two would be heard as two.
+        aria-label={run.name}
+      >
         <Name>{run.name}</Name>
       </Link>
       {run.tags.slice(0, 1).map((tag) => (
