@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { StoreOutage } from "#store/outage.ts";
 import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,6 +17,19 @@ async function count(table: string): Promise<number> {
   const rows = await walk.collector.store.query<{ n: string }>({ sql: `SELECT count() AS n FROM tributary.${table}` });
   return Number(rows[0]?.n);
 }
+
+test("what a start reads from a store that goes away meanwhile is read when it is back", async () => {
+  let asked = 0;
+  const done = Promise.withResolvers<void>();
+  await walk.collector.onceJoined(async () => {
+    if (++asked < 3) throw new StoreOutage("engine_down", "socket hang up");
+    done.resolve();
+  });
+  expect(asked).toBe(1);
+  await done.promise;
+  const wrong = new StoreOutage("refused", "no such table");
+  await expect(walk.collector.onceJoined(() => Promise.reject(wrong))).rejects.toBe(wrong);
+});
 
 test("two processes stay two runs after a restart, though their roots have no parent", async () => {
   const two = await createTestCollector();

@@ -24,7 +24,7 @@ import { inputKinds, protocolOfInput } from "#protocol/protocols.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createStore } from "#store/client.ts";
-import { StoreOutage } from "#store/outage.ts";
+import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
@@ -102,7 +102,7 @@ export interface Collector {
   queryable(position: number): Promise<void>;
   /**
    * Reads from the store what a part of the server begins with. Resolves when that is done; at once if the store did not
-   * answer when this collector was opened: then it is done as soon as it does.
+   * answer when this collector was opened, or does not any more: then it is done as soon as it does.
    */
   onceJoined(task: () => Promise<void>): Promise<void>;
   /** Resolves when nothing that was accepted so far waits. */
@@ -325,10 +325,7 @@ function assemble(parts: Parts): Collector {
     change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
     retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitAgain(sequencer, input)),
     async onceJoined(task) {
-      if (parts.isJoined) {
-        await task();
-        return;
-      }
+      if (parts.isJoined && (await isDoneAtOnce(task))) return;
       const retold = (cause: unknown): void => parts.onTrouble("Something could not be read from the store.", cause);
       parts.joined.then(() => untilDone(task)).catch(retold);
     },
@@ -344,6 +341,17 @@ function assemble(parts: Parts): Collector {
       await parts.blobs.close();
     },
   };
+}
+
+/** False when the store went away meanwhile: a start that it has answered once does not fail for that. */
+async function isDoneAtOnce(task: () => Promise<void>): Promise<boolean> {
+  try {
+    await task();
+    return true;
+  } catch (cause) {
+    if (!isRetryable(cause)) throw cause;
+    return false;
+  }
 }
 
 async function submitChange(
