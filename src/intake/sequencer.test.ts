@@ -2,12 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DiskOutage } from "#base/disk-outage.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
 import type { Batch } from "#model/batch.ts";
 import { type Applied, nothingApplied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import type { IntakeState } from "./intake-state.ts";
-import { type Applier, type BatchSink, type FailedInput, Sequencer, type Submitted } from "./sequencer.ts";
+import {
+  type Applier,
+  type BatchSink,
+  type FailedInput,
+  type InputLog,
+  Sequencer,
+  type Submitted,
+} from "./sequencer.ts";
 
 let dir = "";
 let journal: Journal;
@@ -166,6 +174,29 @@ test("puts off an input that waits long, so that those behind it go on, and answ
   expect(await late?.applied).toMatchObject({ position: 4, accepted: 1 });
   expect(seen).toEqual(["a", "b", "slow"]);
   expect(target.batches.map(({ position }) => position)).toEqual([1, 2, 3, 4]);
+});
+
+test("waits with an input that cannot be put off because the disk takes no more", async () => {
+  const { seen, slow, open } = gated();
+  const refused = Promise.withResolvers<void>();
+  // The first three are taken; a copy is not.
+  let left = 3;
+  const full: InputLog = {
+    replay: (from) => journal.replay(from),
+    append(parts) {
+      if (left-- > 0) return journal.append(parts);
+      refused.resolve();
+      return Promise.reject(new DiskOutage("disk_full", "ENOSPC"));
+    },
+  };
+  const fatal: unknown[] = [];
+  const onFatal = (cause: unknown) => fatal.push(cause);
+  const sequencer = new Sequencer(full, sink(), slow, { applied: 0, durable: 0 }, { ...hooks, onFatal });
+  const all = ["a", "slow", "b"].map((text) => started(sequencer.submit(input(text))));
+  await refused.promise;
+  open();
+  await Promise.all(all.map(({ applied }) => applied));
+  expect([seen, fatal]).toEqual([["a", "slow", "b"], []]);
 });
 
 test.each([

@@ -293,7 +293,9 @@ export class Sequencer {
     if (this.durable - position <= this.copies.size) return false;
     const appended = this.log.append(encodeInput({ ...input, copyOf: position }));
     if (typeof appended === "string") return false;
-    const copy = await appended;
+    // A disk that does not take it leaves those behind it waiting, as a journal without room does.
+    const copy = await appended.catch(() => null);
+    if (copy === null) return false;
     this.durable = Math.max(this.durable, copy);
     this.copies.delete(position);
     this.copies.add(copy);
