@@ -26,6 +26,8 @@ test("an ended run says how, after how long, and whether it stopped early", () =
   expect(toVerdict({ ...ended, status: "failed", error: "out of memory." }, nowMs).text).toBe(
     "Failed after 6.98 s: out of memory.",
   );
+  const long = toVerdict({ ...ended, status: "failed", error: "again and again. ".repeat(50) }, nowMs).text;
+  expect([long.length < 200, long.endsWith("….")]).toEqual([true, true]);
   expect(toVerdict({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended was never told.");
 });
 

@@ -29,7 +29,7 @@ function sentence(run: Judged, nowMs: number): string {
     case "completed":
       return `Completed${took}${unfinishedText(run)}.`;
     case "failed":
-      return `Failed${took}${run.error === "" ? "" : `: ${run.error.replace(/\.$/, "")}`}.`;
+      return `Failed${took}${errorText(run)}.`;
     case "killed":
       return `Stopped${took}${progressText(run)}.`;
     case "lost":
@@ -37,6 +37,15 @@ function sentence(run: Judged, nowMs: number): string {
     case "unknown":
       return "How it ended was never told.";
   }
+}
+
+/** The panel below has all of it. */
+const errorCharsMax = 160;
+
+function errorText({ error }: Judged): string {
+  const text = error.trim().replace(/\.$/, "");
+  if (text === "") return "";
+  return `: ${text.length > errorCharsMax ? `${text.slice(0, errorCharsMax)}…` : text}`;
 }
 
 function progressText({ progress }: Judged): string {
