@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
 
     const chart = await browser.visit(`${server.app.url}/runs/live-job/charts`);
     const plot = chart.page.locator(".plot").first();
-    const points = async () => Number(/(\d+) points/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
+    const points = async () => Number(/(\d+) points?/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
     await soon(points).toBeGreaterThanOrEqual(20);
     for (let step = 21; step <= 60; step++) job.metric("loss", 2 / step, { step, phase: "train" });
     await soon(points).toBe(60);
@@ -192,7 +192,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.clock.install();
     await page.reload();
     const plot = page.locator(".plot").first();
-    const points = async () => Number(/(\d+) points/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
+    const points = async () => Number(/(\d+) points?/.exec((await plot.getAttribute("aria-label")) ?? "")?.[1] ?? 0);
     await plot.waitFor();
     const before = await points();
     const watching = async () => ((await server.get("/api/v1/health")).body as { subscribers: number }).subscribers;
