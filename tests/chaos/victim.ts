@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../support/free-port.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 const startMs = 120_000;
@@ -83,14 +83,6 @@ export class Victim {
     const code = await exited;
     if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function childrenOf(parent: number): number[] {

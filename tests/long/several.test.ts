@@ -2,6 +2,7 @@
 // people delete. A ledger outside says what was accepted: all of it is there at the end, once, in the answers of each.
 
 import { randomBytes, randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +15,12 @@ import { CollectorProcess } from "../support/collector-process.ts";
 import { type S3Server, startS3 } from "../support/s3-server.ts";
 import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
+
+/** One execution of a node, as Semantiva's own driver wrote it. */
+const lineTemplate = readFileSync(join(import.meta.dirname, "../../examples/data/semantiva/sweep.trace.jsonl"), "utf8")
+  .split("\n")
+  .filter((line) => line.includes('"record_type": "ser"'))
+  .map((line) => JSON.parse(line) as { identity: object })[0] as { identity: object };
 
 const rounds = Number(process.env["LONG_TEST_ROUNDS"] ?? 60);
 const recordsPerRound = 12;
@@ -95,19 +102,8 @@ class Ledger {
 
   async sendLine(run: string): Promise<void> {
     const node = `node-${++this.seq}`;
-    const line = {
-      record_type: "ser",
-      schema_version: 1,
-      identity: { run_id: run, pipeline_id: "plid-1", node_id: node },
-      processor: { ref: "p" },
-      timing: {
-        started_at: "2026-01-01T00:00:00.000Z",
-        finished_at: "2026-01-01T00:00:01.000Z",
-        wall_ms: 1,
-        cpu_ms: 1,
-      },
-      status: "succeeded",
-    };
+    const identity = { ...lineTemplate.identity, run_id: run, node_id: node };
+    const line = { ...lineTemplate, run_id: run, identity };
     await accept("/v1/trace-stream", `${JSON.stringify(line)}\n`, "application/x-ndjson");
     note(this.semantiva, run, node);
   }

@@ -4,13 +4,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbedded } from "#store/embedded.ts";
 import { createTestApp, type TestApp } from "./app.ts";
+import { freePort } from "./free-port.ts";
 import { makeMigratedFolder } from "./migrated-folder.ts";
 import { openTcpDoor } from "./tcp-door.ts";
 import { findTool } from "./tools.ts";
+
+export { freePort };
 
 export const natsPath: string | undefined = findTool("nats");
 
@@ -100,16 +103,6 @@ export async function eventually(holds: () => boolean | Promise<boolean>, what =
     if (Date.now() > deadlineMs) throw new Error(what);
     await sleep(20);
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function canConnect(port: number): Promise<boolean> {
