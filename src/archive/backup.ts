@@ -126,9 +126,14 @@ async function readTable(store: Store, table: string, folder: string, lastJpos: 
 }
 
 async function* writeTable({ part, path }: ReadTable): AsyncGenerator<Uint8Array, BackupPart> {
-  yield* writeEntry(part.entry, part.sizeBytes, createReadStream(path));
+  yield* writeEntry(part.entry, part.sizeBytes, readWhole(path));
   await rm(path);
   return part;
+}
+
+/** The file is opened when it is read: nobody would hear that it is gone of one whose archive was given up before that. */
+async function* readWhole(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path) as AsyncIterable<Uint8Array>;
 }
 
 async function* writeBlob(

@@ -53,14 +53,16 @@ export class Victim {
 
   async ready(): Promise<void> {
     const until = Date.now() + startMs;
+    let said = "nothing";
     while (Date.now() < until) {
       const response = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
       if (response?.ok) return;
+      said = (await response?.text().catch(() => undefined)) ?? said;
       if (this.child?.exitCode !== null && this.child?.exitCode !== undefined)
         throw new Error(`the server ended by itself with ${this.child.exitCode}`);
       await sleep(50);
     }
-    throw new Error("the server did not become ready");
+    throw new Error(`the server did not become ready, and said ${said}`);
   }
 
   /** A process that is gone already is left alone. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeBackup } from "#archive/backup.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
@@ -49,6 +50,17 @@ function listBlobs(dataDir: string): string[] {
 }
 
 describe("backup and restore", () => {
+  it("an archive opens a file only when it is read, so that one which is given up before fails nobody", async () => {
+    const archive = writeBackup(app.app.collector, app.dataDir);
+    await archive.next();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const tmp = join(app.dataDir, "tmp");
+    for (const name of readdirSync(tmp)) if (name.startsWith("backup-")) rmSync(join(tmp, name), { recursive: true });
+    // Opened earlier, by a stream that nobody listens to yet, a missing file would end the process.
+    await expect(archive.next()).rejects.toThrow("ENOENT");
+    expect((await app.get("/healthz")).status).toBe(200);
+  });
+
   it("bring back the same answers, blobs and keys, from a server that was running", async () => {
     const paths = ["cirron/torch_full", "xtrack/file_full/events.bin", "semantiva/plain_file"];
     const server = ["--server", app.app.url];
