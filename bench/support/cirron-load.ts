@@ -21,6 +21,8 @@ interface Template {
   readonly text: Buffer;
   readonly idAt: number[];
   readonly pidAt: number[];
+  /** Where times begin, in nanoseconds of 19 digits. */
+  readonly timeAt: number[];
   readonly spans: number;
   readonly marks: number;
   readonly snapshots: number;
@@ -48,12 +50,21 @@ export function createCirronLoad(spansMin: number): CirronLoad {
   };
 }
 
-/** The same training again and again, for ever. The bodies are stored, not packed: packing would slow the sender. */
+/**
+ * The same training again and again, for ever, each as if it ended now. The bodies are stored, not packed: packing would
+ * slow the sender.
+ */
 export function* createCirronCopies(): Generator<{ body: Buffer; spans: number }, never> {
   const templates = readdirSync(spool).sort().map(readTemplate);
-  for (let copy = 0; ; copy++)
-    for (const template of templates)
-      yield { body: gzipSync(toCopy(template, copy), { level: 0 }), spans: template.spans };
+  const endS = Math.max(...templates.flatMap(({ text, timeAt }) => timeAt.map((at) => secondsAt(text, at))));
+  for (let copy = 0; ; copy++) {
+    const laterS = Math.floor(Date.now() / 1000) - endS;
+    for (const template of templates) {
+      const text = toCopy(template, copy);
+      for (const at of template.timeAt) text.write(String(secondsAt(text, at) + laterS), at, "latin1");
+      yield { body: gzipSync(text, { level: 0 }), spans: template.spans };
+    }
+  }
 }
 
 function readTemplate(name: string): Template {
@@ -65,10 +76,15 @@ function readTemplate(name: string): Template {
     text,
     idAt: at(/"[0-9a-f]{32}(?=")/g),
     pidAt: at(/"pid":\s*\d{4}(?=\D)/g),
+    timeAt: at(/_ns":\s*(?=\d{19}\D)/g),
     spans: batch.spans.length,
     marks: batch.marks.length,
     snapshots: batch.snapshots.length,
   };
+}
+
+function secondsAt(text: Buffer, at: number): number {
+  return Number(text.latin1Slice(at, at + 10));
 }
 
 /** The last eight digits of an id and the four of a pid say which copy it is. */

@@ -92,6 +92,15 @@ export class IdMap {
     return -1;
   }
 
+  /** Every id, as four words that begin at a place. */
+  visit(look: (words: Uint32Array, at: number) => void): void {
+    for (const part of this.few === null ? this.parts : [this.few]) {
+      if (part === undefined) continue;
+      const { slots } = part;
+      for (let at = 0; at < slots.length; at += slotWords) if (slots[at + valueAt] !== 0) look(slots, at);
+    }
+  }
+
   /** Rough memory in bytes. */
   get byteSize(): number {
     if (this.few !== null) return this.few.slots.byteLength;

@@ -1,5 +1,7 @@
-// Where in time components lie that are stored and not in memory. Grouping looks for components of the same process
-// near in time, so whoever comes near such an hour has the store asked first, once for each process and hour.
+// Which components are stored and not in memory, and where in time they lie. Grouping looks for components of the same
+// process near in time, so whoever comes near one has the store asked first, once for each process and hour. They are
+// listed by source and process, so that a process that none of them knows costs no question; of the many that were
+// stored long ago only the hours are known.
 
 import { type Component, isOnlyRootMarks } from "./component.ts";
 import { processKeys } from "./component-set.ts";
@@ -17,42 +19,54 @@ export interface NearQuestion {
 
 type Facts = Pick<Component, "sources" | "processes" | "firstNs" | "lastNs" | "spans" | "unresolved">;
 
-interface Covered {
+/** What is known of a component that is not in memory. */
+export interface AwayComponent {
+  readonly sources: Iterable<string>;
+  readonly processes: Iterable<string>;
+  readonly spans: number;
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}
+
+/** Hours, both ends included. */
+interface HourRange {
   from: number;
   to: number;
 }
 
 const askedMax = 100_000;
+/** So many sources and processes are listed; then their hours have to do. */
+const listedMax = 100_000;
 /** A component of longer is treated as if it were everywhere. */
 const hoursMax = 24 * 365;
 
 export class AwayComponents {
-  /** Null when any hour may have one. */
+  /** The hours of components that are not listed; null when any hour may have one. */
   private hours: Set<number> | null;
+  /** Where those lie that are listed, by source and process. */
+  private readonly listed = new Map<string, HourRange>();
   /** What was asked and is in memory since, by source and process. */
-  private readonly asked = new Map<string, Covered>();
+  private readonly asked = new Map<string, HourRange>();
 
   constructor(isFresh: boolean) {
     this.hours = isFresh ? new Set() : null;
   }
 
   get isEmpty(): boolean {
-    return this.hours?.size === 0;
+    return this.hours?.size === 0 && this.listed.size === 0;
   }
 
-  /** The hours that stored components lie in: read at start. */
-  warm(hours: Iterable<number>): void {
-    this.hours = new Set(hours);
+  /** What is stored, read at start: components of late, and the hours of the others. */
+  warm(components: Iterable<AwayComponent>, otherHours: Iterable<number>): void {
+    this.hours = new Set(otherHours);
+    for (const component of components) this.list(component, keysToFind(component));
   }
 
   /** A component that memory lets go. */
-  add(component: Component): void {
-    for (const key of processKeys(component)) this.asked.delete(key);
-    for (const source of component.sources) for (const which of ["", anyone]) this.asked.delete(`${source}\n${which}`);
-    const from = hourOf(component.firstNs);
-    const to = hourOf(component.lastNs);
-    if (to - from > hoursMax) this.hours = null;
-    for (let hour = from; this.hours !== null && hour <= to; hour++) this.hours.add(hour);
+  add(component: AwayComponent): void {
+    const keys = keysToFind(component);
+    for (const key of keys) this.asked.delete(key);
+    this.list(component, keys);
   }
 
   /** What must be asked before the session of a component with these facts can be told; null when nothing. */
@@ -62,8 +76,10 @@ export class AwayComponents {
     const toNs = facts.lastNs + gapNs * 6n;
     const from = hourOf(fromNs);
     const to = hourOf(toNs);
-    const keys = keysOf(facts);
-    if (keys.every((key) => isCovered(this.asked.get(key), from, to)) || !this.hasAny(from, to)) return null;
+    const mayBeUnlisted = this.hasUnlisted(from, to);
+    const mustAsk = (key: string): boolean =>
+      !isWithin(this.asked.get(key), from, to) && (mayBeUnlisted || overlaps(this.listed.get(key), from, to));
+    if (!keysOf(facts).some(mustAsk)) return null;
     return {
       sources: [...facts.sources],
       processes: [...facts.processes],
@@ -86,23 +102,60 @@ export class AwayComponents {
     }
   }
 
-  private hasAny(from: number, to: number): boolean {
+  private hasUnlisted(from: number, to: number): boolean {
     const { hours } = this;
     if (hours === null) return true;
     if (to - from > hours.size) return [...hours].some((hour) => hour >= from && hour <= to);
     for (let hour = from; hour <= to; hour++) if (hours.has(hour)) return true;
     return false;
   }
+
+  private list({ firstNs, lastNs }: AwayComponent, keys: readonly string[]): void {
+    for (const key of keys) widen(this.listed, key, hourOf(firstNs), hourOf(lastNs));
+    if (this.listed.size > listedMax) this.keepHoursOnly();
+  }
+
+  private keepHoursOnly(): void {
+    for (const { from, to } of this.listed.values()) {
+      if (to - from > hoursMax) this.hours = null;
+      for (let hour = from; this.hours !== null && hour <= to; hour++) this.hours.add(hour);
+    }
+    this.listed.clear();
+  }
 }
 
 const anyone = "*";
+const noSpans = "";
 
-/** Marks outside every session are looked for by their source alone. */
+/** By what a component is found: its processes, by its source alone when it has no spans, and by marks outside every session. */
+function keysToFind(component: AwayComponent): string[] {
+  const alone = [...component.sources].flatMap((source) => [
+    `${source}\n${anyone}`,
+    ...(component.spans === 0 ? [`${source}\n${noSpans}`] : []),
+  ]);
+  return [...processKeys(component), ...alone];
+}
+
+/** By what its neighbours are looked for. Marks outside every session are looked for by their source alone. */
 function keysOf(facts: Facts): string[] {
-  const which = isOnlyRootMarks(facts as Component) ? anyone : "";
+  const which = isOnlyRootMarks(facts as Component) ? anyone : noSpans;
   return [...processKeys(facts), ...[...facts.sources].map((source) => `${source}\n${which}`)];
 }
 
-function isCovered(covered: Covered | undefined, from: number, to: number): boolean {
-  return covered !== undefined && covered.from <= from && covered.to >= to;
+function widen(ranges: Map<string, HourRange>, key: string, from: number, to: number): void {
+  const known = ranges.get(key);
+  if (known === undefined) {
+    ranges.set(key, { from, to });
+    return;
+  }
+  known.from = Math.min(known.from, from);
+  known.to = Math.max(known.to, to);
+}
+
+function isWithin(range: HourRange | undefined, from: number, to: number): boolean {
+  return range !== undefined && range.from <= from && range.to >= to;
+}
+
+function overlaps(range: HourRange | undefined, from: number, to: number): boolean {
+  return range !== undefined && range.from <= to && range.to >= from;
 }

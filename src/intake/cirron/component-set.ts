@@ -166,7 +166,7 @@ export class ComponentSet {
   }
 }
 
-export function processKeys(component: Pick<Component, "sources" | "processes">): string[] {
+export function processKeys(component: { sources: Iterable<string>; processes: Iterable<string> }): string[] {
   return [...component.sources].flatMap((source) => [...component.processes].map((process) => `${source}\n${process}`));
 }
 

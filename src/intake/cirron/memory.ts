@@ -1,24 +1,27 @@
 // What intake remembers of Cirron, which tells rows apart by their ids across all groups of a workspace. What memory has
 // let go of that a batch needs is read from the store before the batch is applied.
 
-import type { Bloom } from "#base/bloom.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { Joins } from "#intake/joins.ts";
 import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { CirronBatch } from "#wire/cirron/decode.ts";
+import type { AwayComponent } from "./away-components.ts";
 import type { LongBatch } from "./long-batch.ts";
 import { type Cleared, findNeeds, tiedTo } from "./needs.ts";
 import { type CirronStore, recall } from "./recall.ts";
+import type { RowFilter, RowHours } from "./recent-rows.ts";
 import { type CirronLimits, CirronWorkspace } from "./workspace.ts";
 
 /** What the store says of itself at start, so that rows that are new cost no question. */
 export interface CirronOutline {
   /** Hours in which stored rows begin. */
-  readonly rowHours: ReadonlySet<number>;
+  readonly rowHours: RowHours;
   /** A filter over the rows of some of these hours. */
-  readonly recentRows: { readonly bloom: Bloom; readonly hours: ReadonlySet<number> } | null;
-  /** Hours in which components lie; null when any may have one. */
-  readonly componentHours: ReadonlySet<number> | null;
+  readonly recentRows: RowFilter | null;
+  /** The components of late, by workspace. */
+  readonly components: ReadonlyMap<string, readonly AwayComponent[]>;
+  /** Hours in which the others lie; null when any may have one. */
+  readonly otherComponentHours: ReadonlySet<number> | null;
   /** Batches of the last day, by workspace. */
   readonly batchIds: ReadonlyMap<string, readonly string[]>;
 }
@@ -114,7 +117,8 @@ function findLeaving(
 
 function warmWorkspace(state: CirronWorkspace, outline: CirronOutline): void {
   state.recent.warm(outline.rowHours, outline.recentRows);
-  if (outline.componentHours !== null) state.away.warm(outline.componentHours);
+  if (outline.otherComponentHours !== null)
+    state.away.warm(outline.components.get(state.workspace) ?? [], outline.otherComponentHours);
   state.ledger.note(outline.batchIds.get(state.workspace) ?? []);
   state.ledger.warm();
 }

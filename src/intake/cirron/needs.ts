@@ -2,13 +2,13 @@
 // and components of its process that are near in time. For most batches that is nothing, so this is found out without
 // making an object for a row.
 
-import type { Bloom } from "#base/bloom.ts";
 import type { Int64Column, StringColumn } from "#base/columns.ts";
+import type { FingerprintSet } from "#base/fingerprint-set.ts";
 import type { NearQuestion } from "./away-components.ts";
 import { noteFacts } from "./batch-facts.ts";
 import { type Component, createComponent } from "./component.ts";
 import { type RowKind, saltId } from "./recent-rows.ts";
-import { hourAt, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey } from "./row-ids.ts";
+import { hourOfTime, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey, timeAt } from "./row-ids.ts";
 import { type CirronRows, idsOf } from "./rows.ts";
 import { type Stretch, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
@@ -17,7 +17,8 @@ export interface AskedId {
   readonly kind: RowKind;
   readonly id: string;
   readonly key: bigint;
-  readonly hour: number;
+  /** When its row begins, or the one that names it. */
+  readonly time: number;
 }
 
 export interface Needs {
@@ -110,15 +111,19 @@ class IdScan {
   private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
     const hours = new Set<number>();
-    for (let row = from; row < to; row++) hours.add(hourAt(times, row));
-    const filters = recent.filtersOf(hours);
-    const stored = [...hours].some((hour) => recent.isStoredHour(hour));
-    if (filters.length === 0 && !stored) return;
+    let mayBeStored = false;
     for (let row = from; row < to; row++) {
-      const hour = hourAt(times, row);
+      const time = timeAt(times, row);
+      hours.add(hourOfTime(time));
+      mayBeStored ||= recent.mayBeStored(time);
+    }
+    const filters = recent.filtersOf(hours);
+    if (filters.length === 0 && !mayBeStored) return;
+    for (let row = from; row < to; row++) {
+      const time = timeAt(times, row);
       loadId(ids, row);
       saltId(kind);
-      if ((stored && recent.isStoredHour(hour)) || mayKnow(filters)) this.ask(kind, ids, row, hour);
+      if ((mayBeStored && recent.mayBeStored(time)) || mayKnow(filters)) this.ask(kind, ids, row, time);
     }
   }
 
@@ -128,25 +133,25 @@ class IdScan {
     const filters = recent.filters();
     for (let row = from; row < to; row++) {
       if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
-      const hour = hourAt(times, row);
+      const time = timeAt(times, row);
       loadId(ids, row);
-      if (recent.isStoredHour(hour) || mayKnow(filters)) this.ask("span", ids, row, hour);
+      if (recent.mayBeStored(time) || mayKnow(filters)) this.ask("span", ids, row, time);
     }
   }
 
   /** The id in `idWords` may be stored: it is asked for unless memory has it. */
-  private ask(kind: RowKind, ids: StringColumn, row: number, hour: number): void {
+  private ask(kind: RowKind, ids: StringColumn, row: number, time: number): void {
     const { recent, components } = this.state;
     const entry = recent.find();
     if (entry >= 0 && components.has(recent.ownerOf(entry))) return;
     const key = storedKey();
     const name = clearedName({ kind, key });
     if (this.cleared?.names.has(name) === true) return;
-    this.found.set(name, { kind, id: ids.at(row), key, hour });
+    this.found.set(name, { kind, id: ids.at(row), key, time });
   }
 }
 
-function mayKnow(filters: readonly Bloom[]): boolean {
+function mayKnow(filters: readonly FingerprintSet[]): boolean {
   const low = keyLow();
   const high = keyHigh();
   for (const filter of filters) if (filter.has(low, high)) return true;

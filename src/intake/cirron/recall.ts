@@ -10,7 +10,6 @@ import type { ComponentRow } from "./component-state.ts";
 import { fromStateRow } from "./component-state.ts";
 import { type AskedId, type Cleared, clearedName, type Needs } from "./needs.ts";
 import { type RowKind, saltId } from "./recent-rows.ts";
-import { hourOf } from "./row-ids.ts";
 import { unknownHash } from "./row-taker.ts";
 import { namedOutside, type StoredGroupRows } from "./stored-group.ts";
 import type { CirronWorkspace } from "./workspace.ts";
@@ -186,7 +185,7 @@ function takeComponent(state: CirronWorkspace, loaded: LoadedComponent): void {
     return;
   }
   if (state.components.ofKey(loaded.group_key) !== undefined) return;
-  const hour = hourOf(loaded.last_ns);
+  const time = Number(loaded.last_ns);
   const parents: string[] = [];
   const component: Component = fromStateRow(loaded, (parent) => {
     parents.push(parent.id);
@@ -198,7 +197,7 @@ function takeComponent(state: CirronWorkspace, loaded: LoadedComponent): void {
     const awaited = component.unresolved.get(id);
     if (awaited === undefined) continue;
     loadText(id, "span");
-    state.recent.know(at, 0, awaited.number, hour);
+    state.recent.know(at, 0, awaited.number, time);
   }
   state.components.index(at);
 }
@@ -218,7 +217,7 @@ function takeRows(
     const entry = state.recent.find();
     return entry < 0 ? 0 : state.recent.leadOf(entry);
   };
-  for (const { kind, id, key, hour } of asked) {
+  for (const { kind, id, key, time } of asked) {
     const row = rows.get(`${kind}${id}`);
     const groupKey = row?.groupKey ?? groupsOf.get(key)?.[0]?.groupKey;
     let owner = groupKey === undefined ? undefined : state.components.ofKey(groupKey);
@@ -231,8 +230,8 @@ function takeRows(
     if (owner === undefined || (row === undefined && kind !== "span")) continue;
     const lead = row === undefined ? 0 : leadOf(row);
     loadText(id, kind);
-    if (row !== undefined) state.recent.know(owner, row.hash === 0 ? unknownHash : row.hash, lead, hour);
-    else if (state.recent.find() < 0) state.recent.know(owner, 0, 0, hour);
+    if (row !== undefined) state.recent.know(owner, row.hash === 0 ? unknownHash : row.hash, lead, time);
+    else if (state.recent.find() < 0) state.recent.know(owner, 0, 0, time);
     state.components.get(owner).generation = state.recent.generation;
   }
 }

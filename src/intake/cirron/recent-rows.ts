@@ -1,14 +1,16 @@
 // Which Cirron rows are known, as far as memory tells. Rows that came lately are known exactly: their ids, their content
 // and what they belong to. They are kept in two generations; when the younger is full the elder is let go whole, and
-// only a filter of its ids stays for a while. What is older than that is known by the hours in which its rows begin.
+// only a filter of its ids stays for a while. What is older than that is known by the hours in which its rows begin, and
+// by when the last of each hour ended.
 //
 // A copy of a row begins when the row began. So an id that memory does not have is new, and costs no question, unless a
-// filter over its hour knows it or its hour lies in what only the store can tell.
+// filter over its hour knows it or it begins in what only the store can tell. What live jobs send begins after everything
+// that was let go has ended.
 
-import { Bloom } from "#base/bloom.ts";
+import { FingerprintSet } from "#base/fingerprint-set.ts";
 import { IdMap, idWords } from "#intake/id-map.ts";
 import { idSalts } from "#model/id-salts.ts";
-import { keyHigh, keyLow } from "./row-ids.ts";
+import { hourOfTime, keyHigh, keyLow } from "./row-ids.ts";
 
 /** Rows of one kind have ids of their own: the same text may name a span and a mark. */
 export type RowKind = keyof typeof idSalts;
@@ -22,15 +24,25 @@ export function saltId(kind: RowKind): void {
 export interface RecentLimits {
   /** Rows of a generation; two of them are kept. */
   readonly generationRows: number;
-  /** How many filters of generations that were let go are kept. */
+  /** How many filters of generations that were let go are kept, each of several. */
   readonly filtersMax: number;
 }
 
-export const defaultRecentLimits: RecentLimits = { generationRows: 1 << 19, filtersMax: 24 };
+export const defaultRecentLimits: RecentLimits = { generationRows: 1 << 19, filtersMax: 4 };
 
-interface Sealed {
-  readonly bloom: Bloom;
-  readonly hours: ReadonlySet<number>;
+/** With the default limits they fill a filter just so far that it is still quick. */
+const generationsPerFilter = 6;
+
+/** By hour: when the last of the rows that begin in it ended, in nanoseconds as a double has them. */
+export type RowHours = ReadonlyMap<number, number>;
+
+export interface RowFilter {
+  readonly ids: FingerprintSet;
+  readonly hours: RowHours;
+}
+
+interface Sealed extends RowFilter {
+  readonly hours: Map<number, number>;
 }
 
 /** What stands in a row's `flags`. */
@@ -38,8 +50,7 @@ const arrivedFlag = 1;
 
 class Generation {
   readonly ids = new IdMap();
-  readonly bloom: Bloom;
-  readonly hours = new Set<number>();
+  readonly hours = new Map<number, number>();
   readonly number: number;
   /** The last journal record that added to it. */
   position = 0;
@@ -49,9 +60,26 @@ class Generation {
   flags = new Uint8Array(256);
   count = 0;
 
-  constructor(number: number, capacity: number) {
+  private hour = Number.NaN;
+  private hourEnd = Number.NEGATIVE_INFINITY;
+
+  constructor(number: number) {
     this.number = number;
-    this.bloom = new Bloom(capacity);
+  }
+
+  /** Rows of one hour come together. */
+  noteTimes(start: number, end: number): void {
+    const hour = hourOfTime(start);
+    if (hour !== this.hour) {
+      this.endHour();
+      this.hour = hour;
+    }
+    if (end > this.hourEnd) this.hourEnd = end;
+  }
+
+  endHour(): void {
+    if (!Number.isNaN(this.hour)) noteEnd(this.hours, this.hour, this.hourEnd);
+    this.hourEnd = Number.NEGATIVE_INFINITY;
   }
 
   grow(): void {
@@ -69,15 +97,14 @@ export class RecentRows {
   private previous: Generation;
   private sealed: Sealed[] = [];
   /** The hours of rows that only the store can tell of; null when every hour may be one. */
-  private storedHours: Set<number> | null;
-  private lastHour = Number.NaN;
+  private storedHours: Map<number, number> | null;
 
   /** `hours` null: the store may hold anything. */
-  constructor(hours: ReadonlySet<number> | null, limits: RecentLimits = defaultRecentLimits) {
+  constructor(hours: RowHours | null, limits: RecentLimits = defaultRecentLimits) {
     this.limits = limits;
-    this.storedHours = hours === null ? null : new Set(hours);
-    this.previous = new Generation(0, 1);
-    this.current = new Generation(1, limits.generationRows);
+    this.storedHours = hours === null ? null : new Map(hours);
+    this.previous = new Generation(0);
+    this.current = new Generation(1);
   }
 
   /** The generation that rows are added to now. */
@@ -91,11 +118,11 @@ export class RecentRows {
   }
 
   /** The hours that stored rows begin in, and a filter for those of them that rows are likely to come in: read at start. */
-  warm(hours: ReadonlySet<number>, recent: Sealed | null): void {
-    this.storedHours = new Set(hours);
+  warm(hours: RowHours, recent: RowFilter | null): void {
+    this.storedHours = new Map(hours);
     if (recent === null) return;
-    for (const hour of recent.hours) this.storedHours.delete(hour);
-    this.sealed.unshift(recent);
+    for (const hour of recent.hours.keys()) this.storedHours.delete(hour);
+    this.sealed.unshift({ ids: recent.ids, hours: new Map(recent.hours) });
   }
 
   /** The entry of the id in `idWords`, or -1. */
@@ -107,17 +134,13 @@ export class RecentRows {
     return older < 0 ? -1 : older * 2 + (previous.number & 1);
   }
 
-  /** A row, or with `hash` 0 only an id that rows name. `hour` is when the row begins, or the one that names it. */
-  add(owner: number, hash: number, lead: number, hour: number): number {
+  /** A row, or with `hash` 0 only an id that rows name. The times are the row's, or those of the one that names it. */
+  add(owner: number, hash: number, lead: number, start: number, end: number): number {
     const { current } = this;
     const entry = current.count++;
     if (entry === current.owners.length) current.grow();
     current.ids.set(entry);
-    current.bloom.add(keyLow(), keyHigh());
-    if (hour !== this.lastHour) {
-      current.hours.add(hour);
-      this.lastHour = hour;
-    }
+    current.noteTimes(start, end);
     current.owners[entry] = owner;
     current.hashes[entry] = hash;
     current.leads[entry] = lead;
@@ -126,20 +149,21 @@ export class RecentRows {
   }
 
   /** What the store says of the id in `idWords`: as `add`, also when memory knows it without an owner. */
-  know(owner: number, hash: number, lead: number, hour: number): void {
+  know(owner: number, hash: number, lead: number, time: number): void {
     const entry = this.find();
     if (entry < 0) {
-      this.add(owner, hash, lead, hour);
+      this.add(owner, hash, lead, time, time);
       return;
     }
     this.disown(entry, owner);
     if (hash === 0) this.setLead(entry, lead);
-    else this.arrive(entry, hash, lead);
+    else this.arrive(entry, hash, lead, time, time);
   }
 
   /** The id of an entry arrived as a row. */
-  arrive(entry: number, hash: number, lead: number): void {
+  arrive(entry: number, hash: number, lead: number, start: number, end: number): void {
     const generation = this.of(entry);
+    generation.noteTimes(start, end);
     const at = entry >>> 1;
     generation.hashes[at] = hash;
     generation.leads[at] = lead;
@@ -182,18 +206,20 @@ export class RecentRows {
   }
 
   /** Which filters may know rows that begin in these hours. */
-  filtersOf(hours: ReadonlySet<number>): Bloom[] {
-    return this.sealed.flatMap((sealed) => (sealed.hours.isDisjointFrom(hours) ? [] : [sealed.bloom]));
+  filtersOf(hours: ReadonlySet<number>): FingerprintSet[] {
+    return this.sealed.flatMap((sealed) => (hours.isDisjointFrom(sealed.hours) ? [] : [sealed.ids]));
   }
 
   /** All filters: for ids whose rows may begin at any time. */
-  filters(): Bloom[] {
-    return this.sealed.map(({ bloom }) => bloom);
+  filters(): FingerprintSet[] {
+    return this.sealed.map(({ ids }) => ids);
   }
 
-  /** Whether stored rows that memory knows nothing of begin in this hour. */
-  isStoredHour(hour: number): boolean {
-    return this.storedHours === null || this.storedHours.has(hour);
+  /** Whether a row that begins then may be one that is stored and that memory knows nothing of. */
+  mayBeStored(time: number): boolean {
+    if (this.storedHours === null) return true;
+    const end = this.storedHours.get(hourOfTime(time));
+    return end !== undefined && time <= end;
   }
 
   get isFull(): boolean {
@@ -209,22 +235,39 @@ export class RecentRows {
     if (previous.position > storedPosition) return -1;
     if (previous.count > 0) this.seal(previous);
     this.previous = this.current;
-    this.current = new Generation(this.previous.number + 1, this.limits.generationRows);
-    this.lastHour = Number.NaN;
+    this.current = new Generation(this.previous.number + 1);
     return previous.number;
   }
 
-  private seal({ bloom, hours }: Generation): void {
-    this.sealed.push({ bloom, hours });
+  private seal(generation: Generation): void {
+    const { ids, hours } = this.filterFor(generation.count);
+    generation.ids.visit((words, at) => ids.add(keyLow(words, at), keyHigh(words, at)));
+    generation.endHour();
+    for (const [hour, end] of generation.hours) noteEnd(hours, hour, end);
     while (this.sealed.length > this.limits.filtersMax) {
       const oldest = this.sealed.shift() as Sealed;
-      for (const hour of oldest.hours) this.storedHours?.add(hour);
+      if (this.storedHours !== null) for (const [hour, end] of oldest.hours) noteEnd(this.storedHours, hour, end);
     }
+  }
+
+  private filterFor(rows: number): Sealed {
+    const last = this.sealed.at(-1);
+    if (last !== undefined && last.ids.size + rows <= last.ids.capacity) return last;
+    // A generation holds more than it should while the store is behind.
+    const capacity = Math.max(this.limits.generationRows * generationsPerFilter, rows);
+    const made = { ids: new FingerprintSet(capacity), hours: new Map<number, number>() };
+    this.sealed.push(made);
+    return made;
   }
 
   private of(entry: number): Generation {
     return (entry & 1) === (this.current.number & 1) ? this.current : this.previous;
   }
+}
+
+function noteEnd(hours: Map<number, number>, hour: number, end: number): void {
+  const known = hours.get(hour);
+  if (known === undefined || end > known) hours.set(hour, end);
 }
 
 function copyInto<A extends Uint32Array | Uint8Array>(target: A, source: A): A {

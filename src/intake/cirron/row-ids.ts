@@ -8,32 +8,37 @@ import type { Rows } from "#model/tables.ts";
 const hourNs = 3_600_000_000_000;
 const two32 = 4_294_967_296;
 
+/** A time in nanoseconds as a double has it: what is compared with it is rounded alike. */
+export function timeAt({ words }: Int64Column, row: number): number {
+  return ((words[row * 2 + 1] as number) | 0) * two32 + (words[row * 2] as number);
+}
+
 /** The hour of a time, counted from 1970. As a double has it, in the store too. */
-export function hourAt({ words }: Int64Column, row: number): number {
-  return Math.floor((((words[row * 2 + 1] as number) | 0) * two32 + (words[row * 2] as number)) / hourNs);
+export function hourOfTime(time: number): number {
+  return Math.floor(time / hourNs);
 }
 
 export function hourOf(ns: bigint): number {
-  return Math.floor(Number(ns) / hourNs);
+  return hourOfTime(Number(ns));
 }
 
-/** The halves of the stored key of the id in `idWords`: all of its 128 bits folded into 63. */
-export function keyLow(): number {
-  return ((idWords[1] as number) ^ (idWords[3] as number)) >>> 0;
+/** The halves of the stored key of an id, that in `idWords` or another: all of its 128 bits folded into 63. */
+export function keyLow(words: Uint32Array = idWords, at = 0): number {
+  return ((words[at + 1] as number) ^ (words[at + 3] as number)) >>> 0;
 }
 
-export function keyHigh(): number {
-  return ((idWords[0] as number) ^ (idWords[2] as number)) & 0x7fffffff;
+export function keyHigh(words: Uint32Array = idWords, at = 0): number {
+  return ((words[at] as number) ^ (words[at + 2] as number)) & 0x7fffffff;
 }
 
 export function storedKey(): bigint {
   return (BigInt(keyHigh()) << 32n) | BigInt(keyLow());
 }
 
-/** Adds the id in `idWords`. */
-export function pushStoredKey(rows: Rows<"cirron_ids">, hour: number): void {
+/** Adds the id in `idWords`, of a row that begins then. */
+export function pushStoredKey(rows: Rows<"cirron_ids">, time: number): void {
   rows.id_key.pushWords(keyLow(), keyHigh());
-  rows.hour.push(hour);
+  rows.hour.push(hourOfTime(time));
 }
 
 /** Puts the id of a row of a column into `idWords`. */

@@ -9,7 +9,7 @@ import type { Awaited, AwaitedParents } from "./awaited.ts";
 import { noteSpans } from "./batch-facts.ts";
 import type { ComponentSet } from "./component-set.ts";
 import { type RecentRows, saltId } from "./recent-rows.ts";
-import { hourAt, isRepeated, isRootWord, loadId, pushStoredKey } from "./row-ids.ts";
+import { isRepeated, isRootWord, loadId, pushStoredKey, timeAt } from "./row-ids.ts";
 import { noteRowTimes } from "./row-times.ts";
 import { type CirronRows, contentColumns, idsOf } from "./rows.ts";
 import { noteSessionSpan } from "./session-span.ts";
@@ -81,24 +81,28 @@ export class RowTaker {
   private takeSpans(rows: CirronRows, from: number, to: number, taken: Taken): void {
     const { spans } = rows;
     const { recent } = this;
-    const { span_id: ids, parent_id, name, start_ns } = spans;
+    const { span_id: ids, parent_id, name, start_ns, end_ns } = spans;
     const sessionCode = name.keys.indexOf("cirron.session");
     const epochCode = name.keys.indexOf("epoch");
     const hashes = contentHashes(rows, "spans", ids.length);
     for (let row = from, parent = -1; row < to; row++) {
       const hash = hashes[row] as number;
-      const hour = hourAt(start_ns, row);
-      const entry = this.tie(ids, row, -1, hour, taken);
+      const start = timeAt(start_ns, row);
+      const end = timeAt(end_ns, row);
+      const entry = this.tie(ids, row, -1, start, end, taken);
       const isNew = !recent.isArrived(entry);
       const before = isNew ? this.awaited.rootOf(recent.leadOf(entry)) : undefined;
       if (isNew) taken.accepted++;
       else this.refuse(taken, "spans", row, ids.length, hash, recent.hashOf(entry), ids.at(row));
       let lead: Awaited | undefined;
       if (parent_id.nulls.values[row] === 0) {
-        parent = this.tie(parent_id.inner, row, parent, hour, taken);
+        parent = this.tie(parent_id.inner, row, parent, start, end, taken);
         if (isNew) lead = this.link(parent, parent_id.inner, row, name.codes[row] === epochCode, entry, taken);
       }
-      if (isNew) this.arrive(entry, hash, before, lead, taken);
+      if (isNew) {
+        recent.arrive(entry, hash, lead?.number ?? 0, start, end);
+        this.resolve(before, lead, taken);
+      }
       if (isNew && sessionCode >= 0 && name.codes[row] === sessionCode)
         noteSessionSpan(this.components.get(taken.component), spans, row);
     }
@@ -126,14 +130,8 @@ export class RowTaker {
     return lead;
   }
 
-  private arrive(
-    entry: number,
-    hash: number,
-    before: Awaited | undefined,
-    lead: Awaited | undefined,
-    taken: Taken,
-  ): void {
-    this.recent.arrive(entry, hash, lead?.number ?? 0);
+  /** A span arrived that may have been awaited, and that leads to another that is. */
+  private resolve(before: Awaited | undefined, lead: Awaited | undefined, taken: Taken): void {
     if (before !== undefined) {
       this.components.get(taken.component).unresolved.delete(before.id);
       before.leads++;
@@ -149,15 +147,15 @@ export class RowTaker {
     const hashes = contentHashes(rows, table, ids.length);
     for (let row = from, span = -1; row < to; row++) {
       const hash = hashes[row] as number;
-      const hour = hourAt(ts_ns, row);
-      if (!isRootWord(owners, row)) span = this.tie(owners, row, span, hour, taken);
+      const time = timeAt(ts_ns, row);
+      if (!isRootWord(owners, row)) span = this.tie(owners, row, span, time, time, taken);
       loadId(ids, row);
       saltId(kind);
-      const entry = this.findOwned(hour, taken);
+      const entry = this.findOwned(time, taken);
       if (entry < 0) {
-        recent.add(taken.component, hash, 0, hour);
-        pushStoredKey(taken.ids, hour);
-      } else if (!recent.isArrived(entry)) recent.arrive(entry, hash, 0);
+        recent.add(taken.component, hash, 0, time, time);
+        pushStoredKey(taken.ids, time);
+      } else if (!recent.isArrived(entry)) recent.arrive(entry, hash, 0, time, time);
       else {
         taken.component = this.components.union(taken.component, recent.ownerOf(entry));
         this.refuse(taken, table, row, ids.length, hash, recent.hashOf(entry), ids.at(row));
@@ -171,13 +169,13 @@ export class RowTaker {
    * The entry of a span id; ties this batch to whatever the id is already tied to. `before` is the entry of the row before,
    * or -1: siblings come together, and comparing their parents' ids takes a fifth of looking one up.
    */
-  private tie(ids: StringColumn, row: number, before: number, hour: number, taken: Taken): number {
+  private tie(ids: StringColumn, row: number, before: number, start: number, end: number, taken: Taken): number {
     if (before >= 0 && isRepeated(ids, row)) return before;
     loadId(ids, row);
-    const entry = this.findOwned(hour, taken);
+    const entry = this.findOwned(start, taken);
     if (entry < 0) {
-      pushStoredKey(taken.ids, hour);
-      return this.recent.add(taken.component, 0, 0, hour);
+      pushStoredKey(taken.ids, start);
+      return this.recent.add(taken.component, 0, 0, start, end);
     }
     const owner = this.recent.ownerOf(entry);
     if (owner !== taken.component) taken.component = this.components.union(taken.component, owner);
@@ -185,11 +183,11 @@ export class RowTaker {
   }
 
   /** The entry of the id in `idWords`. One whose component was deleted is this batch's, as if it had never been. */
-  private findOwned(hour: number, taken: Taken): number {
+  private findOwned(time: number, taken: Taken): number {
     const entry = this.recent.find();
     if (entry < 0 || this.components.has(this.recent.ownerOf(entry))) return entry;
     this.recent.disown(entry, taken.component);
-    pushStoredKey(taken.ids, hour);
+    pushStoredKey(taken.ids, time);
     return entry;
   }
 

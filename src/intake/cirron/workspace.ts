@@ -16,7 +16,6 @@ import { toMergedChange, toStateChange } from "./component-state.ts";
 import { GroupMap, type MapCause, nextVersion, signatureOf } from "./group-map.ts";
 import type { BatchFacts } from "./needs.ts";
 import { defaultRecentLimits, type RecentLimits, RecentRows } from "./recent-rows.ts";
-import { hourOf } from "./row-ids.ts";
 import { RowTaker, type Taken } from "./row-taker.ts";
 import type { CirronRows } from "./rows.ts";
 import type { StoredGroupRows } from "./stored-group.ts";
@@ -99,7 +98,7 @@ export class CirronWorkspace {
     this.workspace = workspace;
     this.gapNs = gapNs;
     this.limits = limits;
-    this.recent = new RecentRows(isFresh ? new Set() : null, limits);
+    this.recent = new RecentRows(isFresh ? new Map() : null, limits);
     this.away = new AwayComponents(isFresh);
     this.ledger = new BatchLedger(isFresh);
     this.map = new GroupMap(this.components, gapNs, joins);
@@ -284,10 +283,11 @@ export class CirronWorkspace {
     this.awaited.forgetResolved(gone);
     // Parents that are still awaited stay known.
     for (const [at, { unresolved, lastNs }] of this.components.entries()) {
+      const last = Number(lastNs);
       for (const awaited of unresolved.values()) {
         if (awaited.generation > gone) continue;
         toIdWords(textEncoder.encode(awaited.id));
-        if (this.recent.find() < 0) this.recent.add(at, 0, awaited.number, hourOf(lastNs));
+        if (this.recent.find() < 0) this.recent.add(at, 0, awaited.number, last, last);
         awaited.generation = this.recent.generation;
       }
     }

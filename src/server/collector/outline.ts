@@ -2,20 +2,31 @@
 // which hours rows begin, and which rows and batches came lately. It is read while the server already works; until it
 // is there, everything that memory does not have is asked for.
 
-import { Bloom } from "#base/bloom.ts";
 import { nowNs } from "#base/clock.ts";
+import { FingerprintSet } from "#base/fingerprint-set.ts";
+import type { RowHours } from "#intake/cirron/recent-rows.ts";
 import { hourOf } from "#intake/cirron/row-ids.ts";
 import type { StoredOutline } from "#intake/intake-state.ts";
 import { columnOf } from "#store/native/decode-block.ts";
-import { readBatchIdsSince, readComponentHours, readKeysSince, readRowHours } from "#store/reader/cirron-identity.ts";
+import {
+  readBatchIdsSince,
+  readComponentHours,
+  readGroupsWithoutComponent,
+  readKeysSince,
+  readLastEnd,
+  readLatestComponents,
+  readRowHours,
+} from "#store/reader/cirron-identity.ts";
 import { readGroupKeys } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import { untilDone } from "./intake-store.ts";
 
 /** Live jobs send rows that began within these hours. */
 const recentHours = 3;
-const recentKeysMax = 8_000_000;
+const recentKeysMax = 4_000_000;
 const componentHoursMax = 24 * 365;
+/** Of so many components it is known whose they are. */
+const componentsMax = 20_000;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
 export function readOutline(store: Store): Promise<StoredOutline> {
@@ -25,10 +36,11 @@ export function readOutline(store: Store): Promise<StoredOutline> {
 async function readOnce(store: Store): Promise<StoredOutline> {
   const groupKeys: string[] = [];
   for await (const { group_key } of readGroupKeys(store)) groupKeys.push(group_key);
-  const rowHours = new Set(await readRowHours(store));
   const now = nowNs();
+  const rowHours = await readHours(store);
   const recentRows = await readRecent(store, rowHours, hourOf(now));
-  const hours = await readComponentHours(store, componentHoursMax);
+  const { sinceNs, places } = await readLatestComponents(store, componentsMax);
+  const hours = await readComponentHours(store, sinceNs, componentHoursMax);
   const batches = await readBatchIdsSince(store, now - ledgerNs);
   const batchIds = new Map(
     [...Map.groupBy(batches, ({ workspace }) => workspace)].map(([workspace, rows]) => [
@@ -36,26 +48,37 @@ async function readOnce(store: Store): Promise<StoredOutline> {
       rows.map(({ batch_id }) => batch_id),
     ]),
   );
-  return { groupKeys, rowHours, recentRows, componentHours: hours === null ? null : new Set(hours), batchIds };
+  return {
+    groupKeys,
+    rowHours,
+    recentRows,
+    components: Map.groupBy(places, ({ workspace }) => workspace),
+    otherComponentHours: hours === null ? null : new Set(hours),
+    batchIds,
+  };
 }
 
-async function readRecent(
-  store: Store,
-  rowHours: ReadonlySet<number>,
-  nowHour: number,
-): Promise<StoredOutline["recentRows"]> {
+/** Rows that begin after the end of every component are new. A component of an older release may not be there yet. */
+async function readHours(store: Store): Promise<RowHours> {
+  const hours = await readRowHours(store);
+  const isUpgraded = (await readGroupsWithoutComponent(store, 1)).length === 0;
+  const last = isUpgraded ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
+  return new Map(hours.map((hour) => [hour, last]));
+}
+
+async function readRecent(store: Store, rowHours: RowHours, nowHour: number): Promise<StoredOutline["recentRows"]> {
   const [from, to] = [nowHour - recentHours, nowHour + 1];
-  const hours = new Set([...rowHours].filter((hour) => hour >= from && hour <= to));
+  const hours = new Map([...rowHours].filter(([hour]) => hour >= from && hour <= to));
   if (hours.size === 0) return null;
   const blocks = await readKeysSince(store, from, to, recentKeysMax);
   const count = blocks.reduce((sum, { rows }) => sum + rows, 0);
   // More than a filter holds: then only the store can tell.
   if (count >= recentKeysMax) return null;
-  const bloom = new Bloom(count);
+  const ids = new FingerprintSet(count);
   for (const block of blocks) {
     const { values } = columnOf(block, "id_key", "int64");
     const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
-    for (let row = 0; row < block.rows; row++) bloom.add(words[row * 2] as number, words[row * 2 + 1] as number);
+    for (let row = 0; row < block.rows; row++) ids.add(words[row * 2] as number, words[row * 2 + 1] as number);
   }
-  return { bloom, hours };
+  return { ids, hours };
 }

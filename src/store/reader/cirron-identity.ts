@@ -148,6 +148,14 @@ export async function readRowHours(store: Store): Promise<number[]> {
   return rows.map(({ hour }) => hour);
 }
 
+/** When the last row of all components ended. */
+export async function readLastEnd(store: Store): Promise<bigint> {
+  const [row] = await store.query<{ last: string }>({
+    sql: `SELECT max(last_ns) AS last FROM ${store.database}.cirron_components`,
+  });
+  return BigInt(row?.last ?? 0);
+}
+
 /** The keys of rows that begin in these hours, the limit at most. */
 export function readKeysSince(store: Store, fromHour: number, toHour: number, limit: number): Promise<DecodedBlock[]> {
   return readNativeBlocks(store, {
@@ -156,14 +164,61 @@ export function readKeysSince(store: Store, fromHour: number, toHour: number, li
   });
 }
 
-/** The hours that components lie in; null when one of them is too long to count. */
-export async function readComponentHours(store: Store, hoursMax: number): Promise<number[] | null> {
+export interface ComponentPlace {
+  readonly workspace: string;
+  readonly sources: readonly string[];
+  readonly processes: readonly string[];
+  readonly spans: number;
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}
+
+/** Of the components with the latest rows, so many at most: where they lie. All that end after `sinceNs` are among them. */
+export async function readLatestComponents(
+  store: Store,
+  limit: number,
+): Promise<{ readonly sinceNs: bigint; readonly places: ComponentPlace[] }> {
+  const from = `FROM ${store.database}.cirron_components WHERE merged_into = '' AND first_ns <= last_ns`;
+  const [next] = await store.query<{ last_ns: string }>({
+    sql: `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`,
+    params: { limit },
+  });
+  const sinceNs = next === undefined ? -(2n ** 63n) : BigInt(next.last_ns);
+  // A component that is stored anew stands here several times until the engine has merged them: that only costs time.
+  const rows = await store.query<{
+    workspace: string;
+    sources: string[];
+    processes: string[];
+    spans: string;
+    first_ns: string;
+    last_ns: string;
+  }>({
+    sql: `SELECT workspace, JSONExtract(sources, 'Array(String)') AS sources,
+        JSONExtract(state, 'processes', 'Array(String)') AS processes, JSONExtractUInt(state, 'spans') AS spans,
+        first_ns, last_ns
+      ${from} AND last_ns > {since:Int64}`,
+    params: { since: sinceNs },
+  });
+  const places = rows.map(({ workspace, sources, processes, spans, first_ns, last_ns }) => ({
+    workspace,
+    sources,
+    processes,
+    spans: Number(spans),
+    firstNs: BigInt(first_ns),
+    lastNs: BigInt(last_ns),
+  }));
+  return { sinceNs, places };
+}
+
+/** The hours that components lie in that end no later than this; null when one of them is too long to count. */
+export async function readComponentHours(store: Store, untilNs: bigint, hoursMax: number): Promise<number[] | null> {
   const hour = (column: string): string => `toInt64(floor(toFloat64(${column}) / 3600000000000))`;
   const [row] = await store.query<{ longest: string; hours: string[] }>({
     sql: `SELECT max(until - since) AS longest,
         arraySort(groupUniqArrayArray(range(since, since + least(until - since, ${hoursMax}) + 1))) AS hours
       FROM (SELECT ${hour("first_ns")} AS since, ${hour("last_ns")} AS until FROM ${store.database}.cirron_components
-        WHERE merged_into = '' AND first_ns <= last_ns)`,
+        WHERE merged_into = '' AND first_ns <= last_ns AND last_ns <= {until:Int64})`,
+    params: { until: untilNs },
   });
   if (row === undefined || Number(row.longest) > hoursMax) return null;
   return row.hours.map(Number);
