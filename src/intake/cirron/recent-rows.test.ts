@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { toIdWords } from "#intake/id-map.ts";
+import { RecentRows, saltId } from "./recent-rows.ts";
+import { keyHigh, keyLow } from "./row-ids.ts";
+
+const secondNs = 1e9;
+const limits = { generationRows: 4, filtersMax: 1 };
+
+function load(id: string): void {
+  toIdWords(new TextEncoder().encode(id));
+  saltId("mark");
+}
+
+/** Marks of a live job, one a second, each stored as soon as it came. */
+function sendMarks(recent: RecentRows, from: number, to: number): void {
+  for (let at = from; at < to; at++) {
+    load(`mark-${at}`);
+    recent.add(0, 1, 0, at * secondNs, at * secondNs);
+    recent.note(at);
+    if (recent.isFull) recent.rotate(at);
+  }
+}
+
+it("knows rows exactly, then by a filter, then by when they were, and what comes after them as new", () => {
+  const recent = new RecentRows(new Map(), limits);
+  sendMarks(recent, 0, 60);
+  const isKnown = (at: number): boolean => {
+    load(`mark-${at}`);
+    return recent.find() >= 0;
+  };
+  const isInFilter = (at: number): boolean => {
+    load(`mark-${at}`);
+    return recent.filters().some((filter) => filter.has(keyLow(), keyHigh()));
+  };
+  const toldBy = Array.from({ length: 61 }, (_, at) =>
+    isKnown(at) ? "memory" : isInFilter(at) ? "filter" : recent.mayBeStored(at * secondNs) ? "store" : "nobody",
+  );
+  expect(toldBy).toEqual([
+    ...new Array(48).fill("store"),
+    ...new Array(8).fill("filter"),
+    ...new Array(4).fill("memory"),
+    "nobody",
+  ]);
+});
+
+it("takes every row for one that may be stored until it is told what is", () => {
+  const recent = new RecentRows(null, limits);
+  expect(recent.mayBeStored(5 * secondNs)).toBe(true);
+  recent.warm(new Map([[0, 4 * secondNs]]), null);
+  expect([3, 4, 5].map((at) => recent.mayBeStored(at * secondNs))).toEqual([true, true, false]);
+});
