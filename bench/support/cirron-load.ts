@@ -84,7 +84,7 @@ function readTemplate(name: string): Template {
 }
 
 function secondsAt(text: Buffer, at: number): number {
-  return Number(text.latin1Slice(at, at + 10));
+  return Number(text.toString("latin1", at, at + 10));
 }
 
 /** The last eight digits of an id and the four of a pid say which copy it is. */
