@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { openBrowser } from "../tests/web/browser.ts";
 
 interface View {
@@ -50,17 +50,20 @@ try {
       if (wanted.size > 0 && !wanted.has(view.name)) continue;
       for (const size of view.small === true ? sizes : sizes.slice(0, 1))
         for (const theme of ["light", "dark"] as const) {
+          let settled = async (): Promise<void> => undefined;
           const { page, close } = await browser.visit(url + view.path, {
             width: size.width,
             height: size.width === widePx ? (view.height ?? size.height) : size.height,
             theme,
-            prepare: asInstalled,
+            prepare: (opened) => {
+              asInstalled(opened);
+              settled = watchAnswers(opened);
+            },
           });
           page.setDefaultTimeout(120_000);
           await page.locator(view.ready).first().waitFor();
           await view.act?.(page);
-          // Answers that come after the first, and pictures that are drawn when they do.
-          await page.waitForTimeout(1500);
+          await settled();
           await page.screenshot({ path: join(folder, `${view.name}-${size.width}-${theme}.png`) });
           await close();
         }
@@ -72,6 +75,33 @@ try {
 } finally {
   if (demo.kill("SIGTERM")) await once(demo, "exit");
   await rm(data, { recursive: true, force: true });
+}
+
+const restMs = 1500;
+const restMsMax = 30_000;
+
+/** Resolves when every question was answered, nothing was asked for a while, and nothing says that it is loading. */
+function watchAnswers(page: Page): () => Promise<void> {
+  const open = new Set<Request>();
+  let changedMs = Date.now();
+  const isAnswer = (request: Request) => request.url().includes("/api/v1/") && !request.url().includes("/api/v1/live");
+  page.on("request", (request) => {
+    if (isAnswer(request)) open.add(request);
+    changedMs = Date.now();
+  });
+  const end = (request: Request) => {
+    if (open.delete(request)) changedMs = Date.now();
+  };
+  page.on("requestfinished", end);
+  page.on("requestfailed", end);
+  return async () => {
+    const deadlineMs = Date.now() + restMsMax;
+    while (Date.now() < deadlineMs) {
+      const isQuiet = open.size === 0 && Date.now() - changedMs > restMs;
+      if (isQuiet && (await page.locator(".skeleton").count()) === 0) return;
+      await page.waitForTimeout(100);
+    }
+  };
 }
 
 /** The command as an installed package has it: a checkout names its own folder, which is of no interest to others. */
@@ -100,12 +130,11 @@ async function listViews(url: string): Promise<View[]> {
     const response = await fetch(`${url}/api/v1/runs?limit=100&filter=${encodeURIComponent(filter)}`);
     return ((await response.json()) as { runs: { id: string }[] }).runs.map(({ id }) => id);
   };
-  const [sweep, [profiled = ""], [live = ""], [failed = ""], [diverged = ""]] = await Promise.all([
+  const [sweep, [profiled = ""], [live = ""], [failed = ""]] = await Promise.all([
     ids("protocol:xtrack AND experiment:h200-gpt-sweep AND status:completed"),
     ids("name:gpt-128-profiled"),
     ids("status:running"),
     ids("protocol:semantiva AND status:failed"),
-    ids("name:gpt-diverges-nan"),
   ]);
   const { launches } = (await (await fetch(`${url}/api/v1/launches`)).json()) as {
     launches: { id: string; attempt: number }[];
@@ -121,8 +150,8 @@ async function listViews(url: string): Promise<View[]> {
     { name: "timeline", path: `${run}/timeline`, ready: ".timeline-summary td", act: zoomTimeline, small: true },
     { name: "tensors", path: `${run}/tensors`, ready: ".tensor-list button, .ridges path" },
     { name: "pipeline", path: `/runs/${failed}/pipeline`, ready: ".node-card" },
-    { name: "logs", path: `/runs/${diverged}/logs`, ready: ".log-line", small: true },
-    { name: "control", path: `/runs/${live}/control`, ready: ".button" },
+    { name: "logs", path: `/runs/${live}/logs?read=end`, ready: ".log-line", small: true },
+    { name: "control", path: `/runs/${live}/control`, ready: ".button", act: adjustRate },
     { name: "integrity", path: `${run}/integrity`, ready: ".panel" },
     { name: "report", path: `${run}/report`, ready: ".plot canvas" },
     { name: "compare", path: compared, ready: ".plot canvas", small: true },
@@ -152,6 +181,14 @@ async function zoomTimeline(page: Page): Promise<void> {
   await page.mouse.move(box.x + box.width * 0.55, box.y + 70);
   for (let i = 0; i < 13; i++) await page.mouse.wheel(0, -300);
   await page.waitForURL(/from=\d+/);
+}
+
+/** A command with its life below. */
+async function adjustRate(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Learning rate" }).click();
+  await page.getByRole("spinbutton", { name: "learning rate" }).fill("0.01");
+  await page.getByRole("button", { name: "send “learning rate”" }).click();
+  await page.getByRole("cell", { name: "confirmed" }).first().waitFor();
 }
 
 async function runQuery(page: Page): Promise<void> {

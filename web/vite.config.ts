@@ -1,6 +1,6 @@
 // The browser application: built into dist/web, served by `tributary up` at `/`.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -14,9 +14,9 @@ function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    writeBundle(options) {
+    writeBundle(options, bundle) {
       const folder = options.dir ?? "";
-      for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      for (const name of Object.keys(bundle)) {
         if (!/\.(js|css|svg)$/.test(name)) continue;
         const bytes = readFileSync(join(folder, name));
         writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
@@ -28,12 +28,32 @@ function compressed(): Plugin {
   };
 }
 
+const keptMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Pages that are open ask for files of the build that they came from, so those stay for a day. Their names hold a hash of
+ * their content, so no build overwrites what another one needs.
+ */
+function forgetful(): Plugin {
+  return {
+    name: "forgetful",
+    apply: "build",
+    writeBundle(options, bundle) {
+      const folder = join(options.dir ?? "", "assets");
+      for (const name of readdirSync(folder)) {
+        const isNew = `assets/${name.replace(/\.(br|gz)$/, "")}` in bundle;
+        if (!isNew && Date.now() - statSync(join(folder, name)).mtimeMs > keptMs) rmSync(join(folder, name));
+      }
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), forgetful()],
   resolve: { alias: [{ find: /^#/, replacement: source }] },
   build: {
     outDir: "../dist/web",
-    emptyOutDir: true,
+    emptyOutDir: false,
     target: "es2023",
     // Nothing is inlined as data: or script text, so that the page needs no exception in its content policy.
     assetsInlineLimit: 0,

@@ -10,11 +10,11 @@ export const modelCallAttributes = {
 } as const;
 
 /** Under the names that other clients give the same. */
-export const sourceAttributes: Readonly<Record<string, readonly string[]>> = {
+export const sourceAttributes = {
   git_commit: ["vcs.ref.head.revision", "vcs.repository.ref.revision"],
   git_branch: ["vcs.ref.head.name", "vcs.repository.ref.name"],
   git_remote: ["vcs.repository.url.full"],
-};
+} as const;
 
 const environmentStarts = [
   "host.",

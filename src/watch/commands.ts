@@ -21,28 +21,44 @@ const lookMs = 250;
 
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);
 
+/** The runs whose workers a firing is about: more than one when people joined them. */
+export interface Steered {
+  readonly status: RunStatus;
+  /** Every run that the records name. */
+  readonly own: readonly string[];
+  /** Those whose workers take a command, or may. */
+  readonly steered: readonly string[];
+}
+
 /** Resolves with what came of it, as a sentence. */
 export async function sendCommands(
   ports: CommandPorts,
   firing: Firing,
   rule: Pick<Rule, "again">,
-  status: RunStatus,
+  { status, own, steered }: Steered,
 ): Promise<string> {
-  const author = authorOf(firing);
-  const { workspace, runId } = firing;
-  const ofRules = ports.control.list(workspace, runId).filter((command) => command.author.startsWith("rule:"));
+  const { workspace } = firing;
+  const ofRules = own
+    .flatMap((run) => ports.control.list(workspace, run))
+    .filter((command) => command.author.startsWith("rule:"));
   const mine = ofRules.filter((command) => isOf(command, firing));
   if (mine.length === 0 && ended.has(status)) return "Nothing was sent: the run had ended.";
   if (mine.length < ofRules.length && !rule.again) {
     const other = ofRules.find((command) => !isOf(command, firing)) as Command;
     return `Nothing was sent: ${other.author} has already sent ${other.type} to this run.`;
   }
+  const mineOf = Map.groupBy(mine, ({ runId }) => runId);
+  const runs = [...new Set([...mineOf.keys(), ...steered])];
   const said: string[] = [];
   for (const [at, { type, payload }] of firing.actions.commands.entries()) {
-    const sent =
-      mine[at] ?? (await ports.control.post({ workspace, runId, type, author, payload: payload as JsonObject }));
-    if ("refused" in sent) return [...said, `${type} was refused: ${sent.message}`].join("; ");
-    said.push(`${type}: ${await settled(ports, sent)}`);
+    const order = { workspace, type, author: authorOf(firing), payload: payload as JsonObject };
+    const sent: Command[] = [];
+    for (const runId of runs) {
+      const command = mineOf.get(runId)?.[at] ?? (await ports.control.post({ ...order, runId }));
+      if ("refused" in command) return [...said, `${type} was refused: ${command.message}`].join("; ");
+      sent.push(command);
+    }
+    said.push(`${type}: ${await allSettled(ports, sent)}`);
     if (ports.isClosing()) break;
   }
   return said.join("; ");
@@ -55,6 +71,13 @@ function authorOf({ rule, id }: Firing): string {
 
 function isOf(command: Command, firing: Firing): boolean {
   return command.author === authorOf(firing);
+}
+
+/** One word where all of them ended alike, else one for each run. */
+async function allSettled(ports: CommandPorts, sent: readonly Command[]): Promise<string> {
+  const outcomes = await Promise.all(sent.map((command) => settled(ports, command)));
+  if (new Set(outcomes).size === 1) return outcomes[0] as string;
+  return sent.map(({ runId }, at) => `${outcomes[at]} in ${runId}`).join(", ");
 }
 
 async function settled(ports: CommandPorts, { workspace, runId, cmdId }: Command): Promise<string> {

@@ -99,6 +99,27 @@ test("a resource says where its run ran and out of which source", async () => {
   });
 });
 
+test("runs are found and compared by what their resource says of host, commit and branch", async () => {
+  const elsewhere = { "host.name": "node-5", "process.owner": "ada", "vcs.ref.head.revision": "9b1d77c0aa" };
+  const request = fixture.tracesOf(steps(1), ofRun("placed-elsewhere", elsewhere));
+  expect(await send("/v1/traces", fixture.toProtobuf("traces", request))).toMatchObject(whole);
+  const idsOf = async (filter: string) => {
+    const { runs } = await ask<{ runs: { id: string }[] }>(`/runs?filter=${encodeURIComponent(filter)}`);
+    return runs.map(({ id }) => id).sort();
+  };
+  expect(await idsOf("host:node-5")).toEqual(["placed-elsewhere"]);
+  expect(await idsOf("host:node-4 OR user:ada")).toEqual(["placed", "placed-elsewhere"]);
+  expect(await idsOf("commit:5f3c2a91d0 AND branch:main")).toEqual(["placed"]);
+  type Rows = { name: string; values: (string | null)[]; differs: boolean }[];
+  const compared = await ask<{ env: Rows; source: Rows }>("/compare?run=placed&run=placed-elsewhere&part=params");
+  expect(compared.env.find(({ name }) => name === "host.name")).toEqual({
+    name: "host.name",
+    values: ['"node-4"', '"node-5"'],
+    differs: true,
+  });
+  expect(compared.source.find(({ name }) => name === "git_commit")?.values).toEqual(['"5f3c2a91d0"', '"9b1d77c0aa"']);
+});
+
 test("every kind of point is kept whole, and what is a number is drawn [OT-02] [OT-18] [OT-19]", async () => {
   const body = fixture.toProtobuf("metrics", fixture.metricsOf(fixture.everyMetric, ofRun("points")));
   expect(await send("/v1/metrics", body)).toMatchObject(whole);

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert, TriedRule } from "#api/contract/rule.ts";
+import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const child = join(import.meta.dirname, "../children/watched-job.ts");
@@ -31,7 +32,9 @@ beforeAll(async () => {
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
 }, 60_000);
+const runs: Run[] = [];
 afterAll(async () => {
+  await Promise.all(runs.map((run) => run.end({ timeoutMs: 5000 })));
   receiver.close();
   await walk.remove();
 });
@@ -137,6 +140,36 @@ describe("a job", () => {
   }, 120_000);
 });
 
+test("of joined runs all are watched, all are stopped, and what was seen of one before stays", async () => {
+  const port = Number(walk.app.xtrack[0]?.split(":").at(-1));
+  const stopped: string[] = [];
+  const [, part] = ["pair", "pair-part"].map((id) => {
+    const transport = { kind: "tcp", host: "127.0.0.1", port } as const;
+    const run = startRun({ id, workerId: `${id}-worker`, transport, source: false, env: false });
+    runs.push(run);
+    run.on("stop", () => void stopped.push(id));
+    return run;
+  }) as [Run, Run];
+  const accepting = async (id: string) =>
+    ((await walk.get(`/api/v1/runs/${id}/commands`)).body as { accepting?: string[] }).accepting ?? [];
+  const bothAccept = async () => [...(await accepting("pair")), ...(await accepting("pair-part"))];
+  await eventually(bothAccept, (found) => found.length === 2, "the workers' asking");
+  await define("tell-part", { kind: "nonfinite", metric: "part_score", count: 1 });
+  part.metric("part_score", Number.NaN, { step: 1 });
+  const isThere = (found: Alert[]) => found.length > 0;
+  await eventually(() => alertsOf("pair-part", "tell-part"), isThere, "the alert of the part");
+
+  await walk.post("/api/v1/runs/pair/join", JSON.stringify({ ids: ["pair-part"] }));
+  expect((await alertsOf("pair", "tell-part")).map(({ run }) => run)).toEqual(["pair-part"]);
+  await define("stop-pair", { kind: "nonfinite", metric: "pair_score", count: 3, command: "stop", filter: "id:pair" });
+  await arm("stop-pair");
+  for (let step = 1; step <= 3; step++) part.metric("pair_score", Number.NaN, { step });
+  const isDone = (found: Alert[]) => found.some(({ outcome }) => outcome !== "");
+  const [alert] = await eventually(() => alertsOf("pair", "stop-pair"), isDone, "the outcome");
+  expect(alert).toMatchObject({ run: "pair", outcome: expect.stringMatching(/^stop: confirmed/) });
+  expect(stopped.toSorted()).toEqual(["pair", "pair-part"]);
+}, 120_000);
+
 test("a restart forgets nothing that was seen, and does not see it twice", async () => {
   const before = (await walk.get("/api/v1/alerts")).body as { alerts: Alert[] };
   await walk.reopen();
@@ -154,7 +187,6 @@ test("a webhook gets the firing signed, again when it was not taken, and that it
   refusals = 1;
   await define("tell-stalled", { kind: "stall", min: "1s", webhook: url, filter: "id:pauses" });
   await arm("tell-stalled");
-  const { startRun } = await import("#emit/xtrack.ts");
   const port = Number(walk.app.xtrack[0]?.split(":").at(-1));
   const run = startRun({
     id: "pauses",

@@ -5,7 +5,7 @@
 // starts with an empty storage all the same.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
@@ -119,8 +119,14 @@ function watch(page: Page): string[] {
   return problems;
 }
 
-/** Builds the application unless what is built is newer than its sources. One test process builds, the others wait. */
+/**
+ * Builds the application unless what is built is newer than its sources. One test process builds, the others wait; a run
+ * of the tests stays with what it began with, so that sources may be edited meanwhile.
+ */
 function buildWeb(): void {
+  const runFolder = process.env[runFolderVariable];
+  const built = runFolder === undefined ? null : join(runFolder, "web-built");
+  if (built !== null && existsSync(built)) return;
   const lock = join(root, "dist/.web-building");
   mkdirSync(join(root, "dist"), { recursive: true });
   const deadlineMs = Date.now() + 120_000;
@@ -129,10 +135,12 @@ function buildWeb(): void {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   }
   try {
-    const sources = Math.max(newest(join(root, "web")), newest(join(root, "src/api/contract")));
-    if (sources <= modified(join(root, "dist/web/index.html"))) return;
-    const vite = join(root, "node_modules/vite/bin/vite.js");
-    execFileSync(process.execPath, [vite, "build", "web", "--logLevel", "warn"], { cwd: root, stdio: "inherit" });
+    if (built !== null && existsSync(built)) return;
+    if (newestSource() > modified(join(root, "dist/web/index.html"))) {
+      const vite = join(root, "node_modules/vite/bin/vite.js");
+      execFileSync(process.execPath, [vite, "build", "web", "--logLevel", "warn"], { cwd: root, stdio: "inherit" });
+    }
+    if (built !== null) writeFileSync(built, "");
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
@@ -147,6 +155,13 @@ function tryLock(lock: string): boolean {
     if (Date.now() - modified(lock) > 100_000) rmSync(lock, { recursive: true, force: true });
     return false;
   }
+}
+
+/** What the page is made of: its own folder, and the rooms that it may import from. */
+function newestSource(): number {
+  return Math.max(
+    ...["web", "src/api/contract", "src/base", "src/model", "src/protocol"].map((path) => newest(join(root, path))),
+  );
 }
 
 function newest(folder: string): number {

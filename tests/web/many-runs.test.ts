@@ -104,6 +104,24 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await page.getByRole("button", { name: "views" }).click();
     await page.getByRole("button", { name: "slow ones", exact: true }).click();
     await page.getByText("200 of 1000").waitFor();
+    // The menu has done its work, and keys mean the table again.
+    await page.getByLabel("Name of this view").waitFor({ state: "detached" });
+    await soon(() => page.evaluate<string>("document.activeElement.id")).toBe("main");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/runs\/run-\d/);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("a ticked box does not keep the keys for itself", async () => {
+    const { page, problems, close } = await browser.visit(`${server.app.url}/runs?sort=name`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    await page.getByRole("row").nth(1).getByRole("checkbox").click();
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("2 selected").waitFor();
     expect(problems).toEqual([]);
     await close();
   });

@@ -3,6 +3,7 @@
 import { type ApiContext, resolveRun } from "#api/context.ts";
 import type { Alert } from "#api/contract/rule.ts";
 import type { Handler } from "#api/handler.ts";
+import { ownRunsOf } from "#query/runs/find-run.ts";
 import type { Firing } from "#watch/firing.ts";
 import { listFirings } from "#watch/list-firings.ts";
 
@@ -18,8 +19,9 @@ export function alertsRoute(context: ApiContext): Handler<"alerts"> {
 export function runAlertsRoute(context: ApiContext): Handler<"runAlerts"> {
   return async (request) => {
     const asOf = context.asOf();
-    const { runId } = await resolveRun(context, request);
-    return { alerts: await readAlerts(context, request.caller.workspace, [runId], request.query), as_of: asOf };
+    // What was seen of a run before it was joined to another stays with it.
+    const runs = ownRunsOf(await resolveRun(context, request));
+    return { alerts: await readAlerts(context, request.caller.workspace, runs, request.query), as_of: asOf };
   };
 }
 

@@ -9,8 +9,8 @@ import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
 import type { OrderRefusal } from "#control/control.ts";
-import { hasTrait } from "#protocol/facts.ts";
 import { type FoundRun, ownRunsOf } from "#query/runs/find-run.ts";
+import { steeredRuns } from "#query/runs/steered-runs.ts";
 import { readRun } from "./run.ts";
 
 const howToAccept =
@@ -41,7 +41,8 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
     const found = await resolveRun(context, request);
     await refuseEnded(context, caller.workspace, found);
     const posted: Command[] = [];
-    for (const runId of runsToSteer(context, caller.workspace, found, body.worker)) {
+    const acceptingIn = (run: string) => context.control.accepting(caller.workspace, run);
+    for (const runId of steeredRuns(found, acceptingIn, body.worker)) {
       const command = await context.control.post({
         workspace: caller.workspace,
         runId,
@@ -70,24 +71,6 @@ export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"
     if ("refused" in cancelled) throw toRefusal(cancelled);
     return toCommand(cancelled);
   };
-}
-
-/**
- * Workers know the run that they named: of joined runs, every one with a worker who takes the command is meant. While
- * nobody does, it waits for workers of those that have had any.
- */
-function runsToSteer(context: ApiContext, workspace: string, found: FoundRun, worker: string | undefined): string[] {
-  const runs = ownRunsOf(found);
-  const taking = runs.filter((run) => {
-    const accepting = context.control.accepting(workspace, run);
-    return worker === undefined ? accepting.length > 0 : accepting.includes(worker);
-  });
-  if (taking.length > 0) return taking;
-  const withWorkers = new Set(
-    found.groups.filter(({ protocol }) => hasTrait(protocol, "workers")).map((group) => group.ownRun),
-  );
-  const waiting = runs.filter((run) => withWorkers.has(run));
-  return waiting.length > 0 ? waiting : runs.slice(0, 1);
 }
 
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);

@@ -8,7 +8,7 @@ import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import * as compared from "#query/compare/read-compared.ts";
 import { lossKeys, readDivergences } from "./compare-divergence.ts";
-import { toEnvironment, toParams } from "./run-environment.ts";
+import { environmentOf, parseObject, toParams, toResource } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 
 export function compareRoute(context: ApiContext): Handler<"compare"> {
@@ -53,9 +53,18 @@ async function readTexts(
   runs: readonly compared.ComparedRun[],
 ): Promise<Pick<CompareAnswer, "params" | "env" | "source">> {
   const texts = await compared.readComparedTexts(sources, workspace, runs);
-  const environments = texts.map(({ start, session }) => toEnvironment(start, session));
+  const environments = texts.map(({ start, session, params, groups }) =>
+    environmentOf(parseObject(start), parseObject(session), toResource(params, groups)),
+  );
   return {
-    params: textRows(texts.map(({ params, groupKeys }) => toParams(params, groupKeys))),
+    params: textRows(
+      texts.map(({ params, groups }) =>
+        toParams(
+          params,
+          groups.map(({ groupKey }) => groupKey),
+        ),
+      ),
+    ),
     env: textRows(environments.map(({ env }) => quoteAll(env))),
     source: textRows(environments.map(({ source }) => quoteAll(source))),
   };

@@ -3,7 +3,7 @@
 import type { Run } from "#api/contract/run.ts";
 import { isOfEnvironment, sourceAttributes } from "#model/otel-attributes.ts";
 import { hasTrait } from "#protocol/facts.ts";
-import type { ParamCell, RunFacts } from "#query/runs/run-detail.ts";
+import type { ParamCell } from "#query/runs/run-detail.ts";
 
 /** The latest value of each, of all groups of the run. */
 export function toParams(cells: readonly ParamCell[], groups: readonly string[]): Record<string, string> {
@@ -13,13 +13,11 @@ export function toParams(cells: readonly ParamCell[], groups: readonly string[])
   return Object.fromEntries(inOrder.map(({ name, value }) => [name, value]));
 }
 
-/** The same from the texts that a run was started with alone. */
-export function toEnvironment(startText: string, sessionText: string): Pick<Run, "env" | "source"> {
-  return environmentOf(objectOf(JSON.parse(startText)), objectOf(JSON.parse(sessionText)), {});
-}
-
 /** What the resource of the run's processes says; of several that differ, the latest. */
-export function toResource(cells: readonly ParamCell[], { groups }: RunFacts): Record<string, unknown> {
+export function toResource(
+  cells: readonly ParamCell[],
+  groups: readonly { readonly groupKey: string; readonly protocol: string }[],
+): Record<string, unknown> {
   const keys = groups.filter(({ protocol }) => hasTrait(protocol, "resources")).map((group) => group.groupKey);
   const mine = cells.filter((cell) => keys.includes(cell.groupKey));
   return Object.fromEntries(Object.entries(toParams(mine, keys)).map(([name, text]) => [name, JSON.parse(text)]));
@@ -43,6 +41,10 @@ export function environmentOf(
 
 function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined;
+}
+
+export function parseObject(json: string): Record<string, unknown> {
+  return json === "" ? {} : objectOf(JSON.parse(json));
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {

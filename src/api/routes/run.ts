@@ -9,7 +9,7 @@ import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type HeadContext, toRunHead } from "#query/runs/head.ts";
 import { type RunRow, toRunRow } from "#query/runs/row.ts";
 import { endText, type RunFacts, readRunDetail, startText, type WorkerEnd } from "#query/runs/run-detail.ts";
-import { environmentOf, objectOf, toParams, toResource } from "./run-environment.ts";
+import { environmentOf, objectOf, parseObject, toParams, toResource } from "./run-environment.ts";
 import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
@@ -36,7 +36,7 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     aliases: detail.names.slice(1),
     also: [...resolved.also],
     params: toParams(detail.params, groupKeysOf(resolved)),
-    ...environmentOf(start, parseObject(detail.session), toResource(detail.params, mine)),
+    ...environmentOf(start, parseObject(detail.session), toResource(detail.params, mine.groups)),
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head, detail.workerEnds),
     children: [],
@@ -47,10 +47,6 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     edits: toEdits(mine),
     as_of: asOf,
   };
-}
-
-function parseObject(json: string): Record<string, unknown> {
-  return json === "" ? {} : objectOf(JSON.parse(json));
 }
 
 function toError({ head }: RunRow, end: Record<string, unknown>): Run["error_detail"] {

@@ -22,7 +22,8 @@ export async function findCompared(
   context: HeadContext,
 ): Promise<{ runs: readonly ComparedRun[]; missing: string[] }> {
   const groupsOf = await findGroups(sources, workspace, [...new Set(asked)]);
-  const runs = await sources.runs.ask(workspace, [], context, (view) => {
+  const groupKeys = [...groupsOf.values()].flat().map(({ groupKey }) => groupKey);
+  const runs = await sources.runs.askSome(workspace, groupKeys, [], context, (view) => {
     const found = new Map<string, ComparedRun>();
     for (const groups of groupsOf.values()) {
       const place = groups[0] === undefined ? undefined : view.placeOf(groups[0].run);
@@ -43,12 +44,11 @@ export async function readComparedTexts({ store }: Sources, workspace: string, r
   const [cells, texts] = await Promise.all([readParamCells(store, scope, null), reader.readStartTexts(store, groups)]);
   const cellsOf = Map.groupBy(cells, (cell) => cell.groupKey);
   return runs.map(({ row, groups }) => {
-    const groupKeys = groups.map(({ groupKey }) => groupKey);
     const textOf = (type: reader.StartText["type"]): string =>
-      texts.find((text) => text.run === row.runId && text.type === type)?.payload ?? "{}";
+      texts.find((text) => text.run === row.runId && text.type === type)?.payload ?? "";
     return {
-      groupKeys,
-      params: groupKeys.flatMap((key) => cellsOf.get(key) ?? []),
+      groups,
+      params: groups.flatMap(({ groupKey }) => cellsOf.get(groupKey) ?? []),
       start: textOf("run_start"),
       session: textOf("cirron.session"),
     };

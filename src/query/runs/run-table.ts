@@ -11,6 +11,7 @@ import { type CellField, FieldColumn } from "./column.ts";
 import type { FieldRef } from "./field.ts";
 import type { HeadContext } from "./head.ts";
 import type { FieldReader } from "./match.ts";
+import { hasResource, resourceFieldsOf } from "./resource-fields.ts";
 import { type RunRow, rowAt, toRunRow } from "./row.ts";
 import { runValues, toTagReader } from "./values.ts";
 
@@ -191,7 +192,7 @@ export class RunTable {
 
   private async readColumns(fields: readonly FieldRef[]): Promise<ReadonlyMap<string, FieldColumn>> {
     const wanted = new Map<string, FieldColumn>();
-    for (const field of fields) {
+    for (const field of fields.flatMap((one) => [one, ...resourceFieldsOf(one)])) {
       if (field.kind !== "param" && field.kind !== "metric") continue;
       const key = keyOf(field);
       const column = this.columns.get(key) ?? new FieldColumn(field);
@@ -238,8 +239,15 @@ export class RunTable {
       placeOf: (runId) => placeOfRun.get(runId),
       readerOf(field) {
         switch (field.kind) {
-          case "run":
-            return (place) => runValues(rows[place] as RunRow, field.name);
+          case "run": {
+            const told = resourceFieldsOf(field).map(columnOf);
+            return (place) => {
+              const row = rows[place] as RunRow;
+              const own = runValues(row, field.name);
+              if (own.length > 0 || told.length === 0 || !hasResource(row)) return own;
+              return told.map((column) => column.valuesAt(place)).find((values) => values.length > 0) ?? own;
+            };
+          }
           case "tag": {
             const read = toTagReader(field.name);
             return (place) => read(rows[place] as RunRow);

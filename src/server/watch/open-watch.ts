@@ -9,7 +9,9 @@ import { ConfigError } from "#config/read-config.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
 import { parseFilter } from "#query/runs/filter.ts";
+import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
+import { steeredRuns } from "#query/runs/steered-runs.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readSecretFile } from "#server/http/owner-secret.ts";
 import type { Log } from "#server/log.ts";
@@ -147,22 +149,22 @@ function createWatcher(
     deliveries,
     nowNs,
     head: () => context.head(),
-    runOf: (groupKey) => collector.applier.state.runOf(groupKey),
+    runOf: (groupKey) => collector.applier.state.joinedRunOf(groupKey),
     stored: () => collector.writer.stored,
     change: async (changes, workspace, author) => {
       await collector.change(changes, workspace, author);
     },
-    act: (firing, rule, sight) =>
-      sendCommands(
-        {
-          control,
-          isClosing: () => closing.aborted,
-          wait: (ms) => wait(ms, undefined, { signal: closing }).catch(() => undefined),
-        },
-        firing,
-        rule,
-        sight.status,
-      ),
+    act: async (firing, rule, { status }) => {
+      const { workspace, runId } = firing;
+      const found = (await findRun(context.sources, workspace, runId)) ?? { runId, groups: [] };
+      const steered = steeredRuns(found, (run) => control.accepting(workspace, run));
+      const ports = {
+        control,
+        isClosing: () => closing.aborted,
+        wait: (ms: number) => wait(ms, undefined, { signal: closing }).catch(() => undefined),
+      };
+      return sendCommands(ports, firing, rule, { status, own: ownRunsOf(found), steered });
+    },
     announce: (firing) => collector.hub.announce(firing.workspace, "alert", toAlert(firing, [])),
     isShared: sights !== null,
     isOurs: (workspace, runId) => sights?.isOurs(workspace, runId) ?? true,

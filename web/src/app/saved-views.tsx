@@ -34,21 +34,26 @@ export function SavedViews({ page, search, onOpen, path, what }: SavedViewsProps
         </button>
       }
     >
-      <div className="stack saved-views">
-        {answer.data !== undefined && views.length === 0 ? <p className="muted">No view is saved yet.</p> : null}
-        {answer.error === null ? null : <Problem error={answer.error} />}
-        {views.map((view) => (
-          <ViewRow
-            key={`${view.name} ${view.shared}`}
-            view={view}
-            isCurrent={view === current}
-            link={`${window.location.origin}${path}${view.search}`}
-            onOpen={() => onOpen(parseSearch(view.search))}
-          />
-        ))}
-        <SaveForm page={page} search={now} />
-        <p className="muted">{what} Kept on this server; a shared one is seen by all of the workspace.</p>
-      </div>
+      {(done) => (
+        <div className="stack saved-views">
+          {answer.data !== undefined && views.length === 0 ? <p className="muted">No view is saved yet.</p> : null}
+          {answer.error === null ? null : <Problem error={answer.error} />}
+          {views.map((view) => (
+            <ViewRow
+              key={`${view.name} ${view.shared}`}
+              view={view}
+              isCurrent={view === current}
+              link={`${window.location.origin}${path}${view.search}`}
+              onOpen={() => {
+                onOpen(parseSearch(view.search));
+                done();
+              }}
+            />
+          ))}
+          <SaveForm page={page} search={now} />
+          <p className="muted">{what} Kept on this server; a shared one is seen by all of the workspace.</p>
+        </div>
+      )}
     </Popover>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outstandingRow } from "./outstanding.ts";
+import { outstandingRow, throughExtremes } from "./outstanding.ts";
 import type { PlotSeries } from "./plot-data.ts";
 
 function buckets(max: readonly number[]): PlotSeries {
@@ -17,4 +17,11 @@ test("a spike within reach of the pointer is what is meant", () => {
 test("without a spike, or out of its reach, it is the row under the pointer", () => {
   expect(outstandingRow(buckets([1.02, 1.03, 1.02, 1.04, 1.02]), 2, 20, 15)).toBe(2);
   expect(outstandingRow(buckets([9, 1.02, 1.02, 1.02, 1.02]), 3, 31, 15)).toBe(3);
+});
+
+test("a line without an envelope goes through a point that stands out of its bucket, up or down, else stays", () => {
+  const { line, max, min } = buckets([1.02, 1.02, 1.02, 9, 1.02, 1.02, 1.02]);
+  const dipped = min.map((value, row) => (row === 5 ? -7 : value));
+  expect(throughExtremes(line, dipped, max)).toEqual(line.map((value, row) => ({ 3: 9, 5: -7 })[row] ?? value));
+  expect(throughExtremes([1, null], [1, null], [1, null])).toEqual([1, null]);
 });

@@ -22,3 +22,23 @@ export function outstandingRow(series: PlotSeries, nearest: number, x: number, r
   for (let row = from; row < to; row++) if (away(row) > away(best)) best = row;
   return away(best) > factor * away(nearest) ? best : nearest;
 }
+
+type Column = readonly (number | null)[];
+
+/** A line without an envelope, where there is no room for one: it goes through what stands out of a bucket. */
+export function throughExtremes(line: Column, min: Column, max: Column): (number | null)[] {
+  const spreads = max.flatMap((high, row) => {
+    const low = min[row] ?? null;
+    return high === null || low === null ? [] : [high - low];
+  });
+  const usual = quantileOfSorted(
+    spreads.sort((a, b) => a - b),
+    0.5,
+  );
+  return line.map((value, row) => {
+    const [high, low] = [max[row] ?? null, min[row] ?? null];
+    if (value === null || high === null || low === null) return value;
+    if (Math.max(high - value, value - low) <= factor * usual) return value;
+    return high - value >= value - low ? high : low;
+  });
+}

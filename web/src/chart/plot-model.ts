@@ -46,8 +46,18 @@ export function toPlotModel(list: readonly PlotSeries[], choices: PlotChoices): 
       low: series.banded ? pickColumn(positive(series.min), rows) : null,
     };
   });
-  const values = list.flatMap((series) => [...series.min, ...series.max]);
+  const values = extremesOf(list);
   return { x: aligned.x, lines, linear: symlogLinear(values), ...yRange(list, values, choices) };
+}
+
+/** What the y axis does not show, in words, without working out the rest. */
+export function outsideOf(list: readonly PlotSeries[], choices: PlotChoices): string {
+  const { scale, robust, bounds = null } = choices;
+  return scale === "log" || robust || bounds !== null ? yRange(list, extremesOf(list), choices).outside : "";
+}
+
+function extremesOf(list: readonly PlotSeries[]): (number | null)[] {
+  return list.flatMap((series) => [...series.min, ...series.max]);
 }
 
 function yRange(

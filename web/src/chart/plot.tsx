@@ -62,12 +62,17 @@ export function Plot(props: PlotProps) {
   const shape = useMemo(() => toSeriesOptions(model, look), [model, look]);
   // A new plot is made only when its shape changes; new data is handed to the one that is there.
   const shapeKey = JSON.stringify([shape, axis, choices.scale, linear, theme, startMs]);
+  /** What the plot has got; a new one is made with its data, and need not be given it once more. */
+  const drawn = useRef<PlotModel | null>(null);
+  const fresh = useRef(false);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for shape and look.
   useEffect(() => {
     if (host.current === null) return;
     const made = createPlot(host.current, height, look, latest);
     plot.current = made.plot;
+    drawn.current = latest.current.model;
+    fresh.current = true;
     return () => {
       made.close();
       plot.current = null;
@@ -75,14 +80,19 @@ export function Plot(props: PlotProps) {
   }, [shapeKey, height, id]);
 
   useEffect(() => {
+    if (drawn.current === model) return;
+    drawn.current = model;
     plot.current?.setData(toColumns(model));
   }, [model]);
   const rangeKey = props.xRange?.join() ?? "";
   // biome-ignore lint/correctness/useExhaustiveDependencies: the keys stand for range and events.
   useEffect(() => {
+    const isFresh = fresh.current;
+    fresh.current = false;
+    if (isFresh) return;
     plot.current?.setData(toColumns(latest.current.model));
     if (plot.current !== null && getCursor() !== null) followCursor(plot.current, latest.current.props);
-  }, [rangeKey, props.events]);
+  }, [rangeKey, props.events, shapeKey, height, id]);
   return (
     <div
       ref={host}
@@ -109,7 +119,7 @@ function createPlot(element: HTMLElement, height: number, look: PlotLook, latest
     {
       width: width(),
       height,
-      padding: [6, 10, 0, 0],
+      padding: [6, 18, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false }, bind: toBinds(latest) },
       scales: {

@@ -1,6 +1,7 @@
 // A series in a table cell: the min–max band, the line of last values, and crosses where it is not finite.
 
 import type { Float } from "#api/contract/scalar.ts";
+import { throughExtremes } from "./outstanding.ts";
 import { extentOf } from "./scale.ts";
 import "./spark.css";
 
@@ -21,7 +22,7 @@ export function Spark({ last, min, max, width = 96, height = 20, label }: SparkP
     range === null || range.max === range.min
       ? height / 2
       : 2 + (height - 4) * (1 - (value - range.min) / (range.max - range.min));
-  const line = pathOf(finite, stepX, y);
+  const line = pathOf(min === undefined || max === undefined ? finite : throughExtremes(finite, min, max), stepX, y);
   const band = min === undefined || max === undefined ? "" : bandOf(min, max, stepX, y);
   const bad = last.flatMap((value, i) => (typeof value === "string" ? [i * stepX] : []));
   return (

@@ -1,5 +1,5 @@
 import { Popover as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef, useState } from "react";
 
 export function Popover({
   trigger,
@@ -9,11 +9,20 @@ export function Popover({
 }: {
   readonly trigger: ReactNode;
   readonly label: string;
-  readonly children: ReactNode;
+  /** `done` closes it after a choice that ends the visit. */
+  readonly children: ReactNode | ((done: () => void) => ReactNode);
   readonly className?: string;
 }) {
+  const [open, setOpen] = useState(false);
+  const isDone = useRef(false);
   return (
-    <Radix.Root>
+    <Radix.Root
+      open={open}
+      onOpenChange={(next) => {
+        isDone.current = false;
+        setOpen(next);
+      }}
+    >
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
@@ -22,16 +31,27 @@ export function Popover({
           align="end"
           collisionPadding={8}
           aria-label={label}
-          onCloseAutoFocus={leaveFocus}
+          onCloseAutoFocus={(event) => leaveFocus(event, isDone.current)}
         >
-          {children}
+          {typeof children === "function"
+            ? children(() => {
+                isDone.current = true;
+                setOpen(false);
+              })
+            : children}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   );
 }
 
-/** The focus goes back to the button, unless it has gone elsewhere meanwhile: keys pressed there are meant for that. */
-function leaveFocus(event: Event): void {
-  if (document.activeElement !== null && document.activeElement !== document.body) event.preventDefault();
+/**
+ * The focus goes back to the button, unless it has gone elsewhere meanwhile: keys pressed there are meant for that. After
+ * a choice the keys are meant for what was chosen.
+ */
+function leaveFocus(event: Event, isDone: boolean): void {
+  const { activeElement, body } = document;
+  const isElsewhere = activeElement !== null && activeElement !== body;
+  if (isElsewhere || isDone) event.preventDefault();
+  if (!isElsewhere && isDone) document.getElementById("main")?.focus();
 }

@@ -3,7 +3,7 @@
 import { type RefObject, useMemo } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
-import { toPlotModel, toTsv } from "../../chart/plot-model.ts";
+import { outsideOf, toTsv } from "../../chart/plot-model.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon, type IconName } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
@@ -27,7 +27,7 @@ export interface PanelHeadProps extends PanelProps {
 
 export function PanelHead(props: PanelHeadProps) {
   const { panel, series, choices, problem } = props;
-  const outside = useMemo(() => toPlotModel(series, choices).outside, [series, choices]);
+  const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   return (
     <header className="chart-head">
       <h3 title={props.name}>

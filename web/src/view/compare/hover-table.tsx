@@ -12,13 +12,13 @@ export function HoverTable({ compare, look }: { readonly compare: CompareAnswer;
   const groups = new Map(look.groups?.map((group) => [group.text, group.colour]));
   const base = hover?.rows.find((row) => row.run === compare.runs[0]?.id)?.value ?? null;
   return (
-    <section className="hover-table" aria-label="Values under the pointer">
+    <section className={`hover-table ${hover === null ? "wide-only" : ""}`} aria-label="Values under the pointer">
       {hover === null ? (
-        <p className="muted wide-only">Point at a chart to read all runs there, sorted by value.</p>
+        <p className="muted">Point at a chart to read all runs there, sorted by value.</p>
       ) : (
         <>
           <h3>
-            <Name>{hover.title}</Name> <span className="muted">at {formatNumber(hover.x, 8)}</span>
+            <Name>{hover.title}</Name> <span className="muted">at {hover.at}</span>
           </h3>
           <table>
             <tbody>

@@ -14,8 +14,8 @@ export interface HoverRow {
 
 export interface Hover {
   readonly title: string;
-  /** In the axis' own unit. */
-  readonly x: number;
+  /** Where, in words. */
+  readonly at: string;
   readonly rows: readonly HoverRow[];
 }
 

@@ -1,16 +1,19 @@
 // One metric of all runs, or of groups of them.
 
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useTheme } from "../../app/theme.ts";
+import { throughExtremes } from "../../chart/outstanding.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
-import { type PlotChoices, toPlotModel } from "../../chart/plot-model.ts";
+import { outsideOf, type PlotChoices } from "../../chart/plot-model.ts";
 import { getCursor } from "../../clock/cursor.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Name } from "../../part/name.tsx";
 import { Loading, Problem } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
+import { formatNumber } from "../../text/format-number.ts";
+import { formatElapsed } from "../../text/format-time.ts";
 import { groupSeries } from "./group-series.ts";
 import { positionOf, readAt, setHover } from "./hover.ts";
 import type { Look } from "./use-comparison.ts";
@@ -18,7 +21,7 @@ import type { Look } from "./use-comparison.ts";
 export type OverlayAxis = "step" | "epoch" | "relative";
 
 const plotHeight = 230;
-/** More lines than this with a band each are a smear. */
+/** More lines than this with an envelope each are a smear. */
 const bandsMax = 6;
 const noneHidden: ReadonlySet<number> = new Set();
 
@@ -34,13 +37,13 @@ export interface OverlayPanelProps {
 }
 
 export function OverlayPanel(props: OverlayPanelProps) {
-  const { compare, metric, phase, axis, choices, look } = props;
+  const { compare, metric, phase, choices, look } = props;
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
   const seen = useSeen(host);
-  const { answer, series } = useOverlaySeries(props, seen);
+  const { answer, series, axis } = useOverlaySeries(props, seen);
   const lines = useMemo(() => coloursOf(series, look), [series, look]);
-  const outside = useMemo(() => toPlotModel(series, choices).outside, [series, choices]);
+  const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   const title = phase === "" ? metric : `${phase} · ${metric}`;
   const id = `compare ${metric} ${phase}`;
   useEffect(() => () => setHover(null), []);
@@ -50,6 +53,11 @@ export function OverlayPanel(props: OverlayPanelProps) {
         <h3 className="grow">
           <Name>{title}</Name>
         </h3>
+        {axis === props.axis || series.length === 0 ? null : (
+          <span className="muted" title={`these points were sent without ${props.axis}`}>
+            over time
+          </span>
+        )}
         {outside === "" ? null : <span className="status-warn">{outside}</span>}
         <NonFinite series={series} compare={compare} />
         <Apart {...props} />
@@ -59,7 +67,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
         <div style={{ height: plotHeight }}>{seen ? <Loading /> : null}</div>
       ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: plotHeight }}>
-          {answer.data.series.length === 0 ? `no ${axis} was sent with these points` : "all runs of it are hidden"}
+          {answer.data.series.length === 0 ? "no points" : "all runs of it are hidden"}
         </p>
       ) : (
         <Plot
@@ -79,7 +87,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
             // Every panel follows the shared cursor; the table shows the one that the pointer is in.
             if (cursor.from !== id) return;
             const x = positionOf(series, cursor.t);
-            if (x !== null) setHover({ title, x, rows: readAt(series, x) });
+            if (x !== null) setHover({ title, at: placeText(axis, x), rows: readAt(series, x) });
           }}
         />
       )}
@@ -87,24 +95,32 @@ export function OverlayPanel(props: OverlayPanelProps) {
   );
 }
 
-function useOverlaySeries({ compare, metric, phase, axis, look, hidden }: OverlayPanelProps, seen: boolean) {
+function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
+  const { compare, metric, phase, look, hidden } = props;
   const { runs } = compare;
   const has = compare.metrics.find((row) => row.key === metric && row.phase === phase)?.last;
   const ids = runs.flatMap((run, i) => (has?.[i] === null ? [] : [run.id]));
   const buckets = Math.max(100, Math.min(500, Math.floor(20_000 / Math.max(1, runs.length))));
+  const [stepless, setStepless] = useState<string | null>(null);
+  const asked = JSON.stringify([props.axis, ids]);
+  const axis = stepless === asked ? "relative" : props.axis;
   const answer = useApi(
     "series",
     { body: { runs: ids, keys: [metric], phase, axis, buckets } },
     { enabled: seen && ids.length > 0, keep: true, staleMs: 30_000 },
   );
+  // Points that were sent without steps are still worth seeing: over time.
+  const empty = answer.data?.series.length === 0 && !answer.isPlaceholderData;
+  useEffect(() => {
+    if (empty) setStepless(asked);
+  }, [empty, asked]);
   const all = useMemo(() => {
     const starts = new Map(runs.map((run) => [run.id, run.start_ns ?? "0"]));
     return answer.data?.series.map((each) => toPlotSeries(each, answer.data.axis, starts.get(each.run) ?? "0")) ?? [];
   }, [answer.data, runs]);
   const series = useMemo(() => {
     const shown = all.filter((each) => !hidden.has(each.run));
-    if (look.groups === null)
-      return shown.length > bandsMax ? shown.map((each) => ({ ...each, banded: false })) : shown;
+    if (look.groups === null) return shown.length > bandsMax ? shown.map(withoutEnvelope) : shown;
     return look.groups.flatMap(
       (group) =>
         groupSeries(
@@ -113,7 +129,16 @@ function useOverlaySeries({ compare, metric, phase, axis, look, hidden }: Overla
         ) ?? [],
     );
   }, [all, hidden, look.groups]);
-  return { answer, series };
+  return { answer, series, axis };
+}
+
+function withoutEnvelope(series: PlotSeries): PlotSeries {
+  if (!series.banded) return series;
+  return { ...series, line: throughExtremes(series.line, series.min, series.max), banded: false };
+}
+
+function placeText(axis: OverlayAxis, x: number): string {
+  return axis === "relative" ? formatElapsed(x, 1e6) : `${axis} ${formatNumber(x, 8)}`;
 }
 
 function coloursOf(series: readonly PlotSeries[], look: Look): string[] {

@@ -42,6 +42,27 @@ test("of some runs only, the axes reach no further than these", () => {
   expect(toAxes(kept, String)[0]?.ticks.map((tick) => tick.text)).toEqual(["0.0001"]);
 });
 
+function ticksOf(values: readonly number[]): string[] {
+  const params = [{ name: "p", values: values.map(String), differs: true }];
+  const [axis] = toAxes({ params, metrics: [] } as unknown as CompareAnswer, String);
+  return axis?.ticks.map((tick) => tick.text) ?? [];
+}
+
+test("few values are marked themselves, many by round numbers, and none lies on another", () => {
+  expect(ticksOf([16, 64, 32, 64])).toEqual(["16", "32", "64"]);
+  expect(ticksOf([2, 4, 5, 2.001])).toEqual(["2", "4", "5"]);
+  expect(ticksOf([1.36, 1.6, 1.9, 2.05, 2.2, 2.5, 2.9, 3.26])).toEqual(["1.36", "1.5", "2", "2.5", "3", "3.26"]);
+  expect(ticksOf([0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 3e5])).toEqual([
+    "0.0003",
+    "0.001",
+    "0.1",
+    "10",
+    "1000",
+    "100000",
+    "300000",
+  ]);
+});
+
 test("brushes keep the runs that pass all of them", () => {
   expect(passBrushes(axes, {}, 3)).toEqual([true, true, true]);
   expect(passBrushes(axes, { "params.lr": [0, 0.5] }, 3)).toEqual([true, false, false]);

@@ -3,6 +3,7 @@
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
 import { extentOf, type Range } from "../../chart/scale.ts";
+import { valueTicks } from "../../chart/ticks.ts";
 import { toNumber } from "../../text/format-number.ts";
 
 export interface ParallelAxis {
@@ -91,7 +92,7 @@ function axisOf(
     words: false,
     texts,
     places: values.map((value) => (typeof value === "number" && Number.isFinite(value) ? place(value) : null)),
-    ticks: tickValues(range, log).map((value) => ({ place: place(value), text: format(value) })),
+    ticks: tickValues(numbers, range, log).map((value) => ({ place: place(value), text: format(value) })),
   };
 }
 
@@ -106,11 +107,19 @@ function placeOf(value: number, range: Range, log: boolean): number {
   return (value - range.min) / (range.max - range.min);
 }
 
-function tickValues(range: Range, log: boolean): number[] {
-  if (range.max === range.min) return [range.min];
-  const at = (share: number) =>
-    log ? range.min * (range.max / range.min) ** share : range.min + (range.max - range.min) * share;
-  return [range.min, at(0.25), at(0.5), at(0.75), range.max];
+/** Values that are few are marked themselves; marks nearer to each other than this would lie on one another. */
+const ownValuesMax = 6;
+const nearest = 0.045;
+
+/** Both ends, and between them the values that there are, or round ones where they are many. */
+function tickValues(numbers: readonly number[], range: Range, log: boolean): number[] {
+  const place = (value: number) => placeOf(value, range, log);
+  const own = [...new Set(numbers)];
+  const between = own.length <= ownValuesMax ? own : valueTicks(log ? "log" : "linear", range, 1, 5);
+  const ticks = range.max === range.min ? [range.min] : [range.min, range.max];
+  for (const value of between)
+    if (ticks.every((tick) => Math.abs(place(tick) - place(value)) > nearest)) ticks.push(value);
+  return ticks.sort((a, b) => a - b);
 }
 
 function wordAxis(

@@ -47,7 +47,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
       <div className="health-tiles">
         <Tile
           title="events a second"
-          value={formatSi(history.events_per_s.at(-1) ?? 0)}
+          value={formatSi(health.protocols.reduce((sum, row) => sum + row.events_per_s, 0))}
           values={history.events_per_s}
         />
         <Tile title="accepted to queryable" value={formatDuration(journal.lag_ms * 1e6)} values={history.lag_ms} />

@@ -1,6 +1,7 @@
 // A node of the pipeline: what it is, how it ended, how long it took, its checks, and what it did to the context.
 
 import type { GraphNode } from "#api/contract/pipeline.ts";
+import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
@@ -33,7 +34,7 @@ export function NodeCard({
     >
       <span className="row">
         <strong className="clip grow" title={node.processor}>
-          {node.label}
+          <Name>{node.label}</Name>
         </strong>
         <Checks node={node} />
       </span>

@@ -72,8 +72,12 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
         <span className="grow" />
         <strong className="num">{series === undefined ? "" : formatFloat(series.last.at(-1))}</strong>
       </span>
-      {series === undefined ? (
-        <span style={{ height: 72 }} />
+      {answer.error !== null && series === undefined ? (
+        <span className="status-warn" style={{ height: 72 }}>
+          {answer.error.message}
+        </span>
+      ) : series === undefined ? (
+        <output className="skeleton" aria-label="Loading" style={{ height: 72 }} />
       ) : (
         <Spark
           last={series.last}

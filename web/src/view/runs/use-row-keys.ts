@@ -21,9 +21,8 @@ export function useRowKeys(
     let opens = false;
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-      // Arrows scroll the page or a menu elsewhere; the letters always mean the table.
-      const isInside = scroller.current?.contains(event.target as Node) === true;
-      if (event.key.startsWith("Arrow") && !isInside) return;
+      // Arrows mean something else in menus and lists beside the table; the letters always mean the table.
+      if (event.key.startsWith("Arrow") && isBeside(event.target as Node, scroller.current)) return;
       const at = going ?? indexOf(document.activeElement);
       const move = moves[event.key];
       const row = at === null ? undefined : latest.current.rows[at];
@@ -52,6 +51,11 @@ export function useRowKeys(
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [scroller]);
+}
+
+/** Neither in the table nor around it. */
+function isBeside(target: Node, table: Node | null): boolean {
+  return table === null || !(table.contains(target) || target.contains(table));
 }
 
 /** The row that the focus is in. */
