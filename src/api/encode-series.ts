@@ -1,31 +1,37 @@
 // A series as the JSON of the contract. Floats that are no JSON numbers are words.
 
+import type { Buckets } from "#query/series/buckets.ts";
 import type { Series } from "#query/series/series.ts";
+import { type SeriesColumn, seriesColumns } from "./contract/series.ts";
 
-export function encodeSeries({ run, key, phase, worker, buckets }: Series, byWorker: boolean): Uint8Array[] {
+const encoders: Readonly<Record<SeriesColumn, (buckets: Buckets) => string>> = {
+  x: (buckets) => integers(buckets.x),
+  x_last: (buckets) => integers(buckets.xLast),
+  t: (buckets) => integers(buckets.t),
+  t_last: (buckets) => integers(buckets.tLast),
+  count: (buckets) => integers(buckets.count),
+  first: (buckets) => floats(buckets.first),
+  last: (buckets) => floats(buckets.last),
+  min: (buckets) => floats(buckets.min),
+  max: (buckets) => floats(buckets.max),
+  mean: (buckets) => floats(buckets.mean),
+  nan: (buckets) => counts(buckets.nan),
+  pos_inf: (buckets) => counts(buckets.posInf),
+  neg_inf: (buckets) => counts(buckets.negInf),
+};
+
+/** `wanted` columns; the others are empty. */
+export function encodeSeries(
+  { run, key, phase, worker, buckets }: Series,
+  byWorker: boolean,
+  wanted: readonly SeriesColumn[] = seriesColumns,
+): Uint8Array[] {
   const text = JSON.stringify;
-  const columns = {
-    x: integers(buckets.x),
-    x_last: integers(buckets.xLast),
-    t_base: `"${buckets.tBase}"`,
-    t: integers(buckets.t),
-    t_last: integers(buckets.tLast),
-    count: integers(buckets.count),
-    first: floats(buckets.first),
-    last: floats(buckets.last),
-    min: floats(buckets.min),
-    max: floats(buckets.max),
-    mean: floats(buckets.mean),
-    nan: counts(buckets.nan),
-    pos_inf: counts(buckets.posInf),
-    neg_inf: counts(buckets.negInf),
-  };
+  const columns = seriesColumns.map((name) => `"${name}":${wanted.includes(name) ? encoders[name](buckets) : "[]"}`);
   const head = `{"run":${text(run)},"key":${text(key)},"phase":${text(phase)},"worker":${byWorker ? text(worker) : "null"}`;
-  const rest = `,"points":${buckets.points},"exact":${buckets.exact},"x_base":"${buckets.xBase}",${Object.entries(
-    columns,
-  )
-    .map(([name, json]) => `"${name}":${json}`)
-    .join(",")}}`;
+  const rest =
+    `,"points":${buckets.points},"exact":${buckets.exact},"x_base":"${buckets.xBase}",` +
+    `"t_base":"${buckets.tBase}",${columns.join(",")}}`;
   // The second piece is ASCII only, which makes it quick to encode.
   return [Buffer.from(head), Buffer.from(rest, "latin1")];
 }

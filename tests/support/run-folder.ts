@@ -24,7 +24,8 @@ export function setup(): () => void {
   process.env["TMPDIR"] = folder;
   // The many programs that tests start find each other's compiled modules there.
   process.env["NODE_COMPILE_CACHE"] ??= join(folder, "compiled");
-  return () => rmSync(folder, { recursive: true, force: true });
+  // A browser that was told to end may still be writing.
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
 function hasRoom(path: string): boolean {

@@ -3,6 +3,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
+import { askAhead } from "./app/ahead.ts";
 import { preloadViews } from "./app/lazy-view.tsx";
 import { router } from "./app/router.tsx";
 import { createLiveStream } from "./data/live.ts";
@@ -21,6 +22,7 @@ const queries = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
+askAhead(queries, window.location);
 const live = createLiveStream();
 
 const root = document.getElementById("root");

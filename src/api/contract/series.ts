@@ -33,6 +33,23 @@ export type MetricInfo = Static<typeof MetricInfo>;
 export const MetricsAnswer = Type.Object({ metrics: Type.Array(MetricInfo), as_of: AsOf });
 export type MetricsAnswer = Static<typeof MetricsAnswer>;
 
+export const seriesColumns = [
+  "x",
+  "x_last",
+  "t",
+  "t_last",
+  "count",
+  "first",
+  "last",
+  "min",
+  "max",
+  "mean",
+  "nan",
+  "pos_inf",
+  "neg_inf",
+] as const;
+export type SeriesColumn = (typeof seriesColumns)[number];
+
 const seriesOptions = {
   axis: Type.Optional(Axis),
   buckets: Type.Optional(
@@ -48,6 +65,9 @@ const seriesOptions = {
   by: Type.Optional(word(["run", "worker", "position"])),
   worker: Type.Optional(Type.String()),
   phase: Type.Optional(Type.String()),
+  columns: Type.Optional(
+    Type.Array(word(seriesColumns), { description: "Those that are wanted, all when absent. The others are empty." }),
+  ),
 };
 
 export const SeriesQuery = Type.Object(seriesOptions);

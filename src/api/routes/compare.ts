@@ -16,7 +16,9 @@ export function compareRoute(context: ApiContext): Handler<"compare"> {
     const asOf = context.asOf();
     const { sources } = context;
     const { workspace } = caller;
-    const { runs, missing } = await compared.findCompared(sources, workspace, query.run, context.head());
+    const hastens = query.part?.length === 1 && query.part[0] === "metrics";
+    const named = { workspace, ids: query.run, hastens };
+    const { runs, missing } = await compared.findCompared(sources, named, context.head());
     if (runs.length === 0) throw unknownRuns(missing);
     const groups = runs.flatMap((run) => run.groups);
     const ids = runs.map(({ row }) => row.runId);

@@ -10,6 +10,7 @@ import { listMetrics } from "#query/series/metrics.ts";
 import { findSeries, type RunSeriesRequest, readSeries, type Series } from "#query/series/series.ts";
 
 const bucketsDefault = 1000;
+const axisDefault = "step";
 
 export function metricsRoute(context: ApiContext): Handler<"metrics"> {
   return async (request) => {
@@ -24,7 +25,8 @@ export function metricRoute(context: ApiContext): Handler<"metric"> {
     const asOf = context.asOf();
     const run = await resolveRun(context, request);
     const asked = toRequest([request.params.key], request.query);
-    return answer(readSeries(context.sources, { ...asked, groups: run.groups }, request.signal), asked, asOf);
+    const series = readSeries(context.sources, { ...asked, groups: run.groups }, request.signal);
+    return new JsonBody(encodeAnswer(series, request.query, asOf));
   };
 }
 
@@ -35,25 +37,19 @@ export function seriesRoute(context: ApiContext): Handler<"series"> {
     const request = toRequest(body.keys, body);
     const series = await findSeries(context.sources, caller.workspace, ids, request, signal);
     if ("unknownRun" in series) throw unknownRun(series.unknownRun);
-    return answer(series, request, asOf);
+    return new JsonBody(encodeAnswer(series, body, asOf));
   };
-}
-
-type Asked = Omit<RunSeriesRequest, "groups">;
-
-function answer(series: AsyncIterable<Series>, asked: Asked, asOf: string): JsonBody {
-  return new JsonBody(encodeAnswer(series, asked, asOf));
 }
 
 async function* encodeAnswer(
   all: AsyncIterable<Series>,
-  { axis, byWorker }: Asked,
+  { axis = axisDefault, by, columns }: Options,
   asOf: string,
 ): AsyncGenerator<Uint8Array> {
   let before = `{"axis":${JSON.stringify(axis)},"series":[`;
   for await (const series of all) {
     yield Buffer.from(before);
-    yield* encodeSeries(series, byWorker);
+    yield* encodeSeries(series, by === "worker", columns);
     before = ",";
   }
   yield Buffer.from(`${before === "," ? "" : before}],"as_of":${JSON.stringify(asOf)}}`);
@@ -61,10 +57,10 @@ async function* encodeAnswer(
 
 type Options = Omit<SeriesBody, "runs" | "keys">;
 
-function toRequest(keys: readonly string[], options: Options): Asked {
+function toRequest(keys: readonly string[], options: Options): Omit<RunSeriesRequest, "groups"> {
   return {
     keys,
-    axis: options.axis ?? "step",
+    axis: options.axis ?? axisDefault,
     buckets: options.buckets ?? bucketsDefault,
     byWorker: options.by === "worker",
     byPosition: options.by === "position",

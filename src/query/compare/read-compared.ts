@@ -3,6 +3,7 @@
 import { findGroups, type RunGroup } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { RunRow } from "#query/runs/row.ts";
+import type { RunsView } from "#query/runs/run-table.ts";
 import type { Sources } from "#query/sources.ts";
 import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import * as reader from "#store/reader/compare.ts";
@@ -14,16 +15,17 @@ export interface ComparedRun {
   readonly groups: readonly RunGroup[];
 }
 
-/** The runs in the order in which they were named, each once, and the ids that mean none. */
+/**
+ * The runs in the order in which they were named, each once, and the ids that mean none. `hastens` keeps who waits for
+ * the first picture from waiting for the table of all runs; what is asked after it reads that table, for the next time.
+ */
 export async function findCompared(
-  sources: Sources,
-  workspace: string,
-  asked: readonly string[],
+  { runs: table, store }: Pick<Sources, "runs" | "store">,
+  { workspace, ids, hastens }: { workspace: string; ids: readonly string[]; hastens: boolean },
   context: HeadContext,
 ): Promise<{ runs: readonly ComparedRun[]; missing: string[] }> {
-  const groupsOf = await findGroups(sources, workspace, [...new Set(asked)]);
-  const groupKeys = [...groupsOf.values()].flat().map(({ groupKey }) => groupKey);
-  const runs = await sources.runs.askSome(workspace, groupKeys, [], context, (view) => {
+  const groupsOf = await findGroups({ store }, workspace, [...new Set(ids)]);
+  const toCompared = (view: RunsView): ComparedRun[] => {
     const found = new Map<string, ComparedRun>();
     for (const groups of groupsOf.values()) {
       const place = groups[0] === undefined ? undefined : view.placeOf(groups[0].run);
@@ -32,7 +34,11 @@ export async function findCompared(
       found.set(row.runId, { row, groups });
     }
     return [...found.values()];
-  });
+  };
+  const groupKeys = [...groupsOf.values()].flat().map(({ groupKey }) => groupKey);
+  const runs = hastens
+    ? await table.askSome(workspace, groupKeys, [], context, toCompared)
+    : await table.ask(workspace, [], context, toCompared);
   const known = new Set(runs.map(({ row }) => row.runId));
   return { runs, missing: [...groupsOf].flatMap(([id, groups]) => (known.has(groups[0]?.run ?? "") ? [] : [id])) };
 }

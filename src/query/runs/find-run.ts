@@ -60,7 +60,7 @@ export async function readFoundRuns(
 
 /** The groups of the run that each id means, none when it means nothing: one question, three when one is an alias. */
 export async function findGroups(
-  { store }: Sources,
+  { store }: Pick<Sources, "store">,
   workspace: string,
   ids: readonly string[],
 ): Promise<Map<string, RunGroup[]>> {

@@ -30,7 +30,9 @@ export interface PlotSeries {
 
 /** `startNs` is the run's start, the zero of its clock. */
 export function toPlotSeries(answer: Series, axis: Axis, startNs: string): PlotSeries {
-  const series = answer.exact ? foldEqual(answer) : answer;
+  // Who draws many lines does not ask for the time of each bucket's last point.
+  const timed = answer.t_last.length === 0 ? { ...answer, t_last: answer.t } : answer;
+  const series = timed.exact ? foldEqual(timed) : timed;
   const tZero = Number(BigInt(series.t_base) - BigInt(startNs));
   const xZero = axis === "time" ? Number(BigInt(series.x_base) - BigInt(startNs)) : Number(series.x_base);
   const last = series.last.map((value, i) => finiteOr(value, series.max[i] ?? null));

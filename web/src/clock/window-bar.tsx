@@ -102,8 +102,11 @@ export function WindowBar() {
 }
 
 function WindowWords({ window }: { readonly window: TimeWindow | null }) {
+  return window === null ? <span className="window-words">whole run</span> : <StepsWithin window={window} />;
+}
+
+function StepsWithin({ window }: { readonly window: TimeWindow }) {
   const steps = useSteps();
-  if (window === null) return <span className="window-words">whole run</span>;
   const length = window.to - window.from;
   const held = steps === null ? null : stepsWithin(steps, window);
   return (

@@ -1,5 +1,6 @@
 // What a comparison shows, as its address says it.
 
+import type { ComparePart } from "#api/contract/compare.ts";
 import { asList, asText, defined } from "../../app/search.ts";
 
 export interface CompareSearch {
@@ -36,4 +37,8 @@ export function parseCompareSearch(search: Record<string, unknown>): CompareSear
 export function orderedRuns({ run = [], base }: CompareSearch): string[] {
   const ids = [...new Set(run)];
   return base !== undefined && ids.includes(base) ? [base, ...ids.filter((id) => id !== base)] : ids;
+}
+
+export function toPartQuestion(ids: readonly string[], part: ComparePart) {
+  return { query: { run: [...ids], part: [part] } };
 }

@@ -34,7 +34,8 @@ export function CompareView() {
   const navigate = useNavigate({ from: "/compare" });
   const ids = useMemo(() => orderedRuns(search), [search]);
   const tab = search.tab ?? "charts";
-  const comparison = useComparison(ids, tab);
+  const [drawn, setDrawn] = useState(false);
+  const comparison = useComparison(search, ids, drawn);
   const look = useLook(comparison.data, search);
   const [alone, setAlone] = useState<string | null>(null);
   if (ids.length === 0) return <NoRuns />;
@@ -70,7 +71,14 @@ export function CompareView() {
                 data === undefined ? (
                   <Loading />
                 ) : (
-                  <TabOf tab={tab} compare={data} look={look} search={search} alone={alone} />
+                  <TabOf
+                    tab={tab}
+                    compare={data}
+                    look={look}
+                    search={search}
+                    alone={alone}
+                    onDrawn={() => setDrawn(true)}
+                  />
                 )
               }
             </Answer>
@@ -87,12 +95,14 @@ function TabOf({
   look,
   search,
   alone,
+  onDrawn,
 }: {
   readonly tab: string;
   readonly compare: CompareAnswer;
   readonly look: Look;
   readonly search: CompareSearch;
   readonly alone: string | null;
+  readonly onDrawn: () => void;
 }) {
   switch (tab) {
     case "params":
@@ -106,7 +116,7 @@ function TabOf({
     case "tensors":
       return <TensorCompare compare={compare} />;
     default:
-      return <OverlayView compare={compare} look={look} search={search} alone={alone} />;
+      return <OverlayView compare={compare} look={look} search={search} alone={alone} onDrawn={onDrawn} />;
   }
 }
 

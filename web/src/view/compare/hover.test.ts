@@ -14,9 +14,9 @@ const fast = series("fast", [0, 1, 2, 3], [0, 10, 20, 30], [9, 4, 2, 1]);
 const slow = series("slow", [0, 1, 2], [0, 20, 40], [9, 3, 0.5]);
 
 test("runs are read at the same step, however fast each was", () => {
-  const x = positionOf([fast, slow], 40);
-  expect(x).toBe(2);
-  expect(readAt([fast, slow], x ?? 0).map(({ run, value }) => [run, value])).toEqual([
+  const at = positionOf([fast, slow], 40);
+  expect(at).toMatchObject({ x: 2, to: 2 });
+  expect(readAt([fast, slow], at?.x ?? 0).map(({ run, value }) => [run, value])).toEqual([
     ["slow", 0.5],
     ["fast", 2],
   ]);

@@ -37,17 +37,18 @@ export function useHover(): Hover | null {
   );
 }
 
-/** The position a moment of the shared cursor stands for: that of the row it was taken from. */
-export function positionOf(list: readonly PlotSeries[], t: number): number | null {
-  let best: { away: number; x: number } | null = null;
+/** The positions a moment of the shared cursor stands for: those of the row it was taken from. */
+export function positionOf(list: readonly PlotSeries[], t: number): { readonly x: number; readonly to: number } | null {
+  let best: { away: number; x: number; to: number } | null = null;
   for (const series of list) {
     const row = nearestIndex(series.t, t);
     if (row < 0) continue;
     const away = Math.abs((series.t[row] ?? 0) - t);
-    if (best === null || away < best.away) best = { away, x: series.x[row] ?? 0 };
+    const x = series.x[row] ?? 0;
+    if (best === null || away < best.away) best = { away, x, to: series.xLast[row] ?? x };
     if (away === 0) break;
   }
-  return best?.x ?? null;
+  return best;
 }
 
 /** Every run at a position, the least value first; a run that had not begun or had ended there is left out. */

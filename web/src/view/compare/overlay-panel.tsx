@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { SeriesColumn } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { throughExtremes } from "../../chart/outstanding.ts";
 import { Plot } from "../../chart/plot.tsx";
@@ -24,6 +25,20 @@ const plotHeight = 230;
 /** More lines than this with an envelope each are a smear. */
 const bandsMax = 6;
 const noneHidden: ReadonlySet<number> = new Set();
+/** What is drawn and read here; answers about a hundred runs are large. */
+const columns: SeriesColumn[] = [
+  "x",
+  "x_last",
+  "t",
+  "count",
+  "last",
+  "min",
+  "max",
+  "mean",
+  "nan",
+  "pos_inf",
+  "neg_inf",
+];
 
 export interface OverlayPanelProps {
   readonly compare: CompareAnswer;
@@ -34,6 +49,7 @@ export interface OverlayPanelProps {
   readonly look: Look;
   /** Ids of runs that are not drawn. */
   readonly hidden: ReadonlySet<string>;
+  readonly onDrawn: () => void;
 }
 
 export function OverlayPanel(props: OverlayPanelProps) {
@@ -47,6 +63,11 @@ export function OverlayPanel(props: OverlayPanelProps) {
   const title = phase === "" ? metric : `${phase} · ${metric}`;
   const id = `compare ${metric} ${phase}`;
   useEffect(() => () => setHover(null), []);
+  const isAnswered = answer.data !== undefined || answer.error !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told once.
+  useEffect(() => {
+    if (isAnswered) props.onDrawn();
+  }, [isAnswered]);
   return (
     <section ref={host} className="panel chart-panel" aria-label={`${metric} ${phase}`}>
       <header className="chart-head">
@@ -86,8 +107,8 @@ export function OverlayPanel(props: OverlayPanelProps) {
             if (cursor === null) return setHover(null);
             // Every panel follows the shared cursor; the table shows the one that the pointer is in.
             if (cursor.from !== id) return;
-            const x = positionOf(series, cursor.t);
-            if (x !== null) setHover({ title, at: placeText(axis, x), rows: readAt(series, x) });
+            const at = positionOf(series, cursor.t);
+            if (at !== null) setHover({ title, at: placeText(axis, at.x, at.to), rows: readAt(series, at.x) });
           }}
         />
       )}
@@ -100,13 +121,12 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
   const { runs } = compare;
   const has = compare.metrics.find((row) => row.key === metric && row.phase === phase)?.last;
   const ids = runs.flatMap((run, i) => (has?.[i] === null ? [] : [run.id]));
-  const buckets = Math.max(100, Math.min(500, Math.floor(20_000 / Math.max(1, runs.length))));
   const [stepless, setStepless] = useState<string | null>(null);
   const asked = JSON.stringify([props.axis, ids]);
   const axis = stepless === asked ? "relative" : props.axis;
   const answer = useApi(
     "series",
-    { body: { runs: ids, keys: [metric], phase, axis, buckets } },
+    { body: { runs: ids, keys: [metric], phase, axis, buckets: bucketsFor(runs.length), columns } },
     { enabled: seen && ids.length > 0, keep: true, staleMs: 30_000 },
   );
   // Points that were sent without steps are still worth seeing: over time.
@@ -132,13 +152,20 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
   return { answer, series, axis };
 }
 
+/** Few lines are worth every pixel of a large screen; of many, a line need not have more points than a panel has pixels. */
+function bucketsFor(runs: number): number {
+  return runs <= bandsMax ? 500 : Math.max(120, Math.min(270, Math.floor(12_000 / runs)));
+}
+
 function withoutEnvelope(series: PlotSeries): PlotSeries {
   if (!series.banded) return series;
   return { ...series, line: throughExtremes(series.line, series.min, series.max), banded: false };
 }
 
-function placeText(axis: OverlayAxis, x: number): string {
-  return axis === "relative" ? formatElapsed(x, 1e6) : `${axis} ${formatNumber(x, 8)}`;
+/** A step, or those of a bucket. */
+function placeText(axis: OverlayAxis, from: number, to: number): string {
+  if (axis === "relative") return formatElapsed(from, 1e6);
+  return from === to ? `${axis} ${formatNumber(from, 8)}` : `${axis}s ${formatNumber(from, 8)}–${formatNumber(to, 8)}`;
 }
 
 function coloursOf(series: readonly PlotSeries[], look: Look): string[] {

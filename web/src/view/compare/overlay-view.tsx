@@ -1,6 +1,6 @@
 // The same metric of all runs in one panel.
 
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { matchText } from "../../chart/metric-groups.ts";
@@ -21,11 +21,14 @@ export function OverlayView({
   look,
   search,
   alone,
+  onDrawn,
 }: {
   readonly compare: CompareAnswer;
   readonly look: Look;
   readonly search: CompareSearch;
   readonly alone: string | null;
+  /** Called when the first panel has its curves, or when there is none to wait for. */
+  readonly onDrawn: () => void;
 }) {
   const setSearch = useSetSearch();
   const [axis, setAxis] = useUrlChoice<OverlayAxis>("axis", "compare-axis", "step", axes);
@@ -45,6 +48,11 @@ export function OverlayView({
   const shown = compare.metrics
     .filter((metric) => matches(`${metric.phase} ${metric.key}`))
     .sort((a, b) => Number(/loss/.test(b.key)) - Number(/loss/.test(a.key)) || present(b.last) - present(a.last));
+  const isEmpty = shown.length === 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told once.
+  useEffect(() => {
+    if (isEmpty) onDrawn();
+  }, [isEmpty]);
   return (
     <div className="stack">
       <div className="row wrap">
@@ -79,7 +87,7 @@ export function OverlayView({
           />
         </label>
       </div>
-      {shown.length === 0 ? (
+      {isEmpty ? (
         <Empty title={compare.metrics.length === 0 ? "None of these runs has metrics." : "No metric is called that."} />
       ) : (
         <div className="chart-grid">
@@ -93,6 +101,7 @@ export function OverlayView({
               choices={choices}
               look={look}
               hidden={hidden}
+              onDrawn={onDrawn}
             />
           ))}
         </div>

@@ -5,7 +5,7 @@ import type { CompareAnswer, ComparePart } from "#api/contract/compare.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useApi } from "../../data/use-api.ts";
 import { formatNumber } from "../../text/format-number.ts";
-import type { CompareSearch } from "./compare-search.ts";
+import { type CompareSearch, toPartQuestion } from "./compare-search.ts";
 import { type ParallelAxis, toAxes } from "./parallel.ts";
 import { type Colours, coloursByAxis, coloursOfRuns, groupsByAxis, keepPlaces, type RunGroup } from "./run-colours.ts";
 
@@ -16,13 +16,18 @@ const extraParts: Readonly<Record<string, ComparePart>> = {
   tensors: "tensors",
 };
 
-export function useComparison(ids: readonly string[], tab: string) {
+/** `drawn` says that the first picture is there; what that does not need waits for it. */
+export function useComparison(
+  { tab = "charts", colour, group }: CompareSearch,
+  ids: readonly string[],
+  drawn: boolean,
+) {
   const asked = ids.length > 0;
+  const isFree = tab !== "charts" || drawn;
   const metrics = usePart(ids, "metrics", asked);
-  const params = usePart(ids, "params", asked);
+  const params = usePart(ids, "params", asked && (isFree || colour !== undefined || group !== undefined));
   const extra = extraParts[tab];
-  // What is not needed for the first picture waits for it.
-  const other = usePart(ids, extra ?? "tensors", asked && extra !== undefined && metrics.data !== undefined);
+  const other = usePart(ids, extra ?? "tensors", asked && extra !== undefined && isFree && metrics.data !== undefined);
   const data = useMemo(
     () => (metrics.data === undefined ? undefined : join(metrics.data, [params.data, other.data])),
     [metrics.data, params.data, other.data],
@@ -31,7 +36,7 @@ export function useComparison(ids: readonly string[], tab: string) {
 }
 
 function usePart(ids: readonly string[], part: ComparePart, enabled: boolean) {
-  return useApi("compare", { query: { run: [...ids], part: [part] } }, { enabled, keep: true, staleMs: 15_000 });
+  return useApi("compare", toPartQuestion(ids, part), { enabled, keep: true, staleMs: 15_000 });
 }
 
 /** Values belong to runs by their places, so a part of other runs has to wait until it is asked anew. */

@@ -1,0 +1,25 @@
+// What the address that a visit begins with needs is asked for at once, while the files of its view are on their way.
+
+import type { QueryClient } from "@tanstack/react-query";
+import type { RouteName } from "#api/contract/paths.ts";
+import type { InputOf } from "../data/client.ts";
+import { apiQuery } from "../data/use-api.ts";
+import { orderedRuns, parseCompareSearch, toPartQuestion } from "../view/compare/compare-search.ts";
+import { parseSearch } from "./search.ts";
+
+/** Tabs that begin with the list of metrics. */
+const metricTabs: ReadonlySet<string> = new Set(["", "charts", "report"]);
+
+export function askAhead(client: QueryClient, { pathname, search }: Pick<Location, "pathname" | "search">): void {
+  // What the view asks itself has the same key, so it finds this answer or waits for it.
+  const ask = <N extends RouteName>(name: N, input: InputOf<N>) => void client.prefetchQuery(apiQuery(name, input));
+  const [place, id, tab = ""] = pathname.split("/").slice(1);
+  if (place === "compare") {
+    const ids = orderedRuns(parseCompareSearch(parseSearch(search)));
+    if (ids.length > 0) ask("compare", toPartQuestion(ids, "metrics"));
+  } else if (place === "runs" && id !== undefined && id !== "") {
+    const params = { id: decodeURIComponent(id) };
+    ask("run", { params });
+    if (metricTabs.has(tab)) ask("metrics", { params });
+  } else if (place === "runs" || place === "") ask("fields", {});
+}
