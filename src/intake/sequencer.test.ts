@@ -210,9 +210,12 @@ test.each([
   const { seen, applier } = recorder();
   const durable = journal.state().nextPosition - 1;
   expect(durable).toBe(4);
-  const second = new Sequencer(journal, sink(), applier, { applied: stored, durable }, hooks);
+  const target = sink();
+  const second = new Sequencer(journal, target, applier, { applied: stored, durable }, hooks);
   await second.recover();
   expect(seen).toEqual(expected);
+  // Whoever waits for everything to be stored waits for the last record, also where nothing is stored of it.
+  expect(target.batches.at(-1)?.position).toBe(durable);
   before.open();
 });
 

@@ -230,7 +230,7 @@ export class Sequencer {
       }
       const input = decodeInput(payload);
       if (input === null || this.isNeedless(position, input)) {
-        this.applied = position;
+        this.passOver(position);
         continue;
       }
       const { settle = ignore, delays = 0 } = this.unanswered.get(position) ?? {};
@@ -238,7 +238,14 @@ export class Sequencer {
       await this.sink.room();
       await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decode(input, position));
     }
-    this.applied = Math.max(this.applied, until);
+    if (this.applied < until) this.passOver(until);
+  }
+
+  /** Nothing is stored of it, and the sink hears that too: who waits for the journal's end would wait for ever. */
+  private passOver(position: number): void {
+    this.applied = position;
+    this.gathering.flush();
+    this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
   }
 
   /** A copy that an earlier process made of a record which this one has read itself. */
@@ -300,9 +307,7 @@ export class Sequencer {
     this.copies.delete(position);
     this.copies.add(copy);
     this.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
-    this.applied = position;
-    this.gathering.flush();
-    this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
+    this.passOver(position);
     return true;
   }
 
