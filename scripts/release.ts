@@ -36,11 +36,9 @@ if (run("git", "status", "--porcelain").trim() !== "")
   refuse("There are changes that are not committed: a release is built from a commit.");
 if (
   !process.argv.includes("--no-audit") &&
-  spawnSync("npm", ["audit", "--omit=dev"], { cwd: root, stdio: "inherit" }).status !== 0
+  spawnSync("npm", ["run", "-s", "check:audit", "--", "--must"], { cwd: root, stdio: "inherit" }).status !== 0
 )
-  refuse(
-    "npm audit found something, or could not ask. Mend it, or say --no-audit where the registry answers no audits.",
-  );
+  refuse("Mend what the audit found, or say --no-audit where the registry answers no audits.");
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
