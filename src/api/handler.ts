@@ -10,6 +10,8 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "./contract/routes.ts";
 export interface Caller {
   readonly workspace: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Of the workspace that the server itself is set to: with `admin`, what concerns all workspaces is theirs. */
+  readonly isOfServer: boolean;
   /** For the audit: the key's name, or `local` for someone on this machine without one. */
   readonly name: string;
   readonly keyId: string | null;

@@ -3,8 +3,10 @@
 
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -14,7 +16,10 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 const scopes = ["ingest", "read", "control", "admin"] as const;
 type Scope = (typeof scopes)[number];
 
-const table: Readonly<Record<Scope | "open", string>> = {
+type RouteScope = Scope | "open" | "server";
+
+/** `server`: for admins of the server's own workspace, since these tell of all workspaces. */
+const table: Readonly<Record<RouteScope, string>> = {
   open: `
     GET / · GET /* · GET /healthz · GET /readyz · GET /metrics · GET /openapi.json · GET /reference
     GET /api/v1/session · POST /api/v1/session · DELETE /api/v1/session`,
@@ -50,16 +55,19 @@ const table: Readonly<Record<Scope | "open", string>> = {
     POST /api/v1/runs/:id/history · POST /api/v1/runs/:id/commands · DELETE /api/v1/runs/:id/commands/:command
     POST /api/v1/rules/:rule/silence`,
   admin: `
-    POST /api/v1/runs/delete · DELETE /api/v1/runs/:id · POST /api/v1/sql · GET /api/v1/sql/schema
+    POST /api/v1/runs/delete · DELETE /api/v1/runs/:id
     PUT /api/v1/rules/:rule · DELETE /api/v1/rules/:rule · POST /api/v1/rules/:rule/arm
     GET /api/v1/keys · POST /api/v1/keys · DELETE /api/v1/keys/:key · PUT /api/v1/retention
-    GET /api/v1/backup · GET /api/v1/set-aside · POST /api/v1/set-aside/retry · GET /api/v1/audit`,
+    GET /api/v1/audit`,
+  server: `
+    POST /api/v1/sql · GET /api/v1/sql/schema
+    GET /api/v1/backup · GET /api/v1/set-aside · POST /api/v1/set-aside/retry`,
 };
 
 const rows = Object.entries(table).flatMap(([scope, text]) =>
   text.split(/·|\n/).flatMap((route) => {
     const [method, path] = route.trim().split(" ");
-    return method && path ? [{ scope: scope as Scope | "open", method, path }] : [];
+    return method && path ? [{ scope: scope as RouteScope, method, path }] : [];
   }),
 );
 const changing = rows.filter(({ method, path }) => method !== "GET" || path === "/api/v1/backup");
@@ -141,11 +149,28 @@ test.each(closed)("$method $path is closed to who has no key, a wrong one, or on
 test("each route is open to its scope and to admin", async () => {
   for (const { method, path, scope } of rows) {
     if (scope === "open") continue;
-    for (const held of new Set([scope, "admin" as const])) {
+    for (const held of new Set([scope === "server" ? "admin" : scope, "admin" as const])) {
       const { status } = await ask(method, path, bearer(secrets.get(held) as string));
       expect([method, path, held, status === 401 || status === 403]).toEqual([method, path, held, false]);
     }
   }
+});
+
+test("what tells of all workspaces is closed to an admin of another one, and everything else is not", async () => {
+  const body = JSON.stringify({ name: "theirs", scopes: ["admin"], workspace: "team-a" });
+  // Only who is on the machine makes keys for other workspaces.
+  const owner = readFileSync(join(walk.dataDir, "owner-secret"), "utf8").trim();
+  const made = await walk.post("/api/v1/keys", body, { "content-type": "application/json", ...bearer(owner) });
+  const { key } = made.body as { key: string };
+  for (const { method, path, scope } of closed) {
+    const { status, code } = await ask(method, path, bearer(key));
+    const isRefused = status === 401 || status === 403;
+    const expected = scope === "server" ? [true, "workspace_foreign"] : [false, ""];
+    expect([method, path, isRefused, code]).toEqual([method, path, ...expected]);
+  }
+  const sql = { query: "SELECT 1" };
+  const headers = { "content-type": "application/json", ...bearer(key) };
+  expect((await walk.post("/api/v1/sql", JSON.stringify(sql), headers)).status).toBe(403);
 });
 
 test.each(changing)("$method $path is closed to pages of other sites, whatever key they have", async (row) => {

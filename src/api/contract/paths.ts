@@ -1,12 +1,13 @@
 // Every route of the product: method, path, who may call it, one line on what it does. Nothing here pulls in the
 // schemas, so that the browser can build requests from this table alone; `routes.ts` adds the schemas.
 // A path segment `:x` is one percent-encoded segment (`train%2Floss`), `*` is the rest of the path.
-// Scopes: `open` needs no key; the others as design says. A key with `admin` has every scope.
+// Scopes: `open` needs no key; the others as design says. A key with `admin` has every scope, and `server` too if it is of
+// the workspace that the server itself is set to: those routes tell of all workspaces.
 
 import { ingestPaths } from "#protocol/facts.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type RouteScope = "open" | "ingest" | "read" | "control" | "admin";
+export type RouteScope = "open" | "ingest" | "read" | "control" | "admin" | "server";
 
 export interface RoutePath {
   readonly method: Method;
@@ -78,8 +79,8 @@ export const paths = {
   compare: route("GET", `${v1}/compare`, "read", "Params, environment, source, metrics and spans of several runs."),
   faults: route("GET", `${v1}/faults`, "read", "Faults of the whole workspace."),
   faultRaw: route("GET", `${v1}/faults/:fault/raw`, "read", "All raw bytes of one fault, as an attachment."),
-  sql: route("POST", `${v1}/sql`, "admin", "Read-only SQL over the documented tables."),
-  sqlSchema: route("GET", `${v1}/sql/schema`, "admin", "Tables, columns and functions SQL may use."),
+  sql: route("POST", `${v1}/sql`, "server", "Read-only SQL over the documented tables."),
+  sqlSchema: route("GET", `${v1}/sql/schema`, "server", "Tables, columns and functions SQL may use."),
   rules: route("GET", `${v1}/rules`, "read", "The rules that are watched, and which of them are armed."),
   putRule: route("PUT", `${v1}/rules/:rule`, "admin", "Make or change a rule; it is a dry run until it is armed."),
   deleteRule: route("DELETE", `${v1}/rules/:rule`, "admin", "Delete a rule that was made by the API."),
@@ -100,9 +101,9 @@ export const paths = {
   views: route("GET", `${v1}/views`, "read", "Saved views of the page: your own, and those that all share."),
   saveView: route("PUT", `${v1}/views/:page/:name`, "read", "Save a view; one that all share needs the scope control."),
   deleteView: route("DELETE", `${v1}/views/:page/:name`, "read", "Forget a saved view."),
-  backup: route("GET", `${v1}/backup`, "admin", "Everything in the data folder, as one archive with checksums."),
-  setAside: route("GET", `${v1}/set-aside`, "admin", "Accepted records that could not be applied, and why."),
-  retryAside: route("POST", `${v1}/set-aside/retry`, "admin", "Try records that were set aside again."),
+  backup: route("GET", `${v1}/backup`, "server", "Everything in the data folder, as one archive with checksums."),
+  setAside: route("GET", `${v1}/set-aside`, "server", "Accepted records that could not be applied, and why."),
+  retryAside: route("POST", `${v1}/set-aside/retry`, "server", "Try records that were set aside again."),
   audit: route("GET", `${v1}/audit`, "admin", "Edits, deletions, commands and keys: who did what."),
 
   ...ingestPaths,

@@ -57,6 +57,7 @@ export function createAccess(rules: AccessRules): Access {
     return {
       workspace: key.workspace,
       scopes: key.scopes.includes("admin") ? everyScope : new Set(key.scopes),
+      isOfServer: key.workspace === workspace,
       name: key.name,
       keyId: key.id,
       source: `key:${key.id}`,
@@ -64,7 +65,7 @@ export function createAccess(rules: AccessRules): Access {
   };
 
   const toLocal = (source: string): Caller => {
-    return { workspace, scopes: everyScope, name: "local", keyId: null, source };
+    return { workspace, scopes: everyScope, isOfServer: true, name: "local", keyId: null, source };
   };
 
   const identifyKey = (secret: string, sender: Sender): Caller | Refusal => {
@@ -95,13 +96,20 @@ export function createAccess(rules: AccessRules): Access {
   };
 }
 
-export function mayUse(caller: Caller, scope: RouteScope): boolean {
-  return scope === "open" || caller.scopes.has(scope);
+export function mayUse({ scopes, isOfServer }: Caller, scope: RouteScope): boolean {
+  if (scope === "server") return scopes.has("admin") && isOfServer;
+  return scope === "open" || scopes.has(scope);
 }
 
-export function refuseScope(scope: RouteScope): Refusal {
-  return new Refusal("scope_missing", `This key lacks the scope "${scope}".`, {
-    hint: `Use a key with that scope: tributary keys create --scope ${scope}`,
+export function refuseScope({ scopes }: Caller, scope: RouteScope): Refusal {
+  if (scope === "server" && scopes.has("admin"))
+    return new Refusal("workspace_foreign", "This tells of all workspaces, and the key is of one.", {
+      hint: "Use an admin key of the server's own workspace, or ask on the server's machine.",
+      at: { part: "header", name: "authorization" },
+    });
+  const wanted = scope === "server" ? "admin" : scope;
+  return new Refusal("scope_missing", `This key lacks the scope "${wanted}".`, {
+    hint: `Use a key with that scope: tributary keys create --scope ${wanted}`,
     at: { part: "header", name: "authorization" },
   });
 }

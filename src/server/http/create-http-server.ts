@@ -126,8 +126,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }
     request.caller = admitted;
     if (!request.is404 && (scope === undefined || !mayUse(admitted, scope))) {
-      metrics.refused.inc({ reason: "scope_missing" });
-      sendRefusal(reply, refuseScope(scope ?? "admin"));
+      const refusal = refuseScope(admitted, scope ?? "admin");
+      metrics.refused.inc({ reason: refusal.code });
+      sendRefusal(reply, refusal);
       return;
     }
     done();
@@ -205,7 +206,7 @@ function parseExactly(text: string): unknown {
 }
 
 /** Someone who may see only what is open to all. */
-const nobody: Caller = { workspace: "", scopes: new Set(), name: "", keyId: null, source: "" };
+const nobody: Caller = { workspace: "", scopes: new Set(), isOfServer: false, name: "", keyId: null, source: "" };
 
 /** What a request wants, as far as it matters who may ask. */
 interface Wish {
@@ -256,7 +257,7 @@ function admitSocket(
 ): { caller: Caller; address: string } | Refusal {
   const caller = guard(request, sender, { changes: true, anyHost: false });
   if (caller instanceof Refusal) return caller;
-  return mayUse(caller, "ingest") ? { caller, address: sender.address } : refuseScope("ingest");
+  return mayUse(caller, "ingest") ? { caller, address: sender.address } : refuseScope(caller, "ingest");
 }
 
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?: *; *[\w!#$%&'*+.^`|~-]+=[^;]+)*$/;

@@ -22,7 +22,7 @@ export function createInnerApi(handlers: Handlers, caller: Caller, signal: Abort
     const handler = handlers[name as ApiRoute] as Handler<ApiRoute> | undefined;
     if (handler === undefined) throw new Refusal("route_not_found", `There is no ${name} here.`);
     const { scope } = paths[name];
-    if (!mayUse(caller, scope)) throw refuseScope(scope);
+    if (!mayUse(caller, scope)) throw refuseScope(caller, scope);
     const { params = {}, query = {}, body } = asked;
     check(name, { params, query, body });
     return handler({ params, query, body, caller, signal: until, lastEventId: undefined } as never);

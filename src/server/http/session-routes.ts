@@ -5,7 +5,7 @@ import type { BodyOf, ParamsOf } from "#api/contract/routes.ts";
 import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { version } from "#base/version.ts";
-import { type Access, mayUse } from "./access.ts";
+import type { Access } from "./access.ts";
 import { addRoute } from "./add-route.ts";
 import { createKeySecret, findKey, hashKey } from "./keys.ts";
 import type { LoggedOut } from "./logged-out.ts";
@@ -49,8 +49,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
     reply.header("set-cookie", formatCookie(value, Math.floor(loginAgeMs / 1000), request.protocol === "https"));
     const scopes = key.scopes.includes("admin") ? (["ingest", "read", "control", "admin"] as const) : key.scopes;
-    const caller = { workspace: key.workspace, scopes: new Set(scopes), name: key.name, keyId: key.id, source: "" };
-    return toSession(request, caller, options);
+    return toSession(request, { workspace: key.workspace, scopes: new Set(scopes) }, options);
   });
 
   addRoute(app, "logout", (request, reply) => {
@@ -129,9 +128,13 @@ function reachable(host: string, asked: string): string {
 
 const ownCommand = readOwnCommand();
 
-function toSession(request: FastifyRequest, caller: Caller, { access, xtrack: whereXtrack }: SessionOptions) {
+function toSession(
+  request: FastifyRequest,
+  caller: Pick<Caller, "workspace" | "scopes">,
+  { access, xtrack: whereXtrack }: SessionOptions,
+) {
   const xtrack = whereXtrack();
-  const known = mayUse(caller, "read") || caller.scopes.size > 0;
+  const known = caller.scopes.size > 0;
   return {
     workspace: known ? caller.workspace : "",
     scopes: [...caller.scopes],

@@ -45,7 +45,7 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.decorateRequest("caller", null as never);
   app.addHook("onRequest", async (request) => {
-    request.caller = { workspace: "w", scopes: new Set(), name: "", keyId: null, source: "s" };
+    request.caller = { workspace: "w", scopes: new Set(), isOfServer: false, name: "", keyId: null, source: "s" };
   });
   const intake = {
     async submit(submissions: Iterable<{ readonly input: Input }>) {
