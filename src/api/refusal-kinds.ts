@@ -11,6 +11,7 @@ export interface RefusalKind {
 export const refusalKinds = {
   answer_too_large: { status: 422, means: "The store found more rows or bytes than an answer may have." },
   artifact_not_stored: { status: 404, means: "The run names this file, and nobody uploaded it." },
+  backup_under_way: { status: 409, means: "A backup is being taken; there is one at a time." },
   blob_key_invalid: { status: 400, means: "A blob's or artifact's key has not the documented form." },
   blob_not_found: { status: 404, means: "There is no such blob, or none of the span and kind." },
   blob_unreadable: { status: 422, means: "The blob is no safetensors file, or a damaged one." },

@@ -54,20 +54,26 @@ export interface BackupManifest {
   readonly blobs: readonly BackupPart[];
 }
 
-export async function* writeBackup(collector: BackupSource, dataDir: string): AsyncGenerator<Uint8Array> {
+/** Ends when `signal` is aborted, at the latest after the row that is being read. */
+export async function* writeBackup(
+  collector: BackupSource,
+  dataDir: string,
+  signal: AbortSignal = new AbortController().signal,
+): AsyncGenerator<Uint8Array> {
   const { store } = collector;
   await collector.drained();
+  signal.throwIfAborted();
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
   await mkdir(folder, { recursive: true });
   try {
     const { position, small, deletions } = await collector.writer.betweenPlans(async (stored) => ({
       position: stored,
-      small: await readSmallTables(store, folder),
+      small: await readSmallTables(store, folder, signal),
       deletions: await countDeletions(store),
     }));
     const tables: BackupPart[] = [];
     for (const table of Object.keys(factTables))
-      tables.push(yield* writeTable(await readTable(store, table, folder, position)));
+      tables.push(yield* writeTable(await readTable(store, table, folder, position, signal)));
     for (const read of small) tables.push(yield* writeTable(read));
     const blobs: BackupPart[] = [];
     for (const key of await readBlobKeys(store)) {
@@ -99,20 +105,28 @@ interface ReadTable {
   readonly path: string;
 }
 
-async function readSmallTables(store: Store, folder: string): Promise<ReadTable[]> {
+/** The writer waits for it. */
+async function readSmallTables(store: Store, folder: string, signal: AbortSignal): Promise<ReadTable[]> {
   const tables: ReadTable[] = [];
-  for (const table of Object.keys(stateTables)) tables.push(await readTable(store, table, folder, null));
+  for (const table of Object.keys(stateTables)) tables.push(await readTable(store, table, folder, null, signal));
   return tables;
 }
 
 /** A header comes before the contents and says their size, so a table is first written beside. */
-async function readTable(store: Store, table: string, folder: string, lastJpos: number | null): Promise<ReadTable> {
+async function readTable(
+  store: Store,
+  table: string,
+  folder: string,
+  lastJpos: number | null,
+  signal: AbortSignal,
+): Promise<ReadTable> {
+  signal.throwIfAborted();
   const path = join(folder, table);
   const hash = createHash("sha256");
   let sizeBytes = 0;
   const file = await open(path, "w", 0o600);
   try {
-    for await (const chunk of streamTable(store, table, lastJpos)) {
+    for await (const chunk of streamTable(store, table, lastJpos, signal)) {
       hash.update(chunk);
       sizeBytes += chunk.length;
       await file.write(chunk);

@@ -7,6 +7,7 @@ import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
+import type { Store } from "#store/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
 
@@ -59,6 +60,48 @@ describe("backup and restore", () => {
     // Opened earlier, by a stream that nobody listens to yet, a missing file would end the process.
     await expect(archive.next()).rejects.toThrow("ENOENT");
     expect((await app.get("/healthz")).status).toBe(200);
+  });
+
+  it("there is one at a time, and none for a caller who has gone away", async () => {
+    const { collector } = app.app;
+    const held = Promise.withResolvers<void>();
+    const holding = collector.writer.betweenPlans(() => held.promise);
+    const headers = { authorization: `Bearer ${key}` };
+    const take = (signal?: AbortSignal) =>
+      fetch(`${app.app.url}/api/v1/backup`, { headers, ...(signal === undefined ? {} : { signal }) });
+    const impatient = new AbortController();
+    const given = take(impatient.signal).catch((error: Error) => error.name);
+    const tmp = join(app.dataDir, "tmp");
+    const isUnderWay = () => readdirSync(tmp).some((name) => name.startsWith("backup-"));
+    await expect.poll(isUnderWay).toBe(true);
+    const second = await take();
+    expect([second.status, await second.json()]).toEqual([409, expect.objectContaining({ code: "backup_under_way" })]);
+    impatient.abort();
+    expect(await given).toBe("AbortError");
+    // The server hears of it before the writer is free.
+    await expect.poll(async () => (await app.get("/healthz")).status).toBe(200);
+    held.resolve();
+    await holding;
+    await expect.poll(isUnderWay).toBe(false);
+    const third = await take();
+    expect(third.status).toBe(200);
+    expect((await third.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+  });
+
+  it("reads no table for a caller who has gone away", async () => {
+    const { dataDir } = app;
+    const { collector } = app.app;
+    const asked: string[] = [];
+    const store = Object.assign(Object.create(collector.store) as Store, {
+      stream: (...given: Parameters<Store["stream"]>) => {
+        asked.push(given[0].sql);
+        return collector.store.stream(...given);
+      },
+    });
+    const gone = new AbortController();
+    const source = { ...collector, store, drained: async () => gone.abort() };
+    await expect(writeBackup(source, dataDir, gone.signal).next()).rejects.toThrow("abort");
+    expect(asked).toEqual([]);
   });
 
   it("bring back the same answers, blobs and keys, from a server that was running", async () => {

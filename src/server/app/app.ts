@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ApiContext } from "#api/context.ts";
-import { FileBody, type Handlers } from "#api/handler.ts";
+import type { Handlers } from "#api/handler.ts";
 import { createHandlers } from "#api/handlers.ts";
 import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
-import { writeBackup } from "#archive/backup.ts";
 import { nowNs } from "#base/clock.ts";
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
@@ -47,6 +46,7 @@ import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
+import { createBackups } from "./backups.ts";
 import { toCollectorOptions } from "./collector-options.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
@@ -132,7 +132,7 @@ export async function openApp(config: Config, log: Log): Promise<App> {
       },
       webDir: webDir(),
     });
-    closers.unshift((leftMs) => http.close(leftMs - storeMs));
+    closers.unshift((leftMs) => http.close(Math.max(closeMsMin, leftMs - storeMs)));
     doors = await openXtrackDoors({
       ...{ config, unfinished, access: http.access, intake: toXtrackIntake(collector), desk: control },
       onRefused: (reason, address) => refused.note(reason, address),
@@ -354,23 +354,13 @@ function createOwnHandlers(
   dataDir: string,
 ): Pick<Handlers, "backup" | "setAside" | "retryAside"> {
   return {
-    backup: () => answerBackup(collector, dataDir),
+    backup: createBackups(collector, dataDir),
     setAside: () => ({ records: collector.setAside.describe() }),
     async retryAside({ body }) {
       const tried = await collector.retryAside(body.positions ?? null);
       return { tried, left: collector.setAside.list().length };
     },
   };
-}
-
-function answerBackup(collector: Collector, dataDir: string): FileBody {
-  if (collector.store.kind !== "embedded") {
-    throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
-      hint: "Use BACKUP DATABASE there, and your bucket's own means for blobs.",
-    });
-  }
-  const name = `tributary-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}.tar`;
-  return new FileBody("application/x-tar", writeBackup(collector, dataDir), name);
 }
 
 /** Where the browser application was built: from a checkout's sources, or beside the bundle of a release. */

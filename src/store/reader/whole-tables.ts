@@ -5,11 +5,14 @@ import type { Store } from "#store/store.ts";
 import { count, readRow, readRows, text } from "./native-rows.ts";
 
 /** All rows of a table, or those that came up to a journal record, in the engine's own format. */
-export function streamTable(store: Store, table: string, lastJpos: number | null): AsyncIterable<Uint8Array> {
-  return store.stream(
-    { sql: `SELECT * FROM ${store.database}.${table} ${upTo(table, lastJpos)}` },
-    { format: "Native" },
-  );
+export function streamTable(
+  store: Store,
+  table: string,
+  lastJpos: number | null,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const sql = `SELECT * FROM ${store.database}.${table} ${upTo(table, lastJpos)}`;
+  return store.stream({ sql }, { format: "Native", signal });
 }
 
 export function countTable(store: Store, table: string, lastJpos: number | null = null): Promise<number> {

@@ -1,0 +1,33 @@
+// Backups over HTTP: one at a time, because each reads every row and stops the writer for a moment, and none for a caller who
+// has gone away. Else callers who give up and ask again would leave the store no time for what comes in.
+
+import { FileBody, type Handler } from "#api/handler.ts";
+import { Refusal } from "#api/refusal.ts";
+import { type BackupSource, writeBackup } from "#archive/backup.ts";
+
+export function createBackups(collector: BackupSource, dataDir: string): Handler<"backup"> {
+  let isUnderWay = false;
+  async function* write(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    // Asked for at the same moment; whoever began first has it.
+    if (isUnderWay) throw refuseSecond();
+    isUnderWay = true;
+    try {
+      yield* writeBackup(collector, dataDir, signal);
+    } finally {
+      isUnderWay = false;
+    }
+  }
+  return ({ signal }) => {
+    if (collector.store.kind !== "embedded")
+      throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
+        hint: "Use BACKUP DATABASE there, and your bucket's own means for blobs.",
+      });
+    if (isUnderWay) throw refuseSecond();
+    const name = `tributary-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}.tar`;
+    return new FileBody("application/x-tar", write(signal), name);
+  };
+}
+
+function refuseSecond(): Refusal {
+  return new Refusal("backup_under_way", "A backup is being taken already.", { hint: "Come again when it is done." });
+}
