@@ -1,5 +1,12 @@
-// The wall clock in nanoseconds since the epoch, as fine as the runtime gives it.
+// The wall clock in nanoseconds since the epoch, as fine as the runtime gives it: the time of a clock that only goes forward
+// since the process began, set right when the wall clock was set or the machine has slept.
+
+let originMs: number = performance.timeOrigin;
+/** More than the two drift apart between two calls, and less than anybody sets a clock by. */
+const apartMsMax = 500;
 
 export function nowNs(): bigint {
-  return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+  const wallMs = Date.now();
+  if (Math.abs(originMs + performance.now() - wallMs) > apartMsMax) originMs = wallMs - performance.now();
+  return BigInt(Math.round((originMs + performance.now()) * 1000)) * 1000n;
 }

@@ -27,6 +27,8 @@ export const leasesLayout: TableLayout = {
 };
 
 export interface Lease {
+  /** From now on it lasts as long as when it was taken. */
+  renew(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -35,20 +37,23 @@ const settleMs = 200;
 
 /** Null when another has it. A store of its own is nobody else's. */
 export async function takeLease(store: Store, name: string, holder: string, forMs: number): Promise<Lease | null> {
-  if (store.kind === "embedded") return { release: () => Promise.resolve() };
+  if (store.kind === "embedded") return { renew: nothing, release: nothing };
   const since = nowNs();
+  const end = (): bigint => nowNs() + BigInt(forMs) * 1_000_000n;
   const note = async (until_ns: bigint): Promise<void> => {
     const row = { name, holder, since_ns: since, until_ns, version: nowNs() };
     await store.insert("leases", encodeObjects(columns, [row]), { token: `lease-${name}-${holder}-${row.version}` });
   };
-  await note(since + BigInt(forMs) * 1_000_000n);
+  await note(end());
   await sleep(settleMs);
   const [first] = await store.query<{ holder: string }>({
     sql: `SELECT holder FROM ${store.database}.leases FINAL
       WHERE name = {name:String} AND until_ns > {now:Int64} ORDER BY since_ns, holder LIMIT 1`,
     params: { name, now: nowNs() },
   });
-  if (first?.holder === holder) return { release: () => note(0n) };
+  if (first?.holder === holder) return { renew: () => note(end()), release: () => note(0n) };
   await note(0n);
   return null;
 }
+
+async function nothing(): Promise<void> {}

@@ -5,7 +5,7 @@ import { createStore } from "#store/client.ts";
 import { takeLease } from "#store/lease.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
-import { type SharedStore, shareStore } from "../support/several.ts";
+import { eventually, type SharedStore, shareStore } from "../support/several.ts";
 import { makeDataDir } from "../support/store-under-test.ts";
 
 let shared: SharedStore;
@@ -42,3 +42,26 @@ test("one of several has a lease, until it gives it back or its time is over", a
   expect(await take(other, 1)).toBe(null);
   expect(await take(holder)).not.toBe(null);
 }, 60_000);
+
+test("a lease that is renewed lasts, and one whose holder was killed ends by itself", async () => {
+  const take = (at: number, forMs: number) => takeLease(stores[at] as Store, "upkeep", `c${at}`, forMs);
+  const held = await take(0, 1500);
+  await held?.renew();
+  expect(await take(1, 60_000)).toBe(null);
+  await eventually(async () => (await take(1, 60_000)) !== null, "the lease does not end");
+}, 60_000);
+
+test("a schema that a killed collector left half made is finished by the next, which says that it waits", async () => {
+  const address = { kind: "server", url: shared.url, user: "default", password: "", database: "half" } as const;
+  const half = await createStore(address);
+  await migrate(half);
+  await half.ddl("ALTER TABLE half.migrations DELETE WHERE id = 12 SETTINGS mutations_sync = 2");
+  // Of one who was killed a while ago.
+  expect(await takeLease(half, "schema", "killed", 3000)).not.toBe(null);
+  const said: string[] = [];
+  await migrate(half, (sentence) => said.push(sentence));
+  expect(said).toEqual([expect.stringContaining("waits for it")]);
+  const [row] = await half.query<{ n: string }>({ sql: "SELECT count() AS n FROM half.migrations WHERE id = 12" });
+  expect(row?.n).toBe("1");
+  await half.close();
+}, 120_000);

@@ -72,6 +72,34 @@ test("a process ends while the store hangs, and its next start stores what it ha
   expect(body).toMatchObject({ counts: { spans: 4 } });
 }, 90_000);
 
+test.each([
+  ["from the beginning", "first", () => true],
+  ["after its first answers", "then", (statement: string) => statement.includes("joins")],
+  ["in the middle of what it began to store", "middle", (statement: string) => statement.startsWith("INSERT")],
+])(
+  "a start does not wait for a store that hangs %s: it accepts, and stores when it answers",
+  async (_, run, hangs) => {
+    const send = async (at: number) => {
+      const batch = toBatchText(`${run}${at}`, [{ id: `${run}${at}`, parent: null, name: "step", at }]);
+      expect((await app.post(`/v1/runs/${run}/traces`, batch)).status).toBe(202);
+    };
+    door.judge((statement) => (statement.startsWith("INSERT") ? "hang" : null));
+    await send(0);
+    await app.app.close();
+    await door.close();
+    door = await openStoreDoor(engine.socketPath, port);
+    door.judge((statement) => (hangs(statement) ? "hang" : null));
+    await app.reopen();
+    await send(1);
+    await door.close();
+    door = await openStoreDoor(engine.socketPath, port);
+    const spans = async () =>
+      ((await app.get(`/api/v1/runs/${run}`)).body as { counts?: { spans?: number } }).counts?.spans;
+    await eventually(async () => (await spans()) === 2, "what was accepted is not there");
+  },
+  120_000,
+);
+
 test("a plan whose answer was lost is shown once, also when the store has forgotten its tokens", async () => {
   const frames = Array.from({ length: 100 }, (_, at) =>
     encodeFrame(

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { nowNs } from "#base/clock.ts";
 import { StoreOutage } from "#store/outage.ts";
 import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
@@ -30,6 +31,20 @@ test("what a start reads from a store that goes away meanwhile is read when it i
   const wrong = new StoreOutage("refused", "no such table");
   await expect(walk.collector.onceJoined(() => Promise.reject(wrong))).rejects.toBe(wrong);
 });
+
+test("a change that is made after the clock was set back holds after the next start", async () => {
+  const set = async (value: string, version: bigint) => {
+    const row = { workspace: "default", name: "clock", value, author: "somebody", version };
+    await walk.collector.change([{ table: "settings", row }], "default", "somebody");
+    await walk.collector.drained();
+  };
+  await set("tomorrow", nowNs() + 86_400_000_000_000n);
+  await walk.reopen();
+  await set("today", nowNs());
+  await set("today, a moment later", nowNs());
+  const sql = "SELECT value FROM tributary.settings FINAL WHERE name = 'clock'";
+  expect(await walk.collector.store.query({ sql })).toEqual([{ value: "today, a moment later" }]);
+}, 60_000);
 
 test("two processes stay two runs after a restart, though their roots have no parent", async () => {
   const two = await createTestCollector();

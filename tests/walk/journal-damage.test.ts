@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { encodeInput, type Input } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
@@ -94,5 +94,18 @@ test("a write that was cut off is said once, and is no loss", async () => {
   const { troubles, logs, damage } = await open();
   expect(logs).toHaveLength(5);
   expect(troubles).toEqual([expect.stringContaining("cut off: 40 bytes")]);
+  expect(damage.sentences()).toEqual([]);
+});
+
+test("a damaged note of how far the store has got loses nothing, doubles nothing and is no loss", async () => {
+  const files = await leaveJournal(600, 2);
+  await open();
+  await collector?.close(5000);
+  const segments = readdirSync(join(dataDir, "journal")).filter((name) => name !== "newest");
+  expect(segments).not.toContain(basename(files[0] as string));
+  const position = join(dataDir, "outbox", "position");
+  writeFileSync(position, readFileSync(position).subarray(0, 3));
+  const { logs, damage } = await open();
+  expect(logs).toEqual([1, 2, 3, 4, 5].map((seq) => `sentence ${seq}`));
   expect(damage.sentences()).toEqual([]);
 });

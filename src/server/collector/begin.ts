@@ -6,7 +6,7 @@ import type { Sequencer } from "#intake/sequencer.ts";
 import type { SetAside } from "#intake/set-aside.ts";
 import { StoreOutage } from "#store/outage.ts";
 import { readJoins } from "#store/reader/joins.ts";
-import { readRunNames } from "#store/reader/restore.ts";
+import { readNewestVersion, readRunNames } from "#store/reader/restore.ts";
 import { fillInBackground } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import type { Plan } from "#store/writer/plan.ts";
@@ -32,10 +32,11 @@ export async function begin(
   { met, plans, idsFilled, isClosing, onJoined }: Beginning,
   options: CollectorOptions,
 ): Promise<void> {
-  const { id, store, applier, writer, sequencer, setAside, damage } = collector;
+  const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
   setAside.beginReplay();
   const { isFresh } = (await met.later) ?? met;
   applier.state.joins.replace(await untilDone(() => readJoins(store)));
+  versions.note(await untilDone(() => readNewestVersion(store)));
   await untilDone(() => noteResent(store, id, plans));
   await writer.begin(plans);
   await recover(sequencer, setAside);

@@ -1,6 +1,6 @@
 // One collector: the journal, the state, the writer and the store of a data folder, put together and opened in
 // the order that loses nothing: store and its lock first, then open plans, then the state, then the journal's
-// rest. Only after that does anything listen.
+// rest. Only after that does anything listen, unless a store elsewhere keeps it waiting.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import type { IntakeStore } from "#intake/intake-store.ts";
 import { type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { SetAside } from "#intake/set-aside.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
+import { readFirstPosition } from "#journal/segment.ts";
 import { LiveHub } from "#live/hub.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -37,7 +38,9 @@ import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
 import { createMender } from "./mend.ts";
+import { createPatience, endless, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
+import { StateVersions } from "./state-versions.ts";
 import { meetStore } from "./store-meeting.ts";
 
 export interface CollectorOptions {
@@ -59,6 +62,8 @@ export interface CollectorOptions {
   readonly liveBytesMax?: number;
   /** What intake may remember; also set by tests that prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
+  /** What a start waits for a store elsewhere, in all. */
+  readonly storeWaitMs?: number;
   /** Called for every input after it was applied, in order, those of the recovery included. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
@@ -74,6 +79,8 @@ const lingerMs = 200;
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
 const planBytesMax = 96 * 1024 * 1024;
+/** What a start waits for a store elsewhere, in all. */
+const storeWaitMs = 10_000;
 type StoredListener = (to: number, batches: readonly Batch[]) => void;
 
 export interface Collector {
@@ -89,6 +96,7 @@ export interface Collector {
   readonly setAside: SetAside;
   /** Accepted records that the journal no longer has. */
   readonly damage: JournalDamage;
+  readonly versions: StateVersions;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
@@ -101,8 +109,8 @@ export interface Collector {
   /** Resolves when everything up to a journal position can be queried. */
   queryable(position: number): Promise<void>;
   /**
-   * Reads from the store what a part of the server begins with. Resolves when that is done; at once if the store did not
-   * answer when this collector was opened, or does not any more: then it is done as soon as it does.
+   * Reads from the store what a part of the server begins with. Resolves when that is done, or when a start has waited long
+   * enough for a store that does not answer: then it is done as soon as it does.
    */
   onceJoined(task: () => Promise<void>): Promise<void>;
   /** Resolves when nothing that was accepted so far waits. */
@@ -136,13 +144,18 @@ async function openWithStore(
   const { dataDir } = options;
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
-  const { position: storedTo, plans } = await readOpenPlans(outbox);
+  const journalDir = join(dataDir, "journal");
+  const { position: storedTo, plans } = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
   const journal = await openJournal(options, storedTo + 1);
   const damage = new JournalDamage(journal, storedTo);
   const durable = journal.state().nextPosition - 1;
   let closing = false;
   const isClosing = (): boolean => closing;
-  const met = await meetStore(store, { dataDir, position: durable }, { onTrouble: options.onTrouble, isClosing });
+  const patience = store.kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs);
+  const met = await meetStore(store, { dataDir, position: durable }, patience, {
+    onTrouble: options.onTrouble,
+    isClosing,
+  });
   const { notes, isFresh } = met;
   const { id } = notes.identity;
   const idsFilled = fillIds(options, store, met);
@@ -170,8 +183,10 @@ async function openWithStore(
   const onFatal = (cause: unknown): void => {
     if (!closing) options.onFatal(cause);
   };
+  const versions = new StateVersions();
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
+    for (const { row } of entry.applied.state) versions.note(row.version);
     rowsInUse.add(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) attemptListener(listener, entry, options);
@@ -198,13 +213,12 @@ async function openWithStore(
     clearInterval(quiet);
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes, versions },
     ...{ listeners, storedListeners, onClose, closeStore, onTrouble: options.onTrouble },
-    ...{ joined: joined.promise, isJoined: met.later === null },
+    ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
   const begun = begin(collector, { met, plans, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);
-  if (met.later === null) await begun;
-  else begun.catch(onFatal);
+  if (met.later !== null || (await patience.within(begun)) === "late") begun.catch(onFatal);
   return collector;
 }
 
@@ -302,8 +316,7 @@ type Parts = Omit<
   readonly notes: ProgressNotes;
   /** Settles when the store has answered and what the journal held is applied. */
   readonly joined: Promise<void>;
-  /** The store answered when the collector was opened. */
-  readonly isJoined: boolean;
+  readonly patience: Patience;
   onTrouble(message: string, cause: unknown): void;
   closeStore(): Promise<void>;
   onClose(): void;
@@ -322,12 +335,14 @@ function assemble(parts: Parts): Collector {
     drained,
     onApplied: (listener) => listeners.push(listener),
     onStored: (listener) => parts.storedListeners.push(listener),
-    change: (changes, workspace, author) => submitChange(sequencer, changes, workspace, author),
+    change: (changes, workspace, author) => submitChange(parts, changes, workspace, author),
     retryAside: (positions) => parts.setAside.retryNow(positions, (input) => submitAgain(sequencer, input)),
     async onceJoined(task) {
-      if (parts.isJoined && (await isDoneAtOnce(task))) return;
+      const first = parts.joined.then(() => isDoneAtOnce(task));
+      const isDone = await parts.patience.within(first);
+      if (isDone === true) return;
       const retold = (cause: unknown): void => parts.onTrouble("Something could not be read from the store.", cause);
-      parts.joined.then(() => untilDone(task)).catch(retold);
+      first.then((isDoneLate) => (isDoneLate ? undefined : untilDone(task))).catch(retold);
     },
     async queryable(position) {
       await writer.storedUpTo(position);
@@ -355,12 +370,12 @@ async function isDoneAtOnce(task: () => Promise<void>): Promise<boolean> {
 }
 
 async function submitChange(
-  sequencer: Sequencer,
+  { sequencer, versions }: Pick<Collector, "sequencer" | "versions">,
   changes: readonly StateChange[],
   workspace: string,
   author: string,
 ): Promise<Receipt> {
-  const submitted = sequencer.submit(toChangeInput(changes, workspace, author));
+  const submitted = sequencer.submit(toChangeInput(versions.toLater(changes), workspace, author));
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   const receipt = await submitted.applied;
   // Whoever asked for a change is told at once, not by a fault.

@@ -11,6 +11,7 @@ import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { deleteBlobRows, deleteFirings, deleteGroups, readHiddenGroups, readObjectKeys } from "#store/delete-groups.ts";
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
+import type { Collector } from "./collector.ts";
 
 interface Parts {
   readonly store: Store;
@@ -27,8 +28,13 @@ export interface DeletionOrder {
 }
 
 /** Resolves when the runs are hidden. */
-export async function orderDeletion(collector: Pick<Parts, "sequencer">, order: DeletionOrder): Promise<Receipt> {
-  const submitted = collector.sequencer.submit(toDeletionInput(order.runs, order.workspace, order.author));
+export async function orderDeletion(
+  { sequencer, versions }: Pick<Collector, "sequencer" | "versions">,
+  { runs, workspace, author }: DeletionOrder,
+): Promise<Receipt> {
+  const input = toDeletionInput(runs, workspace, author);
+  // What it hides was told with the time of its arrival, and the clock may have been set back since.
+  const submitted = sequencer.submit({ ...input, receivedNs: versions.later(input.receivedNs) });
   if (typeof submitted === "string") throw new Error("The journal has no room for this deletion.");
   return submitted.applied;
 }

@@ -71,7 +71,7 @@ export async function enrol(
   store: Store,
   { dataDir, position }: Folder,
   { epoch, ...before }: Identity,
-  onRenamed: ((sentence: string) => void) | null,
+  { mayRename, onRenamed }: { mayRename(): boolean; onRenamed(sentence: string): void },
 ): Promise<ProgressNotes> {
   let { id } = before;
   if (store.kind === "embedded") return new ProgressNotes(store, { id, epoch });
@@ -84,7 +84,7 @@ export async function enrol(
   if (why !== null) {
     id = await renameCollector(dataDir);
     const sentence = `This folder is a copy of collector ${before.id}'s: ${why}.`;
-    if (onRenamed === null) throw new ForeignFolder(`${sentence} Started again, it is collector ${id}.`);
+    if (!mayRename()) throw new ForeignFolder(`${sentence} Started again, it is collector ${id}.`);
     onRenamed(`${sentence} It goes on as collector ${id}.`);
   }
   const epochs = why === null ? (member?.epochs ?? []).slice(-1) : [];

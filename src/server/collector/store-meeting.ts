@@ -1,5 +1,6 @@
 // What a start needs of the store: its schema, this collector's name in it, and whether it holds anything yet. A store that
-// does not answer is not waited for: input is accepted into the journal, and everything else follows when it does.
+// does not answer, or not soon, is not waited for: input is accepted into the journal, and everything else follows when it
+// does.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { tellOldServer } from "#store/engine-version.ts";
@@ -8,6 +9,7 @@ import { hasGroups } from "#store/reader/restore.ts";
 import { isFilled, migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { enrol, type Folder, ForeignFolder, type Identity, ProgressNotes, readIdentity } from "./identity.ts";
+import type { Patience } from "./patience.ts";
 
 export interface StoreMeeting {
   readonly notes: ProgressNotes;
@@ -29,37 +31,49 @@ interface Hooks {
 const retryMs = 500;
 const refusedRetryMs = 15_000;
 
-export async function meetStore(store: Store, folder: Folder, hooks: Hooks): Promise<StoreMeeting> {
+export async function meetStore(store: Store, folder: Folder, patience: Patience, hooks: Hooks): Promise<StoreMeeting> {
   const identity = await readIdentity(folder.dataDir);
+  let isLate = false;
+  const first = meet(store, folder, identity, hooks, () => !isLate);
   try {
-    const met = await meet(store, folder, identity, (sentence) => hooks.onTrouble(sentence, null));
-    const old = await tellOldServer(store);
-    if (old !== null) hooks.onTrouble(old, null);
-    return { ...met, later: null };
+    const met = await patience.within(first);
+    if (met !== "late") return { ...met, later: null };
   } catch (cause) {
     if (store.kind === "embedded" || !isRetryable(cause)) throw cause;
     hooks.onTrouble("The store does not answer; what comes is accepted into the journal until it does.", cause);
-    const later = meetLater(store, folder, identity, hooks);
-    return { notes: new ProgressNotes(store, identity), isFresh: false, isFilled: false, later };
   }
+  // From now on records are accepted under the folder's name.
+  isLate = true;
+  const later = meetLater(store, folder, identity, hooks, first);
+  return { notes: new ProgressNotes(store, identity), isFresh: false, isFilled: false, later };
 }
 
 async function meet(
   store: Store,
   folder: Folder,
   identity: Identity,
-  onRenamed: ((sentence: string) => void) | null,
+  { onTrouble }: Hooks,
+  mayRename: () => boolean,
 ): Promise<Met> {
-  await migrate(store);
-  const notes = await enrol(store, folder, identity, onRenamed);
+  const say = (sentence: string): void => onTrouble(sentence, null);
+  await migrate(store, say);
+  const notes = await enrol(store, folder, identity, { mayRename, onRenamed: say });
+  const old = await tellOldServer(store);
+  if (old !== null) say(old);
   return { notes, isFresh: !(await hasGroups(store)), isFilled: await isFilled(store) };
 }
 
 /** Rejects only when this folder must not go on. */
-async function meetLater(store: Store, folder: Folder, identity: Identity, hooks: Hooks): Promise<Met> {
-  for (;;) {
+async function meetLater(
+  store: Store,
+  folder: Folder,
+  identity: Identity,
+  hooks: Hooks,
+  first: Promise<Met>,
+): Promise<Met> {
+  for (let meeting = first; ; meeting = meet(store, folder, identity, hooks, () => false)) {
     try {
-      return await meet(store, folder, identity, null);
+      return await meeting;
     } catch (cause) {
       if (cause instanceof ForeignFolder || hooks.isClosing()) throw cause;
       if (!isRetryable(cause)) hooks.onTrouble("The store cannot be used as it is; it is asked again.", cause);

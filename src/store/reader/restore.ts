@@ -1,5 +1,6 @@
 // What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
+import type { StateTable } from "#model/state-tables.ts";
 import { streamBlocks } from "#store/native/block-stream.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
@@ -34,6 +35,27 @@ export function readStoredSnapshots(store: Store, groupKey: string): Promise<Dec
 
 function readBlocks(store: Store, group: string, select: string): Promise<DecodedBlock[]> {
   return readNativeBlocks(store, { sql: `${select} WHERE group_key = {group:String}`, params: { group } });
+}
+
+/** What people and the server itself change, and the groups that a deletion hides. */
+const versionedTables: readonly StateTable[] = [
+  "groups",
+  "run_edits",
+  "joins",
+  "keys",
+  "commands",
+  "settings",
+  "saved_views",
+  "firings",
+  "deliveries",
+];
+
+/** Of the rows of the small tables that are changed later on. */
+export async function readNewestVersion(store: Store): Promise<bigint> {
+  const each = versionedTables.map((table) => `SELECT max(version) AS version FROM ${store.database}.${table}`);
+  const sql = `SELECT max(version) AS version FROM (${each.join(" UNION ALL ")})`;
+  const [row] = await store.query<{ version: string }>({ sql });
+  return BigInt(row?.version ?? 0);
 }
 
 /** The batches that came since, wherever they were taken. */

@@ -7,7 +7,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { largestOf } from "#base/extremes.ts";
-import { leasesLayout, takeLease } from "#store/lease.ts";
+import { type Lease, leasesLayout, takeLease } from "#store/lease.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { Store } from "#store/store.ts";
 import { fillCirronIds } from "./cirron-ids.ts";
@@ -177,30 +177,36 @@ export function schemaStatements(dialect: Dialect): string[] {
   ];
 }
 
-/** Of the collectors that start at once on one store, one changes the schema; the others wait for it. */
-export async function migrate(store: Store): Promise<void> {
+/** Of the collectors that start at once on one store, one changes the schema; the others wait for it, and say so. */
+export async function migrate(store: Store, onWaiting: (sentence: string) => void = () => {}): Promise<void> {
   const dialect = dialectOf(store);
   const first = [migrationsLayout, leasesLayout].flatMap((layout) => createTable(layout, dialect));
   for (const sql of [createDatabase(dialect), ...first]) await store.ddl(sql);
   const holder = randomUUID();
-  while (await isBehind(store, dialect)) {
+  for (let waits = 0; await isBehind(store, dialect); waits++) {
     const lease = await takeLease(store, "schema", holder, schemaLeaseMs);
-    if (lease === null) {
-      await sleep(schemaWaitMs);
-      continue;
-    }
-    try {
-      await migrateNow(store, dialect);
+    if (lease !== null) {
+      await migrateUnder(lease, store, dialect);
       return;
-    } finally {
-      await lease.release();
     }
+    if (waits === 0) onWaiting("Another collector brings the store's schema up to date, and this one waits for it.");
+    await sleep(schemaWaitMs);
   }
 }
 
-/** Longer than any step that is not done in the background has been seen to take. */
-const schemaLeaseMs = 600_000;
+/** A step may take minutes; one who was killed in the middle of it keeps nobody waiting for longer than this. */
+const schemaLeaseMs = 30_000;
 const schemaWaitMs = 500;
+
+async function migrateUnder(lease: Lease, store: Store, dialect: Dialect): Promise<void> {
+  const renewing = setInterval(() => void lease.renew().catch(() => undefined), schemaLeaseMs / 3).unref();
+  try {
+    await migrateNow(store, dialect);
+  } finally {
+    clearInterval(renewing);
+    await lease.release();
+  }
+}
 
 async function isBehind(store: Store, dialect: Dialect): Promise<boolean> {
   const done = await readDone(store);

@@ -28,8 +28,8 @@ export interface Outbox {
   finish(to: number): Promise<void>;
   /** Removes a plan that cannot be sent. */
   discard(to: number): Promise<void>;
-  /** The last record that is wholly in the store. */
-  position(): Promise<number>;
+  /** The last record that is wholly in the store; null when the file that says so is damaged. */
+  position(): Promise<number | null>;
 }
 
 const planName = /^(\d{16})\.plan$/;
@@ -88,7 +88,8 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
     discard,
     async position() {
       const bytes = await readDurable(files, positionPath);
-      return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
+      if (bytes !== undefined) return Number(new TextDecoder().decode(bytes));
+      return (await files.list(dir)).includes("position") ? null : 0;
     },
   };
 }

@@ -266,9 +266,16 @@ export class StoreWriter {
   }
 }
 
-/** What a stopped process left open, and the position that it reaches once it is sent. */
-export async function readOpenPlans(outbox: Outbox): Promise<{ position: number; plans: Plan[] }> {
-  let position = await outbox.position();
+/**
+ * What a stopped process left open, and the position that it reaches once it is sent. Where nothing says how far the store
+ * has got, it begins with `journalFirst`: what came before that is stored, or the journal would still have it.
+ */
+export async function readOpenPlans(
+  outbox: Outbox,
+  journalFirst: () => Promise<number>,
+): Promise<{ position: number; plans: Plan[] }> {
+  const known = await outbox.position();
+  let position = known ?? (await journalFirst()) - 1;
   const plans: Plan[] = [];
   for (const { to, bytes, readFile } of await outbox.open()) {
     const plan = to > position ? await decodePlan(bytes, readFile) : null;
