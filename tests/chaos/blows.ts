@@ -2,13 +2,15 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { damageOutbox, flipJournal, lastSegment } from "./damage.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Part, Victim } from "./victim.ts";
 
 type Random = () => number;
-type Blow = (victim: Victim, random: Random) => Promise<void>;
+type Blow = (victim: Victim, random: Random, ledger: Ledger) => Promise<void>;
 
 async function killServer(victim: Victim): Promise<void> {
   await victim.end("SIGKILL");
@@ -63,6 +65,61 @@ async function tearTail(victim: Victim, random: Random): Promise<void> {
   await victim.start();
 }
 
+/** With records that are accepted and not stored: nothing is stored while the engine stands still. */
+async function killWithBacklog(victim: Victim, random: Random): Promise<void> {
+  victim.signal("engine", "SIGSTOP");
+  await sleep(300 + random() * 1000);
+  victim.signal("engine", "SIGKILL");
+  await victim.end("SIGKILL");
+}
+
+/** One record is damaged. It alone may be lost, and the server says so. */
+async function flipJournalByte(victim: Victim, random: Random, ledger: Ledger): Promise<void> {
+  await killWithBacklog(victim, random);
+  const damaged = await flipJournal(victim.dataDir, random);
+  if (damaged !== null) ledger.mayLose(damaged.kind, damaged.ids);
+  await victim.start();
+  if (!damaged?.isOnlyCopy) return;
+  const said = await victim.sentences();
+  for (const text of [said.readiness, said.page])
+    if (!text.includes("could not be read back")) throw new Error(`a damaged record is not told: ${text}`);
+}
+
+/** What the outbox held is made anew from the journal. */
+async function damageTheOutbox(victim: Victim, random: Random): Promise<void> {
+  await killWithBacklog(victim, random);
+  damageOutbox(victim.dataDir, random);
+  await victim.start();
+}
+
+const day = 86_400;
+const jumps = [0, 90, -90, 3600, -3600, 400 * day, -400 * day];
+
+/** The time of day jumps, under a running server or before its next start. */
+async function jumpClock(victim: Victim, random: Random): Promise<void> {
+  const seconds = jumps[Math.floor(random() * jumps.length)] as number;
+  if (random() < 0.5) {
+    await victim.end("SIGKILL");
+    victim.setClock(seconds);
+    await victim.start();
+  } else {
+    victim.setClock(seconds);
+    await sleep(1500);
+    await victim.ready();
+  }
+}
+
+/** For some seconds the engine gets a tenth of its time. */
+async function slowEngine(victim: Victim, random: Random): Promise<void> {
+  for (const until = Date.now() + 3000 + random() * 9000; Date.now() < until; ) {
+    victim.signal("engine", "SIGSTOP");
+    await sleep(900);
+    victim.signal("engine", "SIGCONT");
+    await sleep(100);
+  }
+  await victim.ready();
+}
+
 /** The file system of the folder runs full for a few seconds. */
 async function fillDisk(victim: Victim, random: Random): Promise<void> {
   const path = join(victim.dataDir, "filler");
@@ -87,29 +144,26 @@ const failures = [
   ["openat", "EMFILE"],
 ] as const;
 
-/** From a random one on, every third call of a kind fails for a while. */
-async function failCalls(victim: Victim, random: Random): Promise<void> {
-  const [calls, error] = failures[Math.floor(random() * failures.length)] as (typeof failures)[number];
-  const inject = `inject=${calls}:error=${error}:when=${1 + Math.floor(random() * 5)}+3`;
-  const words = ["-f", "-p", String(victim.pid), "-o", "/dev/null", "-e", `trace=${calls}`, "-e", inject];
-  const tracer = spawn("strace", words, { stdio: "ignore" });
-  const ended = once(tracer, "exit");
-  await sleep(500 + random() * 2500);
-  tracer.kill("SIGINT");
-  await ended;
-  await victim.ready();
-}
-
-function lastSegment(dataDir: string): string {
-  const folder = join(dataDir, "journal");
-  const names = readdirSync(folder).filter((name) => name.endsWith(".journal"));
-  return join(folder, names.sort().at(-1) as string);
+/** From a random one on, every third call of a kind fails for a while; an engine whose calls fail refuses. */
+function failCalls(part: Part): Blow {
+  return async (victim, random) => {
+    const [calls, error] = failures[Math.floor(random() * failures.length)] as (typeof failures)[number];
+    const inject = `inject=${calls}:error=${error}:when=${1 + Math.floor(random() * 5)}+3`;
+    const pid = part === "server" ? victim.pid : victim.enginePid;
+    const words = ["-f", "-p", String(pid), "-o", "/dev/null", "-e", `trace=${calls}`, "-e", inject];
+    const tracer = spawn("strace", words, { stdio: "ignore" });
+    const ended = once(tracer, "exit");
+    await sleep(500 + random() * 2500);
+    tracer.kill("SIGINT");
+    await ended;
+    await victim.ready();
+  };
 }
 
 /** Only where the folder lies on a small file system of its own. */
 export const fillTheDisk = "fill the disk";
 /** Only where strace is installed and may attach. */
-export const failSystemCalls = "fail system calls";
+export const failSystemCalls: readonly string[] = ["fail the server's calls", "fail the engine's calls"];
 
 export const blows: Readonly<Record<string, Blow>> = {
   "kill the server": killServer,
@@ -119,7 +173,12 @@ export const blows: Readonly<Record<string, Blow>> = {
   "stop and start": stopAndStart,
   "freeze the engine": freeze("engine", 14_000),
   "freeze the server": freeze("server", 4000),
+  "slow the engine": slowEngine,
   "tear the journal's tail": tearTail,
+  "flip a byte of the journal": flipJournalByte,
+  "damage the outbox": damageTheOutbox,
+  "jump the clock": jumpClock,
   [fillTheDisk]: fillDisk,
-  [failSystemCalls]: failCalls,
+  "fail the server's calls": failCalls("server"),
+  "fail the engine's calls": failCalls("engine"),
 };

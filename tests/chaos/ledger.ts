@@ -33,6 +33,9 @@ export class Ledger {
   };
   private readonly taken: Record<RecordKind, Set<string>> = { spans: new Set(), points: new Set(), nodes: new Set() };
 
+  /** Of records that were damaged. */
+  private readonly forgiven = new Set<string>();
+
   get acknowledged(): number {
     return Object.values(this.taken).reduce((sum, ids) => sum + ids.size, 0);
   }
@@ -42,7 +45,15 @@ export class Ledger {
   }
 
   acknowledge(kind: RecordKind, ids: Iterable<string>): void {
-    for (const id of ids) this.taken[kind].add(id);
+    for (const id of ids) if (!this.forgiven.has(`${kind} ${id}`)) this.taken[kind].add(id);
+  }
+
+  /** What held these was damaged: they may be there or not. */
+  mayLose(kind: RecordKind, ids: Iterable<string>): void {
+    for (const id of ids) {
+      this.forgiven.add(`${kind} ${id}`);
+      this.taken[kind].delete(id);
+    }
   }
 
   /** After a deletion that was answered, no point of the run may be there; after one that was not, any may be. */

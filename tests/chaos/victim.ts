@@ -1,12 +1,13 @@
 // A real server in a process of its own, on one folder and the same ports for all its lives.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
+const clock = join(import.meta.dirname, "../children/set-clock.ts");
 const startMs = 120_000;
 
 export type Part = "server" | "engine";
@@ -18,11 +19,16 @@ export class Victim {
   readonly xtrackPort: number;
   /** Milliseconds from each start until it was ready. */
   readonly starts: number[] = [];
+  /** What it said last before it was ready. */
+  said = "nothing";
+  private readonly clockPath: string;
 
   private constructor(dataDir: string, httpPort: number, xtrackPort: number) {
     this.dataDir = dataDir;
     this.httpPort = httpPort;
     this.xtrackPort = xtrackPort;
+    this.clockPath = `${dataDir}.clock`;
+    this.setClock(0);
   }
 
   static async create(dataDir: string): Promise<Victim> {
@@ -37,10 +43,21 @@ export class Victim {
     return this.child?.pid ?? -1;
   }
 
+  get enginePid(): number {
+    return childrenOf(this.pid)[0] ?? -1;
+  }
+
+  /** Sets the server's clock so far from the real one, from now on. */
+  setClock(seconds: number): void {
+    writeFileSync(this.clockPath, String(seconds));
+  }
+
   launch(): void {
     const addresses = ["--http", `127.0.0.1:${this.httpPort}`, "--xtrack", `127.0.0.1:${this.xtrackPort}`];
-    this.child = spawn(process.execPath, [main, "up", "--data", this.dataDir, ...addresses, "--quiet"], {
+    const words = ["--import", clock, main, "up", "--data", this.dataDir, ...addresses, "--quiet"];
+    this.child = spawn(process.execPath, words, {
       stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, CHAOS_CLOCK: this.clockPath },
     });
   }
 
@@ -52,17 +69,23 @@ export class Victim {
   }
 
   async ready(): Promise<void> {
-    const until = Date.now() + startMs;
-    let said = "nothing";
-    while (Date.now() < until) {
+    const until = performance.now() + startMs;
+    this.said = "nothing";
+    while (performance.now() < until) {
       const response = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
       if (response?.ok) return;
-      said = (await response?.text().catch(() => undefined)) ?? said;
+      this.said = (await response?.text().catch(() => undefined)) ?? this.said;
       if (this.child?.exitCode !== null && this.child?.exitCode !== undefined)
         throw new Error(`the server ended by itself with ${this.child.exitCode}`);
       await sleep(50);
     }
-    throw new Error(`the server did not become ready, and said ${said}`);
+    throw new Error(`the server did not become ready, and said ${this.said}`);
+  }
+
+  /** What it says of itself: to whoever asks whether it is ready, and on the Health page. */
+  async sentences(): Promise<{ readiness: string; page: string }> {
+    const read = async (path: string): Promise<string> => (await fetch(this.url + path)).text();
+    return { readiness: await read("/readyz"), page: await read("/api/v1/health") };
   }
 
   /** A process that is gone already is left alone. */
@@ -84,6 +107,11 @@ export class Victim {
     child.kill(signal);
     const code = await exited;
     if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
+  }
+
+  /** Removes what lies beside its folder. */
+  forget(): void {
+    rmSync(this.clockPath, { force: true });
   }
 }
 
