@@ -148,8 +148,20 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await field.fill("");
     await soon(() => page.getByRole("button", { name: "send “learning rate”" }).isDisabled()).toBe(true);
     await field.fill("0.0005");
+    // The question is closed by the answer to it, not by the list of commands that is asked for after it.
+    let listed: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      listed = resolve;
+    });
+    await page.route(/\/commands$/, async (route) => {
+      if (route.request().method() === "GET") await held;
+      await route.continue().catch(() => undefined);
+    });
     await page.getByRole("button", { name: "send “learning rate”" }).click();
+    await field.waitFor({ state: "detached" });
+    listed();
     await page.getByRole("cell", { name: "confirmed" }).waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await soon(() => rate).toBe(0.0005);
     // It is drawn on every chart, and the cursor reads it.
     for (let step = 61; step <= 80; step++) job?.metric("loss", 2 / step, { step, phase: "train" });

@@ -199,7 +199,7 @@ async function settle(page: Page): Promise<void> {
   })()`);
 }
 
-/** What axe calls serious or critical, with the element. */
+/** What axe calls serious or critical, and headings that skip a level, with the element. */
 async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The content policy forbids a script element, so axe is handed to the page as an expression.
   if (rules === undefined) await page.evaluate(axe);
@@ -210,7 +210,7 @@ async function findings(page: Page, rules?: readonly string[]): Promise<string[]
       ...(runOnly === undefined ? {} : { runOnly }),
     });
     return violations
-      .filter((each) => each.impact === "serious" || each.impact === "critical")
+      .filter(({ id, impact }) => impact === "serious" || impact === "critical" || id === "heading-order")
       .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)}`));
   }, rules);
 }

@@ -94,6 +94,8 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/runs\/run-\d/);
+    // The focus goes along, so that the next key is for what was opened.
+    await soon(() => page.evaluate<string>("document.activeElement.id")).toBe("main");
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Runs" }).click();
     await page.waitForURL(/filter=params\.lr%3C0\.0015/);
     await page.getByRole("link", { name: "Health" }).click();

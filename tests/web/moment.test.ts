@@ -141,6 +141,7 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       await page.waitForURL(/pin=\d+-\d+/);
       const pin = pinOf(page);
       await strip(page).locator(".chip", { hasText: "forward" }).waitFor();
+      await strip(page).locator("dl", { hasText: "step" }).waitFor();
       const words = await strip(page).locator("dl").textContent();
       await strip(page).getByRole("link", { name: "timeline" }).click();
       await page.waitForURL(/timeline\?.*from=\d+/);

@@ -1,7 +1,7 @@
 // The frame around every view: side bar, top bar with the way back, the live dot, the palette.
 
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
 import { Icon, type IconName, Logo } from "../part/icon.tsx";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
@@ -31,6 +31,7 @@ const places: readonly (readonly [to: string, word: string, icon: IconName])[] =
 export function Frame() {
   useApplyTheme();
   useStaleOnLive();
+  useFocusOnMove();
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
   const touring = usePreference("tour", "0")[0] !== "0";
@@ -72,6 +73,18 @@ export function Frame() {
       <HelpDialog open={help} onClose={() => setHelp(false)} />
     </div>
   );
+}
+
+/** Where the focus was is gone with the view that was left; keys go on in the new one, not at the top of the page. */
+function useFocusOnMove(): void {
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
+  const before = useRef(path);
+  useEffect(() => {
+    const hasMoved = before.current !== undefined && before.current !== path;
+    before.current = path;
+    if (hasMoved && document.activeElement === document.body)
+      document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
 }
 
 function SideBar() {

@@ -4,6 +4,7 @@ import { Command } from "cmdk";
 import { useEffect, useRef, useState } from "react";
 import "./palette.css";
 import { OfPage, OfRun, Runs, RunsMetrics, useOpenRun } from "./palette-groups.tsx";
+import { scoreEntry } from "./palette-score.ts";
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -24,7 +25,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
         if (event.target === dialog.current) onClose();
       }}
     >
-      <Command label="Command palette" shouldFilter>
+      <Command label="Command palette" filter={scoreEntry}>
         <Command.Input value={text} onValueChange={setText} placeholder="go to a run, a metric, a view, an action…" />
         <Command.List>
           <Command.Empty>Nothing is called that.</Command.Empty>

@@ -30,7 +30,7 @@ export function PanelHead(props: PanelHeadProps) {
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   return (
     <header className="chart-head">
-      <h3 title={props.name}>
+      <h3 title={props.name} aria-label={props.name}>
         <Name>{panel.label}</Name>
       </h3>
       {props.axis === props.asked || series.length === 0 ? null : (

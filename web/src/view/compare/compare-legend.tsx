@@ -40,11 +40,11 @@ export function CompareLegend(props: LegendProps) {
         ) : (
           look.groups.map((group) => (
             <section key={group.text} aria-label={group.text}>
-              <h3 className="legend-group">
+              <h2 className="legend-group" aria-label={group.text}>
                 <i className="swatch" style={{ background: group.colour }} />
                 <Name>{group.text}</Name>
                 <span className="muted">{group.ids.length}</span>
-              </h3>
+              </h2>
               <ul>
                 {compare.runs.flatMap((run) =>
                   group.ids.includes(run.id) ? [<LegendItem key={run.id} run={run} {...props} />] : [],
@@ -146,6 +146,7 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         type="button"
         className="grid-sort grow"
         aria-pressed={alone === run.id}
+        aria-label={run.name}
         title={`${run.name}: show it alone`}
         onClick={() => onAlone(alone === run.id ? null : run.id)}
       >

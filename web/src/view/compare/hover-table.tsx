@@ -17,9 +17,9 @@ export function HoverTable({ compare, look }: { readonly compare: CompareAnswer;
         <p className="muted">Point at a chart to read all runs there, sorted by value.</p>
       ) : (
         <>
-          <h3>
+          <h2 aria-label={`${hover.title} at ${hover.at}`}>
             <Name>{hover.title}</Name> <span className="muted">at {hover.at}</span>
-          </h3>
+          </h2>
           <table>
             <tbody>
               {hover.rows.map(({ run, value, nan }) => (

@@ -71,9 +71,9 @@ export function OverlayPanel(props: OverlayPanelProps) {
   return (
     <section ref={host} className="panel chart-panel" aria-label={`${metric} ${phase}`}>
       <header className="chart-head">
-        <h3 className="grow">
+        <h2 className="grow" aria-label={title}>
           <Name>{title}</Name>
-        </h3>
+        </h2>
         {axis === props.axis || series.length === 0 ? null : (
           <span className="muted" title={`these points were sent without ${props.axis}`}>
             over time

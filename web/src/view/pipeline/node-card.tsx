@@ -1,7 +1,6 @@
 // A node of the pipeline: what it is, how it ended, how long it took, its checks, and what it did to the context.
 
 import type { GraphNode } from "#api/contract/pipeline.ts";
-import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { formatDuration } from "../../text/format-time.ts";
 
@@ -25,6 +24,7 @@ export function NodeCard({
     ...node.context.updated.map((key) => ["updated", `~${key}`] as const),
     ...node.context.read.map((key) => ["read", key] as const),
   ];
+  const time = node.wall_ms === null ? "" : node.wall_ms < 1 ? "<1 ms" : formatDuration(node.wall_ms * 1e6);
   return (
     <button
       type="button"
@@ -33,8 +33,8 @@ export function NodeCard({
       onClick={onChoose}
     >
       <span className="row">
-        <strong className="clip grow" title={node.processor}>
-          <Name>{node.label}</Name>
+        <strong className="clip node-name grow" title={node.processor}>
+          <bdi>{node.label}</bdi>
         </strong>
         <Checks node={node} />
       </span>
@@ -42,9 +42,7 @@ export function NodeCard({
         <Status status={node.status} />
         {node.orphan ? <span className="status-warn">not declared</span> : null}
         <span className="grow" />
-        <span className="muted">
-          {node.wall_ms === null ? "" : node.wall_ms < 1 ? "<1 ms" : formatDuration(node.wall_ms * 1e6)}
-        </span>
+        <span className="muted">{time}</span>
       </span>
       <span className="node-time">
         <i style={{ width: `${Math.max(node.wall_ms === null ? 0 : 1, share * 100)}%` }} />

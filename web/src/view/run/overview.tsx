@@ -157,7 +157,7 @@ function Facts({ run }: { readonly run: Run }) {
           value={durationParts(each)}
         />
       ))}
-      <dt>last record</dt>
+      <dt>last received</dt>
       <dd>
         <When ns={run.updated_ns} />
       </dd>

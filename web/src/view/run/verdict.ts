@@ -1,7 +1,7 @@
 // How a run is going, in one sentence: its state, how far it is, when it will be done, and what a reader should mind.
 
 import type { Run } from "#api/contract/run.ts";
-import { toNumber } from "../../text/format-number.ts";
+import { formatCount, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
 
 export interface Verdict {
@@ -53,7 +53,7 @@ function progressText({ progress }: Judged): string {
   if (progress === null) return "";
   const { unit } = progress;
   if (share === null) return `, at ${unit} ${progress.current}`.replace("  ", " ");
-  return `, ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of ${progress.total} ${unit}`.trimEnd();
+  return `, ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of ${formatCount(toNumber(progress.total) ?? 0)} ${unit}`.trimEnd();
 }
 
 /** A run that says it is done but told less progress than it had planned stopped early. */

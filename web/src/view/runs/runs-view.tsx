@@ -50,8 +50,7 @@ export function RunsView() {
         known={known}
         choice={choice}
         error={filterError}
-        shown={runs.length}
-        total={total}
+        counted={!table.isCounted ? "" : `${formatCount(runs.length)} of ${formatCount(total)}`}
         onChoice={onChoice}
         onChange={change}
       />
@@ -122,8 +121,7 @@ function RunsBar({
   known,
   choice,
   error,
-  shown,
-  total,
+  counted,
   onChoice,
   onChange,
 }: {
@@ -131,8 +129,7 @@ function RunsBar({
   readonly known: readonly FieldInfo[];
   readonly choice: ColumnChoice;
   readonly error: Error | null;
-  readonly shown: number;
-  readonly total: number;
+  readonly counted: string;
   readonly onChoice: (choice: ColumnChoice) => void;
   readonly onChange: Change;
 }) {
@@ -175,7 +172,7 @@ function RunsBar({
         </select>
       </label>
       <span className="muted" aria-live="polite">
-        {formatCount(shown)} of {formatCount(total)}
+        {counted}
       </span>
     </div>
   );

@@ -63,7 +63,8 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
     [key, fresh, pageCount],
   );
   const first = data?.pages[0];
-  return { key: shown.key, pages, runs, added: kept.added, showAll, total: first?.total ?? 0, groups: first?.groups };
+  const counts = { isCounted: first !== undefined, total: first?.total ?? 0 };
+  return { key: shown.key, pages, runs, added: kept.added, showAll, ...counts, groups: first?.groups };
 }
 
 function useRefetchOnLive(gatherMs: number): void {

@@ -141,10 +141,12 @@ function TensorBody({
   return (
     <>
       <header className="panel-head">
-        <h3 className="clip" title={name}>
+        <h2 className="clip" title={name}>
           {name}
-        </h3>
-        <span className="muted clip grow">{about}</span>
+        </h2>
+        <span className="muted clip grow" title={about}>
+          {about}
+        </span>
         <Choice label="Ridgeline" options={["offset", "overlay"]} value={mode} onChange={setMode} />
       </header>
       <div className="panel-body stack">
