@@ -53,7 +53,7 @@ export const ruleKinds = {
   },
   slow: {
     source: "track",
-    means: "the median step of the last `window` is `factor` times that of the run's first ones",
+    means: "the median step of the last `window` is `factor` times that of `than`",
     metric: "",
     options: { factor: 1.5, window: 50 },
     forMs: 0,
@@ -146,6 +146,8 @@ export interface Rule {
   readonly filter: string;
   /** Of `threshold`: what it waits for, in the same language. */
   readonly when: string;
+  /** Of `slow`: the run whose steps are the measure; '' for the first steps of the run itself. */
+  readonly than: string;
   /** Patterns of metric keys, with blanks between. */
   readonly metric: string;
   readonly options: Readonly<Record<string, number>>;
@@ -177,6 +179,7 @@ export function withDefaults(given: Pick<Rule, "name" | "kind"> & Partial<Rule>)
   return {
     filter: "",
     when: "",
+    than: "",
     metric: facts.metric,
     forMs: facts.forMs,
     cooldownMs: 3_600_000,
@@ -189,8 +192,9 @@ export function withDefaults(given: Pick<Rule, "name" | "kind"> & Partial<Rule>)
 }
 
 /** What it looks for, for people, with its numbers. */
-export function sayRule({ kind, when, options }: Rule): string {
+export function sayRule({ kind, when, than, options }: Rule): string {
   return factsOf(kind).means.replaceAll(/`(\w+)`/g, (_, name: string) => {
+    if (name === "than") return than === "" ? "the run's first ones" : `the run ${than}`;
     const value = options[name];
     if (value === undefined) return when;
     if (name.endsWith("_ms")) return sayTime(value * 1e6);

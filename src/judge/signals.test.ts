@@ -7,8 +7,14 @@ const second = 1_000_000_000n;
 const rule = (kind: RuleKind, options: Record<string, number> = {}, more: Partial<Rule> = {}): Rule =>
   withDefaults({ name: kind, kind, options, ...more });
 
-function look(track: RunTrack, one: Rule, nowNs = 0n, isAlive = true): Signal | null {
-  const found = lookFor(one)?.(track, one, { nowNs, isAlive }) ?? null;
+function look(
+  track: RunTrack,
+  one: Rule,
+  nowNs = 0n,
+  isAlive = true,
+  steps = new Map<string, number>(),
+): Signal | null {
+  const found = lookFor(one)?.(track, one, { nowNs, isAlive, steps }) ?? null;
   return found;
 }
 
@@ -105,6 +111,24 @@ describe("steps", () => {
     expect(look(track, rule("slow"))).toBeNull();
     for (let at = 200; at < 260; at++) step(at, 1.6e9);
     expect(look(track, rule("slow"))?.text).toBe("Steps have become slower: 1.6 s, 1.6 times as long as at first.");
+  });
+
+  test("steps are slow against those of a run that the rule names, from the first window on", () => {
+    const track = new RunTrack();
+    const than = { ...rule("slow"), than: "baseline" };
+    const steps = new Map([["baseline", 1e9]]);
+    for (let at = 0; at < 54; at++)
+      track.addStep({ worker: "0", step: BigInt(at), tsNs: BigInt(at) * 2n * second, tookNs: 2e9 }, 0n);
+    expect(look(track, than, 0n, true, steps)).toBeNull();
+    for (let at = 54; at < 56; at++)
+      track.addStep({ worker: "0", step: BigInt(at), tsNs: BigInt(at) * 2n * second, tookNs: 2e9 }, 0n);
+    expect(look(track, than, 0n, true, steps)).toMatchObject({
+      text: "Steps are slow: 2 s, 2 times as long as those of baseline.",
+      evidence: ["the median of the last 50 steps of rank 0", "the median step of baseline is 1 s"],
+    });
+    expect(look(track, than, 0n, true, new Map([["baseline", 1.5e9]]))).toBeNull();
+    expect(look(track, than)).toBeNull();
+    expect(look(track, rule("slow"), 0n, true, steps)).toBeNull();
   });
 
   test("a straggler is told by the workers' own watches where all wait for each other", () => {

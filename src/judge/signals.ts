@@ -5,7 +5,7 @@ import type { Place } from "./finding.ts";
 import { type Rule, toKeyTest } from "./rule.ts";
 import { medianOf, spreadOf } from "./statistics.ts";
 import { findStraggler } from "./straggler.ts";
-import { type RunTrack, type SeriesTrack, type StepTrack, stepsInWindow } from "./track.ts";
+import { type RunTrack, type SeriesTrack, type StepTrack, stepsInWindow, warmUpSteps } from "./track.ts";
 import { sayCount, sayMetric, sayNumber, sayPlace, sayShare, sayTime, sayWorker } from "./words.ts";
 
 /** What a rule has seen. */
@@ -21,6 +21,8 @@ export interface Moment {
   readonly nowNs: bigint;
   /** Somebody is connected, or something of the run came just now. */
   readonly isAlive: boolean;
+  /** The median step of runs that rules name as their measure, in nanoseconds; one without steps is missing. */
+  readonly steps: ReadonlyMap<string, number>;
 }
 
 type Look = (track: RunTrack, rule: Rule, moment: Moment) => Signal | null;
@@ -37,7 +39,7 @@ const looks: Partial<Record<Rule["kind"], Look>> = {
   memory_creep: (track, rule) => firstOf(track, rule, memoryCreep),
   idle_gpu: (track, rule) => firstOf(track, rule, idleGpu),
   stall,
-  slow: (track, rule) => slowest(track, rule),
+  slow: (track, rule, { steps }) => slowest(track, rule, steps),
   straggler,
   no_checkpoint: noCheckpoint,
 };
@@ -158,15 +160,15 @@ function stall(track: RunTrack, rule: Rule, { nowNs, isAlive }: Moment): Signal 
   };
 }
 
-function slowest(track: RunTrack, rule: Rule): Signal | null {
+function slowest(track: RunTrack, rule: Rule, steps: Moment["steps"]): Signal | null {
   for (const worker of track.steps.values()) {
-    const found = slow(worker, rule);
+    const found = rule.than === "" ? slowerThanAtFirst(worker, rule) : slowerThan(worker, rule, steps.get(rule.than));
     if (found !== null) return found;
   }
   return null;
 }
 
-function slow({ worker, took, first, step, tsNs }: StepTrack, rule: Rule): Signal | null {
+function slowerThanAtFirst({ worker, took, first, step, tsNs }: StepTrack, rule: Rule): Signal | null {
   const window = option(rule, "window");
   if (first.length < 20 || took.count < first.length + window) return null;
   const before = medianOf(first);
@@ -177,6 +179,22 @@ function slow({ worker, took, first, step, tsNs }: StepTrack, rule: Rule): Signa
     evidence: [
       `the median of the last ${window} steps of ${sayWorker(worker)}`,
       `the median of its first ${first.length} was ${sayTime(before)}`,
+    ],
+    at: { step, tsNs },
+    metric: "",
+  };
+}
+
+function slowerThan({ worker, took, step, tsNs }: StepTrack, rule: Rule, usual: number | undefined): Signal | null {
+  const window = option(rule, "window");
+  if (usual === undefined || took.count < warmUpSteps + window) return null;
+  const now = medianOf(took.last(window));
+  if (!(now > usual * option(rule, "factor"))) return null;
+  return {
+    text: `Steps are slow: ${sayTime(now)}, ${sayNumber(now / usual)} times as long as those of ${rule.than}.`,
+    evidence: [
+      `the median of the last ${window} steps of ${sayWorker(worker)}`,
+      `the median step of ${rule.than} is ${sayTime(usual)}`,
     ],
     at: { step, tsNs },
     metric: "",

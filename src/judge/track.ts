@@ -32,7 +32,7 @@ const smoothedOver = 20;
 const tookMax = 256;
 const firstSteps = 64;
 /** The first steps of a run compile, fill caches and say nothing of the rest. */
-const warmUpSteps = 5;
+export const warmUpSteps = 5;
 export const stepsInWindow = 10;
 /** Ranks that are not in step are compared as long as the slowest is not further behind than this. */
 const windowsMax = 120;

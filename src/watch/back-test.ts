@@ -5,6 +5,7 @@ import { lookFor, type Signal } from "#judge/signals.ts";
 import { RunTrack } from "#judge/track.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
+import { type MedianSteps, readMedianSteps } from "./named-steps.ts";
 import { replayRun } from "./replay.ts";
 import { lookAtTable } from "./table-rules.ts";
 import { watchedKeys } from "./watched-keys.ts";
@@ -28,7 +29,7 @@ const pauseNs = 1_000_000_000n;
 
 /** By run, then by rule; runs that a rule is not about are left out. */
 export async function tryRules(
-  sources: Pick<Sources, "runs" | "store">,
+  sources: Sources,
   workspace: string,
   runs: readonly TriedRun[],
   rules: readonly Rule[],
@@ -37,12 +38,13 @@ export async function tryRules(
   const ids = runs.map(({ runId }) => runId);
   const groups = runs.flatMap((run) => run.groups);
   const table = await lookAtTable(sources, workspace, { ids, groups }, rules, context);
+  const steps = await readMedianSteps(sources, workspace, rules);
   const tried: TriedRule[] = [];
   for (const run of runs) {
     const sight = table.get(run.runId);
     const mine = rules.filter((rule) => sight?.about.has(rule.name) === true);
     const tracked = mine.filter((rule) => ruleKinds[rule.kind].source === "track");
-    const found = await tryTracked(sources, run.groups, tracked);
+    const found = await tryTracked(sources, run.groups, tracked, steps);
     for (const { name } of mine)
       tried.push({ runId: run.runId, rule: name, signal: found.get(name) ?? sight?.signals.get(name) ?? null });
   }
@@ -54,6 +56,7 @@ async function tryTracked(
   { store }: Pick<Sources, "store">,
   groups: readonly string[],
   rules: readonly Rule[],
+  steps: MedianSteps,
 ): Promise<Map<string, Signal>> {
   const found = new Map<string, Signal>();
   if (rules.length === 0) return found;
@@ -62,7 +65,7 @@ async function tryTracked(
   const look = (nowNs: bigint): void => {
     for (const rule of rules) {
       if (found.has(rule.name)) continue;
-      const signal = lookFor(rule)?.(track, rule, { nowNs, isAlive: true }) ?? null;
+      const signal = lookFor(rule)?.(track, rule, { nowNs, isAlive: true, steps }) ?? null;
       if (signal === null) sinceNs.delete(rule.name);
       else {
         const since = sinceNs.get(rule.name) ?? nowNs;

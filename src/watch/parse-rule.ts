@@ -16,6 +16,7 @@ const words = new Set([
   "kind",
   "filter",
   "when",
+  "than",
   "metric",
   "for",
   "cooldown",
@@ -44,6 +45,7 @@ export function parseRule(name: string, given: Readonly<Record<string, unknown>>
     kind,
     filter: readFilter(name, "filter", given["filter"]),
     when: readFilter(name, "when", given["when"]),
+    than: given["than"] === undefined ? "" : readText(name, "than", given["than"]),
     options: own,
     actions: readActions(name, given),
     ...(given["metric"] === undefined ? {} : { metric: readText(name, "metric", given["metric"]) }),
@@ -52,6 +54,10 @@ export function parseRule(name: string, given: Readonly<Record<string, unknown>>
     ...(given["once"] === undefined ? {} : { once: given["once"] === true }),
     ...(given["again"] === undefined ? {} : { again: given["again"] === true }),
   });
+  if (kind !== "slow" && rule.than !== "")
+    throw new RuleMistake(
+      `\`than\` names the run that one of kind \`slow\` is measured by; the rule ${name} is of another.`,
+    );
   if (kind === "threshold" && rule.when === "")
     throw new RuleMistake(`The rule ${name} needs \`when\`, such as "metrics.val_loss.last>3".`);
   return rule;
@@ -64,6 +70,7 @@ export function formatRule(rule: Rule): Record<string, unknown> {
     kind: rule.kind,
     ...(rule.filter === "" ? {} : { filter: rule.filter }),
     ...(rule.when === "" ? {} : { when: rule.when }),
+    ...(rule.than === "" ? {} : { than: rule.than }),
     ...(rule.metric === "" ? {} : { metric: rule.metric }),
     ...rule.options,
     for: `${rule.forMs}ms`,

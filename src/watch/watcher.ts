@@ -3,7 +3,7 @@
 // is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
 
 import { factsOf, type Rule } from "#judge/rule.ts";
-import { lookFor, type Signal } from "#judge/signals.ts";
+import { lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -13,6 +13,7 @@ import type { Sources } from "#query/sources.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
+import { type MedianSteps, NamedSteps } from "./named-steps.ts";
 import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
 import { type LookedAt, RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
@@ -65,6 +66,7 @@ export class Watcher {
   private readonly ports: WatchPorts;
   private readonly runs = new Map<string, RunWatch>();
   private readonly tests = new Map<string, (key: string) => boolean>();
+  private readonly namedSteps: NamedSteps;
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private readonly acting = new Set<Promise<void>>();
@@ -72,6 +74,7 @@ export class Watcher {
 
   constructor(ports: WatchPorts) {
     this.ports = ports;
+    this.namedSteps = new NamedSteps(ports.sources);
   }
 
   start(pauseMs: number = pauseMsMin): void {
@@ -201,8 +204,9 @@ export class Watcher {
     const stored = this.ports.stored();
     await this.seeAgain(workspace, runs, rules, nowNs);
     const known = runs.flatMap((run): LookedAt[] => (run.sight === null ? [] : [{ run, groups: run.sight.groups }]));
-    const keys = watchedKeys(rules.map(({ rule }) => rule));
-    await rememberRuns(this.ports.sources, known, keys, this.ports.nowNs());
+    const plain = rules.map(({ rule }) => rule);
+    await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
+    const steps = await this.namedSteps.of(workspace, plain, nowNs);
     for (const run of runs) {
       const { sight } = run;
       if (sight === null) {
@@ -212,7 +216,7 @@ export class Watcher {
         continue;
       }
       run.isOpen = sight.status === "running";
-      await this.lookAtRun(run, rules, sight);
+      await this.lookAtRun(run, rules, sight, steps);
       // A run that is over is remembered by the store alone; what still comes of it brings it back.
       if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.forget(run);
     }
@@ -247,7 +251,12 @@ export class Watcher {
     return groups.length === 0 ? new Map() : lookAtTable(sources, workspace, { ids, groups }, plain, this.ports.head());
   }
 
-  private async lookAtRun(run: RunWatch, rules: readonly WatchedRule[], sight: TableSight): Promise<void> {
+  private async lookAtRun(
+    run: RunWatch,
+    rules: readonly WatchedRule[],
+    sight: TableSight,
+    steps: MedianSteps,
+  ): Promise<void> {
     const nowNs = this.ports.nowNs();
     const { isConnected } = this.ports.head();
     const track = run.remembered;
@@ -255,7 +264,7 @@ export class Watcher {
     for (const watched of rules) {
       const { rule, sinceNs } = watched;
       if (!sight.about.has(rule.name)) continue;
-      const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, sinceNs });
+      const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else await this.clear(run, rule, sight);
     }
@@ -266,11 +275,11 @@ export class Watcher {
     rule: Rule,
     track: RunTrack,
     sight: TableSight,
-    { nowNs, isAlive, sinceNs }: { readonly nowNs: bigint; readonly isAlive: boolean; readonly sinceNs: bigint },
+    { sinceNs, ...moment }: Moment & { readonly sinceNs: bigint },
   ): Signal | null {
     if (sight.updatedNs < sinceNs) return null;
     const look = lookFor(rule);
-    return look === undefined ? (sight.signals.get(rule.name) ?? null) : look(track, rule, { nowNs, isAlive });
+    return look === undefined ? (sight.signals.get(rule.name) ?? null) : look(track, rule, moment);
   }
 
   private async consider(run: RunWatch, watched: WatchedRule, sight: TableSight, signal: Signal): Promise<void> {

@@ -161,21 +161,38 @@ const kinds: readonly [
   ],
 ];
 
+async function expectOneAlert(name: string, rule: object, fires: Buffer, silent: Buffer, words: RegExp): Promise<void> {
+  await define(name, rule);
+  await send(silent);
+  await send(fires);
+  await expect.poll(() => alertsOf(`${name}-fires`, name), { timeout: 30_000, interval: 200 }).toHaveLength(1);
+  const [alert] = await alertsOf(`${name}-fires`, name);
+  expect(alert).toMatchObject({ rule: name, armed: false, deliveries: [] });
+  expect(alert?.text).toMatch(words);
+  expect(await alertsOf(`${name}-silent`, name)).toEqual([]);
+}
+
 test.each(kinds)(
   "%s fires on the run that shows it, once, and not on the other",
   async (kind, options, fires, silent, words) => {
     const name = `k-${kind}`;
-    await define(name, { kind, ...options });
-    await send(silent(`${name}-silent`));
-    await send(fires(`${name}-fires`));
-    await expect.poll(() => alertsOf(`${name}-fires`, name), { timeout: 30_000, interval: 200 }).toHaveLength(1);
-    const [alert] = await alertsOf(`${name}-fires`, name);
-    expect(alert).toMatchObject({ rule: name, armed: false, deliveries: [] });
-    expect(alert?.text).toMatch(words);
-    expect(await alertsOf(`${name}-silent`, name)).toEqual([]);
+    await expectOneAlert(name, { kind, ...options }, fires(`${name}-fires`), silent(`${name}-silent`), words);
   },
   60_000,
 );
+
+test("slow fires on a run whose steps take longer than those of the run that it names", async () => {
+  await send(runOf("usual", losses(100)));
+  const slow = many(100, (at) => metric("loss", 1, at, at * 2));
+  const rule = { kind: "slow", than: "usual" };
+  const words = /^Steps are slow: 2 s, 2 times as long as those of usual\.$/;
+  await expectOneAlert("than", rule, runOf("than-fires", slow), runOf("than-silent", losses(100)), words);
+  const answer = await fetch(`${walk.app.url}/api/v1/rules`);
+  const { rules } = (await answer.json()) as { rules: { name: string; means: string; rule: object }[] };
+  const told = rules.find(({ name }) => name === "than");
+  expect(told?.means).toBe("the median step of the last 50 is 1.5 times that of the run usual");
+  expect(told?.rule).toMatchObject({ than: "usual" });
+}, 60_000);
 
 test("what rules saw of a run goes when the run is deleted, and that of others stays", async () => {
   await define("gone", { kind: "finished" });
