@@ -18,6 +18,8 @@ export interface Command {
   readonly type: CommandType;
   readonly payload: string;
   readonly author: string;
+  /** Why it was given, '' when nobody said. */
+  reason: string;
   createdNs: bigint;
   readonly expiresNs: bigint;
   /** For every worker of the run that accepts commands while it is open: what became of that wish as a whole. */
@@ -44,6 +46,8 @@ export class CommandBook {
   fold(step: CommandStep): Command {
     const command = this.commands.get(step.cmdId) ?? this.add(step);
     if (step.atNs < command.createdNs) command.createdNs = step.atNs;
+    // Steps come in any order; only the first says why.
+    if (step.state === "queued" && step.reason !== "") command.reason = step.reason;
     if (step.worker === everyWorker) command.all = advance(command.all, step);
     else command.targets.set(step.worker, advance(command.targets.get(step.worker) ?? null, step));
     if (isOpen(command)) this.open.add(command);
@@ -72,7 +76,7 @@ export class CommandBook {
   private add(step: CommandStep): Command {
     const { workspace, runId, cmdId, type, payload, author, atNs, expiresNs } = step;
     const named = { workspace, runId, cmdId, type, payload, author };
-    const command: Command = { ...named, createdNs: atNs, expiresNs, all: null, targets: new Map() };
+    const command: Command = { ...named, reason: "", createdNs: atNs, expiresNs, all: null, targets: new Map() };
     this.commands.set(cmdId, command);
     const key = toRunKey(workspace, runId);
     const ofRun = this.byRun.get(key);

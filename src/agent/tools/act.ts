@@ -14,7 +14,7 @@ export const sendCommand = defineTool(
     scope: "control",
     description:
       "Sends a command to the workers of a running job, for example stop, checkpoint_now, or adjust_lr with the payload " +
-      '{"lr": 0.0001}. The reason is kept in the audit. get_command says what became of it.',
+      '{"lr": 0.0001}. The reason is kept with it. get_command says what became of it.',
   },
   {
     run: runInput,
@@ -40,7 +40,7 @@ export const getCommand = defineTool(
     name: "get_command",
     title: "Get a command",
     scope: "read",
-    description: "What became of a command; without an id, the latest commands of the run.",
+    description: "What became of a command, and why it was sent; without an id, the latest commands of the run.",
   },
   { run: runInput, id: Type.Optional(Type.String()) },
   async (api, { run, id }) => {
@@ -59,9 +59,10 @@ export const getCommand = defineTool(
   },
 );
 
-function toCommand({ id, run, type, payload, worker, state, by, note, ...times }: Command) {
+function toCommand({ id, run, type, payload, worker, state, by, reason, note, ...times }: Command) {
   return {
-    ...{ id, run, type, payload: cut(payload, 1000), worker, state, by, note: cut(note, 1000) },
+    ...{ id, run, type, payload: cut(payload, 1000), worker, state, by },
+    ...{ reason: cut(reason, 1000), note: cut(note, 1000) },
     created: toTime(times.created_ns),
     delivered: toTime(times.delivered_ns),
     settled: toTime(times.settled_ns),

@@ -19,6 +19,7 @@ export const Command = Type.Object({
   worker: nullable(Type.String()),
   state: CommandState,
   by: Type.String(),
+  reason: Type.String({ description: "Why it was sent; empty when nobody said." }),
   created_ns: TimeNs,
   delivered_ns: nullable(TimeNs),
   settled_ns: nullable(TimeNs),
@@ -49,7 +50,9 @@ export const CommandBody = Type.Object(
     type: CommandType,
     payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     worker: Type.Optional(Type.String()),
-    reason: Type.Optional(Type.String({ maxLength: 1000, description: "Why: kept in the audit." })),
+    reason: Type.Optional(
+      Type.String({ maxLength: 1000, description: "Why: kept with the command and in the audit." }),
+    ),
   },
   { additionalProperties: false },
 );

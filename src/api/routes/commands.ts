@@ -102,6 +102,7 @@ export function toCommand(command: BookCommand): Command {
     worker: isForOne ? (only ?? null) : null,
     state,
     by: command.author,
+    reason: command.reason,
     created_ns: command.createdNs.toString(),
     delivered_ns: deliveredNs?.toString() ?? null,
     settled_ns: settledNs?.toString() ?? null,

@@ -184,7 +184,10 @@ function History({ commands }: { readonly commands: readonly Command[] }) {
                   {command.worker ?? "all"}
                   {run.joined.length === 0 ? null : <span className="muted"> of {command.run}</span>}
                 </td>
-                <td>{command.by}</td>
+                <td>
+                  {command.by}
+                  {command.reason === "" ? null : <div className="muted">{command.reason}</div>}
+                </td>
                 <td>
                   <When ns={command.created_ns} />
                 </td>
