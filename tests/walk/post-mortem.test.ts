@@ -10,6 +10,7 @@ import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { toFrame } from "../support/frames.ts";
 import { toPickle } from "../support/pickle.ts";
 import { profiledRun, sendSample } from "../web/sample.ts";
 
@@ -68,6 +69,34 @@ test("the scope that was open when the profiled run ended is told by what it hol
   const found = await postMortemOf(profiledRun);
   expect(found.open.map(({ holds }) => holds)).toContain("160 spans, the last was forward");
   expect(found.workers.map(({ last_step }) => last_step)).toContain("599");
+});
+
+test("what each worker last said it was doing stands beside its last sign of life", async () => {
+  const event = (wid: string, seq: number, type: string, payload: object) =>
+    toFrame({
+      type,
+      seq,
+      ts: 1_794_710_000_000_000 + seq * 1_000_000,
+      wid,
+      payload: { run_id: "at-work", ...payload },
+    });
+  const body = Buffer.concat([
+    event("w0", 1, "run_start", {}),
+    event("w0", 2, "status", { status: "training", msg: "Epoch 5/10" }),
+    event("w0", 4, "status", { status: "checkpointing", msg: "step 400" }),
+    event("w1", 1, "status", { status: "evaluating" }),
+    event("w1", 2, "metric", { key: "loss", value: 1, step: 3 }),
+    event("w2", 1, "metric", { key: "loss", value: 1, step: 3 }),
+  ]);
+  await walk.post("/v1/xtrack", body, { "content-type": "application/octet-stream" });
+  const { workers } = await postMortemOf("at-work");
+  expect(workers.map(({ worker, doing }) => [worker, doing]).sort()).toEqual([
+    ["w0", "checkpointing: step 400"],
+    ["w1", "evaluating"],
+    ["w2", ""],
+  ]);
+  const shown = await runInTest(["post-mortem", "at-work", "--server", walk.app.url]);
+  expect(shown.out).toContain("checkpointing: step 400");
 });
 
 test("what a client said was open is named, unless it came after all", async () => {

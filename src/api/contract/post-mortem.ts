@@ -26,7 +26,13 @@ export const PostMortem = Type.Object({
   ),
   /** The one that fell silent first comes first. */
   workers: Type.Array(
-    Type.Object({ worker: Type.String(), last_ns: TimeNs, last_step: nullable(Int64), behind_ns: Int64 }),
+    Type.Object({
+      worker: Type.String(),
+      last_ns: TimeNs,
+      last_step: nullable(Int64),
+      behind_ns: Int64,
+      doing: Type.String({ description: "What it last said it was doing; empty when it did not say." }),
+    }),
   ),
   /** Scopes that were opened and not closed. */
   open: Type.Array(

@@ -24,11 +24,12 @@ export function postMortemRoute(context: ApiContext): Handler<"postMortem"> {
       last_step: lastStep?.toString() ?? null,
       traceback,
       lines: lines.map(({ tsNs, ...line }) => ({ ts_ns: tsNs.toString(), ...line })),
-      workers: workers.map(({ worker, lastNs, lastStep: step, behindNs }) => ({
+      workers: workers.map(({ worker, lastNs, lastStep: step, behindNs, doing }) => ({
         worker,
         last_ns: lastNs.toString(),
         last_step: step?.toString() ?? null,
         behind_ns: behindNs.toString(),
+        doing,
       })),
       open: open.map(({ startNs, ...scope }) => ({ ...scope, start_ns: startNs?.toString() ?? null })),
       collective:

@@ -50,12 +50,13 @@ function printCause(context: Context, found: PostMortem): void {
 function printWorkers(context: Context, { workers }: PostMortem): void {
   if (workers.length === 0) return;
   printTitle(context, "Last signs of life");
-  const columns = ["WORKER", "LAST HEARD", "BEFORE THE LAST", "STEP"].map((title) => ({ title }));
-  const rows = workers.map(({ worker, last_ns, behind_ns, last_step }) => [
+  const columns = ["WORKER", "LAST HEARD", "BEFORE THE LAST", "STEP", "DOING"].map((title) => ({ title }));
+  const rows = workers.map(({ worker, last_ns, behind_ns, last_step, doing }) => [
     worker === "" ? "–" : worker,
     formatTime(BigInt(last_ns)),
     behind_ns === "0" ? "" : formatDuration(BigInt(behind_ns)),
     last_step ?? "",
+    toPlainText(doing),
   ]);
   printTable(context, columns, rows);
 }

@@ -31,6 +31,8 @@ export interface LastSign {
   readonly lastStep: bigint | null;
   /** Before the last sign of any worker. */
   readonly behindNs: bigint;
+  /** What it last said it was doing; '' when it did not say. */
+  readonly doing: string;
 }
 
 export interface OpenScope {
@@ -56,11 +58,12 @@ export async function readPostMortem(
 ): Promise<PostMortem | null> {
   const { store } = sources;
   const groups = groupKeysOf(run);
-  const [detail, lines, reports, signs, open, metrics] = await Promise.all([
+  const [detail, lines, reports, signs, doing, open, metrics] = await Promise.all([
     readRunDetail(sources, workspace, run),
     reader.readLastLines(store, groups, linesMax),
     reader.readLeftReports(store, groups),
     reader.readLastSigns(store, groups, stepSpan),
+    reader.readLastStatus(store, groups),
     readOpen(sources, groups),
     listMetrics(sources, run.groups),
   ]);
@@ -82,7 +85,7 @@ export async function readPostMortem(
     exit,
     endNs,
     lastStep: signs.reduce<bigint | null>((most, { last_step: step }) => laterOf(most, step), null),
-    workers: toSigns(signs),
+    workers: toSigns(signs, doing),
     open,
     metrics: metrics.toSorted((a, b) => oddOf(b) - oddOf(a)).slice(0, metricsMax),
     refused: reports
@@ -123,13 +126,18 @@ function toRecord(payload: string): RankRecord {
   return { rank: Number(rank ?? -1), entries: entries ?? [], groups: groups ?? {} };
 }
 
-function toSigns(rows: Awaited<ReturnType<typeof reader.readLastSigns>>): LastSign[] {
+function toSigns(
+  rows: Awaited<ReturnType<typeof reader.readLastSigns>>,
+  said: Awaited<ReturnType<typeof reader.readLastStatus>>,
+): LastSign[] {
+  const doing = new Map(said.map(({ worker, status, msg }) => [worker, msg === "" ? status : `${status}: ${msg}`]));
   const latest = rows.reduce((most, { last_ns }) => (last_ns > most ? last_ns : most), 0n);
   return rows.map(({ worker, last_ns: lastNs, last_step: lastStep }) => ({
     worker,
     lastNs,
     lastStep,
     behindNs: latest - lastNs,
+    doing: doing.get(worker) ?? "",
   }));
 }
 

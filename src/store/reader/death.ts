@@ -49,6 +49,20 @@ export function readLastSigns(store: Store, groups: readonly string[], step: str
   });
 }
 
+/** What each worker last said it was doing: XTrack's `status` events, the format's own word for work that goes on. */
+export function readLastStatus(store: Store, groups: readonly string[]) {
+  const said = (name: string) => `argMax(JSONExtractString(payload, '${name}'), (ts_ns, seq))`;
+  return readRows(
+    store,
+    { worker: text, status: text, msg: text },
+    {
+      sql: `SELECT toString(worker) AS worker, ${said("status")} AS status, ${said("msg")} AS msg FROM ${store.database}.events
+        WHERE ${mine} AND type = 'status' GROUP BY worker LIMIT 2000`,
+      params: { groups },
+    },
+  );
+}
+
 const openRow = { id: text, rank: int, children: int, first_ns: big, last_ns: big, child: text };
 
 /** Scopes that spans name as their parent and that never came. */

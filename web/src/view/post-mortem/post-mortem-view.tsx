@@ -112,15 +112,17 @@ function Workers({ found }: { readonly found: PostMortem }) {
             <th>last heard</th>
             <th className="num">before the last</th>
             <th className="num">step</th>
+            <th>doing</th>
           </tr>
         </thead>
         <tbody>
-          {found.workers.map(({ worker, last_ns, behind_ns, last_step }) => (
+          {found.workers.map(({ worker, last_ns, behind_ns, last_step, doing }) => (
             <tr key={worker}>
               <td>{worker === "" ? "no worker id" : worker}</td>
               <td>{formatTime(toMs(last_ns))}</td>
               <td className="num">{behind_ns === "0" ? "" : formatDuration(Number(behind_ns))}</td>
               <td className="num">{last_step}</td>
+              <td>{doing}</td>
             </tr>
           ))}
         </tbody>
