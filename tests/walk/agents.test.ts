@@ -1,5 +1,8 @@
 // Agents and the whole server: the official client, in both versions of the protocol, over HTTP and over stdio.
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text as readText } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -168,6 +171,33 @@ describe("the recorded trainings", () => {
     expect(far.text).toMatch(/no points near step 10000000: its steps are \d+ to \d+/);
   });
 
+  test("a step is as long as its span says, although its points are sent in the middle of it", async () => {
+    const second = 1_000_000_000;
+    const span = (id: string, name: string, from: number, to: number, index: number | null = null) => ({
+      ...{ id, name, index, parent_id: name === "cirron.session" ? null : "mid", pid: 1 },
+      ...{ start_ns: 1e18 + from * second, end_ns: 1e18 + to * second },
+    });
+    const mark = (step: number, at: number) => ({
+      ...{ id: `mid-m${step}`, span_id: "mid", name: "loss", value_type: "float", value: 1, kind: "point" },
+      ...{ attrs: { step }, ts_ns: 1e18 + at * second },
+    });
+    const batch = {
+      ...{ schema_version: 1, sdk_version: "0.3.0", batch_id: "mid", created_ns: 1 },
+      spans: [
+        span("mid", "cirron.session", 0, 30),
+        ...[span("mid-0", "step", 0, 10, 0), span("mid-1", "step", 10, 20, 1), span("mid-2", "step", 20, 30, 2)],
+        ...[span("mid-s", "save", 7, 9), span("mid-f", "forward", 12, 14), span("mid-o", "optimizer", 16, 18)],
+      ],
+      marks: [mark(0, 5), mark(1, 15), mark(2, 25)],
+      snapshots: [],
+    };
+    expect((await walk.post("/v1/traces?wait=1", JSON.stringify(batch))).status).toBe(202);
+    const { data } = await ask(await connect(), "explain_step", { run: "mid", step: 1 });
+    const names = data.spans.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["forward", "optimizer"]));
+    expect(names).not.toContain("save");
+  });
+
   test("the time of a run is broken down, page by page, and a span can be looked at", async () => {
     const client = await connect();
     const first = await ask(client, "time_breakdown", { run: profiledRun, limit: 2 });
@@ -242,6 +272,32 @@ test("wrong input is told in a sentence", async () => {
   }
 });
 
+test("what is asked right before the input of tributary mcp ends is answered", async () => {
+  const main = new URL("../../src/main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, "mcp", "--server", walk.app.url], { cwd: walk.dataDir });
+  const messages = [
+    {
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+    },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/call", params: { name: "list_runs", arguments: {} } },
+    { id: 3, method: "tools/call", params: { name: "describe_run", arguments: { run: profiledRun } } },
+  ];
+  child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(""));
+  const [text] = await Promise.all([readText(child.stdout), once(child, "exit")]);
+  const answers = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { id: number; result?: object });
+  expect(answers.map(({ id, result }) => [id, result !== undefined]).sort()).toEqual([
+    [1, true],
+    [2, true],
+    [3, true],
+  ]);
+}, 30_000);
+
 describe("a key", () => {
   test("that may only read has no tools that act, and cannot call them by name", async () => {
     const client = await connect(current, await createKey(["read"]));
@@ -312,6 +368,8 @@ describe("a running job", () => {
         "the answer did not come",
       );
       expect(stopped).toBe(true);
+      const { data: told } = await ask(client, "get_command", { run: id, id: sent.command.id });
+      expect(told.command).toMatchObject({ type: "stop", reason });
       await walk.app.collector.drained();
       const { body } = await walk.get("/api/v1/audit");
       const [entry] = (body as { entries: { target: string; detail: string }[] }).entries.filter(

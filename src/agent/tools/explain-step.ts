@@ -10,6 +10,9 @@ import type { Series } from "#api/contract/series.ts";
 import type { SpanSummaryRow } from "#api/contract/span.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
 
+/** What SDKs call the span of a step; its index is the number. */
+const stepSpan = "step";
+
 /** Steps to each side that say what is usual there. */
 const around = 50;
 
@@ -39,8 +42,9 @@ export const explainStep = defineTool(
         to: String(asked + around),
       },
     });
-    const window = toWindow(series, asked);
-    if (window === null) throw new ToolMistake(`This run has no points near step ${asked}: ${describeSteps(metrics)}.`);
+    const near = toWindow(series, asked);
+    if (near === null) throw new ToolMistake(`This run has no points near step ${asked}: ${describeSteps(metrics)}.`);
+    const window = (await findSpan(api, id, asked, near)) ?? near;
     const found = await readWindow(api, id, window);
     const rows = series.map((one) => toMetric(one, asked));
     const slow = found.spans.find(({ times_usual }) => times_usual !== null && times_usual >= 1.5);
@@ -101,6 +105,27 @@ function toWindow(series: readonly Series[], step: number): Window | null {
   if (to === null) return null;
   const from = before === null || before >= to ? to - 1n : before;
   return { from_ns: from.toString(), to_ns: (to + 1n).toString() };
+}
+
+/**
+ * From the begin of the spans that are the step, one of each rank, to their end or to the step's own points, whichever is
+ * later: points may be sent in the middle of a step or after it.
+ */
+async function findSpan(api: AgentApi, id: string, step: number, near: Window): Promise<Window | null> {
+  const query = { ...near, name: stepSpan, width: 1000 };
+  const { base_ns, spans } = await api.call("spans", { params: { id }, query }).catch((error: unknown) => {
+    if (api.explain(error)?.code === "timeline_too_large")
+      return { base_ns: "0", spans: { index: [], start: [], end: [] } };
+    throw error;
+  });
+  const own = spans.index.flatMap((index, at) => (index === String(step) ? [at] : []));
+  if (own.length === 0) return null;
+  const place = (offset: number) => BigInt(base_ns) + BigInt(Math.round(offset));
+  const until = place(largestOf(own.map((at) => spans.end[at] as number)) + 1);
+  return {
+    from_ns: place(smallestOf(own.map((at) => spans.start[at] as number))).toString(),
+    to_ns: until > BigInt(near.to_ns) ? until.toString() : near.to_ns,
+  };
 }
 
 function toMetric({ key, phase, x_base, x, last, nan, pos_inf, neg_inf }: Series, step: number) {

@@ -1,7 +1,8 @@
 // tributary mcp: the tools of agents over standard input and output.
 
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import type { AgentApi } from "#agent/agent-api.ts";
 import { readEvents } from "#api/server-events.ts";
@@ -9,6 +10,7 @@ import { ApiError, type Client } from "#cli/client.ts";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import type { Context } from "#cli/context.ts";
 import { Exit } from "#cli/exit.ts";
+import { AnsweringTransport } from "#cli/mcp-transport.ts";
 import { addConnectOptions } from "#cli/options.ts";
 
 export function addMcp(program: Command, context: Context): void {
@@ -37,11 +39,19 @@ async function serve(context: Context, api: AgentApi): Promise<void> {
   const stdin = context.stdin as unknown as Readable;
   const ended = once(stdin, "end", { signal: context.stop }).catch(() => undefined);
   const onBug = (error: unknown) => context.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  const transport = new StdioServerTransport(stdin, context.stdout as unknown as Writable);
+  // The end of the input closes a transport at once, with all that it has not answered: this one's never ends by itself.
+  const input = stdin.pipe(new PassThrough(), { end: false });
+  const transport = new AnsweringTransport(new StdioServerTransport(input, context.stdout as unknown as Writable));
   const served = serveStdio(() => createMcpServer(api, onBug), { transport, onerror: onBug });
   await ended;
+  // By then what came last has been read.
+  await setImmediate();
+  if (!context.stop.aborted) await transport.answered(answerMsMax);
   await served.close();
 }
+
+/** Whoever closes the input does not wait for ever: a question may be one that waits for something to happen. */
+const answerMsMax = 10_000;
 
 function toAgentApi(client: Client, scopes: AgentApi["scopes"]): AgentApi {
   return {
