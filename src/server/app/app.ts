@@ -11,6 +11,7 @@ import { createHandlers } from "#api/handlers.ts";
 import { Refusal } from "#api/refusal.ts";
 import { toCommand } from "#api/routes/commands.ts";
 import { nowNs } from "#base/clock.ts";
+import { keepAlive } from "#base/keep-alive.ts";
 import { shareMemory } from "#config/memory-shares.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
@@ -75,7 +76,11 @@ const storeMs = 4000;
 
 type Closer = (leftMs: number) => Promise<void>;
 
-export async function openApp(config: Config, log: Log): Promise<App> {
+export function openApp(config: Config, log: Log): Promise<App> {
+  return keepAlive(openParts(config, log));
+}
+
+async function openParts(config: Config, log: Log): Promise<App> {
   const commands = createCommandRoom();
   const metrics = createMetrics();
   const times = createStoreTimes(metrics);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { nodeFiles } from "#base/files.ts";
 import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
+import { keepAlive } from "#base/keep-alive.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
 import { deletedBy, toChangeInput } from "#intake/changes.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
@@ -118,7 +119,11 @@ export interface Collector {
   close(deadlineMs: number): Promise<void>;
 }
 
-export async function openCollector(options: CollectorOptions): Promise<Collector> {
+export function openCollector(options: CollectorOptions): Promise<Collector> {
+  return keepAlive(openFolder(options));
+}
+
+async function openFolder(options: CollectorOptions): Promise<Collector> {
   const { dataDir } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = options.store.kind === "embedded" ? null : await lockFolder(dataDir);
