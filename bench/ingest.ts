@@ -2,7 +2,8 @@
 // metrics over TCP, beside JSON.parse of the same bytes in the same run. Client, server and engine share the machine.
 //
 // Usage: node bench/ingest.ts [spans, 400000] [events, 800000] [--save] [--prof DIR] [--only cirron|xtrack|steady]
-//        [--steady SECONDS, 120]
+//        [--steady SECONDS, 120] [--no-rules]
+// Rules watch as they do by default; `--no-rules` says what that costs.
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -21,6 +22,9 @@ const [spansMin = 400_000, eventsMin = 800_000] = numbers;
 const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
 const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
 const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+/** The built-in rules watch unless they are turned off. */
+const isWatching = !words.includes("--no-rules");
+const env = { TRIBUTARY_WATCH_RULES: isWatching ? "on" : "off" };
 const warmSpans = 20_000;
 const posters = 4;
 const timeoutMs = 40_000;
@@ -72,7 +76,7 @@ async function measureCirron(): Promise<string[]> {
   // Enough for the runtime to have compiled what runs often: a server runs for days.
   const warm = createCirronLoad(warmSpans);
   const load = createCirronLoad(spansMin);
-  const server = await startServer({ nodeFlags });
+  const server = await startServer({ nodeFlags, env });
   const agent = new Agent({ keepAlive: true, maxSockets: posters });
   for (const body of warm.bodies) await postTraces(server.url, agent, body);
   await server.drained();
@@ -179,7 +183,7 @@ async function measureXtrack(): Promise<string[]> {
 }
 
 async function measureFrames(connections: number, batch: number): Promise<string> {
-  const server = await startServer({ nodeFlags });
+  const server = await startServer({ nodeFlags, env });
   const warm = createXtrackLoad("warm", connections, 20_000, batch);
   const load = createXtrackLoad("bench", connections, batch === 0 ? eventsMin : eventsMin / 10, batch);
   await Promise.all(warm.streams.map((chunks) => send(server.xtrackPort, chunks)));
@@ -228,10 +232,11 @@ const wants = (section: string): boolean => only === undefined || only === secti
 if (wants("cirron")) sections.push(await measureCirron());
 if (wants("xtrack")) sections.push(await measureXtrack());
 if (wants("steady")) sections.push(await measureSteady(steadyS));
-const command = `node bench/ingest.ts${numbers.map((number) => ` ${number}`).join("")}`;
+const command = `node bench/ingest.ts${numbers.map((number) => ` ${number}`).join("")}${isWatching ? "" : " --no-rules"}`;
 const page = `# Ingest
 
 \`${command}\` on ${describeMachine()}. The clients, the server and the engine share these cores.
+${isWatching ? "The built-in rules watch, as they do by default." : "No rules watch."}
 
 ${sections.map((lines) => lines.join("\n")).join("\n\n")}
 `;
