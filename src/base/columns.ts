@@ -94,6 +94,33 @@ export class StringColumn {
     return true;
   }
 
+  /** Pushes `count` values that lie back to back from the beginning of the source; the i-th of them ends at `ends[i]`. */
+  pushJoined(source: Uint8Array, ends: Uint32Array, count: number): void {
+    const size = count === 0 ? 0 : (ends[count - 1] as number);
+    const { length, byteLength } = this;
+    this.reserve(length + count, byteLength + size);
+    this.bytes.set(source.subarray(0, size), byteLength);
+    const own = this.ends;
+    for (let i = 0; i < count; i++) own[length + i] = byteLength + (ends[i] as number);
+    this.length += count;
+    this.byteLength += size;
+  }
+
+  /** Adds this value until the column has that many. */
+  padWith(length: number, value: Uint8Array): void {
+    if (length <= this.length) return;
+    const size = value.length;
+    this.reserve(length, this.byteLength + (length - this.length) * size);
+    const { bytes, ends } = this;
+    let at = this.byteLength;
+    for (let row = this.length; row < length; row++) {
+      for (let i = 0; i < size; i++) bytes[at++] = value[i] as number;
+      ends[row] = at;
+    }
+    this.length = length;
+    this.byteLength = at;
+  }
+
   /** Makes room for this many values of this many bytes in all, so that nothing is copied while they come. */
   reserve(length: number, byteLength: number): void {
     if (length > this.ends.length) this.growEnds(length);

@@ -8,6 +8,22 @@ import { setImmediate } from "node:timers/promises";
 const turnMsMin = 4;
 const turnMsMax = 25;
 
+export class Turn {
+  private untilMs = performance.now() + turnMsMin;
+
+  get isOver(): boolean {
+    return performance.now() >= this.untilMs;
+  }
+
+  /** Everybody else has theirs, then the next one begins. */
+  async pass(): Promise<void> {
+    const yieldedMs = performance.now();
+    await setImmediate();
+    const nowMs = performance.now();
+    this.untilMs = nowMs + Math.min(turnMsMax, Math.max(turnMsMin, nowMs - yieldedMs));
+  }
+}
+
 /** All of it without a pause. */
 export function atOnce<T>(steps: Generator<void, T>): T {
   for (;;) {
@@ -17,13 +33,10 @@ export function atOnce<T>(steps: Generator<void, T>): T {
 }
 
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
-  for (let until = performance.now() + turnMsMin; ; ) {
+  const turn = new Turn();
+  for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    const yieldedMs = performance.now();
-    if (yieldedMs < until) continue;
-    await setImmediate();
-    const nowMs = performance.now();
-    until = nowMs + Math.min(turnMsMax, Math.max(turnMsMin, nowMs - yieldedMs));
+    if (turn.isOver) await turn.pass();
   }
 }

@@ -21,6 +21,8 @@ export interface ApplierOptions extends IntakeStateOptions {
 }
 
 const writtenMax = 100_000;
+/** What is larger is decoded in turns when it is read back from the journal. */
+const bytesAtOnce = 256 * 1024;
 
 type InSteps = NonNullable<Decoded["applyInSteps"]>;
 
@@ -45,9 +47,18 @@ export class ProtocolApplier implements Applier {
   }
 
   decode(input: Input): Decoded {
-    const kind = this.kinds.get(input.kind);
-    if (kind === undefined) throw new Error(`Nobody takes inputs of the kind ${JSON.stringify(input.kind)}.`);
-    return kind.decode(input, this.limits);
+    return this.kindOf(input).decode(input, this.limits);
+  }
+
+  decodeAgain(_position: number, input: Input): Decoded | Promise<Decoded> {
+    const kind = this.kindOf(input);
+    if (kind.decodeInSteps === undefined || input.body.length <= bytesAtOnce) return kind.decode(input, this.limits);
+    return inTurns(kind.decodeInSteps(input, this.limits));
+  }
+
+  /** Makes ready what the first inputs would else wait for, while others have their turns. */
+  async warm(): Promise<void> {
+    for (const kind of this.kinds.values()) if (kind.warm !== undefined) await inTurns(kind.warm());
   }
 
   prepare(input: Input, decoded: Decoded): Promise<void> | null {
@@ -81,6 +92,12 @@ export class ProtocolApplier implements Applier {
         }
       });
     });
+  }
+
+  private kindOf(input: Input): InputKind {
+    const kind = this.kinds.get(input.kind);
+    if (kind === undefined) throw new Error(`Nobody takes inputs of the kind ${JSON.stringify(input.kind)}.`);
+    return kind;
   }
 
   private endTurns(): void {

@@ -11,6 +11,10 @@ export interface InputKind<I extends Input = Input> {
   readonly kind: I["kind"];
   /** Pure: the same bytes give the same rows, whichever process decodes them and whenever. */
   decode(input: I, limits: DecodeLimits): Decoded;
+  /** The same with pauses: only a kind whose inputs may be large has it. */
+  decodeInSteps?(input: I, limits: DecodeLimits): Generator<void, Decoded>;
+  /** Makes ready what the first input would else wait for. */
+  warm?(): Generator<void, void>;
 }
 
 export interface DecodeLimits {

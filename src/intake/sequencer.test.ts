@@ -48,6 +48,7 @@ function recorder() {
   const seen: string[] = [];
   const applier: Applier = {
     decode: () => ({ prepare: () => null, apply: () => nothingApplied }),
+    decodeAgain: () => ({ prepare: () => null, apply: () => nothingApplied }),
     prepare: () => null,
     applyInTurns: () => Promise.reject(new Error("no input here takes long")),
     apply(_, one) {
@@ -226,9 +227,13 @@ function poisoned(times: number) {
   let left = times;
   const throwing: Applier = {
     ...applier,
-    decode(one, position) {
+    decode(one) {
+      decoded.push(undefined);
+      return applier.decode(one);
+    },
+    decodeAgain(position, one) {
       decoded.push(position);
-      return applier.decode(one, position);
+      return applier.decodeAgain(position, one);
     },
     apply(position, one, how) {
       const applied = applier.apply(position, one, how);
@@ -271,7 +276,7 @@ test("decodes a record again when it is tried again, because the first try may h
   expect(decoded).toEqual([undefined, 1]);
 });
 
-test.each(["decode", "prepare", "wait"])(
+test.each(["decode", "decode in turns", "prepare", "wait"])(
   "hears of a record that fails to %s when the journal is replayed",
   async (step) => {
     const first = new Sequencer(journal, sink(), recorder().applier, { applied: 0, durable: 0 }, hooks);
@@ -283,7 +288,10 @@ test.each(["decode", "prepare", "wait"])(
     };
     const failing: Applier = {
       ...applier,
-      decode: (one) => (isPoison(one, "decode") ? fail() : applier.decode(one)),
+      decodeAgain: (position, one) => {
+        if (isPoison(one, "decode in turns")) return Promise.reject(new RangeError(step));
+        return isPoison(one, "decode") ? fail() : applier.decodeAgain(position, one);
+      },
       prepare: (one) => {
         if (isPoison(one, "wait")) return Promise.reject(new RangeError(step));
         return isPoison(one, "prepare") ? fail() : null;

@@ -37,8 +37,9 @@ export interface BatchSink {
 
 /** Turns inputs into rows. `decode` is pure; `apply` changes the state. */
 export interface Applier {
-  /** `position`: of a record that is read back from the journal. */
-  decode(input: Input, position?: number): Decoded;
+  decode(input: Input): Decoded;
+  /** The same for a record that is read back from the journal; a promise for one that takes long. */
+  decodeAgain(position: number, input: Input): Decoded | Promise<Decoded>;
   /** May first have to look up identities in the store; null when it need not. */
   prepare(input: Input, decoded: Decoded): Promise<void> | null;
   apply(position: number, input: Input, decoded: Decoded): Applied;
@@ -236,7 +237,7 @@ export class Sequencer {
       const { settle = ignore, delays = 0 } = this.unanswered.get(position) ?? {};
       this.unanswered.delete(position);
       await this.sink.room();
-      await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decode(input, position));
+      await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decodeAgain(position, input));
     }
     if (this.applied < until) this.passOver(until);
   }
@@ -253,9 +254,13 @@ export class Sequencer {
     return copyOf !== undefined && copyOf > this.startedAt && !this.copies.has(position);
   }
 
-  private async applyOrMend(entry: Waiting, decode: () => Decoded, tries = 0): Promise<void> {
+  private async applyOrMend(entry: Waiting, decode: () => Decoded | Promise<Decoded>, tries = 0): Promise<void> {
     try {
-      await this.applyWhenReady({ ...entry, decoded: attempt(decode) });
+      const decoded = attempt(decode);
+      await this.applyWhenReady({
+        ...entry,
+        decoded: decoded instanceof Promise ? await decoded.catch(toThrown) : decoded,
+      });
     } catch (error) {
       await this.mend(entry, toFailure(error).cause, tries + 1);
     }
@@ -266,7 +271,7 @@ export class Sequencer {
     const { position, input } = entry;
     this.gathering.flush();
     const instead = await this.hooks.onFailed({ position, input, cause, tries });
-    if (instead === null) await this.applyOrMend(entry, () => this.applier.decode(input, position), tries);
+    if (instead === null) await this.applyOrMend(entry, () => this.applier.decodeAgain(position, input), tries);
     else this.finish(entry, instead);
   }
 

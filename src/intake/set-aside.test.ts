@@ -35,8 +35,10 @@ async function start(bad: readonly string[]) {
   journal = await createJournal({ dir: join(folder, "journal"), budgetBytes: 1 << 30, positionMin: 1 });
   const aside = new SetAside(folder, { files: nodeFiles, protocolOf: () => "xtrack", onTrouble: () => undefined });
   const applied: string[] = [];
+  const decode = (input: Input) => ({ prepare: () => null, apply: () => take(Buffer.from(input.body).toString()) });
   const applier: Applier = {
-    decode: (input) => ({ prepare: () => null, apply: () => take(Buffer.from(input.body).toString()) }),
+    decode,
+    decodeAgain: (_, input) => decode(input),
     prepare: () => null,
     applyInTurns: () => Promise.reject(new Error("no text takes long")),
     apply: (position, input, decoded) => decoded.apply(noState, input, position),

@@ -102,17 +102,15 @@ export class SetAside {
   /** The applier; for a record that is set aside only its fault is applied. */
   applier(applier: Applier): Applier {
     return {
-      decode: (input, position) => {
-        if (position === undefined) return applier.decode(input);
+      decode: (input) => applier.decode(input),
+      decodeAgain: (position, input) => {
         if (this.isAside(position)) return this.standIn(input);
-        return this.watch(position, () => applier.decode(input, position));
+        return this.watch(position, () => applier.decodeAgain(position, input));
       },
       prepare: (input, decoded) => applier.prepare(input, decoded),
       apply: (position, input, decoded) => this.watch(position, () => applier.apply(position, input, decoded)),
-      applyInTurns: (position, input, steps) => {
-        const end = this.begin(position);
-        return applier.applyInTurns(position, input, steps).finally(end);
-      },
+      applyInTurns: (position, input, steps) =>
+        this.watch(position, () => applier.applyInTurns(position, input, steps)),
     };
   }
 
@@ -226,13 +224,19 @@ export class SetAside {
     return keepFault(fault, protocol ?? "", input, position);
   }
 
+  /** Until it is done, or until what it promises is. */
   private watch<T>(position: number, work: () => T): T {
     const end = this.begin(position);
+    let result: T;
     try {
-      return work();
-    } finally {
+      result = work();
+    } catch (cause) {
       end();
+      throw cause;
     }
+    if (result instanceof Promise) return result.finally(end) as T;
+    end();
+    return result;
   }
 
   /** Notes what is in hand, until the end that is returned. */

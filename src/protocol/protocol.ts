@@ -76,8 +76,11 @@ export interface IngestQuery {
 
 /** What a request becomes. */
 export interface TakenRequest {
-  /** The journal records to make of it, in order; each is made when the one before it is on its way. */
-  readonly submissions: Iterable<Submission>;
+  /**
+   * The journal records to make of it, in order; each is made when the one before it is on its way. A null is a pause
+   * before the next: others may have a turn.
+   */
+  readonly submissions: Iterable<Submission | null>;
   /** Nothing of it can be understood: it is kept as this fault, and that is the answer. */
   readonly refused: Fault | null;
   /** `durable` does not wait until it is known which records are new. */

@@ -9,6 +9,7 @@ import { Exit, exitCodes } from "#cli/exit.ts";
 import { printLine } from "#cli/print.ts";
 import { signalOfText } from "#protocol/otlp/signal-of.ts";
 import { JsonRequest } from "#wire/otlp/json-request.ts";
+import { withoutPauses } from "#wire/otlp/request-pieces.ts";
 
 const attemptsMax = 8;
 
@@ -30,7 +31,8 @@ export async function pushLines(context: Context, response: Response, receiver: 
     const signal = signalOfText(line);
     if (signal === null) continue;
     const json = new JsonRequest(signal, Buffer.from(line), defaultJsonLimits);
-    for (const body of json.pieces(Number.POSITIVE_INFINITY)) {
+    if (json.refusal() !== null) continue;
+    for (const body of withoutPauses(json.pieces(Number.POSITIVE_INFINITY))) {
       await send(context, receiver, { signal, body });
       requests++;
     }

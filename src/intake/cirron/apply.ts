@@ -1,6 +1,7 @@
 // A decoded Cirron batch becomes rows: stamped with its group and arrival, its numeric marks also as points.
 
 import { hash } from "node:crypto";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { toFaultRows } from "#intake/fault-rows.ts";
 import type { Arrival } from "#intake/input.ts";
@@ -25,7 +26,7 @@ export function applyCirronBatch(
   batch: CirronBatch,
 ): Applied {
   const contentHash = hash("sha256", input.body, "hex");
-  return toApplied(input, batch, workspace.apply(toArrival(input, batch, contentHash, position)), position);
+  return atOnce(toApplied(input, batch, workspace.apply(toArrival(input, batch, contentHash, position)), position));
 }
 
 export function toArrival(
@@ -39,7 +40,12 @@ export function toArrival(
 }
 
 /** The rows and changes that the outcome leaves of a batch. */
-export function toApplied(input: ArrivedBody, batch: CirronBatch, outcome: CirronOutcome, position: number): Applied {
+export function* toApplied(
+  input: ArrivedBody,
+  batch: CirronBatch,
+  outcome: CirronOutcome,
+  position: number,
+): Generator<void, Applied> {
   const { spans, marks, snapshots } = batch;
   const rows = { spans, marks, snapshots };
   const faults = outcome.isRepeat ? [] : [...batch.faults, ...toConflicts(outcome.faults, input)];
@@ -47,21 +53,21 @@ export function toApplied(input: ArrivedBody, batch: CirronBatch, outcome: Cirro
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
   if (outcome.isRepeat) return { parts: [], state, ...counts };
   stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
-  return { parts: toParts(rows, outcome, faults, position, input), state, ...counts };
+  return { parts: yield* toParts(rows, outcome, faults, position, input), state, ...counts };
 }
 
-function toParts(
+function* toParts(
   rows: Pick<CirronBatch, "spans" | "marks" | "snapshots">,
   outcome: CirronOutcome,
   faults: readonly Fault[],
   position: number,
   input: ArrivedBody,
-): AnyTablePart[] {
+): Generator<void, AnyTablePart[]> {
   const parts: AnyTablePart[] = [];
   if (rows.spans.span_id.length > 0) parts.push({ table: "spans", rows: rows.spans, dropped: outcome.dropped.spans });
   if (rows.marks.mark_id.length > 0) {
     parts.push({ table: "marks", rows: rows.marks, dropped: outcome.dropped.marks });
-    parts.push({ table: "metrics", rows: toMetricRows(rows.marks, outcome.dropped.marks), dropped: null });
+    parts.push({ table: "metrics", rows: yield* toMetricRows(rows.marks, outcome.dropped.marks), dropped: null });
   }
   if (rows.snapshots.snapshot_id.length > 0)
     parts.push({ table: "snapshots", rows: rows.snapshots, dropped: outcome.dropped.snapshots });

@@ -4,7 +4,7 @@ import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { keepFault } from "#intake/refused.ts";
-import { type DecodeResult, decodeBatch } from "#wire/cirron/decode.ts";
+import { type DecodeResult, decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
 import { applyCirronBatch } from "./apply.ts";
 import { isLong, LongBatch } from "./long-batch.ts";
 
@@ -15,6 +15,9 @@ export interface CirronBatchInput extends Input {
 export const batchInputs: InputKind<CirronBatchInput> = {
   kind: "cirron_batch",
   decode: ({ body }, { json }) => toDecodedBatch(body, decodeBatch(body, json)),
+  *decodeInSteps({ body }, { json }) {
+    return toDecodedBatch(body, yield* decodeBatchInSteps(body, json));
+  },
 };
 
 /** For who has decoded the body already, to refuse it if it is none. */

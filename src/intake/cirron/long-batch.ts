@@ -51,7 +51,7 @@ export class LongBatch {
     const input: ArrivedBody = { ...arrival, body: this.body };
     const outcome = yield* state.applyInSteps(toArrival(input, this.batch, this.contentHash, position));
     yield;
-    return toApplied(input, this.batch, outcome, position);
+    return yield* toApplied(input, this.batch, outcome, position);
   }
 
   private async recallAll(state: CirronWorkspace, store: CirronStore, arrival: Arrival, leaving: Leaving) {

@@ -11,13 +11,17 @@ const textDecoder = new TextDecoder();
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
+/** About two milliseconds of work. */
+const pauseRows = 4096;
+
 /** Metric rows of all marks that are kept; group_key and arrival are copied from the mark rows. */
-export function toMetricRows(marks: Rows<"marks">, dropped: Uint8Array | null): Rows<"metrics"> {
+export function* toMetricRows(marks: Rows<"marks">, dropped: Uint8Array | null): Generator<void, Rows<"metrics">> {
   const metrics = createRows("metrics");
   const count = marks.mark_id.length;
   if (count === 0) return metrics;
   const source = { marks, kinds: marks.value_type.keys, ids: viewOf(marks.mark_id), spanIds: viewOf(marks.span_id) };
   for (let row = 0; row < count; row++) {
+    if (row % pauseRows === pauseRows - 1) yield;
     if (dropped !== null && dropped[row] === 1) continue;
     const value = numberOf(marks, source.kinds[marks.value_type.codes[row] as number] as string, row);
     if (value !== null) pushMetric(metrics, source, row, value);

@@ -4,14 +4,14 @@ import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
 import { decodeLines, type LinesSource } from "#wire/semantiva/decode-lines.ts";
-import { createRegistry, type Registry } from "#wire/semantiva/registry.ts";
+import { createRegistry, createRegistryInSteps, type Registry } from "#wire/semantiva/registry.ts";
 import { applySemantiva, groupsOf, placeFaults } from "./apply.ts";
 
 export interface SemantivaLinesInput extends Input, LinesSource {
   readonly kind: "semantiva_lines";
 }
 
-/** Made when the first line comes: compiling the schemas takes a while that a command which needs none should not wait. */
+/** Compiling the schemas takes a while: a server does it when it has started, and a command that needs none does not. */
 let registry: Registry | undefined;
 
 export const lineInputs: InputKind<SemantivaLinesInput> = {
@@ -25,5 +25,8 @@ export const lineInputs: InputKind<SemantivaLinesInput> = {
         state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
       apply: (state, arrival, position) => applySemantiva(state, chunk, { ...arrival, position }),
     };
+  },
+  *warm() {
+    registry ??= yield* createRegistryInSteps(bundledSchemas);
   },
 };

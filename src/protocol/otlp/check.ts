@@ -5,10 +5,11 @@ import type { Fault } from "#model/fault.ts";
 import { pieceBytesMax } from "#protocol/body-pieces.ts";
 import { type CheckedFile, type CheckOptions, readWhole } from "#protocol/file-kind.ts";
 import { type Problem, type Tally, toProblem } from "#protocol/finding.ts";
-import { decodeExport, refusalOf } from "#wire/otlp/decode.ts";
+import { decodeExport } from "#wire/otlp/decode.ts";
 import { JsonRequest } from "#wire/otlp/json-request.ts";
 import { toRoleOf } from "#wire/otlp/meaning.ts";
-import { cutRequest } from "#wire/otlp/request-pieces.ts";
+import { ProtobufRequest } from "#wire/otlp/proto-request.ts";
+import { withoutPauses } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { LineSplitter, type SplitLine } from "#wire/semantiva/lines.ts";
 import { otlpFacts } from "./facts.ts";
@@ -39,24 +40,23 @@ export async function* checkJsonFile(file: CheckedFile, options: CheckOptions, t
 
 function* checkJson(bytes: Uint8Array, { limits = defaultJsonLimits }: CheckOptions, tally: Tally): Generator<Fault> {
   const signal = signalOfText(Buffer.from(bytes).toString("latin1")) ?? "traces";
-  const request = new JsonRequest(signal, bytes, limits);
+  yield* checkRequest(signal, new JsonRequest(signal, bytes, limits), tally);
+}
+
+export async function* checkProtobufFile(file: CheckedFile, _: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
+  const signal = signalOfName(file.path) as Signal;
+  const request = new ProtobufRequest(signal, await readWhole(file), { recordsMax: Number.POSITIVE_INFINITY });
+  for (const fault of checkRequest(signal, request, tally)) yield toProblem("error", protocol, file.path, fault);
+}
+
+function* checkRequest(signal: Signal, request: JsonRequest | ProtobufRequest, tally: Tally): Generator<Fault> {
   const refusal = request.refusal();
   if (refusal !== null) {
     yield refusal;
     return;
   }
-  for (const piece of request.pieces(pieceBytesMax)) yield* checkPiece(signal, piece, tally);
+  for (const piece of withoutPauses(request.pieces(pieceBytesMax))) yield* checkPiece(signal, piece, tally);
   yield* request.faults;
-}
-
-export async function* checkProtobufFile(file: CheckedFile, _: CheckOptions, tally: Tally): AsyncGenerator<Problem> {
-  const signal = signalOfName(file.path) as Signal;
-  const bytes = await readWhole(file);
-  const refusal = refusalOf(signal, bytes);
-  if (refusal !== null) yield toProblem("error", protocol, file.path, refusal);
-  else
-    for (const piece of cutRequest(bytes, pieceBytesMax))
-      for (const fault of checkPiece(signal, piece, tally)) yield toProblem("error", protocol, file.path, fault);
 }
 
 function* checkPiece(signal: Signal, piece: Uint8Array, tally: Tally): Generator<Fault> {

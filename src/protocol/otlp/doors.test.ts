@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { otlpDoors } from "./doors.ts";
+import { defaultJsonLimits } from "#base/json/value.ts";
+import { otlpDoors, takeExport } from "./doors.ts";
 
 const busy = { status: 429, message: "no room", retryAfterS: 1.5 };
 const body = new Uint8Array(0);
@@ -20,4 +21,19 @@ it("says for good what can never be taken [OT-23]", () => {
   const refused = { status: 400, message: "no", retryAfterS: null };
   const reply = otlpDoors[0]?.toErrorReply?.(refused, { headers: { "content-type": "application/json" }, body });
   expect([reply?.status, reply?.headers]).toEqual([400, { "content-type": "application/json" }]);
+});
+
+it("lets others have their turns while it looks through a large body", async () => {
+  const item = '{"name":"x","attributes":[{"key":"a","value":{"intValue":"1"}}]}';
+  const spans = Array.from({ length: 100_000 }, () => item).join(",");
+  const text = `{"resourceSpans":[{"scopeSpans":[{"spans":[${spans}]}]}]}`;
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 0);
+  const arrival = { workspace: "w", transport: "http", source: "", runOverride: null, imported: false, receivedNs: 1n };
+  const taken = await takeExport("traces", {
+    ...{ arrival, headers: {}, body: Buffer.from(text), query: {}, limits: { json: defaultJsonLimits } },
+  });
+  clearInterval(ticking);
+  expect(taken.refused).toBeNull();
+  expect(turns).toBeGreaterThan(1);
 });

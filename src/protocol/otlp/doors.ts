@@ -2,6 +2,7 @@
 // to wait gets 503. A request is a success once it is durable: which of its records are new is found out afterwards, and
 // those that are none are known from decoding.
 
+import { atOnce, inTurns } from "#base/turns.ts";
 import { decodeRequest, exportInputs, type OtlpExportInput } from "#intake/otlp/export-input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Fault } from "#model/fault.ts";
@@ -17,10 +18,9 @@ import type {
   TakenRequest,
   Trouble,
 } from "#protocol/protocol.ts";
-import { refusalOf } from "#wire/otlp/decode.ts";
 import { JsonRequest } from "#wire/otlp/json-request.ts";
+import { ProtobufRequest } from "#wire/otlp/proto-request.ts";
 import { type Encoding, encodeResponse, encodeStatus, mediaOf, statusCode } from "#wire/otlp/reply.ts";
-import { cutRequest } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { claimsTraces, encodingOf } from "./claims.ts";
 
@@ -47,20 +47,23 @@ interface Tally {
   message: string;
 }
 
-export function takeExport(signal: Signal, request: IngestRequest): TakenRequest {
+/** A larger body is looked through in turns with everybody else's work. */
+const bytesAtOnce = pieceBytesMax;
+
+export async function takeExport(signal: Signal, request: IngestRequest): Promise<TakenRequest> {
   const encoding = encodingOf(request);
-  const { arrival, body, headers } = request;
+  const { arrival, body, headers, limits } = request;
   const named = headerOf(headers, "x-tributary-run");
   const about = {
     ...(named === "" ? arrival : { ...arrival, runOverride: named }),
     ...{ kind: exportInputs.kind, signal, mlflowRun: headerOf(headers, "x-mlflow-run-id") },
   };
   const tally: Tally = { rejected: 0, message: "" };
-  const json = encoding === "json" ? new JsonRequest(signal, body, request.limits.json) : null;
-  const refused = json === null ? refusalOf(signal, body) : json.refusal();
+  const sent = encoding === "json" ? new JsonRequest(signal, body, limits.json) : new ProtobufRequest(signal, body);
+  const steps = sent.refusalInSteps();
   return {
-    submissions: json === null ? submitProtobuf(about, request, tally) : submitJson(about, json, request, tally),
-    refused,
+    refused: body.length > bytesAtOnce ? await inTurns(steps) : atOnce(steps),
+    submissions: submitPieces(about, sent, request, tally),
     answerWhen: arrival.transport === "file" ? "applied" : "durable",
     // Who reads a file waits for the answer, and is told of every record.
     toReply: (receipt) =>
@@ -72,28 +75,20 @@ export function takeExport(signal: Signal, request: IngestRequest): TakenRequest
 
 type ExportHead = Omit<OtlpExportInput, "body">;
 
-function* submitProtobuf(
+function* submitPieces(
   about: ExportHead,
+  sent: JsonRequest | ProtobufRequest,
   { body, packed, limits }: IngestRequest,
   tally: Tally,
-): Generator<Submission> {
-  for (const piece of cutRequest(body, pieceBytesMax)) {
+): Generator<Submission | null> {
+  for (const piece of sent.pieces(pieceBytesMax)) {
     // Only a whole body can be kept as it was sent.
-    const sent = packed === undefined || piece !== body ? {} : { packed };
-    yield submit({ ...about, ...sent, body: piece }, limits, tally);
+    const asSent = packed === undefined || piece !== body ? {} : { packed };
+    yield piece === null ? null : submit({ ...about, ...asSent, body: piece }, limits, tally);
   }
-}
-
-function* submitJson(
-  about: ExportHead,
-  json: JsonRequest,
-  { limits }: IngestRequest,
-  tally: Tally,
-): Generator<Submission> {
-  for (const body of json.pieces(pieceBytesMax)) yield submit({ ...about, body }, limits, tally);
-  note(tally, json.rejected, json.faults);
+  note(tally, sent.rejected, sent.faults);
   const { kind: _, signal: __, mlflowRun: ___, ...arrival } = about;
-  for (const { code, detail, place, raw } of json.faults) {
+  for (const { code, detail, place, raw } of sent.faults) {
     const input: RefusedInput = {
       ...{ ...arrival, kind: "refused", protocol: "otlp", code, detail },
       ...{ place: JSON.stringify(place), body: raw },

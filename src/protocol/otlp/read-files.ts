@@ -3,7 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { LineReader } from "#protocol/reading/line-reader.ts";
 import { newline, OnceReader, sendBytes } from "#protocol/reading/reader.ts";
-import { cutRequest } from "#wire/otlp/request-pieces.ts";
+import { ProtobufRequest } from "#wire/otlp/proto-request.ts";
+import { toOneList, withoutPauses } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { signalOfName, signalOfText } from "./signal-of.ts";
 
@@ -43,7 +44,15 @@ export class ProtobufFileReader extends OnceReader {
   protected async send(): Promise<void> {
     const { path, source } = this.file;
     const signal = signalOfName(path) as Signal;
-    for (const piece of cutRequest(await readFile(path), sendBytes))
-      await this.options.sender.send({ route: routeOf[signal], file: path, source }, piece);
+    const bytes = await readFile(path);
+    const request = new ProtobufRequest(signal, bytes, { recordsMax: Number.POSITIVE_INFINITY });
+    const send = (body: Uint8Array) => this.options.sender.send({ route: routeOf[signal], file: path, source }, body);
+    if (request.refusal() !== null) {
+      await send(bytes);
+      return;
+    }
+    for (const piece of withoutPauses(request.pieces(sendBytes))) await send(piece);
+    // The server keeps what cannot be read, and says why.
+    for (const { raw } of request.faults) await send(toOneList(raw));
   }
 }

@@ -42,6 +42,7 @@ export async function begin(
   await recover(sequencer, setAside);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
+  void applier.warm();
   if (!isFresh)
     warmUp(collector, idsFilled, isClosing).catch((cause) => {
       if (!isClosing())

@@ -1,11 +1,11 @@
 // What the protocols made of requests → the collector, in order.
 
-import { setImmediate } from "node:timers/promises";
+import { Turn } from "#base/turns.ts";
 import type { Control } from "#control/control.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { Fault } from "#model/fault.ts";
 import { faultsMax } from "#model/fault-list.ts";
-import type { Submission } from "#protocol/protocol.ts";
+import type { Submission, TakenRequest } from "#protocol/protocol.ts";
 import type { Busy, Intake } from "#server/http/ports.ts";
 import type { Collector } from "./collector.ts";
 
@@ -23,18 +23,20 @@ export function createHttpIntake(collector: Collector, desk: Pick<Control, "hear
 }
 
 /** Who answers a command without saying its run is told apart by the command's id alone. */
-function* hearAnswers(submissions: Iterable<Submission>, desk: Pick<Control, "hearAck">): Generator<Submission> {
+function* hearAnswers(submissions: Submissions, desk: Pick<Control, "hearAck">): Generator<Submission | null> {
   for (const submission of submissions) {
-    const { input, answers = [] } = submission;
-    if (!input.imported) for (const ack of answers) desk.hearAck(input.workspace, ack);
+    const { input, answers = [] } = submission ?? {};
+    if (input?.imported === false) for (const ack of answers) desk.hearAck(input.workspace, ack);
     yield submission;
   }
 }
 
+type Submissions = TakenRequest["submissions"];
+
 /** What was taken before there was no room is known when the body comes again. */
 async function submitAll(
   collector: Collector,
-  submissions: Iterable<Submission>,
+  submissions: Submissions,
   answerWhen: "durable" | "applied",
 ): Promise<Receipt | Busy> {
   const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
@@ -53,10 +55,13 @@ async function submitAll(
     for (const fault of receipt.faults) faults.push(fault);
   };
   let isFirst = true;
-  for (const { input, decoded } of submissions) {
+  const turn = new Turn();
+  for (const submission of submissions) {
     // A body of many records lets others go on between two of them.
-    if (!isFirst) await setImmediate();
+    if (submission === null ? turn.isOver : !isFirst) await turn.pass();
+    if (submission === null) continue;
     isFirst = false;
+    const { input, decoded } = submission;
     const share = faults.length === 0 ? {} : { faultsMax: Math.max(0, faultsMax - faults.length) };
     const receipt = toReceipt(collector.submit({ ...input, ...share }, decoded), answerWhen);
     // Who waits for it hears of its failure, if only after those before it.

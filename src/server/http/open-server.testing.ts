@@ -73,7 +73,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     xtrack: () => null,
     intake: {
       submit: async (submissions) => {
-        for (const { input } of submissions) inputs.push(input);
+        for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
         return open.respond();
       },
       queryable: async () => undefined,

@@ -6,7 +6,7 @@ import type { WebSocket } from "ws";
 import type { Scope } from "#api/contract/admin.ts";
 import type { Caller } from "#api/handler.ts";
 import type { Receipt } from "#intake/sequencer.ts";
-import type { Submission, TakenRequest } from "#protocol/protocol.ts";
+import type { TakenRequest } from "#protocol/protocol.ts";
 
 /** There is no room: the caller should retry after this time. */
 export interface Busy {
@@ -16,7 +16,7 @@ export interface Busy {
 
 export interface Intake {
   /** Resolves when all of it is durable, or also applied. */
-  submit(submissions: Iterable<Submission>, answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
+  submit(submissions: TakenRequest["submissions"], answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
 }

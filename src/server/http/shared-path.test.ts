@@ -48,8 +48,8 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
     request.caller = { workspace: "w", scopes: new Set(), isOfServer: false, name: "", keyId: null, source: "s" };
   });
   const intake = {
-    async submit(submissions: Iterable<{ readonly input: Input }>) {
-      for (const { input } of submissions) inputs.push(input);
+    async submit(submissions: Iterable<{ readonly input: Input } | null>) {
+      for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
       return respond();
     },
     queryable: async () => undefined,

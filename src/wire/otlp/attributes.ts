@@ -5,8 +5,8 @@
 
 import { isUtf8 } from "node:buffer";
 import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
-import type { Key, KeyCache } from "./key-cache.ts";
-import { depthMax } from "./message.ts";
+import { isSame, type Key, type KeyCache } from "./key-cache.ts";
+import { depthMax, recordValuesMax } from "./message.ts";
 import { type ProtoReader, wireType } from "./protobuf.ts";
 
 const trueWord = toAscii("true");
@@ -33,9 +33,25 @@ export class AttributeWriter<Role> {
   /** Where its text begins in the writer. */
   valueAt = 0;
   private readonly keys: KeyCache<Role>;
+  private values = 0;
+  /** The names of the record before, in their order: those of the next one are nearly always the same. */
+  private readonly before: Key<Role>[] = [];
+  private at = 0;
 
   constructor(keys: KeyCache<Role>) {
     this.keys = keys;
+  }
+
+  /** Before the first attribute of a record. */
+  begin(): void {
+    this.isOdd = false;
+    this.values = 0;
+    this.at = 0;
+  }
+
+  /** Writes an attribute of the record itself, a KeyValue that ends at `end`; false when it is none. */
+  attribute(reader: ProtoReader, end: number, out: ByteWriter): boolean {
+    return this.plain(reader, end, out) || this.keyValue(reader, end, out, 0);
   }
 
   /** Writes `"name":value` of a KeyValue that ends at `end`; false when it is none. */
@@ -77,9 +93,65 @@ export class AttributeWriter<Role> {
     return true;
   }
 
+  /**
+   * The usual shape, which is read without a look at every field by itself: a short name, then a short scalar and nothing
+   * else. False when it is another; then nothing was read or written.
+   *
+   *   0a size name · 12 size value: 0a size text | 10 bool | 18 varint | 21 double
+   */
+  private plain(reader: ProtoReader, end: number, out: ByteWriter): boolean {
+    const { bytes, pos } = reader;
+    const keyFrom = pos + 2;
+    const keyTo = keyFrom + (bytes[pos + 1] as number);
+    const from = keyTo + 2;
+    // Whatever lies behind the end makes a size that does not fit.
+    if (bytes[pos] !== 0x0a || from + 2 > end || bytes[keyTo] !== 0x12) return false;
+    if (keyTo - keyFrom > 127 || end - from > 127 || from + (bytes[keyTo + 1] as number) !== end) return false;
+    const tag = bytes[from] as number;
+    const first = bytes[from + 1] as number;
+    switch (tag) {
+      case 0x0a:
+        if (from + 2 + first !== end) return false;
+        break;
+      case 0x10:
+        if (from + 2 !== end || first > 1) return false;
+        break;
+      case 0x18:
+        if (!isShortVarint(bytes, from + 1, end)) return false;
+        break;
+      case 0x21:
+        if (from + 9 !== end) return false;
+        break;
+      default:
+        return false;
+    }
+    const key = this.keyAt(bytes, keyFrom, keyTo);
+    if (!key.isExact) this.isOdd = true;
+    out.raw(key.token);
+    this.key = key;
+    this.values++;
+    this.valueAt = out.length;
+    this.isNumber = false;
+    if (tag === 0x0a) this.text(bytes, from + 2, end, out);
+    else if (tag === 0x10) out.raw(first === 1 ? trueWord : falseWord);
+    else if (tag === 0x18) this.integer(shortVarint(bytes, from + 1, end), 0, out);
+    else this.double(reader.view.getFloat64(from + 1, true), out);
+    reader.pos = end;
+    return true;
+  }
+
+  private keyAt(bytes: Uint8Array, from: number, to: number): Key<Role> {
+    const at = this.at++;
+    const guess = this.before[at];
+    if (guess !== undefined && isSame(guess.bytes, bytes, from, to)) return guess;
+    const key = this.keys.find(bytes, from, to);
+    if (at < guessesMax) this.before[at] = key;
+    return key;
+  }
+
   /** Writes an AnyValue that ends at `end`. */
   value(reader: ProtoReader, end: number, out: ByteWriter, depth: number): boolean {
-    if (depth > depthMax) return fail(reader);
+    if (depth > depthMax || ++this.values > recordValuesMax) return fail(reader);
     let field = 0;
     let wire = 0;
     let from = 0;
@@ -205,6 +277,22 @@ export class AttributeWriter<Role> {
     out.raw(nullWord);
     return true;
   }
+}
+
+const guessesMax = 32;
+/** So many bytes of seven bits fit one word. */
+const shortVarintBytes = 4;
+
+function isShortVarint(bytes: Uint8Array, from: number, end: number): boolean {
+  if (end - from > shortVarintBytes) return false;
+  for (let at = from; at < end - 1; at++) if ((bytes[at] as number) < 0x80) return false;
+  return (bytes[end - 1] as number) < 0x80;
+}
+
+function shortVarint(bytes: Uint8Array, from: number, end: number): number {
+  let value = 0;
+  for (let at = end - 1; at >= from; at--) value = (value << 7) | ((bytes[at] as number) & 0x7f);
+  return value;
 }
 
 function fail(reader: ProtoReader): false {

@@ -6,8 +6,9 @@ import * as fixture from "./fixture.testing.ts";
 import { toRoleOf } from "./meaning.ts";
 import { decodeMessage, encodeMessage, type Message } from "./message.ts";
 import { encodeOrigin } from "./origin.ts";
+import { ProtobufRequest } from "./proto-request.ts";
 import { rebuildLog, rebuildMetric, rebuildSpan } from "./rebuild.ts";
-import { cutRequest, RequestBuilder } from "./request-pieces.ts";
+import { RequestBuilder, withoutPauses } from "./request-pieces.ts";
 import { type Signal, signals, span } from "./schema.ts";
 
 const roleOf = toRoleOf(["my.step"]);
@@ -195,7 +196,7 @@ it("cuts a large request into pieces that hold the same records [OT-14]", () => 
     fixture.someSpan(at, { attributes: fixture.toList({ n: BigInt(at) }) }),
   );
   const body = fixture.toProtobuf("traces", fixture.tracesOf(spans));
-  const pieces = [...cutRequest(body, 4000)];
+  const pieces = [...withoutPauses(new ProtobufRequest("traces", body).pieces(4000))];
   expect(pieces.length).toBeGreaterThan(5);
   const names = pieces.flatMap((piece) => {
     const { columns } = decode("traces", piece);
@@ -204,5 +205,5 @@ it("cuts a large request into pieces that hold the same records [OT-14]", () => 
     return Array.from({ length: columns.length }, (_, row) => span_id.at(row));
   });
   expect(new Set(names).size).toBe(500);
-  expect([...cutRequest(body, body.length)]).toEqual([body]);
+  expect([...new ProtobufRequest("traces", body).pieces(body.length)]).toEqual([body]);
 });

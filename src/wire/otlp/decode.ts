@@ -6,7 +6,6 @@ import { LogColumns } from "./log-columns.ts";
 import type { AttributeRole } from "./meaning.ts";
 import type { Origin } from "./origin.ts";
 import { PointColumns } from "./point-columns.ts";
-import { ProtoReader } from "./protobuf.ts";
 import type { Signal } from "./schema.ts";
 import { SpanColumns } from "./span-columns.ts";
 import { RequestWalk } from "./walk.ts";
@@ -33,25 +32,20 @@ export interface DecodeOptions {
 }
 
 export function decodeExport(signal: Signal, body: Uint8Array, { roleOf, faultsMax }: DecodeOptions): ExportResult {
-  const walk = new RequestWalk(body, faultsMax);
   const read = createColumns(signal, roleOf);
   const { columns } = read;
+  const spans = read.signal === "traces" ? read.columns : null;
+  const walk = new RequestWalk(body, (count) => spans?.expect(count), faultsMax);
   const isRequest = walk.walk((reader, from, to, origin) =>
     columns.take(reader, from, to, walk.origins[origin] as Origin, origin),
   );
+  spans?.finish();
   if (!isRequest) return { ok: false, refusal: toRefusal(signal, body, walk.reader.start) };
   const more = read.signal === "metrics" ? read.columns.rejected : 0;
   return {
     ok: true,
     request: { ...read, origins: walk.origins, faults: walk.faults, rejected: walk.rejected + more },
   };
-}
-
-/** Why bytes are no request at all; null when they are one, whatever its records are. */
-export function refusalOf(signal: Signal, body: Uint8Array): Fault | null {
-  const reader = new ProtoReader(body);
-  while (reader.next(body.length));
-  return reader.bad ? toRefusal(signal, body, reader.start) : null;
 }
 
 function createColumns(signal: Signal, roleOf: (name: string) => AttributeRole): SignalColumns {
@@ -65,7 +59,7 @@ function createColumns(signal: Signal, roleOf: (name: string) => AttributeRole):
   }
 }
 
-function toRefusal(signal: Signal, body: Uint8Array, offset: number): Fault {
+export function toRefusal(signal: Signal, body: Uint8Array, offset: number): Fault {
   const detail = `The body is no protobuf of an OTLP request for ${signal}.`;
   return { code: "otlp_not_export", detail, place: { offset }, raw: body.slice() };
 }

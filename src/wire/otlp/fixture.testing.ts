@@ -2,6 +2,7 @@
 
 import { defaultJsonLimits } from "#base/json/value.ts";
 import { JsonRequest } from "./json-request.ts";
+import { withoutPauses } from "./request-pieces.ts";
 import type { Signal } from "./schema.ts";
 
 export const someTraceId = "0af7651916cd43dd8448eb211c80319c";
@@ -101,7 +102,7 @@ export function toProtobuf(signal: Signal, request: object): Uint8Array {
   const json = new JsonRequest(signal, Buffer.from(JSON.stringify(request)), defaultJsonLimits);
   const refusal = json.refusal();
   if (refusal !== null) throw new Error(refusal.detail);
-  const pieces = [...json.pieces(Number.POSITIVE_INFINITY)];
+  const pieces = [...withoutPauses(json.pieces(Number.POSITIVE_INFINITY))];
   if (json.faults.length > 0) throw new Error(json.faults[0]?.detail);
   return Buffer.concat(pieces);
 }

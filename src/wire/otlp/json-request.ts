@@ -1,17 +1,20 @@
-// A request as JSON → the same in protobuf, which is what everything behind this reads. The lists are walked without
-// being parsed, so that only one record at a time is an object; one that is none is a fault of its own.
+// A request as JSON → the same in protobuf, which is what everything behind this reads. Only one record at a time is an
+// object; one that is none is a fault of its own.
 
-import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
-import { decodeText } from "#base/json/text.ts";
 import { type JsonLimits, type JsonValue, toJsonFault } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { fromJson, NotMessage } from "./json-message.ts";
+import { type Extent, type HeadPlace, JsonOutline } from "./json-outline.ts";
 import { encodeMessage } from "./message.ts";
 import { noOrigin, type OriginBytes } from "./origin.ts";
-import { RequestBuilder } from "./request-pieces.ts";
+import { type FoundRecord, gatherPieces, toUnread } from "./request-pieces.ts";
 import { type MessageType, resource, type Signal, scope, signals } from "./schema.ts";
+
+/** So much of the text is made records before others have a turn. */
+const pauseBytes = 64 * 1024;
 
 export class JsonRequest {
   /** Records that became faults. */
@@ -20,6 +23,7 @@ export class JsonRequest {
   private readonly bytes: Uint8Array;
   private readonly limits: JsonLimits;
   private readonly signal: Signal;
+  private outline: JsonOutline | null = null;
 
   constructor(signal: Signal, bytes: Uint8Array, limits: JsonLimits) {
     this.signal = signal;
@@ -29,19 +33,25 @@ export class JsonRequest {
 
   /** Of records that were none; complete when the pieces have been taken. */
   get faults(): Fault[] {
-    return this.found.toArray(toRestFault);
+    const faults = this.found.toArray(toRestFault);
+    const { left = 0, leftAt = 0 } = this.outline ?? {};
+    return left > 0 ? [...faults, toUnread(this.bytes, leftAt, left)] : faults;
   }
 
   /** Why the text is no request; null when it is one, whatever its records are. */
   refusal(): Fault | null {
+    return atOnce(this.refusalInSteps());
+  }
+
+  *refusalInSteps(): Generator<void, Fault | null> {
     try {
-      const cursor = new JsonCursor(this.bytes, 0, this.bytes.length, this.limits);
-      const lists = this.membersAt(cursor);
-      cursor.finish();
-      if (lists === null) return this.refuse(`a request for ${this.signal} is an object`, 0);
-      const list = lists.get(signals[this.signal].fields[0]);
-      if (list !== undefined && this.itemsOf(list) === null)
-        return this.refuse(`${signals[this.signal].fields[0]} is no list`, list.from);
+      const { signal, bytes, limits } = this;
+      const outline = new JsonOutline(signal, bytes, limits, (at, reason, pointer) => this.reject(at, reason, pointer));
+      const wrong = yield* outline.scan();
+      if (wrong !== null)
+        return this.refuse(wrong.at === 0 ? `a request for ${signal} is an object` : wrong.reason, wrong.at);
+      this.rejected += outline.left;
+      this.outline = outline;
       return null;
     } catch (error) {
       const { kind, reason, offset } = toJsonFault(error);
@@ -50,55 +60,51 @@ export class JsonRequest {
     }
   }
 
-  /** Requests in protobuf of about this size, together all records. Only after `refusal` gave null. */
-  *pieces(pieceBytesMax: number): Generator<Uint8Array> {
-    const builder = new RequestBuilder();
-    for (const { origin, record } of this.records()) {
-      builder.add(origin, record);
-      if (builder.size >= pieceBytesMax) yield builder.finish();
-    }
-    if (builder.size > 0) yield builder.finish();
+  /**
+   * Requests in protobuf of about this size, together all records, null where others may have a turn. Only after `refusal`
+   * gave null.
+   */
+  pieces(pieceBytesMax: number): Generator<Uint8Array | null> {
+    return gatherPieces(this.records(), pieceBytesMax);
   }
 
-  private *records(): Generator<{ origin: OriginBytes; record: Uint8Array }> {
-    const { fields, record: type } = signals[this.signal];
-    const [resources, scopes, records] = fields;
-    const whole = { from: 0, to: this.bytes.length };
-    for (const ofResource of this.list(whole, resources)) {
-      const head = this.head(ofResource, "resource", resource);
-      if (head === null) continue;
-      for (const ofScope of this.list(ofResource, scopes)) {
-        const inner = this.head(ofScope, "scope", scope);
-        if (inner === null) continue;
-        const origin = { resource: head.own, resourceUrl: head.url, scope: inner.own, scopeUrl: inner.url };
-        for (const at of this.list(ofScope, records)) {
-          const record = this.encode(type, at);
-          if (record !== null) yield { origin, record };
+  private *records(): Generator<FoundRecord> {
+    const { outline } = this;
+    if (outline === null) return;
+    const { record: type } = signals[this.signal];
+    let origin: OriginBytes | null = null;
+    let [scopeAt, resourceAt] = [-1, -1];
+    let head: Head | null = null;
+    let pauseAt = pauseBytes;
+    for (let at = 0; at < outline.length; at++) {
+      const scopeOf = outline.scopeAt(at);
+      if (scopeOf !== scopeAt) {
+        scopeAt = scopeOf;
+        if (outline.resourceAt(scopeOf) !== resourceAt) {
+          resourceAt = outline.resourceAt(scopeOf);
+          head = this.head(outline.resourceHead(resourceAt), resource);
         }
+        const inner = head === null ? null : this.head(outline.scopeHead(scopeOf), scope);
+        origin =
+          head === null || inner === null
+            ? null
+            : { resource: head.own, resourceUrl: head.url, scope: inner.own, scopeUrl: inner.url };
       }
+      const extent = outline.recordAt(at);
+      if (extent.to >= pauseAt) {
+        pauseAt = extent.to + pauseBytes;
+        yield null;
+      }
+      const record = origin === null ? null : this.encode(type, extent);
+      if (origin !== null && record !== null) yield { origin, record };
     }
   }
 
-  /** The items of a list that is a member of an object; a fault when one of them is something else. */
-  private *list(of: Extent, name: string): Generator<Extent> {
-    const members = this.membersAt(this.cursorAt(of));
-    const list = members?.get(name);
-    if (list === undefined) {
-      if (members === null) this.reject(of, "is no object", "");
-      return;
-    }
-    const items = this.itemsOf(list);
-    if (items === null) this.reject(list, "is no list", `/${name}`);
-    else yield* items;
-  }
-
-  private head(of: Extent, name: string, type: MessageType): { own: Uint8Array; url: Uint8Array } | null {
-    const members = this.membersAt(this.cursorAt(of));
-    if (members === null) return { own: noOrigin.resource, url: noOrigin.resourceUrl };
-    const at = members.get(name);
-    const own = at === undefined || this.isNull(at) ? noOrigin.resource : this.encode(type, at);
-    const url = members.get("schemaUrl");
-    const address = url === undefined ? null : this.parse(url);
+  /** Null when it is no message: its records have no origin then, and are not taken. */
+  private head({ own: at, url }: HeadPlace, type: MessageType): Head | null {
+    if (at !== null && at.from === at.to) return null;
+    const own = at === null ? noOrigin.resource : this.encode(type, at);
+    const address = url === null ? null : this.parse(url);
     return own === null ? null : { own, url: Buffer.from(typeof address === "string" ? address : "") };
   }
 
@@ -117,46 +123,6 @@ export class JsonRequest {
     return parsed.ok ? parsed.value : null;
   }
 
-  private isNull({ from }: Extent): boolean {
-    return this.bytes[from] === 0x6e;
-  }
-
-  private cursorAt({ from, to }: Extent): JsonCursor {
-    return new JsonCursor(this.bytes, from, to, this.limits);
-  }
-
-  /** Where the values of an object's members lie; null when it is none. */
-  private membersAt(cursor: JsonCursor): Map<string, Extent> | null {
-    if (cursor.peek() !== jsonKind.object) {
-      cursor.skipValue();
-      return null;
-    }
-    const members = new Map<string, Extent>();
-    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-      cursor.peek();
-      const from = cursor.pos;
-      cursor.skipValue();
-      members.set(name, { from, to: cursor.pos });
-    }
-    return members;
-  }
-
-  /** A list that is null stands for one that is not there. */
-  private itemsOf(list: Extent): Extent[] | null {
-    if (this.isNull(list)) return [];
-    const cursor = this.cursorAt(list);
-    if (cursor.peek() !== jsonKind.array) return null;
-    const items: Extent[] = [];
-    for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
-      cursor.peek();
-      const from = cursor.pos;
-      cursor.skipValue();
-      items.push({ from, to: cursor.pos });
-    }
-    return items;
-  }
-
   private reject({ from, to }: Extent, reason: string, pointer: string): void {
     this.rejected++;
     const place = pointer === "" ? { offset: from } : { offset: from, pointer };
@@ -169,7 +135,7 @@ export class JsonRequest {
   }
 }
 
-interface Extent {
-  readonly from: number;
-  readonly to: number;
+interface Head {
+  readonly own: Uint8Array;
+  readonly url: Uint8Array;
 }

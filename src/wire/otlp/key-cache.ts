@@ -46,7 +46,7 @@ export class KeyCache<Role> {
   }
 }
 
-function isSame(known: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+export function isSame(known: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   const size = to - from;
   if (known.length !== size) return false;
   for (let i = 0; i < size; i++) if (known[i] !== bytes[from + i]) return false;

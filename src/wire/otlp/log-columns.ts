@@ -37,7 +37,7 @@ export class LogColumns {
   take(reader: ProtoReader, from: number, to: number, origin: Origin, originAt: number): string | null {
     const bytes = reader.bytes.subarray(from, to);
     const decoded = decodeMessage(logRecord, bytes);
-    if (decoded === null) return "a log record is no protobuf, or nested too deep";
+    if (decoded === null) return "a log record is no protobuf, nested too deep or of too many values";
     const { message } = decoded;
     const timeNs = (message["timeUnixNano"] ?? 0n) as bigint;
     const observedNs = (message["observedTimeUnixNano"] ?? 0n) as bigint;

@@ -22,6 +22,12 @@ const membersField = 19_000;
 /** Deeper values are no attribute of anybody; the limit keeps readers off the end of the stack. */
 export const depthMax = 100;
 
+/**
+ * A record of more values than this is none of anybody's: collectors send at most some thousand points of one metric at
+ * once. Most of its values become objects, which this keeps from taking all memory.
+ */
+export const recordValuesMax = 500_000;
+
 const fatalText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -37,9 +43,10 @@ export function decodeMessage(
 
 class MessageReader extends ProtoReader {
   isExact = true;
+  private messages = 0;
 
   read(type: MessageType, end: number, into: Message, depth: number): Message | null {
-    if (depth > depthMax) return null;
+    if (depth > depthMax || ++this.messages > recordValuesMax) return null;
     while (this.next(end)) {
       const { start, to } = this;
       const field = type.byNumber.get(this.field);

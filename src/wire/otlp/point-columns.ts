@@ -43,7 +43,7 @@ export class PointColumns {
   /** Pushes all points of a metric, or none of them. */
   take(reader: ProtoReader, from: number, to: number, origin: Origin, originAt: number): string | null {
     const decoded = decodeMessage(metric, reader.bytes.subarray(from, to));
-    if (decoded === null) return "a metric is no protobuf, or nested too deep";
+    if (decoded === null) return "a metric is no protobuf, nested too deep or of too many values";
     const { message, isExact } = decoded;
     const kind = metricKinds.find((one) => message[one] !== undefined);
     if (kind === undefined) return "a metric is neither gauge, sum, histogram, exponential histogram nor summary";

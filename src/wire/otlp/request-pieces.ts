@@ -1,9 +1,9 @@
 // Requests, put together from records and cut to a size: a large one becomes several that are each decoded in a few
 // milliseconds, and what is sent on is cut for its receiver.
 
+import type { Fault } from "#model/fault.ts";
 import type { OriginBytes } from "./origin.ts";
 import { ProtoWriter } from "./proto-writer.ts";
-import { ProtoReader, wireType } from "./protobuf.ts";
 
 /** Records of one origin. */
 interface Part {
@@ -57,62 +57,41 @@ function isSame(a: OriginBytes, b: OriginBytes): boolean {
   );
 }
 
-/** Pieces of about this size of a request in protobuf; the request itself when it is no larger, or no request. */
-export function* cutRequest(body: Uint8Array, pieceBytesMax: number): Generator<Uint8Array> {
-  const lists = body.length > pieceBytesMax ? listsOf(body) : null;
-  if (lists === null) {
-    yield body;
-    return;
-  }
+/** A record as it stands in a request; null where others may have a turn. */
+export type FoundRecord = { readonly origin: OriginBytes; readonly record: Uint8Array } | null;
+
+/** Requests of about this size, together all records. */
+export function* gatherPieces(records: Iterable<FoundRecord>, pieceBytesMax: number): Generator<Uint8Array | null> {
   const builder = new RequestBuilder();
-  for (const { origin, records } of lists)
-    for (const record of records) {
-      builder.add(origin, record);
-      if (builder.size >= pieceBytesMax) yield builder.finish();
+  for (const found of records) {
+    if (found === null) {
+      yield null;
+      continue;
     }
+    builder.add(found.origin, found.record);
+    if (builder.size >= pieceBytesMax) yield builder.finish();
+  }
   if (builder.size > 0) yield builder.finish();
 }
 
-/** Null when a list in it cannot be read: then the whole is decoded at once, and says so. */
-function listsOf(body: Uint8Array): Part[] | null {
-  const parts: Part[] = [];
-  for (const ofResource of fieldsOf(body) ?? [null]) {
-    if (ofResource === null) return null;
-    const resource = ofResource.field === 1 ? fieldsOf(ofResource.bytes) : null;
-    if (resource === null) return null;
-    for (const ofScope of resource) {
-      if (ofScope.field !== 2) continue;
-      const scope = fieldsOf(ofScope.bytes);
-      if (scope === null) return null;
-      const origin = {
-        resource: lastOf(resource, 1),
-        resourceUrl: lastOf(resource, 3),
-        scope: lastOf(scope, 1),
-        scopeUrl: lastOf(scope, 3),
-      };
-      parts.push({ origin, records: scope.filter(({ field }) => field === 2).map(({ bytes }) => bytes) });
-    }
-  }
-  return parts;
+/** For whoever keeps nobody waiting. */
+export function* withoutPauses(pieces: Iterable<Uint8Array | null>): Generator<Uint8Array> {
+  for (const piece of pieces) if (piece !== null) yield piece;
 }
 
-interface BytesField {
-  readonly field: number;
-  readonly bytes: Uint8Array;
+/** A request of one list of records, given as the bytes that stand for it: whoever reads it says what is wrong with them. */
+export function toOneList(list: Uint8Array): Uint8Array {
+  const out = new ProtoWriter();
+  out.bytes(1, list);
+  return out.finish();
 }
 
-/** The fields of a message that are bytes, as views. */
-function fieldsOf(message: Uint8Array): BytesField[] | null {
-  const reader = new ProtoReader(message);
-  const fields: BytesField[] = [];
-  while (reader.next(message.length))
-    if (reader.wire === wireType.bytes)
-      fields.push({ field: reader.field, bytes: message.subarray(reader.from, reader.to) });
-  return reader.bad ? null : fields;
-}
+/** More than a body of the usual limit can have of real ones. */
+export const recordsMax = 1_000_000;
 
-const none = new Uint8Array(0);
-
-function lastOf(fields: readonly BytesField[], number: number): Uint8Array {
-  return fields.findLast(({ field }) => field === number)?.bytes ?? none;
+/** What a request has beyond the records it may have stays together as one fault that is not read. */
+export function toUnread(bytes: Uint8Array, offset: number, count: number): Fault {
+  const raw = bytes.subarray(offset);
+  const detail = `A body may have ${recordsMax} records: ${count} more, ${raw.length} bytes, were not read.`;
+  return { code: "too_many_items", detail, place: { offset }, raw };
 }

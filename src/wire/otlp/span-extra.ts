@@ -4,7 +4,7 @@
 //    "events":[{"time_ns":"…","name":"…","attributes":{…},"dropped_attributes":1}],
 //    "links":[{"trace_id":"…","span_id":"…",…}],"dropped_attributes":1,"dropped_events":1,"dropped_links":1}
 
-import { ByteWriter, toAscii } from "#base/byte-writer.ts";
+import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
 import { type AttributeWriter, jsonBytes } from "./attributes.ts";
 import { putHex } from "./hex.ts";
 import type { AttributeRole } from "./meaning.ts";
@@ -35,18 +35,18 @@ const words = {
 const traceHex = new Uint8Array(32);
 
 export class SpanExtra {
-  readonly out: ByteWriter = new ByteWriter(512);
+  private readonly out: ByteWriter;
   private readonly writer: AttributeWriter<AttributeRole>;
 
-  constructor(writer: AttributeWriter<AttributeRole>) {
+  constructor(writer: AttributeWriter<AttributeRole>, out: ByteWriter) {
     this.writer = writer;
+    this.out = out;
   }
 
-  /** False when an event, a link or the status is no message. */
+  /** Adds the text of one span. False when an event, a link or the status is no message. */
   write(reader: ProtoReader, to: number, found: SpanFields): boolean {
     const { out: extra } = this;
     const { bytes } = reader;
-    extra.clear();
     extra.raw(words.traceId);
     putHex(bytes, found.traceFrom, found.traceFrom + 16, traceHex, 0);
     extra.raw(traceHex);

@@ -24,8 +24,12 @@ export class RequestWalk {
   rejected = 0;
   private readonly found: FaultList<Fault>;
 
-  constructor(bytes: Uint8Array, faultsMax?: number) {
+  private readonly expect: (count: number) => void;
+
+  /** `expect` is told how many records the next list has. */
+  constructor(bytes: Uint8Array, expect: (count: number) => void, faultsMax?: number) {
     this.reader = new ProtoReader(bytes);
+    this.expect = expect;
     this.found = new FaultList(faultsMax);
   }
 
@@ -79,6 +83,7 @@ export class RequestWalk {
     if (found === null) return false;
     const known = this.origins.indexOf(found);
     const origin = known < 0 ? this.origins.push(found) - 1 : known;
+    this.expect(head.items);
     reader.pos = from;
     while (reader.next(to)) {
       if (reader.field !== 2 || reader.wire !== wireType.bytes) continue;
@@ -91,18 +96,20 @@ export class RequestWalk {
     return true;
   }
 
-  /** The parts of a list that are not its items. */
+  /** The parts of a list that are not its items, and how many these are. */
   private readHead(from: number, to: number): Head | null {
     const { reader } = this;
     let own: Uint8Array = none;
     let url: Uint8Array = none;
+    let items = 0;
     reader.pos = from;
     while (reader.next(to)) {
       if (reader.wire !== wireType.bytes) continue;
-      if (reader.field === 1) own = reader.bytes.subarray(reader.from, reader.to);
+      if (reader.field === 2) items++;
+      else if (reader.field === 1) own = reader.bytes.subarray(reader.from, reader.to);
       else if (reader.field === 3) url = reader.bytes.subarray(reader.from, reader.to);
     }
-    return reader.bad ? null : { own, url };
+    return reader.bad ? null : { own, url, items };
   }
 
   /** What was wrong inside does not spoil what stands behind it. */
@@ -121,4 +128,5 @@ export class RequestWalk {
 interface Head {
   readonly own: Uint8Array;
   readonly url: Uint8Array;
+  readonly items: number;
 }

@@ -8,6 +8,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { atPointer } from "#base/json/pointer.ts";
 import type { JsonObject } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import { toPlain } from "./plain.ts";
 
 /** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
@@ -58,6 +59,11 @@ const documentTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3
 
 /** Later sets add to earlier ones; an entry or file of the same name replaces the earlier. */
 export function createRegistry(...sets: readonly SchemaSet[]): Registry {
+  return atOnce(createRegistryInSteps(...sets));
+}
+
+/** The same, a schema a step. */
+export function* createRegistryInSteps(...sets: readonly SchemaSet[]): Generator<void, Registry> {
   const entries = new Map<string, { readonly schema: string; readonly runIdAt: string }>();
   const schemas = new Map<string, object>();
   let header: string | undefined;
@@ -81,7 +87,10 @@ export function createRegistry(...sets: readonly SchemaSet[]): Registry {
   };
   // Compiling now finds a broken schema when it is loaded instead of at the first line of its type.
   judges.driver(headerName);
-  for (const { schema } of entries.values()) judges.driver(schema);
+  for (const { schema } of entries.values()) {
+    yield;
+    judges.driver(schema);
+  }
 
   return {
     types: [...entries.keys()],

@@ -1,0 +1,194 @@
+// Where the records of a request in JSON lie, and the resource and scope of each: found by passing over the text once,
+// with pauses, before anything of it is parsed. An outline is numbers in columns, so that a body of a million records
+// that say nothing takes a few megabytes.
+
+import { UInt32Column } from "#base/columns.ts";
+import { JsonCursor, jsonKind } from "#base/json/cursor.ts";
+import { decodeText } from "#base/json/text.ts";
+import type { JsonLimits } from "#base/json/value.ts";
+import { recordValuesMax } from "./message.ts";
+import { recordsMax } from "./request-pieces.ts";
+import { type Signal, signals } from "./schema.ts";
+
+export interface Extent {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A resource or scope with the address of its schema, each null when it is not there. One that was rejected is empty. */
+export interface HeadPlace {
+  readonly own: Extent | null;
+  readonly url: Extent | null;
+}
+
+/** What is no record, and why. */
+export type OnReject = (at: Extent, reason: string, pointer: string) => void;
+
+/** Members beside the list, by level: the request has none. */
+const ownNames = ["", "resource", "scope"] as const;
+
+export class JsonOutline {
+  /** Records beyond those that a body may have, and where the first of them begins. */
+  left = 0;
+  leftAt = 0;
+  private passed = 0;
+  private readonly resources = new Heads();
+  private readonly scopes = new Heads();
+  private readonly resourceOf = new UInt32Column();
+  private readonly from = new UInt32Column();
+  private readonly to = new UInt32Column();
+  private readonly scopeOf = new UInt32Column();
+  private readonly cursor: JsonCursor;
+  private readonly listNames: readonly string[];
+  private readonly onReject: OnReject;
+
+  constructor(signal: Signal, bytes: Uint8Array, limits: JsonLimits, onReject: OnReject) {
+    this.cursor = new JsonCursor(bytes, 0, bytes.length, limits);
+    this.listNames = signals[signal].fields;
+    this.onReject = onReject;
+  }
+
+  get length(): number {
+    return this.from.length;
+  }
+
+  recordAt(at: number): Extent {
+    return { from: this.from.at(at), to: this.to.at(at) };
+  }
+
+  scopeAt(record: number): number {
+    return this.scopeOf.at(record);
+  }
+
+  scopeHead(scope: number): HeadPlace {
+    return this.scopes.at(scope);
+  }
+
+  resourceAt(scope: number): number {
+    return this.resourceOf.at(scope);
+  }
+
+  resourceHead(resource: number): HeadPlace {
+    return this.resources.at(resource);
+  }
+
+  /** Throws JsonTrouble. Says why the text is no request, if it is none. */
+  *scan(): Generator<void, { readonly reason: string; readonly at: number } | null> {
+    const { cursor } = this;
+    const name = this.listNames[0] as string;
+    if (cursor.peek() !== jsonKind.object) {
+      yield* cursor.skipInSteps();
+      cursor.finish();
+      return { reason: "is an object", at: 0 };
+    }
+    let noList = -1;
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      const isList = this.key() === name;
+      const kind = cursor.peek();
+      const { pos } = cursor;
+      if (isList && kind === jsonKind.array) yield* this.list(0, 0);
+      else {
+        yield* cursor.skipInSteps();
+        if (isList && kind !== jsonKind.null) noList = pos;
+      }
+    }
+    cursor.finish();
+    return noList < 0 ? null : { reason: `${name} is no list`, at: noList };
+  }
+
+  /** The items of a list: of records on the last level, else of what has such a list itself. */
+  private *list(level: number, parent: number): Generator<void, void> {
+    const { cursor } = this;
+    const isLast = level === this.listNames.length - 1;
+    for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+      cursor.peek();
+      if (isLast) yield* this.record(parent);
+      else yield* this.holder(level + 1, parent);
+    }
+  }
+
+  private *record(scope: number): Generator<void, void> {
+    const { cursor } = this;
+    const { pos: from } = cursor;
+    const isObject = cursor.peek() === jsonKind.object;
+    const values = yield* cursor.skipInSteps();
+    // A record is passed in a few microseconds.
+    if (++this.passed % 256 === 0) yield;
+    if (this.passed > recordsMax) {
+      if (this.left++ === 0) this.leftAt = from;
+    } else if (!isObject) this.onReject({ from, to: cursor.pos }, "is no object", "");
+    else if (values > recordValuesMax)
+      this.onReject({ from, to: cursor.pos }, `has more than ${recordValuesMax} values`, "");
+    else {
+      this.from.push(from);
+      this.to.push(cursor.pos);
+      this.scopeOf.push(scope);
+    }
+  }
+
+  /** An object with a resource or a scope, and a list. */
+  private *holder(level: number, parent: number): Generator<void, void> {
+    const { cursor } = this;
+    const { pos: from } = cursor;
+    yield;
+    if (cursor.peek() !== jsonKind.object) {
+      yield* cursor.skipInSteps();
+      this.onReject({ from, to: cursor.pos }, "is no object", "");
+      return;
+    }
+    const heads = level === 1 ? this.resources : this.scopes;
+    const head = heads.add();
+    if (level === 2) this.resourceOf.push(parent);
+    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      const key = this.key();
+      const kind = cursor.peek();
+      const { pos } = cursor;
+      if (key === this.listNames[level] && kind === jsonKind.array) {
+        yield* this.list(level, head);
+        continue;
+      }
+      const values = yield* cursor.skipInSteps();
+      const at = { from: pos, to: cursor.pos };
+      if (kind === jsonKind.null) continue;
+      if (key === this.listNames[level]) this.onReject(at, "is no list", `/${key}`);
+      else if (key === ownNames[level] && values > recordValuesMax) {
+        this.onReject(at, `has more than ${recordValuesMax} values`, `/${key}`);
+        heads.set(head, ownPlace, { from: pos, to: pos });
+      } else if (key === ownNames[level]) heads.set(head, ownPlace, at);
+      else if (key === "schemaUrl") heads.set(head, urlPlace, at);
+    }
+  }
+
+  private key(): string {
+    const { bytes, start, stop, escaped, wide } = this.cursor;
+    return decodeText(bytes, start, stop, escaped, wide);
+  }
+}
+
+const headWords = 4;
+const ownPlace = 0;
+const urlPlace = 2;
+
+/** Four words each; no value begins at the first byte of a request. */
+class Heads {
+  private readonly words = new UInt32Column();
+
+  add(): number {
+    this.words.padTo(this.words.length + headWords, 0);
+    return this.words.length / headWords - 1;
+  }
+
+  set(head: number, place: number, { from, to }: Extent): void {
+    this.words.values[head * headWords + place] = from;
+    this.words.values[head * headWords + place + 1] = to;
+  }
+
+  at(head: number): HeadPlace {
+    return { own: this.extent(head, ownPlace), url: this.extent(head, urlPlace) };
+  }
+
+  private extent(head: number, place: number): Extent | null {
+    const from = this.words.at(head * headWords + place);
+    return from === 0 ? null : { from, to: this.words.at(head * headWords + place + 1) };
+  }
+}
