@@ -25,7 +25,7 @@ const sizes = option("--sizes", "1000000,10000000,50000000").split(",").map(Numb
 const pointsMax = Number(option("--points", "100000000"));
 const linesMax = Number(option("--lines", "2000000"));
 const ingestSpans = Number(option("--ingest", "100000"));
-const ingestRounds = 3;
+const ingestRounds = 7;
 
 const fillAtOnce = 1_000_000;
 const smallBlocks = "SETTINGS max_threads = 2, max_block_size = 65536, min_insert_block_size_bytes = 0";
@@ -38,6 +38,7 @@ interface Row {
   readonly readyMs: number;
   readonly startMiB: number;
   readonly spansPerS: number;
+  readonly cpuUs: number;
   readonly p99Ms: number;
   readonly lateMs: number;
   readonly deleteMs: number;
@@ -133,48 +134,82 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-async function measure(dataDir: string, rows: number): Promise<Row> {
-  let server = await startServer({ dataDir });
+interface Started {
+  readonly rows: number;
+  readonly server: BenchServer;
+  readonly readyMs: number;
+  readonly startMiB: number;
+}
+
+async function start(dataDir: string, rows: number): Promise<Started> {
   // The first start of a folder that was filled by hand also tidies it; the second is the one of every day.
-  await server.close();
+  await (await startServer({ dataDir })).close();
   const began = performance.now();
-  server = await startServer({ dataDir });
+  const server = await startServer({ dataDir });
   await (await fetch(`${server.url}/readyz`)).text();
   const readyMs = performance.now() - began;
-  const startMiB = (await server.usage()).server.peakMiB;
-  const ingest = await measureIngest(server);
+  return { rows, server, readyMs, startMiB: (await server.usage()).server.peakMiB };
+}
+
+async function measure(started: Started, ingest: Ingest): Promise<Row> {
+  const { server, rows, readyMs, startMiB } = started;
   const isFilled = rows > 0;
   const looks = await measureLooks(server);
   const lateMs = isFilled ? await timed(() => sendLate(server)) : 0;
   const deletion = isFilled ? await measureDeletion(server) : { deleteMs: 0, pauseMs: 0 };
-  await server.close();
   return { rows, readyMs, startMiB, ...ingest, ...looks, lateMs, ...deletion };
 }
 
-async function measureIngest(server: BenchServer): Promise<{ spansPerS: number; p99Ms: number }> {
+interface Ingest {
+  readonly spansPerS: number;
+  readonly cpuUs: number;
+  readonly p99Ms: number;
+}
+
+/** Rounds that go through all servers in turn, so that each meets the machine in the same moods. */
+async function measureIngest(servers: readonly BenchServer[]): Promise<Ingest[]> {
   const load = createCirronLoad(ingestSpans * (ingestRounds + 1));
   const perRound = Math.floor(load.bodies.length / (ingestRounds + 1));
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const rounds: { spansPerS: number; p99Ms: number }[] = [];
+  const spans = load.spans / (ingestRounds + 1);
+  const took = servers.map(() => ({ ms: [] as number[], cpuMs: [] as number[], latencyMs: [] as number[] }));
   for (let round = 0; round <= ingestRounds; round++) {
-    const latencyMs: number[] = [];
-    let next = round * perRound;
-    const ms = await timed(async () => {
-      await Promise.all(
-        Array.from({ length: 4 }, async () => {
-          for (let at = next++; at < (round + 1) * perRound; at = next++)
-            latencyMs.push(await timed(() => postTraces(server.url, agent, load.bodies[at] as Buffer)));
-        }),
-      );
-      await server.drained();
-    });
-    const spans = load.spans / (ingestRounds + 1);
-    // The first round warms the server up.
-    if (round > 0) rounds.push({ spansPerS: (spans * 1000) / ms, p99Ms: quantile(latencyMs, 0.99) });
+    const bodies = load.bodies.slice(round * perRound, (round + 1) * perRound);
+    for (const [at, server] of servers.entries()) {
+      const one = await sendRound(server, bodies);
+      // The first round warms the server up.
+      if (round === 0) continue;
+      took[at]?.ms.push(one.ms);
+      took[at]?.cpuMs.push(one.cpuMs);
+      took[at]?.latencyMs.push(...one.latencyMs);
+    }
   }
+  return took.map(({ ms, cpuMs, latencyMs }) => ({
+    spansPerS: (spans * 1000) / quantile(ms, 0.5),
+    cpuUs: (quantile(cpuMs, 0.5) * 1000) / spans,
+    p99Ms: quantile(latencyMs, 0.99),
+  }));
+}
+
+async function sendRound(
+  server: BenchServer,
+  bodies: readonly Buffer[],
+): Promise<{ ms: number; cpuMs: number; latencyMs: number[] }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const latencyMs: number[] = [];
+  const queue = bodies.values();
+  const before = await server.usage();
+  const ms = await timed(async () => {
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (const body of queue) latencyMs.push(await timed(() => postTraces(server.url, agent, body)));
+      }),
+    );
+    await server.drained();
+  });
+  const after = await server.usage();
   agent.destroy();
-  const middle = (values: readonly number[]): number => quantile(values, 0.5);
-  return { spansPerS: middle(rounds.map((one) => one.spansPerS)), p99Ms: middle(rounds.map((one) => one.p99Ms)) };
+  const cpuMs = after.server.cpuMs + after.engine.cpuMs - before.server.cpuMs - before.engine.cpuMs;
+  return { ms, cpuMs, latencyMs };
 }
 
 /** The first look at each of some runs that were just taken in, so that no answer is kept from an earlier one. */
@@ -244,15 +279,18 @@ async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number;
 }
 
 const folders = [0, ...sizes].map((rows) => ({ rows, dataDir: mkdtempSync(join(tmpdir(), "tributary-growth-")) }));
+const started: Started[] = [];
 const rows: Row[] = [];
 try {
   for (const [at, folder] of folders.entries()) {
     const isLargest = at === sizes.length;
     if (folder.rows > 0) await fill(folder.dataDir, folder.rows, isLargest ? pointsMax : 0, isLargest ? linesMax : 0);
   }
-  // One after another at the end, so that they meet the machine in the same mood.
-  for (const folder of folders) rows.push(await measure(folder.dataDir, folder.rows));
+  for (const folder of folders) started.push(await start(folder.dataDir, folder.rows));
+  const ingests = await measureIngest(started.map(({ server }) => server));
+  for (const [at, one] of started.entries()) rows.push(await measure(one, ingests[at] as Ingest));
 } finally {
+  for (const { server } of started) await server.close();
   for (const { dataDir } of folders) await rm(dataDir, { recursive: true, force: true });
 }
 const cells = (row: Row): string =>
@@ -261,6 +299,7 @@ const cells = (row: Row): string =>
     whole(row.readyMs),
     row.startMiB,
     whole(row.spansPerS),
+    row.cpuUs.toFixed(1),
     row.p99Ms.toFixed(0),
     `${whole(row.headMs)} · ${whole(row.chartMs)} · ${whole(row.timelineMs)}`,
     whole(row.lateMs),
@@ -270,10 +309,10 @@ const cells = (row: Row): string =>
 const text = `# Growth
 
 \`${["node bench/growth.ts", ...words.filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
-Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable: the middle one of ${ingestRounds} rounds.
+Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable: the middle one of ${ingestRounds} rounds, each of which goes through all folders.
 
-| Cirron spans stored | start until ready, ms | server MiB after it | spans/s | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
-| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| Cirron spans stored | start until ready, ms | server MiB after it | spans/s | server and engine, µs a span | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
+| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map((row) => `| ${cells(row)} |`).join("\n")}
 `;
 console.log(text);

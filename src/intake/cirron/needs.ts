@@ -112,9 +112,11 @@ class IdScan {
     const { recent } = this.state;
     const hours = new Set<number>();
     let mayBeStored = false;
-    for (let row = from; row < to; row++) {
+    for (let row = from, last = Number.NaN; row < to; row++) {
       const time = timeAt(times, row);
-      hours.add(hourOfTime(time));
+      const hour = hourOfTime(time);
+      if (hour !== last) hours.add(hour);
+      last = hour;
       mayBeStored ||= recent.mayBeStored(time);
     }
     const filters = recent.filtersOf(hours);
@@ -132,8 +134,9 @@ class IdScan {
     const { recent } = this.state;
     const filters = recent.filters();
     for (let row = from; row < to; row++) {
-      if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
       const time = timeAt(times, row);
+      if (filters.length === 0 && !recent.mayBeStored(time)) continue;
+      if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
       loadId(ids, row);
       if (recent.mayBeStored(time) || mayKnow(filters)) this.ask("span", ids, row, time);
     }

@@ -98,11 +98,14 @@ export class RecentRows {
   private sealed: Sealed[] = [];
   /** The hours of rows that only the store can tell of; null when every hour may be one. */
   private storedHours: Map<number, number> | null;
+  /** No row that begins later is one of those. */
+  private storedUntil: number;
 
   /** `hours` null: the store may hold anything. */
   constructor(hours: RowHours | null, limits: RecentLimits = defaultRecentLimits) {
     this.limits = limits;
     this.storedHours = hours === null ? null : new Map(hours);
+    this.storedUntil = lastEnd(this.storedHours);
     this.previous = new Generation(0);
     this.current = new Generation(1);
   }
@@ -120,9 +123,9 @@ export class RecentRows {
   /** The hours that stored rows begin in, and a filter for those of them that rows are likely to come in: read at start. */
   warm(hours: RowHours, recent: RowFilter | null): void {
     this.storedHours = new Map(hours);
-    if (recent === null) return;
-    for (const hour of recent.hours.keys()) this.storedHours.delete(hour);
-    this.sealed.unshift({ ids: recent.ids, hours: new Map(recent.hours) });
+    for (const hour of recent?.hours.keys() ?? []) this.storedHours.delete(hour);
+    this.storedUntil = lastEnd(this.storedHours);
+    if (recent !== null) this.sealed.unshift({ ids: recent.ids, hours: new Map(recent.hours) });
   }
 
   /** The entry of the id in `idWords`, or -1. */
@@ -217,6 +220,7 @@ export class RecentRows {
 
   /** Whether a row that begins then may be one that is stored and that memory knows nothing of. */
   mayBeStored(time: number): boolean {
+    if (time > this.storedUntil) return false;
     if (this.storedHours === null) return true;
     const end = this.storedHours.get(hourOfTime(time));
     return end !== undefined && time <= end;
@@ -247,6 +251,7 @@ export class RecentRows {
     while (this.sealed.length > this.limits.filtersMax) {
       const oldest = this.sealed.shift() as Sealed;
       if (this.storedHours !== null) for (const [hour, end] of oldest.hours) noteEnd(this.storedHours, hour, end);
+      this.storedUntil = Math.max(this.storedUntil, lastEnd(oldest.hours));
     }
   }
 
@@ -263,6 +268,13 @@ export class RecentRows {
   private of(entry: number): Generation {
     return (entry & 1) === (this.current.number & 1) ? this.current : this.previous;
   }
+}
+
+function lastEnd(hours: RowHours | null): number {
+  let last = Number.NEGATIVE_INFINITY;
+  if (hours === null) return Number.POSITIVE_INFINITY;
+  for (const end of hours.values()) last = Math.max(last, end);
+  return last;
 }
 
 function noteEnd(hours: Map<number, number>, hour: number, end: number): void {
