@@ -111,14 +111,12 @@ class IdScan {
   private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
     const hours = new Set<number>();
-    let mayBeStored = false;
     for (let row = from, last = Number.NaN; row < to; row++) {
-      const time = timeAt(times, row);
-      const hour = hourOfTime(time);
+      const hour = hourOfTime(timeAt(times, row));
       if (hour !== last) hours.add(hour);
       last = hour;
-      mayBeStored ||= recent.mayBeStored(time);
     }
+    const mayBeStored = this.mayAnyBeStored(times, from, to);
     const filters = recent.filtersOf(hours);
     if (filters.length === 0 && !mayBeStored) return;
     for (let row = from; row < to; row++) {
@@ -133,13 +131,18 @@ class IdScan {
   private named(ids: StringColumn, times: Int64Column, nulls: Uint8Array | null, { from, to }: Stretch): void {
     const { recent } = this.state;
     const filters = recent.filters();
+    if (filters.length === 0 && !this.mayAnyBeStored(times, from, to)) return;
     for (let row = from; row < to; row++) {
-      const time = timeAt(times, row);
-      if (filters.length === 0 && !recent.mayBeStored(time)) continue;
       if (nulls?.[row] === 1 || isRepeated(ids, row) || isRootWord(ids, row)) continue;
+      const time = timeAt(times, row);
       loadId(ids, row);
       if (recent.mayBeStored(time) || mayKnow(filters)) this.ask("span", ids, row, time);
     }
+  }
+
+  private mayAnyBeStored(times: Int64Column, from: number, to: number): boolean {
+    for (let row = from; row < to; row++) if (this.state.recent.mayBeStored(timeAt(times, row))) return true;
+    return false;
   }
 
   /** The id in `idWords` may be stored: it is asked for unless memory has it. */
