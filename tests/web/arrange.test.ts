@@ -99,6 +99,7 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
       await page.getByRole("button", { name: /^losses shared by/ }).click();
       await page.waitForURL(/scale=log/);
       await soon(() => page.getByLabel("Find metrics").inputValue()).toBe("loss");
+      await page.getByRole("button", { name: "losses" }).click();
       await page.getByRole("button", { name: "Keep losses to yourself" }).click();
       await page.getByRole("button", { name: "Share losses with all" }).waitFor();
       await page.getByRole("button", { name: "Forget losses" }).click();

@@ -78,6 +78,22 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     },
   );
 
+  test("among more runs than have room for envelopes, a spike is as strong as the lines", async () => {
+    const { body } = await server.get("/api/v1/runs?limit=8&filter=experiment%3Ah200-gpt-sweep");
+    const others = (body as { runs: { id: string }[] }).runs.map(({ id }) => `run=${id}`);
+    await walk(`/compare?run=long&${others.join("&")}`, async (page) => {
+      await soon(() => spikeStrength(page, "loss train")).toBeGreaterThan(0.9);
+    });
+  });
+
+  test("compared points that were sent without steps are drawn over time", async () => {
+    await walk(`/compare?run=${profiledRun}&run=long`, async (page) => {
+      const panel = panelOf(page, "val_loss");
+      await panel.getByText("over time").waitFor();
+      await panel.locator("canvas").waitFor();
+    });
+  });
+
   test("a click on a spike pins its moment, which names the step; it stays, is in the address, and Esc frees it", async () => {
     await walk("/runs/long/charts", async (page) => {
       const box = await boxOf(page, "train · loss");

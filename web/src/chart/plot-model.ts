@@ -109,9 +109,9 @@ function countText(list: readonly PlotSeries[], is: (low: number, high: number) 
 }
 
 function padLog(range: Range): Range {
-  return range.min === range.max
-    ? { min: range.min / 2, max: range.max * 2 }
-    : { min: range.min * 0.9, max: range.max * 1.1 };
+  if (range.min === range.max) return { min: range.min / 2, max: range.max * 2 };
+  const air = (range.max / range.min) ** 0.05;
+  return { min: range.min / air, max: range.max * air };
 }
 
 /** Rows as tab-separated text, for pasting into a sheet. */

@@ -11,6 +11,7 @@ import {
   type CursorPlot,
   cursorKey,
   followCursor,
+  isTimed,
   listenClicks,
   publishCursor,
   timeOfX,
@@ -119,7 +120,8 @@ function createPlot(element: HTMLElement, height: number, look: PlotLook, latest
     {
       width: width(),
       height,
-      padding: [6, 18, 0, 0],
+      // Half of the last label stands beyond the end of the axis.
+      padding: [6, isTimed(look.axis) ? 30 : 18, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false }, bind: toBinds(latest) },
       scales: {

@@ -17,6 +17,7 @@ test("numbers without a unit are written as the readout writes them", () => {
   expect(tickTexts([0, 5e-13, 1e-12])).toEqual(["0", "5e-13", "1e-12"]);
   expect(tickTexts([0, 1e9, 2e9])).toEqual(["0", "1e9", "2e9"]);
   expect(tickTexts([0, 0.5, 1])).toEqual(["0", "0.5", "1"]);
+  expect(tickTexts([1002.5, 1002.75, 1003])).toEqual(["1002.5", "1002.75", "1003"]);
 });
 
 test("a log axis has a few round marks, over nine decades and within one", () => {

@@ -65,8 +65,16 @@ export function tickTexts(ticks: readonly number[]): string[] {
   const step = smallestOf(ticks.slice(1).map((tick, i) => Math.abs(tick - (ticks[i] ?? 0))));
   const size = largestOf(ticks.map(Math.abs));
   if (!(step > 0) || !(size > 0)) return ticks.map((tick) => formatNumber(tick));
-  const digits = (tick: number) => Math.max(1, Math.floor(Math.log10(Math.abs(tick) / step) + 1e-9) + 2);
+  const unit = unitOf(step);
+  const digits = (tick: number) => Math.max(1, Math.floor(Math.log10(Math.abs(tick) / unit) + 1e-9) + 1);
   if (digits(size) <= digitsMax) return ticks.map((tick) => formatNumber(tick, tick === 0 ? 1 : digits(tick)));
   const [first = 0] = ticks;
   return ticks.map((tick, i) => (i === 0 ? `≈${formatNumber(tick, 3)}` : `+${formatNumber(tick - first, 3)}`));
+}
+
+/** The last decimal place that a step needs: 0.01 for 0.25, 1 for 5. */
+function unitOf(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step) + 1e-9);
+  const shares = step / power;
+  return Math.abs(shares - Math.round(shares)) < 1e-6 ? power : power / 10;
 }

@@ -159,7 +159,9 @@ function bucketsFor(runs: number): number {
 
 function withoutEnvelope(series: PlotSeries): PlotSeries {
   if (!series.banded) return series;
-  return { ...series, line: throughExtremes(series.line, series.min, series.max), banded: false };
+  const line = throughExtremes(series.line, series.min, series.max);
+  // The axis is made for what is drawn.
+  return { ...series, line, min: line, max: line, banded: false };
 }
 
 /** A step, or those of a bucket. */
