@@ -1,21 +1,22 @@
 // The SDK and the whole server: connections that break, a server that restarts, and commands by HTTP.
 
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
+import { openRelay, type Relay } from "../support/relay.ts";
 import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
-let line: Awaited<ReturnType<typeof createLine>>;
+let line: Relay;
 
 beforeAll(async () => {
   walk = await createTestApp();
-  line = await createLine();
+  line = await openLine();
 }, 30_000);
 afterAll(async () => {
   line.close();
@@ -26,28 +27,9 @@ afterEach(async () => {
   await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 1000 })));
 });
 
-/** A line between workers and the server that can be cut, and that leads to wherever the server is now. */
-async function createLine() {
-  const ends = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(walk.app.xtrack[0]?.split(":").at(-1)), "127.0.0.1");
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      ends.add(from);
-      from.pipe(to);
-      from.on("error", () => to.destroy());
-      from.on("close", () => ends.delete(from));
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const cut = () => {
-    for (const end of ends) end.resetAndDestroy();
-  };
-  return { port: (server.address() as AddressInfo).port, cut, close: () => server.close(cut) };
-}
+/** Leads to wherever the server is now. */
+const openLine = (): Promise<Relay> =>
+  openRelay(() => connect(Number(walk.app.xtrack[0]?.split(":").at(-1)), "127.0.0.1"));
 
 function start(id: string, workerId: string): Run {
   const transport = { kind: "tcp", host: "127.0.0.1", port: line.port } as const;
