@@ -4,6 +4,8 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Input } from "#intake/input.ts";
+import type { Batch } from "#model/batch.ts";
+import type { BlockMaker } from "#store/writer/writer.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { toFrame } from "../support/frames.ts";
@@ -146,4 +148,37 @@ test("a listener that throws stops neither the record nor those behind it", asyn
   });
   expect((await sendFrames(metrics([1, 2]))).status).toBe(202);
   expect(await storedSeqs()).toEqual(["1", "2"]);
+});
+
+test("a record whose rows cannot become a block is set aside, its neighbours are stored, and it can be tried again", async () => {
+  const { collector } = walk.app;
+  const { maker } = collector.writer as unknown as { maker: BlockMaker };
+  const encode = maker.encode.bind(maker);
+  const broken = vi.spyOn(maker, "encode").mockImplementation(async (batches) => {
+    const isPoison = ({ parts }: Batch) =>
+      parts.some(({ table, rows }) => table === "spans" && rows.name.keys.includes("poison"));
+    if (batches.some(isPoison)) throw new RangeError("a bug of ours");
+    return encode(batches);
+  });
+  const span = (id: string, name: string) => [{ id, parent: null, name, at: 1 }];
+  // One after the other: what is durable together is told together, and would be left out together.
+  for (const [id, name] of [
+    ["s1", "good"],
+    ["s2", "poison"],
+    ["s3", "better"],
+  ] as const)
+    expect((await walk.post("/v1/traces", toBatchText(id, span(id, name)))).status).toBe(202);
+  await collector.drained();
+  expect(await storedSpans()).toEqual(["better", "good"]);
+  expect((await walk.get("/api/v1/set-aside")).body).toMatchObject({
+    records: [{ reason: "RangeError: a bug of ours" }],
+  });
+  const told = (await walk.get("/api/v1/faults?code=record_set_aside")).body as { faults: object[] };
+  expect(told.faults).toMatchObject([{ protocol: "cirron" }]);
+  expect((await walk.get("/readyz?drained=1")).body).toMatchObject({ ready: true, problems: [] });
+  broken.mockRestore();
+  expect(await collector.retryAside(null)).toBe(1);
+  await collector.drained();
+  expect(await storedSpans()).toEqual(["better", "good", "poison"]);
+  expect(collector.setAside.list()).toEqual([]);
 });

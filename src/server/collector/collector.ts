@@ -30,7 +30,7 @@ import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
-import { readOpenPlans, StoreWriter } from "#store/writer/writer.ts";
+import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import { begin, fillIds, submitAgain } from "./begin.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
@@ -38,7 +38,7 @@ import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
 import { JournalDamage } from "./journal-damage.ts";
-import { createMender } from "./mend.ts";
+import { createLeaver, createMender } from "./mend.ts";
 import { createPatience, endless, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
@@ -175,11 +175,14 @@ async function openWithStore(
     applier.shrink(to, sequencer.position.applied);
   };
   const rowsInUse = new RowsInUse(storedTo);
+  const { onTrouble: onRecordTrouble } = options;
+  const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: onRecordTrouble });
+  const onUnstorable = createLeaver({ journal, setAside, applier });
   const writer = new StoreWriter(
     outbox,
     store,
     createBlockMaker(id),
-    writerOptions(options, `${id}-${notes.identity.epoch}`, journal, { onTrouble, onStored }),
+    writerOptions(options, `${id}-${notes.identity.epoch}`, journal, { onTrouble, onStored, onUnstorable }),
     storedTo,
   );
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
@@ -205,8 +208,6 @@ async function openWithStore(
       });
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
-  const { onTrouble: onRecordTrouble } = options;
-  const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: onRecordTrouble });
   const applied = (): number => sequencer.position.applied;
   const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: onRecordTrouble });
   const hooks = { onApplied, onFailed, onFatal };
@@ -294,14 +295,15 @@ function writerOptions(
   options: CollectorOptions,
   tokenPrefix: string,
   journal: Journal,
-  hooks: { onTrouble: (error: unknown, attempt: number) => void; onStored: StoredListener },
-) {
+  hooks: Pick<WriterOptions, "onTrouble" | "onUnstorable"> & { readonly onStored: StoredListener },
+): WriterOptions {
   return {
     tokenPrefix,
     lingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
     onTrouble: hooks.onTrouble,
+    onUnstorable: hooks.onUnstorable,
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));

@@ -6,12 +6,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Applied } from "#intake/applied.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
+import { decodeInput } from "#intake/input.ts";
 import type { FailedInput } from "#intake/sequencer.ts";
 import { type SetAside, triesMax } from "#intake/set-aside.ts";
+import type { Journal } from "#journal/journal.ts";
+import type { AnyTablePart } from "#model/batch.ts";
 import { type OutageKind, StoreOutage } from "#store/outage.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import type { Store } from "#store/store.ts";
-import type { StoreWriter } from "#store/writer/writer.ts";
+import type { StoreWriter, WriterOptions } from "#store/writer/writer.ts";
 import { untilDone } from "./intake-store.ts";
 import { readOutline } from "./outline.ts";
 
@@ -47,6 +50,27 @@ export function createMender(parts: MenderParts): (failed: FailedInput) => Promi
     applier.renew(await untilDone(() => readJoins(store), isClosing));
     warmAgain();
     return tries < triesMax ? null : putAside(parts, failed);
+  };
+}
+
+/**
+ * The rows of some records were applied, and no block can be made of them: the records are set aside, and what tells of
+ * that is stored in place of their rows. They are forgotten, so that they are new when they are tried again.
+ */
+export function createLeaver(
+  parts: Pick<MenderParts, "setAside" | "applier"> & { readonly journal: Journal },
+): WriterOptions["onUnstorable"] {
+  const { journal, setAside, applier } = parts;
+  return async (batch, cause) => {
+    const told: AnyTablePart[] = [];
+    for await (const { position, payload } of journal.replay(batch.first)) {
+      if (position > batch.position) break;
+      const input = decodeInput(payload);
+      const instead = input === null ? null : await setAside.put({ position, input, cause, tries: 1 });
+      for (const part of instead?.parts ?? []) told.push(part);
+    }
+    await applier.forget([...new Set(batch.parts.flatMap(({ rows }) => rows.group_key.keys))]);
+    return { ...batch, parts: told, state: [] };
   };
 }
 

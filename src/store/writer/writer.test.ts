@@ -33,7 +33,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
     },
     {
       encode: async () => [{ table: "marks", columns: [], rows: 1, bytes: new Uint8Array(1) }],
-      release: ({ token }) => released.push(token),
+      release: (block) => released.push((block as { token?: string }).token ?? ""),
     },
     {
       tokenPrefix: "c",
@@ -43,6 +43,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
       refusedRetryMs: 5,
       onStored: () => undefined,
       onTrouble: (error) => troubles.push((error as Error).message),
+      onUnstorable: (_, cause) => expect.unreachable(String(cause)),
       onStopped: (cause) => expect.unreachable(String(cause)),
     },
     0,

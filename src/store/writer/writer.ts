@@ -16,7 +16,7 @@ type BlockStore = Pick<Store, "insert">;
 /** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
 export interface BlockMaker {
   encode(batches: readonly Batch[]): Promise<Omit<PlannedBlock, "token">[]>;
-  release(block: PlannedBlock): void;
+  release(block: Pick<PlannedBlock, "bytes">): void;
 }
 
 export interface WriterOptions {
@@ -30,6 +30,8 @@ export interface WriterOptions {
   /** Everything up to `to` can be read from now on; `batches` are those since the last call. */
   onStored(to: number, batches: readonly Batch[]): void;
   onTrouble(error: unknown, attempt: number): void;
+  /** The rows of a batch cannot become blocks: a bug of ours. Resolves with what is stored in their place. */
+  onUnstorable(batch: Batch, cause: unknown): Promise<Batch>;
   /** A plan could not be made: a bug of ours. Nothing more is written until the next start. */
   onStopped(cause: unknown): void;
 }
@@ -166,7 +168,7 @@ export class StoreWriter {
     const batches = this.takePlanful();
     const from = (batches[0] as Batch).first;
     const to = (batches.at(-1) as Batch).position;
-    const encoded = await this.maker.encode(batches);
+    const encoded = await this.encode(batches);
     const blocks = encoded.map((block) => ({
       ...block,
       token: `${this.options.tokenPrefix}-${from}-${to}-${block.table}`,
@@ -180,6 +182,26 @@ export class StoreWriter {
     }
     await this.untilDone(() => this.outbox.finish(to));
     this.finish(to, batches);
+  }
+
+  /** One batch that cannot be stored does not stop the others. */
+  private async encode(batches: readonly Batch[]): ReturnType<BlockMaker["encode"]> {
+    try {
+      return await this.maker.encode(batches);
+    } catch {
+      const sound: Batch[] = [];
+      for (const batch of batches) sound.push(await this.toSound(batch));
+      return this.maker.encode(sound);
+    }
+  }
+
+  private async toSound(batch: Batch): Promise<Batch> {
+    try {
+      for (const block of await this.maker.encode([batch])) this.maker.release(block);
+      return batch;
+    } catch (cause) {
+      return this.options.onUnstorable(batch, cause);
+    }
   }
 
   private send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
