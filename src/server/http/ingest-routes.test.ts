@@ -44,6 +44,15 @@ describe("a Cirron batch", () => {
     expect(inputs.map((input) => input.runOverride)).toEqual([null, null, null, null, "my/run"]);
   });
 
+  it("is waited for where it was applied, when the sender wants to query it", async () => {
+    const started = await start();
+    await post(`${started.url}/v1/traces`, batch);
+    // One that is put off is applied at another place of the journal.
+    started.respond = async () => ({ position: 7, accepted: 1, duplicates: 0, faults: [] });
+    await post(`${started.url}/v1/traces?wait=1`, batch);
+    expect(started.waits).toEqual(["durable", "applied", "queryable 7"]);
+  });
+
   it("may be gzip or plain, with any content type or none, and arrives as the same bytes", async () => {
     const { url, server, inputs } = await start();
     await post(`${url}/v1/traces`, batch, { "content-type": "text/plain" });

@@ -97,14 +97,16 @@ async function takeBody(
     ...sent,
     ...{ arrival, query, limits: decodeLimits },
   });
+  // A record that is put off is applied at another place of the journal, which is known only then.
+  const isAwaited = query.wait === "1";
   const receipt = await (refused === null
-    ? intake.submit(submissions, answerWhen)
+    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen)
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
     throw refuseBusy(receipt);
   }
-  if (query.wait === "1") await intake.queryable(receipt.position);
+  if (isAwaited) await intake.queryable(receipt.position);
   if (refused !== null) throw toFaultRefusal(refused);
   return toReply(receipt);
 }

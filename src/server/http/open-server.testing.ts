@@ -19,6 +19,8 @@ export interface OpenServer {
   readonly server: HttpServer;
   readonly url: string;
   readonly inputs: Input[];
+  /** What each request waited for: `durable`, `applied` or `queryable`, with its position. */
+  readonly waits: string[];
   readonly blobs: { put: BlobPut; bytes: Buffer }[];
   readonly keys: StoredKey[];
   readonly ownerSecret: string;
@@ -39,6 +41,7 @@ export interface OpenOptions {
 
 export async function openServer(options: OpenOptions = {}): Promise<OpenServer> {
   const inputs: Input[] = [];
+  const waits: string[] = [];
   const blobs: OpenServer["blobs"] = [];
   const keys = options.keys ?? [];
   const ownerSecret = createKeySecret().secret;
@@ -54,6 +57,7 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
   };
   const open: Omit<OpenServer, "server" | "url"> = {
     inputs,
+    waits,
     blobs,
     keys,
     ownerSecret,
@@ -72,11 +76,14 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     ownerSecret,
     xtrack: () => null,
     intake: {
-      submit: async (submissions) => {
+      submit: async (submissions, answerWhen) => {
+        waits.push(answerWhen);
         for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
         return open.respond();
       },
-      queryable: async () => undefined,
+      queryable: async (position) => {
+        waits.push(`queryable ${position}`);
+      },
     },
     blobs: { putBlob: takeFile, putArtifact: takeFile },
     unfinished: new UnfinishedBytes(config.unfinishedBytesMax),
