@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
@@ -56,6 +58,21 @@ function up(...flags: string[]): Up {
 }
 
 describe("tributary up", () => {
+  it("ends when npm, which started it in a shell, stops that shell", async () => {
+    const flags = ["up", "--data", join(folder, "data"), "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
+    const words = [process.execPath, main, ...flags].map((word) => `'${word}'`).join(" ");
+    const env = { ...process.env, npm_command: "exec" };
+    const shell = spawn("sh", ["-c", `${words}; :`], { stdio: ["ignore", "pipe", "inherit"], cwd: folder, env });
+    started.push(shell);
+    const [first] = (await once(shell.stdout as Readable, "data")) as [Buffer];
+    const url = /Open +(http:\S+)\n/.exec(String(first))?.[1] ?? "";
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    shell.kill("SIGTERM");
+    // The pipe ends with the last process that holds it.
+    await once(shell.stdout as Readable, "end");
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  }, 60_000);
+
   it("drains and exits within 10 s of SIGTERM, and the next start has everything", async () => {
     const first = up();
     const accepted = await fetch(`${await first.url}/v1/trace-stream`, { method: "POST", body: lines });

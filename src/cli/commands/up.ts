@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { createClient } from "#cli/client.ts";
 import { type Context, paint, type RunningServer } from "#cli/context.ts";
+import { whenShellGone } from "#cli/npm-shell.ts";
 import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
 import { printLine } from "#cli/print.ts";
@@ -26,7 +27,7 @@ export function addUp(program: Command, context: Context): void {
     await replaySpool(client, config.dataDir)
       .then(() => takeLeftEvents(client, context))
       .catch((cause: unknown) => log.warn({ err: cause }, "a spool waits on"));
-    await waitForStop(context.stop);
+    await Promise.race([waitForStop(context.stop), whenShellGone(context.env)]);
     await server.close();
   });
 }

@@ -1,0 +1,18 @@
+// npm starts a command in a shell and, when it is told to stop, tells only the shell, which ends without a word to the
+// command. So whoever was started by npm takes the going of its parent for the signal.
+
+const lookMs = 500;
+
+/** Resolves when the shell is gone; never for a command that npm did not start. */
+export function whenShellGone(env: NodeJS.ProcessEnv): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (env["npm_command"] !== "exec" && env["npm_command"] !== "run-script") return promise;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    resolve();
+  }, lookMs);
+  timer.unref();
+  return promise;
+}
