@@ -13,8 +13,11 @@ const venvs = join(tmpdir(), "tributary-clients");
 const cirronVersions = ["0.1.0", "0.2.0", "0.3.0"];
 const semantivaVersion = "0.5.0";
 const otelVersion = "1.45.1";
+const torchVersion = "2.15.0";
 
 interface Client {
+  /** An environment variable without which it is not installed, and why. */
+  readonly onlyWith?: { readonly variable: string; readonly why: string };
   /** Of its virtual environment, which is made once. */
   readonly folder: string;
   readonly packages: readonly string[];
@@ -46,6 +49,13 @@ const otel: Client = {
     `opentelemetry-exporter-otlp-proto-grpc==${otelVersion}`,
   ],
   module: "opentelemetry.exporter.otlp.proto.http, opentelemetry.exporter.otlp.proto.grpc",
+};
+
+const torch: Client = {
+  onlyWith: { variable: "TRIBUTARY_TEST_TORCH", why: "it takes gigabytes" },
+  folder: join(venvs, `torch-${torchVersion}`),
+  packages: [`torch==${torchVersion}`, "numpy"],
+  module: "torch",
 };
 
 const pythonOf = (client: Client): string => join(client.folder, "bin/python");
@@ -187,7 +197,31 @@ function otelCheck(transport: "http" | "grpc"): Check {
   };
 }
 
+const torchCheck: Check = {
+  name: `torch ${torchVersion}: of two ranks under torchrun one is killed, and the post-mortem names it`,
+  client: torch,
+  async run(app, folder) {
+    const main = join(import.meta.dirname, "../src/main.ts");
+    const job = [join(torch.folder, "bin/torchrun"), "--standalone", "--nproc-per-node", "2"];
+    const words = ["run", "--server", app.app.url, "--data", join(folder, "data"), "--run-id", "two-ranks", "--quiet"];
+    const program = join(programs, "torch_two_ranks.py");
+    const options = { cwd: folder, timeout: 300_000 };
+    const ended = execute(process.execPath, [main, ...words, "--", ...job, program], options);
+    must(await ended.then(() => false).catch(() => true), "the job fails");
+    await app.app.collector.drained();
+    const { body } = await app.get("/api/v1/runs/two-ranks/post-mortem");
+    const { cause, text, lines } = body as { cause: string; text: string; lines: { text: string }[] };
+    mustEqual(cause, "killed", "the cause");
+    must(text.startsWith("Rank 1 was killed first, with SIGKILL"), `the sentence names the rank: ${text}`);
+    must(
+      lines.some((line) => line.text.includes("Root Cause")),
+      "the launcher's words are shown",
+    );
+  },
+};
+
 const checks: readonly Check[] = [
+  torchCheck,
   otelCheck("http"),
   otelCheck("grpc"),
   ...cirronVersions.flatMap(cirronChecks),
@@ -237,6 +271,12 @@ function install({ folder, packages, module }: Client): boolean {
 
 let [passed, failed, skipped] = [0, 0, 0];
 for (const { name, client, run } of checks) {
+  const { onlyWith } = client;
+  if (onlyWith !== undefined && process.env[onlyWith.variable] === undefined) {
+    skipped++;
+    console.log(`SKIPPED ${name}\n        ${onlyWith.variable}=1 runs it; ${onlyWith.why}.`);
+    continue;
+  }
   if (!install(client)) {
     skipped++;
     console.log(`SKIPPED ${name}\n        ${client.packages.join(" ")} needs Python 3 and its package index.`);

@@ -52,6 +52,49 @@ describe("the cause of a death", () => {
     expect(judge({ reports: [report(0, 20n), report(3, 10n)] }).text).toBe("Rank 3 failed first: boom 3");
   });
 
+  test("is the rank that its launcher names, whatever the others and the launcher raised after it", () => {
+    // As torchrun of PyTorch 2.15 prints it, shortened.
+    const told = (exitcode: string, ...before: string[]) =>
+      judge({
+        exit: { code: 1, signal: "" },
+        lines: lines(
+          ...before,
+          "[rank0]: Traceback (most recent call last):",
+          "[rank0]:     dist.all_reduce(parameter.grad)",
+          "[rank0]: RuntimeError: Connection closed by peer [127.0.0.1]:30882. This is typically caused by a remote worker",
+          "Traceback (most recent call last):",
+          '  File "/usr/bin/torchrun", line 8, in <module>',
+          "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+          "=======================================================",
+          "Failures:",
+          "[1]:",
+          "  rank      : 0 (local_rank: 0)",
+          "  exitcode  : -15 (pid: 12380)  (SIGTERM)",
+          "-------------------------------------------------------",
+          "Root Cause (first observed failure):",
+          "[0]:",
+          "  time      : 2026-11-16_03:15:23",
+          "  host      : localhost",
+          "  rank      : 1 (local_rank: 1)",
+          `  exitcode  : ${exitcode}`,
+          "  error_file: <N/A>",
+        ),
+      });
+    const killed = told("-9 (pid: 12381)  (SIGKILL)");
+    expect(killed).toMatchObject({ cause: "killed", traceback: "" });
+    expect(killed.text).toMatch(/^Rank 1 was killed first, with SIGKILL, .*too much memory\.$/);
+    expect(told("-11 (pid: 12381)  (SIGSEGV)")).toMatchObject({ cause: "crashed" });
+    const raised = [
+      "[rank1]: Traceback (most recent call last):",
+      "[rank1]:     step()",
+      "[rank1]: ValueError: no data",
+    ];
+    const failed = told("1 (pid: 12381)", ...raised);
+    expect(failed.text).toBe("Rank 1 failed first, with exit code 1: ValueError: no data");
+    expect(failed.traceback.split("\n")).toHaveLength(3);
+    expect(told("1 (pid: 12381)").text).toBe("Rank 1 failed first, with exit code 1.");
+  });
+
   test("is a crash, a signal from outside, an exit code or silence, in that order of knowledge", () => {
     expect(judge({ exit: { code: null, signal: "SIGSEGV" } })).toMatchObject({ cause: "crashed" });
     expect(judge({ exit: { code: null, signal: "SIGTERM" } })).toMatchObject({ cause: "killed" });

@@ -62,9 +62,9 @@ const linesMax = 30;
 export function judgeDeath(evidence: DeathEvidence): Death {
   const collective = alignCollectives(evidence.records);
   const first = firstReport(evidence.reports);
-  const printed = findTraceback(evidence.lines);
-  const traceback = evidence.error?.traceback || first?.traceback || printed;
-  const found = causeOf(evidence, collective, first, traceback);
+  const root = findRootCause(evidence.lines);
+  const traceback = evidence.error?.traceback || first?.traceback || findTraceback(linesOf(evidence.lines, root));
+  const found = causeOf(evidence, collective, { report: first, root }, traceback);
   return { ...found, traceback, lines: tellingLines(evidence.lines), collective };
 }
 
@@ -73,7 +73,7 @@ type Cause = Pick<Death, "cause" | "text" | "evidence">;
 function causeOf(
   evidence: DeathEvidence,
   collective: CollectiveFinding | null,
-  report: WorkerReport | null,
+  { report, root }: { readonly report: WorkerReport | null; readonly root: RootCause | null },
   traceback: string,
 ): Cause {
   const { status, exit, error } = evidence;
@@ -89,12 +89,26 @@ function causeOf(
     const who = report.rank === null ? "A worker" : `Rank ${report.rank}`;
     return { cause: "exception", text: `${who} failed first: ${firstLine(report.message)}`, evidence: how };
   }
+  if (root !== null) return judgeRank(root, traceback, how);
   const said = error === null ? "" : [error.type, firstLine(error.message)].filter((part) => part !== "").join(": ");
   const raised = lastLine(traceback);
   if (error !== null && (error.type !== "" || error.traceback !== ""))
     return { cause: "exception", text: `It raised ${said}`, evidence: how };
   if (raised !== "") return { cause: "exception", text: `It raised ${raised}`, evidence: how };
   return judgeExit(evidence, said, how);
+}
+
+function judgeRank({ rank, code, signal }: RootCause, traceback: string, how: readonly string[]): Cause {
+  const evidence = [...how, "its launcher names it as the first that failed"];
+  if (signal === "") {
+    const why = lastLine(traceback);
+    const text = `Rank ${rank} failed first, with exit code ${code}${why === "" ? "." : `: ${why}`}`;
+    return { cause: "exception", text, evidence };
+  }
+  if (crashes.has(signal))
+    return { cause: "crashed", text: `Rank ${rank} crashed first, with ${signal}, in native code.`, evidence };
+  const hint = signal === "SIGKILL" ? ", which is what the kernel does to a program that takes too much memory" : "";
+  return { cause: "killed", text: `Rank ${rank} was killed first, with ${signal}${hint}.`, evidence };
 }
 
 function judgeMemory({ lines, error, exit }: DeathEvidence, traceback: string, how: readonly string[]): Cause | null {
@@ -154,6 +168,29 @@ function sayExit(exit: DeathEvidence["exit"]): string[] {
 function firstReport(reports: readonly WorkerReport[]): WorkerReport | null {
   const byTime = (a: WorkerReport, b: WorkerReport) => Number((a.tsNs ?? 2n ** 62n) - (b.tsNs ?? 2n ** 62n));
   return reports.toSorted(byTime)[0] ?? null;
+}
+
+interface RootCause {
+  readonly rank: number;
+  readonly code: number;
+  /** '' when it ended by itself. */
+  readonly signal: string;
+}
+
+/** What torchrun prints last of the worker that took the others down. */
+function findRootCause(lines: readonly DeathLine[]): RootCause | null {
+  const texts = lines.map(({ text }) => text);
+  const from = texts.findLastIndex((text) => text.includes("Root Cause (first observed failure)"));
+  const told = from < 0 ? "" : texts.slice(from + 1, from + 10).join("\n");
+  const rank = /^\s*rank\s*: (\d+)/m.exec(told)?.[1];
+  const exit = /^\s*exitcode\s*: (-?\d+) \(pid: \d+\)(?:\s*\((SIG\w+)\))?/m.exec(told);
+  if (rank === undefined || exit === null) return null;
+  return { rank: Number(rank), code: Number(exit[1]), signal: exit[2] ?? "" };
+}
+
+/** Of a job whose first failure is known, what that rank printed: the others and the launcher only tell what followed. */
+function linesOf(lines: readonly DeathLine[], root: RootCause | null): readonly DeathLine[] {
+  return root === null ? lines : lines.filter(({ text }) => text.startsWith(`[rank${root.rank}]`));
 }
 
 /** The last Python traceback that was printed, to its exception. */
