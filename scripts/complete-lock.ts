@@ -2,16 +2,20 @@
 //
 // A registry may serve the platform packages of one platform only. npm then leaves the others out of the lock, and
 // `npm ci` refuses it with "Missing: …". An entry needs no checksum to be accepted, only its version and the platform
-// it is for, and the platform can be read from the package's name. Download addresses are left out too: they would
-// bind everyone to the registry of whoever wrote the lock.
+// it is for, and the platform can be read from the package's name. Its checksum is asked for whenever the lock is
+// completed, and stays missing only as long as no registry that was asked has the package. Download addresses are left
+// out too: they would bind everyone to the registry of whoever wrote the lock.
 //
-//   npm run lock          adds what is missing
+//   npm run lock          adds what is missing, and the checksums that the registry knows
 //   npm run check:lock    exits 1 when something is missing
 
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 
 export interface LockEntry {
   version?: string;
+  integrity?: string;
   resolved?: string;
   dev?: boolean;
   optional?: boolean;
@@ -79,14 +83,43 @@ export function toCompleteLock(lock: Lock): Lock {
   return { ...lock, packages: Object.fromEntries(sorted) };
 }
 
-function main(): void {
+/** Packages whose bytes `npm ci` cannot check, by their path in the lock. */
+export function findUnchecked(lock: Lock): string[] {
+  const entries = Object.entries(lock.packages);
+  return entries.flatMap(([path, { integrity }]) => (path === "" || integrity !== undefined ? [] : [path]));
+}
+
+async function addChecksums(lock: Lock): Promise<number> {
+  let added = 0;
+  for (const path of findUnchecked(lock)) if (await addChecksum(lock.packages[path] as LockEntry, path)) added++;
+  return added;
+}
+
+async function addChecksum(entry: LockEntry, path: string): Promise<boolean> {
+  const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+  const asked = execute("npm", ["view", `${name}@${entry.version}`, "dist.integrity"]);
+  const found = (await asked.catch(() => ({ stdout: "" }))).stdout.trim();
+  if (!found.startsWith("sha512-")) return false;
+  entry.integrity = found;
+  return true;
+}
+
+const execute = promisify(execFile);
+
+async function main(): Promise<void> {
   const lockUrl = new URL("../package-lock.json", import.meta.url);
   const lock = JSON.parse(readFileSync(lockUrl, "utf8")) as Lock;
   const missing = findMissing(lock);
   const addresses = findAddresses(lock);
   if (!process.argv.includes("--check")) {
-    writeFileSync(lockUrl, `${JSON.stringify(toCompleteLock(lock), null, 2)}\n`);
-    console.log(`package-lock.json: ${missing.size} entries added, ${addresses.length} addresses removed`);
+    const complete = toCompleteLock(lock);
+    const checksums = await addChecksums(complete);
+    writeFileSync(lockUrl, `${JSON.stringify(complete, null, 2)}\n`);
+    console.log(
+      `package-lock.json: ${missing.size} entries and ${checksums} checksums added, ${addresses.length} addresses removed`,
+    );
+    const unchecked = findUnchecked(complete);
+    if (unchecked.length > 0) console.log(`The registry has no checksum of:\n  ${unchecked.join("\n  ")}`);
     return;
   }
   for (const path of missing.keys()) console.error(`package-lock.json lacks ${path}`);
@@ -97,4 +130,4 @@ function main(): void {
   }
 }
 
-if (import.meta.main) main();
+if (import.meta.main) await main();

@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { findAddresses, findMissing, type Lock, toCompleteLock, toPlatform } from "../../scripts/complete-lock.ts";
+import {
+  findAddresses,
+  findMissing,
+  findUnchecked,
+  type Lock,
+  toCompleteLock,
+  toPlatform,
+} from "../../scripts/complete-lock.ts";
 import { readText } from "./files.ts";
 
 const lock = JSON.parse(readText("package-lock.json")) as Lock;
@@ -10,6 +17,13 @@ it("locks every platform's packages, so that npm ci passes on all of them", () =
 
 it("names no download address", () => {
   expect(findAddresses(lock)).toEqual([]);
+});
+
+it("lacks no checksum but of packages for other platforms, which the registry at hand did not have", () => {
+  for (const path of findUnchecked(lock)) {
+    const { optional, os, cpu } = lock.packages[path] ?? {};
+    expect([path, optional, os !== undefined || cpu !== undefined]).toEqual([path, true, true]);
+  }
 });
 
 it("reads the platform from a package's name", () => {
