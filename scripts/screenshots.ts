@@ -28,6 +28,9 @@ const widePx = 1440;
 /** Of the profiled training. */
 const steps = 600;
 const dipStep = 151;
+/** A page that asks for nothing for so long is ready; one that never rests is taken as it is. */
+const restMs = 1500;
+const restMsMax = 30_000;
 const sizes = [
   { width: widePx, height: 900 },
   { width: 768, height: 1024 },
@@ -76,9 +79,6 @@ try {
   if (demo.kill("SIGTERM")) await once(demo, "exit");
   await rm(data, { recursive: true, force: true });
 }
-
-const restMs = 1500;
-const restMsMax = 30_000;
 
 /** Resolves when every question was answered, nothing was asked for a while, and nothing says that it is loading. */
 function watchAnswers(page: Page): () => Promise<void> {

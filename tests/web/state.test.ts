@@ -1,6 +1,7 @@
 // The page never lies about state: slow answers arrive, paused is paused, and a server that is away takes nothing off
 // the screen.
 
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
@@ -97,6 +98,17 @@ describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await panelOf(page, "loss").getByRole("button", { name: "ask again" }).click();
     await panelOf(page, "loss").locator("canvas").waitFor();
+    await close();
+  });
+
+  test("a filtered table says so when nobody answers, and counts nothing", async () => {
+    const silence = (page: Page) => void page.route(/\/api\/v1\/runs\?/, (route) => route.abort());
+    const { page, close } = await browser.visit(`${server.app.url}/runs?filter=left`, { prepare: silence });
+    await page.getByText("The server does not answer.").waitFor();
+    expect(await page.getByText("0 of 0").count()).toBe(0);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.getByRole("button", { name: "ask again" }).click();
+    await page.getByText("1 of 1").waitFor();
     await close();
   });
 

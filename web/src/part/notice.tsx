@@ -61,6 +61,8 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
 interface AnswerState<T> {
   readonly data: T | undefined;
   readonly error: Error | null;
+  /** Why the last try failed, while there are more. */
+  readonly failureReason?: Error | null;
   readonly refetch: () => unknown;
 }
 
@@ -75,10 +77,11 @@ export function Answer<T>({
   readonly rows?: number;
 }) {
   if (of.data !== undefined) return children(of.data);
-  if (of.error !== null) {
+  const error = of.error ?? of.failureReason ?? null;
+  if (error !== null) {
     return (
       <div style={{ padding: 16 }}>
-        <Problem error={of.error} retry={() => void of.refetch()} />
+        <Problem error={error} retry={() => void of.refetch()} />
       </div>
     );
   }

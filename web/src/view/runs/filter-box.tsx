@@ -109,6 +109,7 @@ export function FilterBox({
         <div className="filter-error" role="alert">
           {at?.offset === undefined ? null : (
             <code className="clip">
+              {at.offset > 16 ? "…" : ""}
               {text.slice(Math.max(0, at.offset - 16), at.offset)}
               <mark>{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1)) || "␣"}</mark>
               {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 24)}

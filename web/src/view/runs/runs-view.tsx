@@ -5,6 +5,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { FieldInfo, RunsQuery } from "#api/contract/run.ts";
 import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
+import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -42,7 +43,7 @@ export function RunsView() {
     [navigate],
   );
   const onChoice = useCallback((next: ColumnChoice) => change({ widths: undefined, ...writeColumns(next) }), [change]);
-  const filterError = search.filter === undefined ? null : pages.error;
+  const filterError = search.filter !== undefined && pages.error instanceof Refusal ? pages.error : null;
   return (
     <>
       <RunsBar
