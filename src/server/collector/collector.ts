@@ -74,9 +74,11 @@ export interface CollectorOptions {
 
 /**
  * How long the first row of a plan waits for others: well below the second within which rows must be queryable. Each
- * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones.
+ * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones. Who watches
+ * live gets rows before that, and who waits until they can be queried hurries them.
  */
 const lingerMs = 200;
+const steadyLingerMs = 600;
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
 const planBytesMax = 96 * 1024 * 1024;
@@ -300,6 +302,7 @@ function writerOptions(
   return {
     tokenPrefix,
     lingerMs,
+    steadyLingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
     onTrouble: hooks.onTrouble,

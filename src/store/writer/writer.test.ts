@@ -2,12 +2,15 @@ import { expect, it } from "vitest";
 import type { Batch } from "#model/batch.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Outbox } from "./outbox.ts";
-import { StoreWriter } from "./writer.ts";
+import { StoreWriter, type WriterOptions } from "./writer.ts";
 
 const batchAt = (position: number): Batch => ({ first: position, position, parts: [], state: [], bytes: 100 });
 
 /** A store and a disk that fail as often as they are told to, before they do what they should. */
-function createTroubled(failures: { insert?: number; save?: number; finish?: number; isPassing: boolean }) {
+function createTroubled(
+  failures: { insert?: number; save?: number; finish?: number; isPassing: boolean },
+  options: Partial<WriterOptions> = {},
+) {
   const left = { insert: 0, save: 0, finish: 0, ...failures };
   const inserted: string[] = [];
   const troubles: string[] = [];
@@ -38,6 +41,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
     {
       tokenPrefix: "c",
       lingerMs: 1,
+      steadyLingerMs: 1,
       planBytesMax: 150,
       pendingBytesMax: 1000,
       refusedRetryMs: 5,
@@ -45,6 +49,7 @@ function createTroubled(failures: { insert?: number; save?: number; finish?: num
       onTrouble: (error) => troubles.push((error as Error).message),
       onUnstorable: (_, cause) => expect.unreachable(String(cause)),
       onStopped: (cause) => expect.unreachable(String(cause)),
+      ...options,
     },
     0,
   );
@@ -79,4 +84,15 @@ it("takes batches in the order of the journal only", async () => {
   expect(() => writer.add(batchAt(2))).toThrow("in the order of the journal");
   await writer.storedUpTo(2);
   expect(() => writer.add(batchAt(1))).toThrow("in the order of the journal");
+});
+
+it("sends the first rows after a silence soon, and gathers those that keep coming until somebody waits for them", async () => {
+  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 60_000, planBytesMax: 10_000 });
+  writer.add(batchAt(1));
+  await expect.poll(() => writer.stored).toBe(1);
+  writer.add(batchAt(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  writer.add(batchAt(3));
+  await writer.storedUpTo(3);
+  expect(inserted).toEqual(["c-1-1-marks", "c-2-3-marks"]);
 });

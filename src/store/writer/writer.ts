@@ -1,5 +1,5 @@
 // Moves applied inputs to the store in large blocks. While one plan is being sent, the next one gathers; a
-// plan is closed when it is large enough or when its first row has waited `lingerMs`. Sending is repeated
+// plan is closed when it is large enough or when its first row has waited long enough. Sending is repeated
 // until the store takes it: accepted rows wait here and in the journal, they are never given up.
 
 import assert from "node:assert/strict";
@@ -22,7 +22,10 @@ export interface BlockMaker {
 export interface WriterOptions {
   /** Begins every token; no other start of any collector has the same. */
   readonly tokenPrefix: string;
+  /** How long a plan waits for more rows when none was sent lately. */
   readonly lingerMs: number;
+  /** The same while rows keep coming. */
+  readonly steadyLingerMs: number;
   readonly planBytesMax: number;
   readonly pendingBytesMax: number;
   /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
@@ -37,6 +40,8 @@ export interface WriterOptions {
 }
 
 const retryMsMax = 2000;
+/** Rows that come within this time of the last plan keep coming. */
+const steadyMs = 1000;
 const refusedRetryMsDefault = 15_000;
 
 export class StoreWriter {
@@ -54,6 +59,7 @@ export class StoreWriter {
   /** Since `begin`. */
   private isOpen = false;
   private hurry = false;
+  private finishedAt = Number.NEGATIVE_INFINITY;
   private failure: unknown = null;
   private refusal: unknown = null;
   /** Settles when whoever uses the store alone has done. */
@@ -181,6 +187,7 @@ export class StoreWriter {
       if (retries === 0) for (const block of blocks) this.maker.release(block);
     }
     await this.untilDone(() => this.outbox.finish(to));
+    this.finishedAt = performance.now();
     this.finish(to, batches);
   }
 
@@ -226,8 +233,10 @@ export class StoreWriter {
       this.hurry = false;
       return;
     }
+    const { lingerMs, steadyLingerMs } = this.options;
+    const isSteady = performance.now() - this.finishedAt < steadyMs;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.options.lingerMs);
+      const timer = setTimeout(resolve, isSteady ? steadyLingerMs : lingerMs);
       this.wake = () => {
         clearTimeout(timer);
         resolve();
