@@ -216,6 +216,8 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       const details = page.getByRole("complementary", { name: "Node FloatDivideOperation" });
       await details.getByText("Division by zero is not allowed").first().waitFor();
       expect(await page.locator(".node-missing").count()).toBe(2);
+      await page.locator(".node-missing").first().click();
+      await page.getByText("the pipeline failed at FloatDivideOperation, so it probably never ran").waitFor();
     });
   });
 

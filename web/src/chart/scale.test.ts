@@ -51,6 +51,7 @@ test("ticks stay inside any range and within the count", () => {
 test("time ticks fall on steps a clock has", () => {
   expect(timeTicks(0, 14.2e9, 8)).toEqual({ stepNs: 2e9, ticks: [0, 2e9, 4e9, 6e9, 8e9, 10e9, 12e9, 14e9] });
   expect(timeTicks(0, 4 * 3600e9, 5).stepNs).toBe(3600e9);
+  expect(timeTicks(0.2e9, 7e9, 3)).toEqual({ stepNs: 2e9, ticks: [2e9, 4e9, 6e9] });
 });
 
 test("finds the nearest and the first not smaller", () => {

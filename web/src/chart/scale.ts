@@ -82,10 +82,20 @@ const durationStepsNs = [
 /** Ticks of a time axis at steps a clock has. */
 export function timeTicks(fromNs: number, toNs: number, count: number): { stepNs: number; ticks: number[] } {
   const rough = (toNs - fromNs) / Math.max(1, count);
-  const stepNs = durationStepsNs.find((step) => step >= rough) ?? 1e9 * 86_400 * 365;
+  const found = durationStepsNs.findIndex((step) => step >= rough);
+  const stepNs = durationStepsNs[found] ?? 1e9 * 86_400 * 365;
+  const ticks = ticksAt(fromNs, toNs, stepNs);
+  const finerNs = durationStepsNs[found - 1];
+  // One label alone tells no scale.
+  if (ticks.length > 1 || finerNs === undefined) return { stepNs, ticks };
+  const finer = ticksAt(fromNs, toNs, finerNs);
+  return finer.length > count + 1 ? { stepNs, ticks } : { stepNs: finerNs, ticks: finer };
+}
+
+function ticksAt(fromNs: number, toNs: number, stepNs: number): number[] {
   const ticks: number[] = [];
   for (let at = Math.ceil(fromNs / stepNs) * stepNs; at <= toNs; at += stepNs) ticks.push(at);
-  return { stepNs, ticks };
+  return ticks;
 }
 
 /** Index of the nearest value in an ascending list, −1 when it is empty. */

@@ -9,7 +9,16 @@ import { JsonView } from "../../part/json-view.tsx";
 import { Status } from "../../part/status.tsx";
 import { toOffsetNs } from "../../text/format-time.ts";
 
-export function NodeDetails({ node, onClose }: { readonly node: GraphNode; readonly onClose: () => void }) {
+export function NodeDetails({
+  node,
+  failed,
+  onClose,
+}: {
+  readonly node: GraphNode;
+  /** The node at which the pipeline failed, if it did. */
+  readonly failed: GraphNode | undefined;
+  readonly onClose: () => void;
+}) {
   const [raw, setRaw] = useState(false);
   const { startNs, setWindow } = useRunClock();
   const makeWindow = () => {
@@ -41,7 +50,10 @@ export function NodeDetails({ node, onClose }: { readonly node: GraphNode; reado
         </div>
       )}
       {node.status === "missing" ? (
-        <p className="muted">It is part of the pipeline, but no record of it arrived.</p>
+        <p className="muted">
+          It is part of the pipeline, but no record of it arrived
+          {failed === undefined ? "." : `: the pipeline failed at ${failed.label}, so it probably never ran.`}
+        </p>
       ) : null}
       <dl className="facts">
         <dt>wall, CPU</dt>

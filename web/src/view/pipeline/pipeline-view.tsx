@@ -61,7 +61,9 @@ function Graph({ graph }: { readonly graph: GraphAnswer }) {
   return (
     <div className="pipeline">
       <Paper graph={graph} placed={layout.data} chosen={chosen} onChoose={setChosen} />
-      {node === undefined ? null : <NodeDetails key={node.id} node={node} onClose={() => setChosen(null)} />}
+      {node === undefined ? null : (
+        <NodeDetails key={node.id} node={node} failed={failed} onClose={() => setChosen(null)} />
+      )}
     </div>
   );
 }
