@@ -151,3 +151,17 @@ test("a tensor of a span that came before a restart is stored beside its run", a
   const rows = await walk.app.collector.store.query<{ object_key: string }>({ sql, params: { span } });
   expect(rows).toEqual([{ object_key: `traces/default/restarted/${span}/weights.safetensors` }]);
 });
+
+test("a blob that is sent again while it is moved to its run is taken, and can be had", async () => {
+  for (let round = 0; round < 30; round++) {
+    const id = `moved ${round}`;
+    const url = `${walk.app.url}/v1/traces/blobs/snapshots/${hex(id)}/weights.safetensors`;
+    const put = () => fetch(url, { method: "PUT", body: "the same" }).then(({ status }) => status);
+    const batch = toBatchText(id, [{ id, parent: null, name: "cirron.session", at: round }]);
+    expect(await put()).toBe(201);
+    const posted = walk.post("/v1/traces", batch).then(({ status }) => status);
+    expect(await Promise.all([posted, put(), put(), put()])).toEqual([202, 201, 201, 201]);
+    await walk.app.collector.drained();
+    expect(await (await fetch(url)).text()).toBe("the same");
+  }
+});
