@@ -153,7 +153,7 @@ test("a tensor of a span that came before a restart is stored beside its run", a
 });
 
 test("a blob that is sent again while it is moved to its run is taken, and can be had", async () => {
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < 15; round++) {
     const id = `moved ${round}`;
     const url = `${walk.app.url}/v1/traces/blobs/snapshots/${hex(id)}/weights.safetensors`;
     const put = () => fetch(url, { method: "PUT", body: "the same" }).then(({ status }) => status);
@@ -161,7 +161,6 @@ test("a blob that is sent again while it is moved to its run is taken, and can b
     expect(await put()).toBe(201);
     const posted = walk.post("/v1/traces", batch).then(({ status }) => status);
     expect(await Promise.all([posted, put(), put(), put()])).toEqual([202, 201, 201, 201]);
-    await walk.app.collector.drained();
-    expect(await (await fetch(url)).text()).toBe("the same");
+    await expect.poll(async () => (await fetch(url)).text(), { timeout: 5000 }).toBe("the same");
   }
-});
+}, 60_000);
