@@ -3,6 +3,7 @@
 //
 //   npm run chaos                                     20 rounds
 //   npm run chaos -- --rounds 200 --records 1000000   the long form
+//   npm run chaos -- --rounds 200 --minutes 30        as much of it as there is time for
 //   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
 //   npm run chaos -- --disk 2147483648                on a file system of so many bytes, which also runs full (as root)
 //
@@ -18,6 +19,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "20" },
     records: { type: "string", default: "0" },
+    minutes: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
     disk: { type: "string" },
@@ -35,6 +37,7 @@ const report = await runCampaign({
   recordsMin: Number(values.records),
   seed: Number(values.seed),
   ...(values.only === undefined ? {} : { only: values.only }),
+  ...(values.minutes === undefined ? {} : { minutesMax: Number(values.minutes) }),
   ...(values.disk === undefined ? {} : { diskBytes: Number(values.disk) }),
   onRound: (line) => console.log(line),
 });

@@ -18,6 +18,8 @@ export interface CampaignOptions {
   readonly only?: readonly string[];
   /** No end before so many records were acknowledged. */
   readonly recordsMin?: number;
+  /** No blow after so many minutes, whatever was wanted. */
+  readonly minutesMax?: number;
   /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
   readonly diskBytes?: number;
   onRound?(line: string): void;
@@ -84,7 +86,8 @@ async function strike(field: Field, options: CampaignOptions): Promise<Record<st
   const names = options.only ?? possibleBlows(options);
   const counts: Record<string, number> = {};
   const hasEnough = (): boolean => field.ledger.acknowledged >= (options.recordsMin ?? 0);
-  for (let round = 1; round <= options.rounds || !hasEnough(); round++) {
+  const untilMs = performance.now() + (options.minutesMax ?? Number.POSITIVE_INFINITY) * 60_000;
+  for (let round = 1; (round <= options.rounds || !hasEnough()) && performance.now() < untilMs; round++) {
     await sleep(200 + random() * 1500);
     const name = names[Math.floor(random() * names.length)] as string;
     const began = performance.now();

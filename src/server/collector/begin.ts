@@ -1,6 +1,7 @@
 // The beginning of a collector's work, once its parts are put together: what a stopped process left open is sent, the rest of
 // the journal is applied, and what the store holds is looked through in the background.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Input } from "#intake/input.ts";
 import type { Sequencer } from "#intake/sequencer.ts";
 import type { SetAside } from "#intake/set-aside.ts";
@@ -39,16 +40,27 @@ export async function begin(
   versions.note(await untilDone(() => readNewestVersion(store)));
   await untilDone(() => noteResent(store, id, plans));
   await writer.begin(plans);
+  const onCold = (cause: unknown): void => {
+    if (!isClosing())
+      options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+  };
+  // All that was stored before this process can be read now. Where others write too, it is read as late as may be.
+  const warming = isFresh || store.kind === "server" ? null : warmState(collector, idsFilled);
+  warming?.catch(onCold);
+  if (warming !== null && sequencer.position.durable > sequencer.position.applied)
+    await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);
   await recover(sequencer, setAside);
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
   void applier.warm();
-  if (!isFresh)
-    warmUp(collector, idsFilled, isClosing).catch((cause) => {
-      if (!isClosing())
-        options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
-    });
+  if (!isFresh) warmUp(collector, warming ?? warmState(collector, idsFilled), isClosing).catch(onCold);
 }
+
+/**
+ * What the journal still holds is applied with an outline of the store at hand, or each of its records would be asked for. A
+ * store so large that reading that takes longer is not waited for.
+ */
+const warmWaitMs = 2000;
 
 async function recover(sequencer: Sequencer, setAside: SetAside): Promise<void> {
   await sequencer.recover();
@@ -62,13 +74,18 @@ export async function submitAgain(sequencer: Sequencer, input: Input): Promise<v
   await again.durable;
 }
 
+async function warmState({ store, applier }: Collector, idsFilled: Promise<void>): Promise<void> {
+  await idsFilled;
+  const { state } = applier;
+  state.warm(await readOutline(store));
+}
+
 /** Goes on while the collector works. */
-async function warmUp(collector: Collector, idsFilled: Promise<void>, isClosing: () => boolean): Promise<void> {
-  const { store, applier, hub } = collector;
+async function warmUp(collector: Collector, warming: Promise<void>, isClosing: () => boolean): Promise<void> {
+  const { store, hub } = collector;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
-  await idsFilled;
-  applier.state.warm(await readOutline(store));
+  await warming;
   // Also when an upgrade was interrupted; where nothing is to be done it is one question.
   await upgradeGroups(collector, isClosing);
 }
