@@ -110,8 +110,7 @@ async function openParts(config: Config, log: Log): Promise<App> {
     const degraded = (): string[] => [
       ...(peering?.degraded() ?? []),
       ...refused.sentences(),
-      ...collector.setAside.sentences(),
-      ...collector.damage.sentences(),
+      ...degradedOf(collector),
       ...(forwarder?.sentences() ?? []),
     ];
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
@@ -173,6 +172,12 @@ function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collecto
     () => journal.state().tornBytes,
   );
   add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
+}
+
+/** What of a collector does not work, though it takes what comes. */
+function degradedOf({ setAside, damage, blobs }: Collector): string[] {
+  const bucket = blobs.isAway ? ["The bucket does not answer: files are refused with 503 until it does."] : [];
+  return [...setAside.sentences(), ...damage.sentences(), ...bucket];
 }
 
 function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Forwarder> | null {

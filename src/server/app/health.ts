@@ -47,6 +47,8 @@ interface ProtocolCounts {
   readonly rate: EventRate;
 }
 
+/** An object that need not be there. */
+const probeKey = "tributary-probe";
 /** Looks between two counts of what is missing. */
 const looksPerCount = 12;
 
@@ -76,12 +78,16 @@ export function createHealth(options: HealthOptions): Health {
     push(history.lagMs, lag.lagMs(collector.writer.stored));
     push(history.waiting, collector.writer.pendingBytes);
     // The count reads every range of sequence numbers, so it is taken once a minute.
-    if (storeUp && looks++ % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
+    looks++;
+    if (storeUp && looks % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
+    // A bucket that nobody uses now tells nothing of itself.
+    if (looks % looksPerCount === 0 && collector.blobs.kind === "s3")
+      void collector.blobs.size(probeKey).catch(() => undefined);
     for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, missing);
     await collector.journal.probe();
     tell(problems());
   };
-  let looks = 0;
+  let looks = -1;
   const tell = createTeller(options.log);
   const looking = setInterval(() => void look(), stepMs).unref();
 

@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type S3Server, startS3 } from "../../../tests/support/s3-server.ts";
@@ -239,6 +242,34 @@ describe("blobs in an S3 bucket", () => {
       kind: "unavailable",
       retryable: true,
     });
+    expect(under.blobs.isAway).toBe(true);
+    under.server.failNext(0);
+    expect(await under.blobs.size(key)).toBe(null);
+    expect(under.blobs.isAway).toBe(false);
     await under.close();
+  });
+
+  it("are given up when the store takes connections and does not answer", async () => {
+    const silent = createServer(() => undefined);
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const tmp = makeDataDir();
+    const blobs = await createS3Blobs({
+      bucket: "b",
+      prefix: "",
+      endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      region: "us-east-1",
+      accessKey: "key",
+      secretKey: "secret",
+      pathStyle: true,
+      tmp,
+      silenceMs: 200,
+    });
+    await expect(blobs.put(key, inChunks(randomBytes(1000)))).rejects.toMatchObject({ kind: "unavailable" });
+    expect(blobs.isAway).toBe(true);
+    await blobs.close();
+    silent.closeAllConnections();
+    silent.close();
+    rmSync(tmp, { recursive: true });
   });
 });

@@ -22,6 +22,8 @@ export interface PutOptions {
 
 export interface BlobStore {
   readonly kind: "fs" | "s3";
+  /** It did not answer when it was last asked. */
+  readonly isAway: boolean;
   /** Resolves when the blob is durable. A source that fails leaves nothing behind, and its own error is thrown. */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
   /** Null when there is none. */

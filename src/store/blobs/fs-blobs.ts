@@ -19,6 +19,7 @@ export async function createFsBlobs(folder: string): Promise<BlobStore> {
 
 class FsBlobs implements BlobStore {
   readonly kind = "fs";
+  readonly isAway = false;
   private readonly root: string;
   private serial = 0;
 

@@ -23,11 +23,16 @@ export interface S3Options {
   readonly pathStyle: boolean;
   /** A local folder for blobs on their way. */
   readonly tmp: string;
+  /** How long the bucket may be silent before a request is given up. */
+  readonly silenceMs?: number;
   /** What goes in one request, and the size of a part. Default 16 MiB; S3's least for a part is 5 MiB. */
   readonly partBytes?: number;
 }
 
 const partBytesDefault = 16 << 20;
+/** The SDK asks three times in all. */
+const silenceMsDefault = 10_000;
+const connectMs = 5000;
 /** S3 takes 10,000 parts. */
 const partsMax = 9000;
 /** The largest object that CopyObject takes. */
@@ -41,6 +46,7 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
   const client = new sdk.S3Client({
     region: options.region,
     forcePathStyle: options.pathStyle,
+    requestHandler: { connectionTimeout: connectMs, socketTimeout: options.silenceMs ?? silenceMsDefault },
     ...(endpoint === "" ? {} : { endpoint }),
     ...(accessKey === "" ? {} : { credentials: { accessKeyId: accessKey, secretAccessKey: secretKey } }),
     // Newer checksums are unknown to many compatible stores; the signature already covers each body.
@@ -52,6 +58,7 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
 
 class S3Blobs implements BlobStore {
   readonly kind = "s3";
+  isAway = false;
   private readonly sdk: typeof S3;
   private readonly client: S3.S3Client;
   private readonly options: S3Options;
@@ -209,9 +216,12 @@ class S3Blobs implements BlobStore {
     command: Parameters<typeof this.client.send<I, O>>[0],
   ): Promise<O> {
     try {
-      return await this.client.send<I, O>(command);
+      const answer = await this.client.send<I, O>(command);
+      this.isAway = false;
+      return answer;
     } catch (cause) {
       const status = statusOf(cause);
+      this.isAway = status === 0 || status >= 500;
       const kind =
         status === 404 ? "missing" : status >= 400 && status < 500 && status !== 429 ? "refused" : "unavailable";
       throw new BlobOutage(kind, `the blob store failed: ${(cause as Error).message}`, cause);
