@@ -19,6 +19,7 @@ const all = [
   "several",
   "jobs",
   "small",
+  "overload",
   "peers",
   "disk",
   "web",
