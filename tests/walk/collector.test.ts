@@ -2,8 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
+import { encodeInput } from "#intake/input.ts";
+import { createJournal } from "#journal/journal.ts";
 import { StoreOutage } from "#store/outage.ts";
-import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
+import type { Store } from "#store/store.ts";
+import { toBatchText } from "../support/cirron-batch.ts";
+import {
+  cirronInput,
+  createTestCollector,
+  openTestCollector,
+  submitted,
+  type TestCollector,
+} from "../support/collector.ts";
 
 const root = join(import.meta.dirname, "../..");
 const spool = join(root, "examples/data/h200/cirron-stats/.cirron/spool");
@@ -81,4 +91,33 @@ test("a GPU training goes from its spool to the store once, also when it comes a
   expect([await count("spans"), await count("marks"), await count("snapshots")]).toEqual([3043, 1204, 324]);
   const groups = await again.store.query<{ run_id: string }>({ sql: "SELECT run_id FROM tributary.groups FINAL" });
   expect(groups).toEqual([{ run_id: "d367d862a8534da6e34d2f94bf863f8f" }]);
+}, 60_000);
+
+test("what a killed server left in its journal is applied without a question for each record", async () => {
+  const records = 200;
+  const left = await createTestCollector();
+  const batch = (at: number) => {
+    const text = toBatchText(`b${at}`, [{ id: `s${at}`, parent: "root", name: "step", at }]);
+    return cirronInput(new TextEncoder().encode(text));
+  };
+  await submitted(left.collector, batch(0));
+  await left.collector.drained();
+  await left.collector.close(5000);
+  const journal = await createJournal({ dir: join(left.dataDir, "journal") });
+  for (let at = 1; at <= records; at++) await journal.append(encodeInput(batch(at)));
+  await journal.close();
+  let asked = 0;
+  const wrapStore = (inner: Store): Store =>
+    Object.assign(Object.create(inner) as Store, {
+      query: (...given: Parameters<Store["query"]>) => {
+        asked++;
+        return inner.query(...given);
+      },
+    });
+  left.collector = await openTestCollector(left.dataDir, () => undefined, { wrapStore });
+  await left.collector.drained();
+  const sql = "SELECT toUInt32(count()) AS n FROM tributary.spans";
+  expect(await left.collector.store.query({ sql })).toEqual([{ n: records + 1 }]);
+  expect(asked).toBeLessThan(records / 2);
+  await left.remove();
 }, 60_000);
