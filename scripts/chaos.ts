@@ -67,6 +67,7 @@ ${Object.entries(rounds)
 | records stored | ${whole(verdict.stored)} |
 | lost · doubled · invented · altered | ${verdict.lost.length} · ${verdict.doubled.length} · ${verdict.invented.length} · ${verdict.altered.length} |
 | starts, seconds until ready: median · slowest | ${seconds(0.5)} · ${seconds(1)} |
+| files acknowledged, and read back | ${whole(verdict.blobs)} |
 | whole backups taken meanwhile | ${backups} |
 `;
 }

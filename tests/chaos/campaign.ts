@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
 import { blows, failSystemCalls, fillTheDisk } from "./blows.ts";
 import { Ledger, type Verdict } from "./ledger.ts";
-import { type Field, sendAndDelete, sendNodes, sendPoints, sendSpans, takeBackups } from "./senders.ts";
+import { type Field, sendAndDelete, sendBlobs, sendNodes, sendPoints, sendSpans, takeBackups } from "./senders.ts";
 import { Victim } from "./victim.ts";
 
 export interface CampaignOptions {
@@ -47,6 +47,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
       ...["a", "b"].map((name) => sendNodes(field, name)),
       ...["w0", "w1", "w2"].map((wid) => sendPoints(field, "steady", wid)),
       sendAndDelete(field),
+      sendBlobs(field),
     ]);
     const rounds = await Promise.race([strike(field, options), failOf(senders)]);
     stop.abort();

@@ -43,7 +43,9 @@ export async function flipJournal(dataDir: string, random: Random): Promise<Dama
 export function damageOutbox(dataDir: string, random: Random): void {
   const folder = join(dataDir, "outbox");
   const names = readdirSync(folder).filter((name) => !name.endsWith(".tmp"));
-  const path = join(folder, names[Math.floor(random() * names.length)] ?? "position");
+  const name = names[Math.floor(random() * names.length)];
+  if (name === undefined) return;
+  const path = join(folder, name);
   const { length } = readFileSync(path);
   const at = Math.floor(random() * length);
   if (random() < 0.5) truncateSync(path, at);

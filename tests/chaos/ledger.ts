@@ -1,9 +1,12 @@
 // What was sent and what was acknowledged, kept outside of the server, and what the server has of it in the end.
 
+import { createHash } from "node:crypto";
 import { ask } from "./ask.ts";
 
 export interface Verdict {
   readonly acknowledged: number;
+  /** Files that were acknowledged. */
+  readonly blobs: number;
   readonly stored: number;
   /** Acknowledged, and not there. */
   readonly lost: string[];
@@ -33,6 +36,7 @@ export class Ledger {
   };
   private readonly taken: Record<RecordKind, Set<string>> = { spans: new Set(), points: new Set(), nodes: new Set() };
 
+  private readonly blobs = new Map<string, string>();
   /** Of records that were damaged. */
   private readonly forgiven = new Set<string>();
 
@@ -65,10 +69,24 @@ export class Ledger {
     }
   }
 
+  keepBlob(path: string, bytes: Uint8Array): void {
+    this.blobs.set(path, sha256Of(bytes));
+  }
+
   async judge(url: string): Promise<Verdict> {
     const verdict = { acknowledged: this.acknowledged, stored: 0, lost: [], doubled: [], invented: [], altered: [] };
     for (const kind of Object.keys(recordKinds) as RecordKind[]) await this.judgeKind(url, kind, verdict);
-    return verdict;
+    await this.judgeBlobs(url, verdict);
+    return { ...verdict, blobs: this.blobs.size };
+  }
+
+  private async judgeBlobs(url: string, verdict: { lost: string[]; altered: string[] }): Promise<void> {
+    for (const [path, sha256] of this.blobs) {
+      const answer = await fetch(url + path);
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      if (!answer.ok) verdict.lost.push(`${path}: ${answer.status}`);
+      else if (sha256Of(bytes) !== sha256) verdict.altered.push(path);
+    }
   }
 
   private async judgeKind(
@@ -95,4 +113,8 @@ export class Ledger {
     }
     for (const stored of missing) verdict.lost.push(`${kind} ${stored}`);
   }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -145,6 +145,23 @@ export async function sendPoints(field: Field, runId: string, wid: string): Prom
   }
 }
 
+/** Files of spans that nobody has heard of yet, each sent until it is taken. */
+export async function sendBlobs({ victim, ledger, stopped }: Field): Promise<void> {
+  while (!stopped.aborted) {
+    const path = `/v1/traces/blobs/snapshots/${hex()}/weights.bin`;
+    const body = new Uint8Array(randomBytes(1000 + Math.floor(Math.random() * 100_000)));
+    const headers = { "content-type": "application/octet-stream" };
+    for (let isTaken = false; !isTaken && !stopped.aborted; ) {
+      const call = { method: "PUT", body, headers, signal: AbortSignal.timeout(answerMs) };
+      const answer = await fetch(victim.url + path, call).catch(() => null);
+      await answer?.arrayBuffer().catch(() => null);
+      isTaken = answer?.status === 201;
+      if (isTaken) ledger.keepBlob(path, body);
+      await sleep(200);
+    }
+  }
+}
+
 /** Runs that are made, acknowledged and deleted; a deletion that was not answered is asked for again. */
 export async function sendAndDelete(field: Field): Promise<void> {
   const { victim, ledger, stopped } = field;

@@ -20,7 +20,8 @@ import { upgradeGroups } from "./upgrade.ts";
 
 interface Beginning {
   readonly met: StoreMeeting;
-  readonly plans: readonly Plan[];
+  /** What the process before this one left in the outbox. */
+  readonly left: { readonly plans: readonly Plan[]; readonly isDamaged: boolean };
   readonly idsFilled: Promise<void>;
   isClosing(): boolean;
   /** The store has answered, and what the journal held is applied. */
@@ -30,7 +31,7 @@ interface Beginning {
 /** From the first answer of the store on: what was left open, then the journal's rest, then whatever comes. */
 export async function begin(
   collector: Collector,
-  { met, plans, idsFilled, isClosing, onJoined }: Beginning,
+  { met, left, idsFilled, isClosing, onJoined }: Beginning,
   options: CollectorOptions,
 ): Promise<void> {
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
@@ -38,14 +39,16 @@ export async function begin(
   const { isFresh } = (await met.later) ?? met;
   applier.state.joins.replace(await untilDone(() => readJoins(store)));
   versions.note(await untilDone(() => readNewestVersion(store)));
-  await untilDone(() => noteResent(store, id, plans));
-  await writer.begin(plans);
+  await untilDone(() => noteResent(store, id, left.plans));
+  await writer.begin(left.plans);
   const onCold = (cause: unknown): void => {
     if (!isClosing())
       options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
   };
-  // All that was stored before this process can be read now. Where others write too, it is read as late as may be.
-  const warming = isFresh || store.kind === "server" ? null : warmState(collector, idsFilled);
+  // The store holds the records up to here, whole, and none behind. Not so where a plan was lost of which some blocks may
+  // have been sent, or where others write: there each record is asked for.
+  const isExact = store.kind === "embedded" && !left.isDamaged;
+  const warming = isExact && !isFresh ? warmState(collector, idsFilled) : null;
   warming?.catch(onCold);
   if (warming !== null && sequencer.position.durable > sequencer.position.applied)
     await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);

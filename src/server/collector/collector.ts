@@ -152,7 +152,8 @@ async function openWithStore(
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
   const journalDir = join(dataDir, "journal");
-  const { position: storedTo, plans } = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
+  const left = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
+  const { position: storedTo } = left;
   const journal = await openJournal(options, storedTo + 1);
   const damage = new JournalDamage(journal, storedTo);
   const durable = journal.state().nextPosition - 1;
@@ -225,7 +226,7 @@ async function openWithStore(
     ...{ listeners, storedListeners, onClose, closeStore, onTrouble: options.onTrouble },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
-  const begun = begin(collector, { met, plans, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);
+  const begun = begin(collector, { met, left, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);
   if (met.later !== null || (await patience.within(begun)) === "late") begun.catch(onFatal);
   return collector;
 }

@@ -17,7 +17,7 @@ test("finds the plans that were not finished, in the order of their records", as
   await outbox.save(100, { parts: [new Uint8Array([2])], files: [] });
   await outbox.finish(9);
   const again = await createOutbox(dir);
-  expect((await again.open()).map((plan) => [plan.to, [...plan.bytes]])).toEqual([
+  expect((await again.open()).plans.map((plan) => [plan.to, [...plan.bytes]])).toEqual([
     [100, [2]],
     [120, [3]],
   ]);
@@ -28,7 +28,7 @@ test("finishes a plan that had nothing to send", async () => {
   const outbox = await createOutbox(dir);
   await outbox.finish(5);
   expect(await outbox.position()).toBe(5);
-  expect(await outbox.open()).toEqual([]);
+  expect(await outbox.open()).toEqual({ plans: [], isDamaged: false });
 });
 
 test("keeps the files of a plan with it, and removes those of plans that are done or never came to be", async () => {
@@ -43,7 +43,7 @@ test("keeps the files of a plan with it, and removes those of plans that are don
   await outbox.finish(1);
   await rm(join(dir, "0000000000000003.plan"));
   const again = await createOutbox(dir);
-  const open = await again.open();
+  const { plans: open } = await again.open();
   expect(open.map(({ to }) => to)).toEqual([2]);
   expect([...((await open[0]?.readFile("spans")) ?? [])]).toEqual([2, 2]);
   expect(await open[0]?.readFile("marks")).toBeUndefined();

@@ -22,8 +22,8 @@ export interface Outbox {
   save(to: number, plan: EncodedPlan): Promise<void>;
   /** Where a file of a plan lies. */
   pathOf(to: number, name: string): string;
-  /** Plans that were not finished, in order. */
-  open(): Promise<OpenPlan[]>;
+  /** Plans that were not finished, in order, and whether one of them was damaged. */
+  open(): Promise<{ readonly plans: OpenPlan[]; readonly isDamaged: boolean }>;
   /** Makes `to` the position, then removes its plan. */
   finish(to: number): Promise<void>;
   /** Removes a plan that cannot be sent. */
@@ -79,7 +79,7 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       }
       // Files of a plan that was never written.
       for (const to of [...besides.keys()]) if (!numbers.includes(to)) await discard(to);
-      return plans;
+      return { plans, isDamaged: plans.length < numbers.length };
     },
     async finish(to) {
       await writeDurably(files, positionPath, [new TextEncoder().encode(String(to))]);

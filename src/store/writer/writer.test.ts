@@ -23,7 +23,7 @@ function createTroubled(
     pathOf: (to, name) => `${to}.${name}`,
     finish: async () => failing("finish"),
     discard: async () => undefined,
-    open: async () => [],
+    open: async () => ({ plans: [], isDamaged: false }),
     position: async () => 0,
   };
   const writer = new StoreWriter(

@@ -300,15 +300,18 @@ export class StoreWriter {
 /**
  * What a stopped process left open, and the position that it reaches once it is sent. Where nothing says how far the store
  * has got, it begins with `journalFirst`: what came before that is stored, or the journal would still have it.
+ * `isDamaged`: the store may hold some rows of records behind that position, of a plan that is lost.
  */
 export async function readOpenPlans(
   outbox: Outbox,
   journalFirst: () => Promise<number>,
-): Promise<{ position: number; plans: Plan[] }> {
+): Promise<{ position: number; plans: Plan[]; isDamaged: boolean }> {
   const known = await outbox.position();
   let position = known ?? (await journalFirst()) - 1;
   const plans: Plan[] = [];
-  for (const { to, bytes, readFile } of await outbox.open()) {
+  const open = await outbox.open();
+  let isDamaged = open.isDamaged || known === null;
+  for (const { to, bytes, readFile } of open.plans) {
     const plan = to > position ? await decodePlan(bytes, readFile) : null;
     if (plan !== null) {
       plans.push(plan);
@@ -316,10 +319,12 @@ export async function readOpenPlans(
       continue;
     }
     await outbox.discard(to);
+    if (to <= position) continue;
     // The records of a damaged plan are still in the journal and make a new one.
-    if (to > position) break;
+    isDamaged = true;
+    break;
   }
-  return { position, plans };
+  return { position, plans, isDamaged };
 }
 
 /** Returns how many times a block had to be sent again. */
