@@ -6,7 +6,6 @@ import nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { toOldNodeSentence } from "#base/old-node.ts";
-import { steadyAllocator } from "#base/steady-allocator.ts";
 import type { Context } from "#cli/context.ts";
 
 const tooOld = toOldNodeSentence(process.versions.node);
@@ -14,9 +13,6 @@ if (tooOld !== "") {
   console.error(`error  ${tooOld}`);
   process.exit(2);
 }
-
-// The commands that serve, before anything is loaded that would be loaded twice.
-if (["up", "demo"].includes(process.argv[2] ?? "")) steadyAllocator();
 
 // Compiled once, not at every start, which matters for short commands. Only what is imported after this line counts.
 nodeModule.enableCompileCache();

@@ -10,6 +10,7 @@ const batchAt = (position: number): Batch => ({ first: position, position, parts
 function createTroubled(
   failures: { insert?: number; save?: number; finish?: number; isPassing: boolean },
   options: Partial<WriterOptions> = {},
+  gate: Promise<void> = Promise.resolve(),
 ) {
   const left = { insert: 0, save: 0, finish: 0, ...failures };
   const inserted: string[] = [];
@@ -31,6 +32,7 @@ function createTroubled(
     {
       async insert(_table, _block, { token }) {
         failing("insert");
+        await gate;
         inserted.push(token);
       },
     },
@@ -95,4 +97,16 @@ it("sends the first rows after a silence soon, and gathers those that keep comin
   writer.add(batchAt(3));
   await writer.storedUpTo(3);
   expect(inserted).toEqual(["c-1-1-marks", "c-2-3-marks"]);
+});
+
+it("makes no plan any more when the time to close is over: the next start makes it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { writer, inserted } = createTroubled({ isPassing: true }, {}, gate.promise);
+  writer.add(batchAt(1));
+  writer.add(batchAt(2));
+  await writer.close(1);
+  gate.resolve();
+  // Until the plan under way has ended.
+  await writer.close(10_000);
+  expect(inserted).toEqual(["c-1-1-marks"]);
 });

@@ -47,6 +47,8 @@ const refusedRetryMsDefault = 15_000;
 export class StoreWriter {
   private gathered: Batch[] = [];
   private gatheredBytes = 0;
+  /** When the first of them came. */
+  private gatheredAt = 0;
   private sendingBytes = 0;
   private readonly outbox: Outbox;
   private readonly store: BlockStore;
@@ -56,6 +58,8 @@ export class StoreWriter {
   private addedTo: number;
   private loop: Promise<void> | null = null;
   private closing = false;
+  /** The time to close is over: what has no plan yet is the next start's, which may already be at it. */
+  private isOver = false;
   /** Since `begin`. */
   private isOpen = false;
   private hurry = false;
@@ -95,6 +99,7 @@ export class StoreWriter {
   add(batch: Batch): void {
     assert(batch.position > this.addedTo, "batches come in the order of the journal");
     this.addedTo = batch.position;
+    if (this.gathered.length === 0) this.gatheredAt = performance.now();
     this.gathered.push(batch);
     this.gatheredBytes += batch.bytes + 256;
     if (this.loop === null) this.start();
@@ -144,6 +149,7 @@ export class StoreWriter {
     this.wake();
     const { loop } = this;
     if (loop !== null) await Promise.race([loop, sleep(deadlineMs, undefined, { ref: false })]);
+    this.isOver = true;
     for (const waiter of this.storedWaiters.splice(0)) waiter.reject(new Error("the writer was closed"));
   }
 
@@ -151,7 +157,7 @@ export class StoreWriter {
     this.loop = this.run().then(
       () => {
         this.loop = null;
-        if (this.gathered.length > 0) this.start();
+        if (this.gathered.length > 0 && !this.isOver) this.start();
       },
       (cause) => {
         // The plan that failed stays in the outbox, and nothing after it may overtake it: the writer stops,
@@ -175,6 +181,7 @@ export class StoreWriter {
     const from = (batches[0] as Batch).first;
     const to = (batches.at(-1) as Batch).position;
     const encoded = await this.encode(batches);
+    if (this.isOver) throw new Error("the writer was closed before this plan was made");
     const blocks = encoded.map((block) => ({
       ...block,
       token: `${this.options.tokenPrefix}-${from}-${to}-${block.table}`,
@@ -234,9 +241,12 @@ export class StoreWriter {
       return;
     }
     const { lingerMs, steadyLingerMs } = this.options;
-    const isSteady = performance.now() - this.finishedAt < steadyMs;
+    const isSteady = this.gatheredAt - this.finishedAt < steadyMs;
+    // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
+    const leftMs = this.gatheredAt + (isSteady ? steadyLingerMs : lingerMs) - performance.now();
+    if (leftMs <= 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, isSteady ? steadyLingerMs : lingerMs);
+      const timer = setTimeout(resolve, leftMs);
       this.wake = () => {
         clearTimeout(timer);
         resolve();
