@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
-import { EngineSupervisor } from "./supervisor.ts";
+import { EngineSupervisor, type SupervisorOptions } from "./supervisor.ts";
 
 // Each of these starts real processes, some of them many times.
 vi.setConfig({ testTimeout: 120_000 });
@@ -58,6 +58,24 @@ async function untilAnswer(): Promise<number> {
   }
 }
 
+/** One more engine, in a folder of its own. */
+async function startAside(more: Partial<SupervisorOptions>): Promise<EngineSupervisor> {
+  const folder = makeDataDir();
+  const supervisor = await EngineSupervisor.start({
+    dataDir: folder,
+    socketPath: join(folder, "engine.sock"),
+    memoryBytesMax: 1e9,
+    guest: { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 },
+    folderWaitMs: 0,
+    ...more,
+  });
+  onTestFinished(async () => {
+    await supervisor.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return supervisor;
+}
+
 describe("the engine process", () => {
   it.each(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS"] as const)("is back within moments after %s", async (signal) => {
     const pid = enginePid();
@@ -74,23 +92,23 @@ describe("the engine process", () => {
   });
 
   it("is started anew when it stands still", async () => {
-    const folder = makeDataDir();
-    const guest = { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 };
-    const options = {
-      dataDir: folder,
-      socketPath: join(folder, "engine.sock"),
-      memoryBytesMax: 1e9,
-      guest,
-      folderWaitMs: 0,
-    };
-    const supervisor = await EngineSupervisor.start({ ...options, pingEveryMs: 100 });
+    const supervisor = await startAside({ pingEveryMs: 100 });
     const { pid } = supervisor;
     process.kill(pid as number, "SIGSTOP");
     await expect.poll(() => supervisor.restarts, { timeout: 20_000 }).toBe(1);
     await supervisor.whenReady();
     expect(supervisor.pid).not.toBe(pid);
-    await supervisor.close();
-    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is replaced when it stands still before its first word", async () => {
+    const supervisor = await startAside({ firstWordMs: 1000 });
+    const first = supervisor.pid as number;
+    process.kill(first, "SIGKILL");
+    await expect.poll(() => supervisor.pid, { interval: 1 }).not.toBe(first);
+    const second = supervisor.pid as number;
+    process.kill(second, "SIGSTOP");
+    await expect.poll(() => supervisor.pid, { timeout: 20_000 }).not.toBe(second);
+    await supervisor.whenReady();
   });
 
   it("keeps its socket to its own user", () => {

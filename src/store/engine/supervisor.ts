@@ -14,6 +14,8 @@ export interface SupervisorOptions extends EngineOptions {
   readonly folderWaitMs: number;
   /** How often the engine must show that it answers. Default 1000. */
   readonly pingEveryMs?: number;
+  /** How long a new engine may say nothing before it is replaced; twice as long after each that was. Default 60,000. */
+  readonly firstWordMs?: number;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
   /** The engine ended without being asked to. */
@@ -21,6 +23,7 @@ export interface SupervisorOptions extends EngineOptions {
 }
 
 const pingEveryMsDefault = 1000;
+const firstWordMsDefault = 60_000;
 /** So many unanswered pings are a hang. A long query does not count: the probe has a session of its own. They are
  * counted rather than timed, or a server that itself stood still would find its engine silent. */
 const unansweredMax = 10;
@@ -109,15 +112,24 @@ export class EngineSupervisor {
       this.lastText = (this.lastText + text).slice(-2000);
       this.options.onEngineText?.(text);
     });
-    const { onEngineText, onCrash, ...options } = this.options;
+    const { onEngineText, onCrash, firstWordMs = firstWordMsDefault, ...options } = this.options;
     // After `close` nothing more comes from its stderr either.
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options });
+    // A process that was stopped or hangs before its first word neither speaks nor ends.
+    const silentMs = firstWordMs * 2 ** this.failedStarts;
+    const patience = new AbortController();
     const outcome = await new Promise<FromEngine>((resolve) => {
+      const fail = (reason: string): void => resolve({ kind: "failed", reason });
       child.once("message", (message) => resolve(message as FromEngine));
-      child.once("exit", (code, signal) => resolve({ kind: "failed", reason: `it ended with ${signal ?? code}` }));
-      child.once("error", (error) => resolve({ kind: "failed", reason: error.message }));
+      child.once("exit", (code, signal) => fail(`it ended with ${signal ?? code}`));
+      child.once("error", (error) => fail(error.message));
+      sleep(silentMs, undefined, { signal: patience.signal }).then(
+        () => fail(`it said nothing for ${silentMs / 1000} s`),
+        () => {},
+      );
     });
+    patience.abort();
     if (outcome.kind !== "ready") {
       child.kill("SIGKILL");
       await closed;
