@@ -242,8 +242,9 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       const panel = panelOf(page, "val · val_loss");
       await panel.scrollIntoViewIfNeeded();
       await panel.getByRole("button", { name: /as a table/ }).click();
-      const text = await panel.getByRole("row").nth(1).getByRole("cell").first().textContent();
-      expect(Number(/0:(\d+\.\d+)/.exec(text ?? "")?.[1])).toBeCloseTo(seconds, 2);
+      const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
+      const shown = async () => Number(/0:(\d+\.\d+)/.exec((await firstCell.textContent()) ?? "")?.[1]);
+      await soon(shown).toBeCloseTo(seconds, 2);
     });
   });
 

@@ -191,10 +191,19 @@ class Room implements BlobRoom {
     } catch (cause) {
       if (!(cause instanceof BlobOutage) || cause.kind !== "missing") throw cause;
       await this.moving;
-      const objectKey = await this.keyOf(put.workspace, spanId, kind);
-      if (objectKey === undefined || objectKey === at) throw cause;
+      const objectKey = await this.movedKeyOf(put.workspace, spanId, kind, at);
+      if (objectKey === undefined) throw cause;
       return { stored: await this.digest(objectKey), objectKey };
     }
+  }
+
+  private async movedKeyOf(workspace: string, span: string, snapshot: string, at: string): Promise<string | undefined> {
+    const known = await this.keyOf(workspace, span, snapshot);
+    if (known !== undefined && known !== at) return known;
+    // Another upload that overlapped the move has told of the old place since.
+    const run = liveRunOfSpan(this.collector, workspace, span);
+    const ext = at.split(".").at(-1) as string;
+    return run === undefined ? undefined : tensorKey({ workspace, run, span, snapshot, ext });
   }
 
   private async move(blob: WaitingBlob, run: string): Promise<void> {

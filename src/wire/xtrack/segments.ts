@@ -46,8 +46,8 @@ export function encodeNote(note: Note): Uint8Array {
 }
 
 /** Stands before what another stream delivered. */
-export function encodeSwitch(from: StreamPlace): Uint8Array {
-  return encodeNote({ length: 0, raw: new Uint8Array(0), from });
+export function encodeSwitch({ offset, currentRun }: StreamPlace): Uint8Array {
+  return encodeNote({ length: 0, raw: new Uint8Array(0), from: { offset, currentRun } });
 }
 
 export interface SegmentReader {
