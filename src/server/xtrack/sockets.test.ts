@@ -151,6 +151,24 @@ describe("acks", () => {
     await client.end();
   });
 
+  it("say of an event whose number is known with other content that it is durable: as a fault beside the first", async () => {
+    const client = await DocumentClient.connect(await serve(), { runId: "r", accepts: ["ack"] });
+    client.runStart();
+    const first = client.metric("loss", 1, 1);
+    client.send({ ...first, p: { ...first.p, value: 2 } });
+    await client.until(() => client.acks.length === 3);
+    expect(client.acks.map(({ p }) => [p["seq"], p["status"], p["error"]])).toEqual([
+      [1, "ok", null],
+      [2, "ok", null],
+      [2, "ok", null],
+    ]);
+    await client.end();
+    expect(rowsOf(collector.applied, "metrics")).toMatchObject([{ value: 1 }]);
+    const [conflict, ...others] = rowsOf(collector.applied, "faults");
+    expect([conflict?.["code"], others]).toEqual(["identity_conflict", []]);
+    expect(Buffer.from(conflict?.["raw"] as Uint8Array).toString()).toContain('"value":2');
+  });
+
   it("start when a worker sends an ack or a command of its own, and not before", async () => {
     const client = await DocumentClient.connect(await serve(), { runId: "r" });
     client.runStart();

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { type Envelope, encode, FrameReader } from "../../../tests/clients/xtrack-document-client.ts";
 import { outgoingLimitsDefault } from "./outgoing.ts";
-import { openSmallCollector, type SmallCollector } from "./small-collector.testing.ts";
+import { openSmallCollector, rowsOf, type SmallCollector } from "./small-collector.testing.ts";
 import { createWebSocketDoor, type WebSocketDoor } from "./web-socket.ts";
 
 let dir: string;
@@ -90,6 +90,30 @@ it("takes a key that comes as a first text message out of the stream, and never 
   while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   expect((await collector.stored()).length).toBe(1);
   expect(received).toBe(0);
+});
+
+it("keeps a text message that is no key as bytes that are no frame, and goes on behind it", async () => {
+  const socket = await open();
+  socket.send(event(1));
+  socket.send('{"v":1,"t":"metric"}');
+  socket.send(event(2));
+  socket.close();
+  await once(socket, "close");
+  while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const faults = rowsOf(collector.applied, "faults");
+  expect(faults.map(({ code }) => code)).toEqual(["xtrack_bytes_skipped"]);
+  expect(Buffer.from(faults[0]?.["raw"] as Uint8Array).toString()).toBe('{"v":1,"t":"metric"}\n');
+  expect(rowsOf(collector.applied, "metrics").map(({ seq }) => seq)).toEqual([2n]);
+});
+
+it("gives events that name no run the one that the connection names", async () => {
+  const socket = await open();
+  socket.send(encode({ v: 1, t: "metric", m: { seq: 1, ts: 1 }, p: { key: "k", value: 1 } }));
+  socket.close();
+  await once(socket, "close");
+  while (collector.counters.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(rowsOf(collector.applied, "faults")).toEqual([]);
+  expect(rowsOf(collector.applied, "metrics")).toMatchObject([{ group_key: "lab/x/named" }]);
 });
 
 it("tells a connection that broke from one that was closed", async () => {
