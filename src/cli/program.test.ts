@@ -379,12 +379,3 @@ describe("the other commands", () => {
     expect([bad.code, bad.out]).toEqual([1, expect.stringContaining("cannot be written")]);
   });
 });
-
-describe("completion", () => {
-  it.each(["bash", "zsh", "fish"])("for %s names every command and is a script that shell can read", async (shell) => {
-    const { out } = await runInTest(["completion", shell]);
-    for (const command of (await createProgram({} as never)).commands) expect(out).toContain(command.name());
-    const found = spawnSync("sh", ["-c", `command -v ${shell}`]).status === 0;
-    if (found) expect(spawnSync(shell, ["-n"], { input: out }).status).toBe(0);
-  });
-});

@@ -1,6 +1,6 @@
-// tributary completion: scripts that complete commands and options in bash, zsh and fish.
+// tributary completion: scripts that complete commands, options and the words that an option takes in bash, zsh and fish.
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, type Option } from "commander";
 import type { Context } from "#cli/context.ts";
 import { printLine } from "#cli/print.ts";
 
@@ -26,7 +26,9 @@ interface Listed {
   readonly options: readonly {
     readonly long: string;
     readonly description: string;
+    /** What it takes, where that is one of a few words. */
     readonly words: readonly string[];
+    readonly hasValue: boolean;
   }[];
   readonly children: readonly string[];
 }
@@ -35,14 +37,22 @@ function listCommands(program: Command): Listed[] {
   return program.commands.map((command) => ({
     name: command.name(),
     summary: command.summary(),
-    options: command.options.flatMap(({ long, description, argChoices }) =>
-      long ? [{ long, description, words: argChoices ?? [] }] : [],
-    ),
+    options: listOptions(command),
     children: [
       ...command.commands.map((child) => child.name()),
       ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     ],
   }));
+}
+
+/** A command's own options and those of the commands below it, each once. */
+function listOptions(command: Command): Listed["options"] {
+  const all = [command, ...command.commands].flatMap(({ options }): readonly Option[] => options);
+  const byName = new Map<string, Listed["options"][number]>();
+  for (const { long, description, argChoices, required, optional } of all)
+    if (long && !byName.has(long))
+      byName.set(long, { long, description, words: argChoices ?? [], hasValue: required || optional });
+  return [...byName.values()];
 }
 
 function toBash(commands: readonly Listed[]): string {
@@ -75,7 +85,10 @@ function toZsh(commands: readonly Listed[]): string {
   const quote = (text: string) => text.replace(/['[\]:]/g, (letter) => (letter === "'" ? "'\\''" : `\\${letter}`));
   const described = commands.map(({ name, summary }) => `    '${name}:${quote(summary)}'`);
   const cases = commands.map(({ name, options, children }) => {
-    const flags = options.map(({ long, description }) => `'${long}[${quote(description)}]'`);
+    const flags = options.map(({ long, description, words, hasValue }) => {
+      const value = words.length > 0 ? `:value:(${words.join(" ")})` : hasValue ? ":value:_files" : "";
+      return `'${long}[${quote(description)}]${value}'`;
+    });
     const words = children.length > 0 ? ` '1:what:(${children.join(" ")})'` : "";
     return `    ${name}) _arguments ${flags.join(" ")}${words} '*:file:_files' ;;`;
   });

@@ -51,10 +51,9 @@ export function addKeys(program: Command, context: Context): void {
     .summary("create a key")
     .requiredOption("--name <name>", "what it is for")
     .addOption(
-      new Option(
-        "--scope <scope>",
-        "ingest, read, control or admin (may be repeated; default: ingest and read)",
-      ).argParser(collect),
+      new Option("--scope <scope>", "what it may do; may be repeated (default: ingest and read)")
+        .choices(["ingest", "read", "control", "admin"])
+        .argParser(collect),
     )
     .option("--workspace <name>", "the workspace it belongs to")
     .addHelpText("after", "\nExample:\n  tributary keys create --name team --scope read --workspace team-a\n");
