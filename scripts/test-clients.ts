@@ -197,31 +197,55 @@ function otelCheck(transport: "http" | "grpc"): Check {
   };
 }
 
-const torchCheck: Check = {
-  name: `torch ${torchVersion}: of two ranks under torchrun one is killed, and the post-mortem names it`,
-  client: torch,
-  async run(app, folder) {
-    const main = join(import.meta.dirname, "../src/main.ts");
-    const job = [join(torch.folder, "bin/torchrun"), "--standalone", "--nproc-per-node", "2"];
-    const words = ["run", "--server", app.app.url, "--data", join(folder, "data"), "--run-id", "two-ranks", "--quiet"];
-    const program = join(programs, "torch_two_ranks.py");
-    const options = { cwd: folder, timeout: 300_000 };
-    const ended = execute(process.execPath, [main, ...words, "--", ...job, program], options);
-    must(await ended.then(() => false).catch(() => true), "the job fails");
-    await app.app.collector.drained();
-    const { body } = await app.get("/api/v1/runs/two-ranks/post-mortem");
-    const { cause, text, lines } = body as { cause: string; text: string; lines: { text: string }[] };
-    mustEqual(cause, "killed", "the cause");
-    must(text.startsWith("Rank 1 was killed first, with SIGKILL"), `the sentence names the rank: ${text}`);
-    must(
-      lines.some((line) => line.text.includes("Root Cause")),
-      "the launcher's words are shown",
-    );
+interface Death {
+  readonly cause: string;
+  readonly text: string;
+  readonly lines: readonly { readonly text: string }[];
+  readonly refused: readonly string[];
+}
+
+/** Runs a program on two ranks under torchrun and `tributary run`, until it fails. */
+async function dieOnTwoRanks(app: TestApp, folder: string, program: string): Promise<Death> {
+  const main = join(import.meta.dirname, "../src/main.ts");
+  const job = [join(torch.folder, "bin/torchrun"), "--standalone", "--nproc-per-node", "2", join(programs, program)];
+  const words = ["run", "--server", app.app.url, "--data", join(folder, "data"), "--run-id", "two-ranks", "--quiet"];
+  const ended = execute(process.execPath, [main, ...words, "--", ...job], { cwd: folder, timeout: 300_000 });
+  must(await ended.then(() => false).catch(() => true), "the job fails");
+  await app.app.collector.drained();
+  return (await app.get("/api/v1/runs/two-ranks/post-mortem")).body as Death;
+}
+
+const torchChecks: readonly Check[] = [
+  {
+    name: `torch ${torchVersion}: of two ranks under torchrun one is killed, and the post-mortem names it`,
+    client: torch,
+    async run(app, folder) {
+      const { cause, text, lines } = await dieOnTwoRanks(app, folder, "torch_two_ranks.py");
+      mustEqual(cause, "killed", "the cause");
+      must(text.startsWith("Rank 1 was killed first, with SIGKILL"), `the sentence names the rank: ${text}`);
+      must(
+        lines.some((line) => line.text.includes("Root Cause")),
+        "the launcher's words are shown",
+      );
+    },
   },
-};
+  {
+    name: `torch ${torchVersion}: of two ranks one falls silent, and its flight records name it and the collective`,
+    client: torch,
+    async run(app, folder) {
+      const { cause, text, refused } = await dieOnTwoRanks(app, folder, "torch_hung_rank.py");
+      mustEqual([cause, refused], ["hung_collective", []], "the cause, and the records that were not read");
+      mustEqual(
+        text,
+        "Rank 1 never joined gloo:all_reduce #11 of the process group 0; Rank 0 waited in it.",
+        "the sentence",
+      );
+    },
+  },
+];
 
 const checks: readonly Check[] = [
-  torchCheck,
+  ...torchChecks,
   otelCheck("http"),
   otelCheck("grpc"),
   ...cirronVersions.flatMap(cirronChecks),

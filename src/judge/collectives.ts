@@ -8,6 +8,7 @@ export interface CollectiveEntry {
   readonly group: string;
   readonly seq: number;
   readonly op: string;
+  /** `scheduled`, `started` or `completed`; `ended` where it is only known to be over. */
   readonly state: string;
   /** Sizes and types of what goes in, as text. */
   readonly shape: string;
@@ -104,11 +105,15 @@ function alignStep(
     const text = `${sayRanks(others.map(({ rank }) => rank))} did ${`${other.entry.op} ${other.entry.shape}`.trim()} where the others did ${usual}, #${seq} of the process group ${group}.`;
     return { kind: "mismatch", finding: { ...named, text, ranks: others.map(({ rank }) => rank), evidence } };
   }
-  const unfinished = there.filter(({ entry }) => entry.state !== "completed").map(({ rank }) => rank);
+  const unfinished = there.filter(({ entry }) => !isOver(entry)).map(({ rank }) => rank);
   if (unfinished.length === 0) return null;
   const lacking = absent.length > 0 ? ` ${sayRanks(absent)} left no record.` : "";
   const text = `${where} was not completed on ${sayRanks(unfinished).toLowerCase()}.${lacking}`;
   return { kind: "unfinished", finding: { ...named, text, ranks: absent.length > 0 ? absent : unfinished, evidence } };
+}
+
+function isOver({ state }: CollectiveEntry): boolean {
+  return state === "completed" || state === "ended";
 }
 
 function mostCommon(texts: readonly string[]): string {

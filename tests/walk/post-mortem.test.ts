@@ -182,6 +182,21 @@ test("flight records of a job's ranks are gathered and aligned, and its error fi
   });
 }, 120_000);
 
+test("what PyTorch wrote of a job over gloo, one of whose ranks fell silent, names the rank and the collective", async () => {
+  const recorded = new URL("../fixtures/torch/gloo-hung/", import.meta.url).pathname;
+  const program = `
+    const { copyFileSync } = require("node:fs");
+    for (const rank of [0, 1])
+      copyFileSync(${JSON.stringify(recorded)} + "flight_rank_" + rank, process.env.TORCH_FR_DUMP_TEMP_FILE + rank);
+    process.exitCode = 1;
+  `;
+  expect(await runProgram("gloo", program)).toBe(1);
+  const found = await postMortemOf("gloo");
+  expect([found.cause, found.refused]).toEqual(["hung_collective", []]);
+  expect(found.text).toBe("Rank 1 never joined gloo:all_reduce #11 of the process group 0; Rank 0 waited in it.");
+  expect(found.collective?.evidence).toEqual(["rank 1: its last was #10", "rank 0: ended"]);
+}, 60_000);
+
 test("a dump that is a program is refused, said so, and not run", async () => {
   const proof = join(folder, "proof");
   const evil = Buffer.from(`cposix\nsystem\n(X${"\x0b\x00\x00\x00"}touch proof0tR.`, "latin1").toString("base64");

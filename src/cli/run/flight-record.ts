@@ -96,18 +96,28 @@ export function toErrorReport(text: string): LeftRecord | null {
 export function toFlightRecord(rank: number, dump: PickleValue): Record<string, unknown> {
   const all = member(dump, "entries");
   const entries = Array.isArray(all) ? all : [];
+  const told = entries.filter(isCollective).slice(-entriesMax).map(toEntry);
+  return { rank, groups: toGroups(member(dump, "pg_config"), told), entries: told };
+}
+
+/** The ranks of each process group. Where there is one, gloo leaves out its name. */
+function toGroups(config: PickleValue | undefined, entries: readonly { readonly group: string }[]) {
   const groups: Record<string, number[]> = {};
-  const config = member(dump, "pg_config");
+  const names = new Set(entries.map(({ group }) => group));
   if (config instanceof Map)
-    for (const [id, one] of config) groups[String(member(one, "name") ?? id)] = toRanks(member(one, "ranks"));
-  return { rank, groups, entries: entries.filter(isCollective).slice(-entriesMax).map(toEntry) };
+    for (const [id, one] of config) {
+      const name = String(member(one, "name") ?? id);
+      const [only = name] = name === "" && names.size === 1 ? names : [];
+      groups[only] = toRanks(member(one, "ranks"));
+    }
+  return groups;
 }
 
 function isCollective(entry: PickleValue): boolean {
   return member(entry, "is_p2p") !== true;
 }
 
-function toEntry(entry: PickleValue): Record<string, unknown> {
+function toEntry(entry: PickleValue) {
   const [name] = [member(entry, "process_group")].flat() as PickleValue[];
   const frames = member(entry, "frames");
   const [frame] = Array.isArray(frames) ? frames : [];
@@ -118,13 +128,19 @@ function toEntry(entry: PickleValue): Record<string, unknown> {
     group: String(name ?? member(entry, "pg_id") ?? ""),
     seq: Number(member(entry, "collective_seq_id") ?? member(entry, "seq_id") ?? 0),
     op: String(member(entry, "profiling_name") ?? ""),
-    state: String(member(entry, "state") ?? ""),
+    state: toState(entry),
     shape: shape.join(" ").slice(0, 200),
     frame:
       frame === undefined
         ? ""
         : `${textOf(member(frame, "filename"))}:${textOf(member(frame, "line"))} ${textOf(member(frame, "name"))}`,
   };
+}
+
+/** Gloo tells of every collective that it was scheduled, and of those that are over, well or not, that they are retired. */
+function toState(entry: PickleValue): string {
+  const state = String(member(entry, "state") ?? "");
+  return state === "scheduled" && member(entry, "retired") === true ? "ended" : state;
 }
 
 function member(value: PickleValue | undefined, key: string): PickleValue | undefined {
