@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert, TriedRule } from "#api/contract/rule.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { failedPipeline, sendSample } from "../web/sample.ts";
 
 const child = join(import.meta.dirname, "../children/watched-job.ts");
+const h200 = join(import.meta.dirname, "../../examples/data/h200");
 let walk: TestApp;
 const received: { headers: IncomingMessage["headers"]; body: string; at: number }[] = [];
 let refusals = 0;
@@ -231,21 +233,30 @@ test("a webhook gets the firing signed, again when it was not taken, and that it
   ]);
 }, 120_000);
 
-test("a rule tried on recorded trainings fires where it should and nowhere else", async () => {
-  const sweep = readFileSync(join(import.meta.dirname, "../../examples/data/h200/sweep.xtrack.bin"));
-  await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
+test("rules tried on recorded trainings and pipelines fire where they should and nowhere else", async () => {
+  await sendSample(walk);
+  const spool = join(h200, "cirron-full/.cirron/spool");
+  for (const name of readdirSync(spool)) await walk.post("/v1/runs/full/traces", readFileSync(join(spool, name)));
   await walk.app.collector.drained();
   const { body } = await walk.get("/api/v1/rules");
   const builtIn = (body as { rules: { name: string; origin: string }[] }).rules.filter(
     ({ origin }) => origin === "built-in",
   );
+  // Two that are not built in, as they are by default.
+  const tries = [
+    ...builtIn.map(({ name }) => ({ name })),
+    { rule: { kind: "slow" } },
+    { rule: { kind: "no_checkpoint" } },
+  ];
+  const filter = "experiment:h200-gpt-sweep OR id:full OR protocol:semantiva";
   const fired: Record<string, string[]> = {};
-  for (const { name } of builtIn) {
-    const answer = await call("POST", "/api/v1/rules/test", { name, runs: 100, filter: "experiment:h200-gpt-sweep" });
+  for (const one of tries) {
+    const answer = await call("POST", "/api/v1/rules/test", { ...one, runs: 100, filter });
     const { tried } = answer.body as { tried: TriedRule[] };
-    expect(tried).toHaveLength(14);
-    fired[name] = tried.filter((one) => one.fired).map((one) => one.name);
+    expect(tried).toHaveLength(25);
+    const names = tried.filter((run) => run.fired).map((run) => run.name);
+    fired["rule" in one ? one.rule.kind : one.name] = names.toSorted();
   }
-  const silent = Object.fromEntries(builtIn.map(({ name }) => [name, []]));
-  expect(fired).toEqual({ ...silent, nonfinite: ["gpt-diverges-nan"], failed: ["gpt-fails"] });
+  const silent = Object.fromEntries(Object.keys(fired).map((name) => [name, []]));
+  expect(fired).toEqual({ ...silent, nonfinite: ["gpt-diverges-nan"], failed: ["gpt-fails", failedPipeline] });
 }, 120_000);
