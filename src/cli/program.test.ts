@@ -338,6 +338,11 @@ describe("the other commands", () => {
     expect([code, err]).toEqual([2, expect.stringContaining("cannot be read")]);
   });
 
+  it("keys takes a scope that there is not for wrong use, and says which there are", async () => {
+    const { code, err } = await runInTest(["keys", "create", "--name", "n", "--scope", "read", "--scope", "all"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("Choose from ingest, read, control, admin.")]);
+  });
+
   it("keys shows a new key once, on standard output alone", async () => {
     const url = await start({});
     // Once the key exists, its maker is known by the secret in the data folder.

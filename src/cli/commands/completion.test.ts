@@ -11,9 +11,15 @@ it.each(["bash", "zsh", "fish"])("for %s names every command and is a script tha
 });
 
 it.each([
-  [["sql", "--format", ""], ["table", "json", "csv", "parquet"]],
+  [
+    ["sql", "--format", ""],
+    ["table", "json", "csv", "parquet"],
+  ],
   [["keys", "create", "--sc"], ["--scope"]],
-  [["keys", "create", "--scope", ""], ["ingest", "read", "control", "admin"]],
+  [
+    ["keys", "create", "--scope", ""],
+    ["ingest", "read", "control", "admin"],
+  ],
   [["send", "r", "pau"], ["pause"]],
   [["comple"], ["completion"]],
 ])("in bash goes on after %j with %j", async (typed, expected) => {

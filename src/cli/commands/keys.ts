@@ -1,15 +1,19 @@
 // tributary keys: who may use the server.
 
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, paint } from "#cli/context.ts";
 import { formatAgo } from "#cli/format.ts";
-import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
+import { addConnectOptions, addJsonOption } from "#cli/options.ts";
 import { printJson, printLine, printTable } from "#cli/print.ts";
+
+const scopes = ["ingest", "read", "control", "admin"] as const;
+
+type Scope = (typeof scopes)[number];
 
 interface CreateOptions extends ConnectOptions {
   readonly name: string;
-  readonly scope?: ("ingest" | "read" | "control" | "admin")[];
+  readonly scope?: Scope[];
   readonly workspace?: string;
   readonly json?: boolean;
 }
@@ -52,8 +56,8 @@ export function addKeys(program: Command, context: Context): void {
     .requiredOption("--name <name>", "what it is for")
     .addOption(
       new Option("--scope <scope>", "what it may do; may be repeated (default: ingest and read)")
-        .choices(["ingest", "read", "control", "admin"])
-        .argParser(collect),
+        .choices(scopes)
+        .argParser(addScope),
     )
     .option("--workspace <name>", "the workspace it belongs to")
     .addHelpText("after", "\nExample:\n  tributary keys create --name team --scope read --workspace team-a\n");
@@ -80,4 +84,10 @@ export function addKeys(program: Command, context: Context): void {
       printLine(context, `Revoked ${key}.`);
     }),
   );
+}
+
+function addScope(word: string, before: readonly Scope[] = []): Scope[] {
+  const scope = scopes.find((one) => one === word);
+  if (scope === undefined) throw new InvalidArgumentError(`Choose from ${scopes.join(", ")}.`);
+  return [...before, scope];
 }
