@@ -21,7 +21,7 @@ export interface ApplierOptions extends IntakeStateOptions {
 }
 
 const writtenMax = 100_000;
-/** What is larger is decoded in turns when it is read back from the journal. */
+/** What is larger is decoded in turns with everybody else's work. */
 const bytesAtOnce = 256 * 1024;
 
 type InSteps = NonNullable<Decoded["applyInSteps"]>;
@@ -51,6 +51,11 @@ export class ProtocolApplier implements Applier {
   }
 
   decodeAgain(_position: number, input: Input): Decoded | Promise<Decoded> {
+    return this.decodeInTurns(input);
+  }
+
+  /** A promise for an input that takes long. */
+  decodeInTurns(input: Input): Decoded | Promise<Decoded> {
     const kind = this.kindOf(input);
     if (kind.decodeInSteps === undefined || input.body.length <= bytesAtOnce) return kind.decode(input, this.limits);
     return inTurns(kind.decodeInSteps(input, this.limits));

@@ -27,19 +27,28 @@ export function hashRows(columns: readonly AnyColumn[], count: number): Uint32Ar
   return toHashes(states, count);
 }
 
-/** The same, a step for each column. */
+/** The same, a step for each column, and more for one with much text. */
 export function* hashRowsInSteps(columns: readonly AnyColumn[], count: number): Generator<void, Uint32Array> {
   const own = new Int32Array(count);
   const mixed = new Int32Array(count).fill(offset);
   for (const column of columns) {
-    addColumn(column, own, mixed, count);
+    if (column instanceof StringColumn && column.byteLength > stepBytes) yield* hashLongStrings(column, own, count);
+    else hashCells(column, own, count);
+    mixIn(own, mixed, count);
     yield;
   }
   return toHashes(mixed, count);
 }
 
+/** About a millisecond. */
+const stepBytes = 512 * 1024;
+
 function addColumn(column: AnyColumn, scratch: Int32Array, into: Int32Array, count: number): void {
   hashCells(column, scratch, count);
+  mixIn(scratch, into, count);
+}
+
+function mixIn(scratch: Int32Array, into: Int32Array, count: number): void {
   for (let row = 0; row < count; row++) {
     const state = into[row] as number;
     into[row] = Math.imul(state ^ (scratch[row] as number), prime) ^ (state >>> 15);
@@ -71,6 +80,24 @@ function hashStrings({ bytes, ends }: StringColumn, into: Int32Array, count: num
     const end = ends[row] as number;
     let hash = end - at;
     for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), prime);
+    into[row] = hash;
+  }
+}
+
+/** The same for texts of any length. */
+function* hashLongStrings({ bytes, ends }: StringColumn, into: Int32Array, count: number): Generator<void, void> {
+  let at = 0;
+  let pauseAt = stepBytes;
+  for (let row = 0; row < count; row++) {
+    const end = ends[row] as number;
+    let hash = end - at;
+    while (at < end) {
+      const stop = Math.min(end, pauseAt);
+      for (; at < stop; at++) hash = Math.imul(hash ^ (bytes[at] as number), prime);
+      if (at < pauseAt) continue;
+      pauseAt += stepBytes;
+      yield;
+    }
     into[row] = hash;
   }
 }

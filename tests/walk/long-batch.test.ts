@@ -1,4 +1,4 @@
-// A Cirron batch of so many rows that it is prepared and applied in turns: its rows are known, tied and refused exactly as
+// A Cirron batch of so many rows or bytes that it is prepared and applied in turns: its rows are known, tied and refused exactly as
 // those of small batches are, also when memory has let go of them.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,25 +33,33 @@ async function stored(collector: Collector) {
   return counts;
 }
 
-test("its rows are stored once, and others have their turns while it is applied", async () => {
-  const { collector } = walk;
+/** How many turns others had while an input was applied in turns; null when it was applied at once. */
+async function countTurns({ applier }: Collector, submit: () => Promise<unknown>): Promise<number | null> {
   let turns = 0;
+  let isInTurns = false;
   let isApplied = false;
   const count = () => {
     turns++;
     if (!isApplied) setImmediate(count);
   };
-  const { applier } = collector;
-  const inTurns = applier.applyInTurns.bind(applier);
+  const inTurns = applier.applyInTurns;
   applier.applyInTurns = (...given) => {
+    isInTurns = true;
     setImmediate(count);
-    return inTurns(...given).finally(() => {
+    return inTurns.apply(applier, given).finally(() => {
       isApplied = true;
     });
   };
-  expect(await submitted(collector, inputOf("large", spans(0, rowCount)))).toMatchObject({
-    accepted: 2 * rowCount,
-    duplicates: 0,
+  await submit();
+  applier.applyInTurns = inTurns;
+  return isInTurns ? turns : null;
+}
+
+test("its rows are stored once, and others have their turns while it is applied", async () => {
+  const { collector } = walk;
+  const turns = await countTurns(collector, async () => {
+    const receipt = await submitted(collector, inputOf("large", spans(0, rowCount)));
+    expect(receipt).toMatchObject({ accepted: 2 * rowCount, duplicates: 0 });
   });
   expect(turns).toBeGreaterThan(1);
   expect(await stored(collector)).toEqual({ spans: rowCount, ids: rowCount, points: rowCount, runs: 1 });
@@ -85,4 +93,13 @@ test("with those that came behind it, every row is taken once, whether it was pu
   expect([sum("accepted"), sum("duplicates")]).toEqual([2 * rowCount + 4, 6]);
   const { spans: rows, ids, runs } = (await stored(collector)) ?? {};
   expect([rows, runs]).toEqual([ids, 1]);
+});
+
+test("one with few rows and many bytes is known by its content too, and is applied in turns", async () => {
+  const collector = await walk.reopen();
+  const text = toBatchText("wide", spans(90_000, 90_002)).replace("{", `{"padding":"${"x".repeat(3 << 20)}",`);
+  const submit = () => submitted(collector, cirronInput(Buffer.from(text)));
+  const turns = await countTurns(collector, async () => expect(await submit()).toMatchObject({ accepted: 4 }));
+  expect(turns).not.toBeNull();
+  expect(await submit()).toMatchObject({ accepted: 0, duplicates: 4 });
 });

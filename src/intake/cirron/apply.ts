@@ -52,7 +52,7 @@ export function* toApplied(
   const state = [...outcome.changes, ledgerRow(input, batch, outcome.contentHash, outcome.groupKey)];
   const counts = { accepted: outcome.accepted, duplicates: outcome.duplicates, faults };
   if (outcome.isRepeat) return { parts: [], state, ...counts };
-  stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
+  yield* stampRows(rows, { groupKey: outcome.groupKey, receivedNs: input.receivedNs, position });
   return { parts: yield* toParts(rows, outcome, faults, position, input), state, ...counts };
 }
 

@@ -30,7 +30,7 @@ export function toDecodedBatch(body: Uint8Array, result: DecodeResult): Decoded 
     };
   }
   const { batch } = result;
-  if (isLong(batch)) return toDecodedLong(new LongBatch(body, batch));
+  if (isLong(body, batch)) return toDecodedLong(new LongBatch(body, batch));
   return {
     prepare: ({ cirron, leaving }, arrival) => cirron.prepare(arrival, batch, leaving),
     apply: ({ cirron }, arrival, position) =>

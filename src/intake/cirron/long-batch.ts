@@ -1,4 +1,4 @@
-// A batch of so many rows that others would notice: what its rows need is found out and read from the store stretch by
+// A batch of so many rows or bytes that others would notice: what its rows need is found out and read from the store stretch by
 // stretch, and it is applied in steps. Small batches do the same at once (memory.ts, apply.ts).
 
 import { createHash } from "node:crypto";
@@ -15,12 +15,14 @@ import { hashInSteps } from "./row-taker.ts";
 import { stretchesOf, tables } from "./stretches.ts";
 import type { CirronWorkspace } from "./workspace.ts";
 
-/** About ten milliseconds of work. */
+/** About ten milliseconds of work each. */
 const rowsMax = 4096;
+const bytesMax = 2 * 1024 * 1024;
 const hashedAtOnce = 1024 * 1024;
 
-export function isLong({ spans, marks, snapshots }: CirronBatch): boolean {
-  return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length > rowsMax;
+export function isLong(body: Uint8Array, { spans, marks, snapshots }: CirronBatch): boolean {
+  const rows = spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length;
+  return rows > rowsMax || body.length > bytesMax;
 }
 
 type Leaving = ReadonlyMap<string, Promise<void>>;

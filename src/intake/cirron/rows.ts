@@ -76,16 +76,23 @@ function sentFloats({ flags, value_float: read }: CirronRows["marks"]): AnyColum
   return sent;
 }
 
-/** Fills the columns that are the same, or counted, for every row of a batch. */
-export function stampRows(rows: CirronRows, stamp: { groupKey: string; receivedNs: bigint; position: number }): void {
+/** Fills the columns that are the same, or counted, for every row of a batch; a step for each. */
+export function* stampRows(
+  rows: CirronRows,
+  stamp: { groupKey: string; receivedNs: bigint; position: number },
+): Generator<void, void> {
   let jrow = 0;
   rows.spans.origin.padTo(rows.spans.span_id.length, "");
   for (const table of [rows.spans, rows.marks, rows.snapshots]) {
     const count = table.span_id.length;
     table.group_key.padTo(count, stamp.groupKey);
+    yield;
     table.jpos.padTo(count, BigInt(stamp.position));
+    yield;
     table.received_ns.padTo(count, stamp.receivedNs);
+    yield;
     table.jrow.reserve(count);
     while (table.jrow.length < count) table.jrow.push(jrow++);
+    yield;
   }
 }

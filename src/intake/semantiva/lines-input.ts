@@ -1,9 +1,14 @@
 // Lines of a trace as an input: whole ones, and where in their file or stream they begin.
 
 import type { Input } from "#intake/input.ts";
-import type { InputKind } from "#intake/input-kind.ts";
+import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { bundledSchemas } from "#wire/semantiva/bundled.ts";
-import { decodeLines, type LinesSource } from "#wire/semantiva/decode-lines.ts";
+import {
+  decodeLines,
+  decodeLinesInSteps,
+  type LinesSource,
+  type SemantivaChunk,
+} from "#wire/semantiva/decode-lines.ts";
 import { createRegistry, createRegistryInSteps, type Registry } from "#wire/semantiva/registry.ts";
 import { applySemantiva, groupsOf, placeFaults } from "./apply.ts";
 
@@ -18,15 +23,22 @@ export const lineInputs: InputKind<SemantivaLinesInput> = {
   kind: "semantiva_lines",
   decode(input, limits) {
     registry ??= createRegistry(bundledSchemas);
-    const chunk = decodeLines(input, registry, limits);
-    return {
-      prepare: (state, { workspace }) =>
-        state.prepareGroups(groupsOf(chunk, workspace)) ??
-        state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
-      apply: (state, arrival, position) => applySemantiva(state, chunk, { ...arrival, position }),
-    };
+    return toDecodedLines(decodeLines(input, registry, limits));
+  },
+  *decodeInSteps(input, limits) {
+    registry ??= createRegistry(bundledSchemas);
+    return toDecodedLines(yield* decodeLinesInSteps(input, registry, limits));
   },
   *warm() {
     registry ??= yield* createRegistryInSteps(bundledSchemas);
   },
 };
+
+function toDecodedLines(chunk: SemantivaChunk): Decoded {
+  return {
+    prepare: (state, { workspace }) =>
+      state.prepareGroups(groupsOf(chunk, workspace)) ??
+      state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
+    apply: (state, arrival, position) => applySemantiva(state, chunk, { ...arrival, position }),
+  };
+}

@@ -6,6 +6,7 @@ import { itemsMax, pieceBytesMax, toRest } from "#protocol/body-pieces.ts";
 import { toLinesReply } from "#protocol/lines-reply.ts";
 import type { HttpDoor, IngestRequest, Submission } from "#protocol/protocol.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
+import { prefixBytes, readLength } from "#wire/xtrack/resync.ts";
 import { XtrackStream } from "#wire/xtrack/stream.ts";
 
 export const xtrackDoors: readonly HttpDoor[] = [
@@ -29,7 +30,7 @@ function* cutFrames(
   arrival: IngestRequest["arrival"],
   body: Uint8Array,
   { file = "", offset: start = 0, current_run: firstRun }: IngestRequest["query"],
-): Generator<Submission> {
+): Generator<Submission | null> {
   const stream = new XtrackStream({ file, offset: start, currentRun: firstRun ?? arrival.runOverride });
   let items = 0;
   let size = pieceBytesMin;
@@ -38,12 +39,15 @@ function* cutFrames(
       yield toRest(arrival, "xtrack", body, from, "the frames after them");
       return;
     }
-    to = Math.min(from + size, body.length);
+    // A frame that is whole here is not put together from pieces.
+    const whole = stream.pendingBytes === 0 ? frameSizeAt(body, from) : 0;
+    to = whole > size && from + whole <= body.length ? from + whole : Math.min(from + size, body.length);
     const startedMs = performance.now();
     const settled = stream.push(body.subarray(from, to));
     // Frames that are none cost many times what good ones do.
     const isFast = performance.now() - startedMs < pieceMs;
     size = isFast ? Math.min(size * 2, pieceBytesMax) : Math.max(size / 2, pieceBytesMin);
+    yield null;
     for (const chunk of [settled, to === body.length ? stream.finish() : null]) {
       if (chunk === null || chunk.isEmpty) continue;
       const { body, offset, currentRun, decoded } = chunk;
@@ -52,4 +56,9 @@ function* cutFrames(
       yield { input, decoded: toDecodedFrames(chunk, decoded), answers: findLooseAcks(decoded.columns) };
     }
   }
+}
+
+/** What the length says that stands there, if it is one. */
+function frameSizeAt(body: Uint8Array, at: number): number {
+  return at + prefixBytes > body.length ? 0 : prefixBytes + readLength(body, at);
 }

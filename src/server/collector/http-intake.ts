@@ -61,9 +61,12 @@ async function submitAll(
     if (submission === null ? turn.isOver : !isFirst) await turn.pass();
     if (submission === null) continue;
     isFirst = false;
-    const { input, decoded } = submission;
+    const { input } = submission;
     const share = faults.length === 0 ? {} : { faultsMax: Math.max(0, faultsMax - faults.length) };
-    const receipt = toReceipt(collector.submit({ ...input, ...share }, decoded), answerWhen);
+    const record = { ...input, ...share };
+    const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
+    const decoded = decoding instanceof Promise ? await decoding : decoding;
+    const receipt = toReceipt(collector.submit(record, decoded), answerWhen);
     // Who waits for it hears of its failure, if only after those before it.
     receipt.catch(() => undefined);
     flying.push(receipt);

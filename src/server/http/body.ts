@@ -15,6 +15,7 @@ import {
   zstdDecompress,
 } from "node:zlib";
 import { Refusal } from "#api/refusal.ts";
+import { inTurns } from "#base/turns.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
 
 const gunzipBytes = promisify(gunzip);
@@ -229,13 +230,32 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
         }, slowAfterMs).unref();
     request.once("close", () => clearInterval(slow));
     request.once("end", () => clearInterval(slow));
-    request.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    request.once("end", () => resolve(join(chunks, length)));
     const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
     request.once("error", onCut);
     request.once("close", () => {
       if (!request.complete) onCut();
     });
   });
+}
+
+const joinedAtOnce = 1024 * 1024;
+
+/** A large body takes tens of milliseconds to copy: others have their turns meanwhile. */
+function join(chunks: readonly Buffer[], length: number): Uint8Array | Promise<Uint8Array> {
+  if (chunks.length === 1 && chunks[0]) return chunks[0];
+  return length > joinedAtOnce ? inTurns(joinInSteps(chunks, length)) : Buffer.concat(chunks, length);
+}
+
+function* joinInSteps(chunks: readonly Buffer[], length: number): Generator<void, Uint8Array> {
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+    yield;
+  }
+  return whole;
 }
 
 /** No network that people train over is slower; a slower sender only occupies our memory. */

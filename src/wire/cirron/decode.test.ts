@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Fault, faultKinds } from "#model/fault.ts";
-import { decodeBatch } from "./decode.ts";
+import { decodeBatch, decodeBatchInSteps } from "./decode.ts";
 import {
   batchOf,
   decoded,
@@ -149,6 +149,19 @@ describe("one bad record", () => {
       "/snapshots/1/id",
     ]);
   });
+});
+
+test("a batch of few large records is read with pauses, as the same rows", () => {
+  const large = Array.from({ length: 40 }, (_, at) => span(`,"attrs":{"text":"${String(at).repeat(50_000)}"}`));
+  const bytes = new TextEncoder().encode(batchOf(`,"spans":[${large.join(",")}]`));
+  const steps = decodeBatchInSteps(bytes);
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes.length / (400 * 1024)));
+  expect(step.value.ok && step.value.batch.spans.attrs.byteLength).toBe(
+    decoded(batchOf(`,"spans":[${large.join(",")}]`)).spans.attrs.byteLength,
+  );
 });
 
 describe("any bytes", () => {

@@ -51,7 +51,7 @@ export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonL
   }
 }
 
-/** The same, with a pause offered after every few hundred records: a large batch takes longer than others should wait. */
+/** The same, with pauses offered after some records or bytes: a large batch takes longer than others should wait. */
 export function* decodeBatchInSteps(
   bytes: Uint8Array,
   limits: JsonLimits = defaultJsonLimits,
@@ -72,6 +72,7 @@ export function* decodeBatchInSteps(
 export const recordsMax = 1_000_000;
 
 const stepRecords = 512;
+const stepBytes = 256 * 1024;
 
 // Memory of the decoder that is used again: nearly always there is one batch at a time, and so one scratch.
 const freeScratch: Scratch[] = [];
@@ -299,9 +300,13 @@ class BatchDecoder {
     if (!cursor.openArray()) return;
     table.aim(cursor, new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
     let item = 0;
+    let pauseAt = cursor.pos + stepBytes;
     do {
       const pointer = item++;
-      if (item % stepRecords === 0) yield;
+      if (item % stepRecords === 0 || cursor.pos >= pauseAt) {
+        pauseAt = cursor.pos + stepBytes;
+        yield;
+      }
       if (this.records++ >= recordsMax) {
         this.refuseRecord(name, `/${name}/${pointer}`, `is beyond the ${recordsMax} records that a batch may have`);
         continue;

@@ -91,6 +91,15 @@ it("offers pauses all along, while it looks through a text and while it reads it
   expect(pauses).toBeGreaterThanOrEqual(Math.floor(text.length / (70 * 1024)));
 });
 
+it("offers pauses while one large record is read, copied and decoded, and refuses one that is none", () => {
+  const large = (name: string | number) =>
+    JSON.stringify({ ...someSpan(1, {}), name, attributes: toList({ text: "x".repeat(2 << 20) }) });
+  const { pauses, spans } = read(`{"resourceSpans":[{"scopeSpans":[{"spans":[${large("big")},${span(2)}]}]}]}`);
+  expect([spans, pauses]).toEqual([["big of -/-", "s2 of -/-"], 5]);
+  const { faults } = read(`{"resourceSpans":[{"scopeSpans":[{"spans":[${large(7)}]}]}]}`);
+  expect(faults.map(({ detail }) => detail)).toEqual(["/name is no text"]);
+});
+
 it("reads as many records as a body may have, and keeps the rest as one fault", () => {
   const text = `{"resourceSpans":[{"scopeSpans":[{"spans":[${"1,".repeat(recordsMax + 4)}${span(1)}]}]}]}`;
   const { rejected, faults, spans } = read(text);

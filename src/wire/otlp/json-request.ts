@@ -15,6 +15,7 @@ import { type MessageType, resource, type Signal, scope, signals } from "./schem
 
 /** So much of the text is made records before others have a turn. */
 const pauseBytes = 64 * 1024;
+const largeBytes = 1024 * 1024;
 
 export class JsonRequest {
   /** Records that became faults. */
@@ -95,8 +96,10 @@ export class JsonRequest {
         pauseAt = extent.to + pauseBytes;
         yield null;
       }
-      const record = origin === null ? null : this.encode(type, extent);
-      if (origin !== null && record !== null) yield { origin, record };
+      if (origin === null) continue;
+      const isLarge = extent.to - extent.from > largeBytes;
+      const record = isLarge ? yield* this.encodeLarge(type, extent) : this.encode(type, extent);
+      if (record !== null) yield { origin, record };
     }
   }
 
@@ -112,10 +115,27 @@ export class JsonRequest {
     try {
       return encodeMessage(type, fromJson(type, this.parse(at)));
     } catch (error) {
-      if (!(error instanceof NotMessage)) throw error;
-      this.reject(at, error.message, error.pointer);
-      return null;
+      return this.rejectUnless(error, at);
     }
+  }
+
+  /** The same, with pauses between reading and writing. */
+  private *encodeLarge(type: MessageType, at: Extent): Generator<null, Uint8Array | null> {
+    try {
+      const value = this.parse(at);
+      yield null;
+      const message = fromJson(type, value);
+      yield null;
+      return encodeMessage(type, message);
+    } catch (error) {
+      return this.rejectUnless(error, at);
+    }
+  }
+
+  private rejectUnless(error: unknown, at: Extent): null {
+    if (!(error instanceof NotMessage)) throw error;
+    this.reject(at, error.message, error.pointer);
+    return null;
   }
 
   private parse({ from, to }: Extent): JsonValue {

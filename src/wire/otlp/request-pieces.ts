@@ -69,7 +69,13 @@ export function* gatherPieces(records: Iterable<FoundRecord>, pieceBytesMax: num
       continue;
     }
     builder.add(found.origin, found.record);
-    if (builder.size >= pieceBytesMax) yield builder.finish();
+    if (builder.size < pieceBytesMax) continue;
+    const isLarge = builder.size > 4 * pieceBytesMax;
+    // What is done with one large record is each as long as a turn: it was read, it is copied, and it will be decoded.
+    if (isLarge) yield null;
+    const piece = builder.finish();
+    if (isLarge) yield null;
+    yield piece;
   }
   if (builder.size > 0) yield builder.finish();
 }

@@ -1,8 +1,9 @@
 // Whole lines of a trace stream → what each of them is. Pure: the same bytes give the same chunk, so the answer to the
 // sender and the rows after a replay come from one reading.
 
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { JsonLimits } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { decodeLine, type LineFault, type Message } from "./decode.ts";
@@ -46,11 +47,23 @@ export interface LineLimits {
   readonly json?: JsonLimits;
 }
 
+/** A line above this has pauses of its own. */
+const longLineBytes = 1024 * 1024;
+
 export function decodeLines(
   source: LinesSource,
   registry: Registry,
   limits: LineLimits = defaultSplitLimits,
 ): SemantivaChunk {
+  return atOnce(decodeLinesInSteps(source, registry, limits));
+}
+
+/** The same with pauses: after each line, and within one that is long. */
+export function* decodeLinesInSteps(
+  source: LinesSource,
+  registry: Registry,
+  limits: LineLimits = defaultSplitLimits,
+): Generator<void, SemantivaChunk> {
   const taken: TakenLine[] = [];
   const faulty = new FaultList<FaultyLine>(source.faultsMax);
   const splitter = new LineSplitter(limits, { line: source.firstLine, offset: source.offset });
@@ -64,9 +77,11 @@ export function decodeLines(
         continue;
       }
       if (isBlank(line.bytes)) continue;
+      yield;
       const decoded = decodeLine(line.bytes, registry, limits.json === undefined ? {} : { limits: limits.json });
       if (decoded.ok) {
-        const digest = hash("sha256", line.bytes, "buffer");
+        const isLong = line.bytes.length > longLineBytes;
+        const digest = isLong ? yield* digestLong(line.bytes) : hash("sha256", line.bytes, "buffer");
         taken.push({ message: decoded.message, bytes: line.bytes, digest, at: at++ });
       } else {
         const [first] = decoded.faults;
@@ -81,6 +96,15 @@ export function decodeLines(
     }
   }
   return { taken, faulty: faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })) };
+}
+
+function* digestLong(bytes: Uint8Array): Generator<void, Uint8Array> {
+  const sum = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += longLineBytes) {
+    yield;
+    sum.update(bytes.subarray(at, at + longLineBytes));
+  }
+  return sum.digest();
 }
 
 function toFault(found: LineFault, line: Uint8Array, place: LinePlace, file: string): Fault {

@@ -1,6 +1,7 @@
 // 32 bits of an event's content, to tell a copy from another event with the same identity. Metrics are hashed by their
 // values, because that is what the fast path has at hand; every other event by its bytes.
 
+import { crc32 } from "node:zlib";
 import type { OwnedRows } from "./event-columns.ts";
 
 /** 0 and 1 mean "no event" and "content not known" where hashes are kept, so no hash is one of them. */
@@ -18,7 +19,11 @@ export function hashText(text: string): number {
   return hash;
 }
 
+/** From here on a checksum of the runtime is faster than a loop; hashes are kept in memory only, so that both may change. */
+const longBytes = 4096;
+
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start >= longBytes) return finish(crc32(bytes.subarray(start, end)));
   let hash = end - start;
   for (let at = start; at < end; at++) hash = mix(hash, bytes[at] as number);
   return finish(hash);
