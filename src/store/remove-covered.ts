@@ -46,15 +46,18 @@ export async function reviveLeft(store: Store, order: DeletionFact): Promise<voi
   await revive(store, order, await findLeft(store, keysOf(order)));
 }
 
-/** How far the store has the rows of each collector, of these groups. */
-export async function readStoredPositions(store: Store, keys: readonly string[]): Promise<Map<string, number>> {
+/** How far the store has the rows of each collector, of these groups: all of them, or those that came before a time. */
+export async function readStoredPositions(
+  store: Store,
+  keys: readonly string[],
+  beforeNs?: bigint,
+): Promise<Map<string, number>> {
+  const where = `group_key IN {groups:Array(String)}${beforeNs === undefined ? "" : " AND received_ns < {before:Int64}"}`;
   const rows = await store.query<{ name: string; last: string }>({
     sql: `SELECT toString(collector) AS name, max(jpos) AS last FROM (${placed
-      .map(
-        (table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
-      )
+      .map((table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE ${where}`)
       .join(" UNION ALL ")}) GROUP BY name`,
-    params: { groups: keys },
+    params: { groups: keys, ...(beforeNs === undefined ? {} : { before: beforeNs }) },
   });
   return new Map(rows.map(({ name, last }) => [name, Number(last)]));
 }

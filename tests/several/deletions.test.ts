@@ -3,6 +3,8 @@
 
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nowNs } from "#base/clock.ts";
+import { SharedDeletions } from "#server/peers/deletions.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -83,6 +85,62 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await send(b, "plain", 21, 25);
     await bothShow("plain", "5 of 21..25");
     expect(await rowsOf("plain")).toBe(5);
+  }, 60_000);
+
+  test("what another has accepted and could not store yet goes too, also by two orders in a row", async () => {
+    await send(a, "unstored", 1, 10);
+    doors[1].judge((statement) => (statement.startsWith("INSERT") ? 242 : null));
+    const accept = async (from: number) => {
+      const meta = { seq: from, ts: 1794710321102255 + from, wid: "w" };
+      const frame = encodeFrame("metric", meta, { run_id: "unstored", key: "loss", value: from, step: from });
+      expect((await b.post("/v1/xtrack", frame, octets)).status).toBe(202);
+    };
+    for (let seq = 11; seq <= 20; seq++) await accept(seq);
+    await remove(a, "unstored");
+    await send(a, "unstored", 21, 22);
+    await accept(23);
+    await remove(a, "unstored");
+    doors[1].judge(() => null);
+    await b.app.collector.drained();
+    await send(b, "unstored", 24, 25);
+    await bothShow("unstored", "2 of 24..25");
+    expect(await rowsOf("unstored")).toBe(2);
+  }, 60_000);
+
+  test("a part of the run that only another collector has accepted, and not yet stored, goes too", async () => {
+    const spans = (id: string) => [{ id, parent: "root-p", name: "step", at: 1 }];
+    const post = async (app: TestApp, id: string, query: string) =>
+      expect((await app.post(`/v1/runs/parts/traces${query}`, toBatchText(id, spans(id)))).status).toBe(202);
+    await post(a, "part-a", "?wait=1");
+    // Each is a group that nobody has heard of.
+    for (let at = 0; at < 5; at++) await post(b, `part-b${at}`, "");
+    await remove(a, "parts");
+    await b.app.collector.drained();
+    const left = `SELECT count() AS n FROM tributary.spans WHERE startsWith(span_id, '${hex("part-").slice(0, 10)}')`;
+    await eventually(
+      async () => (await b.app.collector.store.query<{ n: string }>({ sql: left }))[0]?.n === "0",
+      "parts of the run stay",
+    );
+    for (const app of [a, b]) expect((await app.get("/api/v1/runs/parts")).status).toBe(404);
+  }, 60_000);
+
+  test("what is deleted for its age leaves what came after that time, also in the same run", async () => {
+    await send(a, "aged", 1, 10);
+    await send(b, "aged", 11, 20);
+    const beforeNs = nowNs();
+    await send(a, "aged", 21, 25);
+    await send(b, "aged", 26, 30);
+    const deletions = new SharedDeletions({
+      collector: a.app.collector,
+      link: null,
+      onTrouble: (message) => expect.unreachable(message),
+    });
+    const runs = [{ runId: "aged", groupKeys: ["default/x/aged"] }];
+    await deletions.order({ workspace: "default", runs, author: "retention", beforeNs });
+    await deletions.settle();
+    await deletions.close();
+    await bothShow("aged", "10 of 21..30");
+    expect(await rowsOf("aged")).toBe(10);
   }, 60_000);
 
   test("a collector that is cut off from the bus reads the order later, and shows what it took meanwhile", async () => {

@@ -105,7 +105,8 @@ async function deleteOlder(
     const runs = old
       .slice(at, at + runsAtOnce)
       .map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
-    const { position } = await order({ workspace, runs, author: "retention" });
+    // A run may go on while this is decided.
+    const { position } = await order({ workspace, runs, author: "retention", beforeNs: oldestNs });
     await collector.queryable(position);
   }
   return old.length;

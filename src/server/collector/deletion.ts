@@ -25,6 +25,8 @@ export interface DeletionOrder {
   readonly workspace: string;
   readonly runs: readonly DeletedRun[];
   readonly author: string;
+  /** On a shared store, only what came before this time; everything that was accepted so far when absent. */
+  readonly beforeNs?: bigint;
 }
 
 /** Resolves when the runs are hidden. */

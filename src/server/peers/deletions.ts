@@ -14,6 +14,7 @@ import { type DeletionOrder, untilTaken } from "#server/collector/deletion.ts";
 import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
 import { readGroupRows } from "#store/reader/restore.ts";
+import { readGroupsOfRuns } from "#store/reader/run-names.ts";
 import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
 
 export interface SharedDeletionsOptions {
@@ -24,7 +25,9 @@ export interface SharedDeletionsOptions {
 }
 
 /** A collector that does not say its position so soon is covered as far as it is known. */
-const positionMs = 1000;
+const positionMs = 2000;
+/** What it has accepted by then is stored first, if that takes no longer: only a group that is stored can be named. */
+const storeMs = 1000;
 /** How long another may take to remove rows before this collector does it. */
 const patienceMs = 10_000;
 /** The store is asked for orders that nobody told of: often while the bus is away. */
@@ -45,13 +48,14 @@ export class SharedDeletions {
   private readonly underWay = new Set<Promise<void>>();
   private turn: Promise<unknown> = Promise.resolve();
   private looks = 0;
-  private hasLooked = false;
+  /** When the store last said which orders there are. */
+  private lookedNs: bigint | null = null;
   private closing = false;
 
   constructor(options: SharedDeletionsOptions) {
     this.options = options;
-    const { link, collector } = options;
-    link?.bus.answer("position", () => collector.sequencer.position.durable);
+    const { link } = options;
+    link?.bus.answer("position", () => this.settlePosition());
     link?.bus.hear("deleted", (body) => void this.hear(body as string));
     link?.bus.hear("removed", (body) => this.awaited.get(body as string)?.());
     this.timer = setInterval(() => void this.lookNowAndThen(), lookMs).unref();
@@ -100,13 +104,14 @@ export class SharedDeletions {
     return receipt;
   }
 
-  private async toFact({ workspace, runs }: DeletionOrder): Promise<DeletionFact> {
+  private async toFact(order: DeletionOrder): Promise<DeletionFact> {
+    const { workspace } = order;
     const { store } = this.options.collector;
-    const keys = runs.flatMap(({ groupKeys }) => groupKeys);
+    const { positions, keys } = await this.findWhat(order);
     const [groups, aliases, covered] = await Promise.all([
       readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", keys),
       readGroupRows<Record<keyof StateRow<"aliases">, string>>(store, "aliases", keys),
-      this.findCovered(keys),
+      this.findCovered(keys, positions, order.beforeNs),
     ]);
     const atNs = nowNs();
     const rows = groups.map(toGroupRow);
@@ -124,13 +129,34 @@ export class SharedDeletions {
     };
   }
 
-  /** Everything that was accepted before this moment, of collectors that answer; else what is known to be accepted. */
-  private async findCovered(keys: readonly string[]): Promise<Map<string, number>> {
+  /** What is ordered now: how far each journal has come, and which groups the runs have then. Of old content all is stored. */
+  private async findWhat({ workspace, runs, beforeNs }: DeletionOrder) {
+    const named = runs.flatMap(({ groupKeys }) => groupKeys);
+    if (beforeNs !== undefined) return { positions: [], keys: named };
+    const positions = await this.askPositions();
+    const ids = runs.map(({ runId }) => runId);
+    const now = await readGroupsOfRuns(this.options.collector.store, workspace, ids);
+    return { positions, keys: [...new Set([...named, ...now.map(({ groupKey }) => groupKey)])] };
+  }
+
+  /** How far the journals of this collector and of all that are heard have come. */
+  private async askPositions(): Promise<[string, number][]> {
     const { collector, link } = this.options;
-    const told = (link?.peers.list() ?? []).map(async (peer) => [peer.id, await this.askPosition(peer)] as const);
-    const [stored, ...positions] = await Promise.all([readStoredPositions(collector.store, keys), ...told]);
+    const others = link?.peers.list() ?? [];
+    return Promise.all([
+      ...others.map(async (peer): Promise<[string, number]> => [peer.id, await this.askPosition(peer)]),
+      this.settlePosition().then((position): [string, number] => [collector.id, position]),
+    ]);
+  }
+
+  /** Everything that was accepted before this moment, of collectors that answer; else what is known to be accepted. */
+  private async findCovered(
+    keys: readonly string[],
+    positions: readonly [string, number][],
+    beforeNs?: bigint,
+  ): Promise<Map<string, number>> {
+    const stored = await readStoredPositions(this.options.collector.store, keys, beforeNs);
     const covered = new Map([...stored].filter(([name]) => name !== ""));
-    positions.push([collector.id, collector.sequencer.position.durable]);
     for (const [name, position] of positions) covered.set(name, Math.max(position, covered.get(name) ?? 0));
     return covered;
   }
@@ -138,6 +164,15 @@ export class SharedDeletions {
   private async askPosition({ id, applied }: Peer): Promise<number> {
     const answer = this.options.link?.bus.ask(id, "position", {}, positionMs);
     return (await answer?.catch(() => applied)) as number;
+  }
+
+  /** What this collector has accepted by now. */
+  private async settlePosition(): Promise<number> {
+    const { sequencer } = this.options.collector;
+    const { durable } = sequencer.position;
+    const stored = this.options.collector.drained().catch(() => undefined);
+    await Promise.race([stored, sleep(storeMs, undefined, { ref: false })]);
+    return durable;
   }
 
   private async hear(orderId: string): Promise<void> {
@@ -158,9 +193,12 @@ export class SharedDeletions {
     if (this.closing) return;
     const { collector, onTrouble } = this.options;
     try {
-      const sinceNs = nowNs() - (this.hasLooked ? windowNs : startWindowNs);
-      for (const fact of await readOrders(collector.store, { sinceNs })) this.take(fact);
-      this.hasLooked = true;
+      const now = nowNs();
+      const { lookedNs } = this;
+      // The store may have been away for longer than any window, and a clock may have been set back.
+      const fromNs = lookedNs === null ? now - startWindowNs : (lookedNs < now ? lookedNs : now) - windowNs;
+      for (const fact of await readOrders(collector.store, { sinceNs: fromNs })) this.take(fact);
+      this.lookedNs = now;
     } catch (cause) {
       if (!this.closing) onTrouble("Orders to delete runs could not be read; they are looked for again.", cause);
     }

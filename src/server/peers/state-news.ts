@@ -47,6 +47,10 @@ export class StateNews {
   private waiting: Waiting[] = [];
   private reading: Promise<void> = Promise.resolve();
   private isCatchingUp = false;
+  /** When everything was last read that others had stored. */
+  private caughtUpNs: bigint | null = null;
+  /** Something could not be read since then. */
+  private hasMissed = false;
   private closing = false;
 
   constructor(bus: Bus, collector: Collector, onTrouble: (message: string, cause: unknown) => void) {
@@ -63,16 +67,20 @@ export class StateNews {
     this.bus.hear("changed", (body) => this.take(body as Changed, parts));
   }
 
-  /** Reads what the bus may not have brought: after an outage of the last day, else of the last minutes. */
+  /** Reads what the bus may not have brought: after an outage of the last day, else since the last time and some minutes. */
   catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
     // A store that is away for long is asked once when it is back, not once for every time it was missed.
     if (parts === null || this.isCatchingUp) return;
     this.isCatchingUp = true;
+    this.reading = this.reading.then(() => {
+      this.hasMissed = false;
+    });
     this.read("keys", () => parts.keys.reload());
     this.readJoins();
     const now = nowNs();
-    const sinceNs = now - (wasCutOff ? ledgerNs : recentNs);
+    // The store may have been away for longer than some minutes, while the bus was there.
+    const sinceNs = wasCutOff ? now - ledgerNs : (this.caughtUpNs ?? now) - recentNs;
     this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
     this.read("groups", async () =>
       this.mergeGroups(await readStateRows(collector.store, "groups", { column: "version", sinceNs })),
@@ -83,6 +91,7 @@ export class StateNews {
     });
     this.reading = this.reading.finally(() => {
       this.isCatchingUp = false;
+      if (!this.hasMissed && !this.closing) this.caughtUpNs = now;
     });
   }
 
@@ -162,7 +171,10 @@ export class StateNews {
   private read(what: string, task: () => Promise<void>): void {
     this.reading = this.reading.then(async () => {
       if (this.closing) return;
-      await task().catch((cause) => this.onTrouble(`What other collectors changed could not be read: ${what}.`, cause));
+      await task().catch((cause) => {
+        this.hasMissed = true;
+        this.onTrouble(`What other collectors changed could not be read: ${what}.`, cause);
+      });
     });
   }
 }
