@@ -18,22 +18,42 @@ export async function removeCopies(store: Store, groupKeys: readonly string[]): 
   return found;
 }
 
+/** A copy's group, and where in whose journal it was accepted. */
+type Place = readonly [groupKey: string, collector: string, position: string];
+
 async function removeFrom(store: Store, table: Table, groupKeys: readonly string[]): Promise<number> {
   const column = idColumns[table];
-  const copies = await store.query<{ id: string; groups: string[] }>({
-    sql: `SELECT ${column} AS id, arraySort(groupUniqArray(toString(group_key))) AS groups FROM ${store.database}.${table}
-      WHERE group_key IN {groups:Array(String)} GROUP BY id HAVING length(groups) > 1`,
+  const copies = await store.query<{ id: string; places: Place[] }>({
+    sql: `SELECT ${column} AS id,
+        arraySort(groupUniqArray((toString(group_key), toString(collector), toString(jpos)))) AS places
+      FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}
+      GROUP BY id HAVING uniqExact(group_key) > 1`,
     params: { groups: groupKeys },
   });
-  const later = copies.flatMap(({ id, groups }) => groups.slice(1).map((groupKey) => ({ id, groupKey })));
-  for (const [groupKey, some] of Map.groupBy(later, (copy) => copy.groupKey)) {
-    for (let at = 0; at < some.length; at += idsAtOnce) {
-      const list = some.slice(at, at + idsAtOnce).map(({ id }) => quote(id));
-      const where = `WHERE group_key = ${quote(groupKey)} AND ${column} IN (${list.join(", ")})`;
-      // Points are made of marks, and know theirs.
-      const tables = table === "marks" ? (["metrics", "marks"] as const) : [table];
-      for (const each of tables) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} ${where}`);
-    }
-  }
+  const later = copies.flatMap(({ id, places }) =>
+    places.filter(([groupKey]) => groupKey !== places[0]?.[0]).map((place) => ({ id, place })),
+  );
+  for (const [groupKey, some] of Map.groupBy(later, ({ place }) => place[0]))
+    for (let at = 0; at < some.length; at += idsAtOnce)
+      await removeSome(store, table, groupKey, some.slice(at, at + idsAtOnce));
   return copies.length;
+}
+
+/**
+ * By place too: meanwhile the run may have been deleted and sent again, and then what was found as a copy is gone and what
+ * came after it is none.
+ */
+async function removeSome(
+  store: Store,
+  table: Table,
+  groupKey: string,
+  copies: readonly { readonly id: string; readonly place: Place }[],
+): Promise<void> {
+  const ids = new Set(copies.map(({ id }) => quote(id)));
+  const places = new Set(copies.map(({ place: [, collector, position] }) => `(${quote(collector)}, ${position})`));
+  const where = `group_key = ${quote(groupKey)} AND ${idColumns[table]} IN (${[...ids].join(", ")})
+    AND (toString(collector), jpos) IN (${[...places].join(", ")})`;
+  // Points are made of marks, and know theirs.
+  const tables = table === "marks" ? (["metrics", "marks"] as const) : [table];
+  for (const each of tables) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);
 }

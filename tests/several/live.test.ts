@@ -147,8 +147,12 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     const status = async () =>
       (await fetch(`${b.app.url}/api/v1/runs`, { headers: { authorization: `Bearer ${key}` } })).status;
     await eventually(async () => (await status()) === 200, "the key is not known");
+    const stream = await fetch(`${b.app.url}/api/v1/live`, { headers: { authorization: `Bearer ${key}` } });
+    expect(stream.status).toBe(200);
     await fetch(`${a.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
     await eventually(async () => (await status()) === 401, "the key is still known");
+    // What it had opened at the other ends too; it would go on for as long as somebody reads.
+    await stream.text().catch(() => "cut off");
   });
 
   test("the key of the settings and a browser's login hold at both", async () => {

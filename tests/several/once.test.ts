@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun } from "#emit/xtrack.ts";
+import { someResource, someSpan, tracesOf } from "#wire/otlp/fixture.testing.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import type { TestApp } from "../support/app.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
@@ -27,6 +28,8 @@ const sizeOf = async (app: TestApp, run: string) => {
   const counts = await countsOf(app, run);
   return [counts["spans"], counts["marks"], await pointsOf(app, run)];
 };
+/** One step more of a session. */
+const batchOf = (id: string, parent: string) => toBatchText(id, [{ id: `of-${id}`, parent, name: "step", at: 90 }]);
 const rowsIn = async (table: string, where: string) => {
   const sql = `SELECT count() AS n FROM tributary.${table} WHERE ${where}`;
   return Number((await a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
@@ -99,7 +102,27 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     }
   }, 60_000);
 
-  test("XTrack frames and trace lines sent to both are there once", async () => {
+  test("copies under one key that the engine has merged already stay when collectors hear of each other", async () => {
+    await nats.kill();
+    const root = { id: "root5", parent: null, name: "cirron.session", at: 0 };
+    const steps = Array.from({ length: 20 }, (_, at) => ({ id: `step5-${at}`, parent: "root5", name: "step", at }));
+    const first = toBatchText("merged-1", [root, ...steps]);
+    await postBatch(a, "merged", first);
+    await postBatch(b, "merged", first);
+    // An ordinary merge, of some tables and not of others.
+    for (const table of ["metrics", "spans"])
+      await a.app.collector.store.ddl(`OPTIMIZE TABLE tributary.${table} FINAL`);
+    await nats.start();
+    // Both make the session anew out of what the store has when they hear of the other's part of it.
+    await both((app) => postBatch(app, "merged", batchOf(`merged-${app === a ? 2 : 3}`, "root5")));
+    for (const app of [a, b])
+      await eventually(
+        async () => JSON.stringify(await sizeOf(app, "merged")) === "[23,23,23]",
+        "the run has not 23 spans, marks and points",
+      );
+  }, 60_000);
+
+  test("XTrack frames, trace lines and OTLP spans sent to both are there once", async () => {
     const at = (seq: number) => ({ seq, ts: 1794710321102255 + seq, wid: "w" });
     const body = Buffer.concat([
       encodeFrame("run_start", at(1), { run_id: "twice" }),
@@ -112,7 +135,11 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     const name = "tests/fixtures/semantiva/plain_file";
     const lines = await readFixture(name);
     await both((app) => app.post("/v1/trace-stream?wait=1", lines, { "content-type": "application/x-ndjson" }));
+    const spans = tracesOf([someSpan(1), someSpan(2)], { ...someResource, "nemo.run.id": "spans-twice" });
+    await both((app) => app.post("/v1/otlp/v1/traces?wait=1", JSON.stringify(spans)));
+    await both((app) => app.app.collector.drained());
     for (const app of [a, b]) {
+      expect(await countsOf(app, "spans-twice")).toMatchObject({ spans: 2 });
       expect(await pointsOf(app, "twice")).toBe(50);
       expect(await countsOf(app, "twice")).toMatchObject({ logs: 1 });
       const { body: list } = await app.get("/api/v1/runs?limit=100");
