@@ -39,7 +39,8 @@ export async function begin(
   const { isFresh } = (await met.later) ?? met;
   applier.state.joins.replace(await untilDone(() => readJoins(store)));
   versions.note(await untilDone(() => readNewestVersion(store)));
-  await untilDone(() => noteResent(store, id, left.plans));
+  const again = left.plans.flatMap(({ blocks }) => blocks);
+  await untilDone(() => noteResent(store, id, again));
   await writer.begin(left.plans);
   const onCold = (cause: unknown): void => {
     if (!isClosing())

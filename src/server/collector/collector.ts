@@ -30,6 +30,7 @@ import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { createBlockMaker } from "#store/writer/blocks.ts";
 import { createOutbox } from "#store/writer/outbox.ts";
+import { noteResent } from "#store/writer/resent.ts";
 import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
 import { begin, fillIds, submitAgain } from "./begin.ts";
@@ -81,8 +82,6 @@ const lingerMs = 200;
 const steadyLingerMs = 600;
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
-/** What the first collection finds free, the runtime itself still has to sweep; the second gives that back too. */
-const givesAfterWork = 2;
 const planBytesMax = 96 * 1024 * 1024;
 /** What a start waits for a store elsewhere, in all. */
 const storeWaitMs = 10_000;
@@ -166,7 +165,7 @@ async function openWithStore(
     isClosing,
   });
   const { notes, isFresh } = met;
-  const { id } = notes.identity;
+  const { id, epoch } = notes.identity;
   const idsFilled = fillIds(options, store, met);
   const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
   const blobs = await options.openBlobs();
@@ -179,14 +178,14 @@ async function openWithStore(
     applier.shrink(to, sequencer.position.applied);
   };
   const rowsInUse = new RowsInUse(storedTo);
-  const { onTrouble: onRecordTrouble } = options;
-  const setAside = new SetAside(dataDir, { files: nodeFiles, protocolOf: protocolOfInput, onTrouble: onRecordTrouble });
+  const setAside = new SetAside(dataDir, { ...options, files: nodeFiles, protocolOf: protocolOfInput });
   const onUnstorable = createLeaver({ journal, setAside, applier });
+  const onLateRetry: WriterOptions["onLateRetry"] = (block) => noteResent(store, id, [block]);
   const writer = new StoreWriter(
     outbox,
     store,
     createBlockMaker(id),
-    writerOptions(options, `${id}-${notes.identity.epoch}`, journal, { onTrouble, onStored, onUnstorable }),
+    writerOptions(options, `${id}-${epoch}`, journal, { onTrouble, onLateRetry, onStored, onUnstorable }),
     storedTo,
   );
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
@@ -213,11 +212,11 @@ async function openWithStore(
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const applied = (): number => sequencer.position.applied;
-  const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: onRecordTrouble });
+  const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: options.onTrouble });
   const hooks = { onApplied, onFailed, onFatal };
   const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, hooks);
   const joined = Promise.withResolvers<void>();
-  const quiet = watchForQuiet({ applied, applier, writer, hub, rowsInUse });
+  const quiet = watchForQuiet(() => sequencer.position.applied);
   const onClose = (): void => {
     closing = true;
     clearInterval(quiet);
@@ -257,26 +256,15 @@ function tellTrouble(options: CollectorOptions, error: unknown, attempt: number)
     options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
 }
 
-interface Holders {
-  applied(): number;
-  readonly applier: ProtocolApplier;
-  readonly writer: StoreWriter;
-  readonly hub: LiveHub;
-  readonly rowsInUse: RowsInUse;
-}
-
-/** Lets go of what a quiet server need not hold, after every stretch of work, when nothing has come for a while. */
-function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
+/** Gives memory back once after every stretch of work, when nothing has come for a while. */
+function watchForQuiet(applied: () => number): NodeJS.Timeout {
   let last = applied();
-  let left = 0;
+  let isGiven = true;
   return setInterval(() => {
     const now = applied();
-    if (now !== last) left = givesAfterWork;
-    else if (left > 0) {
-      left--;
-      applier.shrink(writer.stored, now, "rest");
-      hub.rest();
-      rowsInUse.forgotten(hub.keptFrom - 1);
+    if (now !== last) isGiven = false;
+    else if (!isGiven) {
+      isGiven = true;
       giveBackMemory();
     }
     last = now;
@@ -310,7 +298,7 @@ function writerOptions(
   options: CollectorOptions,
   tokenPrefix: string,
   journal: Journal,
-  hooks: Pick<WriterOptions, "onTrouble" | "onUnstorable"> & { readonly onStored: StoredListener },
+  hooks: Pick<WriterOptions, "onTrouble" | "onLateRetry" | "onUnstorable"> & { readonly onStored: StoredListener },
 ): WriterOptions {
   return {
     tokenPrefix,
@@ -319,6 +307,7 @@ function writerOptions(
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
     onTrouble: hooks.onTrouble,
+    onLateRetry: hooks.onLateRetry,
     onUnstorable: hooks.onUnstorable,
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);

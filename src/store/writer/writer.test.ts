@@ -49,6 +49,7 @@ function createTroubled(
       refusedRetryMs: 5,
       onStored: () => undefined,
       onTrouble: (error) => troubles.push((error as Error).message),
+      onLateRetry: ({ token }) => expect.unreachable(token),
       onUnstorable: (_, cause) => expect.unreachable(String(cause)),
       onStopped: (cause) => expect.unreachable(String(cause)),
       ...options,
@@ -70,6 +71,25 @@ it("offers a block that the store refuses again, in its order, and says meanwhil
   // The bytes of the first may still be on their way to a connection that failed.
   expect(released).toEqual(["c-2-2-marks"]);
   expect(writer.trouble).toBe(null);
+});
+
+it("tells of a block that is sent again when its token may be forgotten, before it is, and until that is heard", async () => {
+  const told: string[] = [];
+  const onLateRetry = async ({ token }: { token: string }): Promise<void> => {
+    told.push(`${token} before ${inserted.length}`);
+    if (told.length === 1) throw new StoreOutage("engine_down", "still away");
+  };
+  const { writer, inserted, troubles } = createTroubled(
+    { insert: 2, isPassing: true },
+    { tokensLastMs: 0, onLateRetry },
+  );
+  writer.add(batchAt(1));
+  writer.add(batchAt(2));
+  await writer.storedUpTo(2);
+  expect(inserted).toEqual(["c-1-1-marks", "c-2-2-marks"]);
+  // Heard at the second telling; the block that the store took at once is not told of.
+  expect(told).toEqual(["c-1-1-marks before 0", "c-1-1-marks before 0"]);
+  expect(troubles).toEqual(["insert", "still away", "insert"]);
 });
 
 it("goes on when the disk that failed it takes a plan or its end again", async () => {

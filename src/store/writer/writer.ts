@@ -30,9 +30,13 @@ export interface WriterOptions {
   readonly pendingBytesMax: number;
   /** When a block that the store refuses is offered again: what it lacks (a right, a column, a disk) may come. */
   readonly refusedRetryMs?: number;
+  /** After so long a store that others write to may have forgotten a block's token. */
+  readonly tokensLastMs?: number;
   /** Everything up to `to` can be read from now on; `batches` are those since the last call. */
   onStored(to: number, batches: readonly Batch[]): void;
   onTrouble(error: unknown, attempt: number): void;
+  /** Before a block is sent again, whose first copy may be there and may not be recognised any more. */
+  onLateRetry(block: PlannedBlock): Promise<void>;
   /** The rows of a batch cannot become blocks: a bug of ours. Resolves with what is stored in their place. */
   onUnstorable(batch: Batch, cause: unknown): Promise<Batch>;
   /** A plan could not be made: a bug of ours. Nothing more is written until the next start. */
@@ -43,6 +47,8 @@ const retryMsMax = 2000;
 /** Rows that come within this time of the last plan keep coming. */
 const steadyMs = 1000;
 const refusedRetryMsDefault = 15_000;
+/** It knows 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
+const tokensLastMsDefault = 30_000;
 
 export class StoreWriter {
   private gathered: Batch[] = [];
@@ -342,7 +348,7 @@ async function sendPlan(
   outbox: Outbox,
   store: BlockStore,
   { to, blocks }: Pick<Plan, "to" | "blocks">,
-  { onTrouble }: Pick<WriterOptions, "onTrouble">,
+  { onTrouble, onLateRetry, tokensLastMs = tokensLastMsDefault }: WriterOptions,
   beforeRetry: (error: unknown) => Promise<void>,
 ): Promise<number> {
   let retries = 0;
@@ -350,8 +356,14 @@ async function sendPlan(
     const { table, token, ...native } = block;
     const name = fileNameOf(block);
     const options = name === null ? { token } : { token, file: outbox.pathOf(to, name) };
+    const firstMs = performance.now();
+    let isTold = false;
     for (let attempt = 1; ; attempt++) {
       try {
+        if (attempt > 1 && !isTold && performance.now() - firstMs >= tokensLastMs) {
+          await onLateRetry(block);
+          isTold = true;
+        }
         await store.insert(table, native, options);
         break;
       } catch (error) {
