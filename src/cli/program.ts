@@ -35,7 +35,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   backup: async () => (await import("./commands/backup.ts")).addBackup,
   restore: async () => (await import("./commands/backup.ts")).addRestore,
   migrate: async () => (await import("./commands/migrate.ts")).addMigrate,
-  adopt: async () => (await import("./commands/migrate.ts")).addAdopt,
+  adopt: async () => (await import("./commands/adopt.ts")).addAdopt,
   completion: async () => (await import("./commands/completion.ts")).addCompletion,
 };
 

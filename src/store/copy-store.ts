@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { factLayouts, stateLayouts, type TableLayout } from "./schema/table-layout.ts";
 import type { Store } from "./store.ts";
+import { noteWriters } from "./writers.ts";
 
 export interface CopyOptions {
   /** The collector whose rows these are; those of older releases do not say it. */
@@ -31,7 +32,7 @@ interface Part {
 const rowsAtOnce = 200_000;
 const groupsAtOnce = 200;
 /** What collectors of a shared store tell of themselves. */
-const notCopied: ReadonlySet<string> = new Set(["collectors", "deletions", "settings"]);
+const notCopied: ReadonlySet<string> = new Set(["collectors", "deletions"]);
 
 /** Returns how many rows there are. Nobody may write to the source meanwhile. */
 export async function copyStore(source: Store, target: Store, options: CopyOptions): Promise<number> {
@@ -66,7 +67,9 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
     sum = 0;
   };
   for (const { name, rows } of sizes) {
-    if (groups.length > 0 && (sum + Number(rows) > rowsAtOnce || groups.length === groupsAtOnce)) cut();
+    const isFull = sum + Number(rows) > rowsAtOnce || groups.length === groupsAtOnce;
+    // What belongs to no group has a part of its own: others have such rows too.
+    if (groups.length > 0 && (isFull || groups[0] === "")) cut();
     groups.push(name);
     sum += Number(rows);
   }
@@ -75,51 +78,67 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
 }
 
 async function copyPart(source: Store, target: Store, part: Part, collector: string): Promise<void> {
-  const { layout, groups, offset, rows } = part;
+  const { layout, groups } = part;
+  const here = await sumUp(source, part, collector);
+  // What was changed in a small table lies there in several versions, of which the newest counts.
+  const isFact = layout.engine.version === undefined;
+  const before = isFact ? await sumUp(target, part, collector) : nothing;
+  if (isEqual(here, before)) return;
+  // Rows of an earlier copy are sent again with those that came since, and are there twice until the engine merges them.
+  if (before.rows > 0) await noteWriters(target, groups, [collector, `${collector}, copied again`]);
   const columns = Object.keys(layout.columns);
   const chunks: Uint8Array[] = [];
-  const query = { sql: selectPart(source, part, collector, columns), params: { groups } };
+  const query = { sql: selectPart(source, part, collector), params: { groups } };
   for await (const chunk of source.stream(query, { format: "Native" })) chunks.push(chunk);
-  const name = createHash("sha256")
-    .update(JSON.stringify([collector, groups, offset, rows]))
-    .digest("hex");
-  const block = { rows, columns, bytes: Buffer.concat(chunks) };
-  await target.insert(layout.name, block, { token: `copy-${layout.name}-${name.slice(0, 32)}` });
-  await compare(source, target, part, collector);
+  const block = { rows: part.rows, columns, bytes: Buffer.concat(chunks) };
+  await target.insert(layout.name, block, { token: `copy-${layout.name}-${nameOf(part, here, collector)}` });
+  const after = await sumUp(target, part, collector);
+  if (isFact ? isEqual(here, after) : here.rows === after.rows) return;
+  throw new CopyMismatch(
+    `Table ${layout.name} differs after copying: ${tell(here)} here, ${tell(after)} there. Has the other store rows of the same runs?`,
+  );
 }
 
-function selectPart(
-  store: Store,
-  { layout, groups, offset, rows }: Part,
-  collector: string,
-  columns: string[],
-): string {
+/** By its content too: a part that is cut in the same place may have other rows after the folder was used again. */
+function nameOf({ groups, offset }: Part, { rows, sum }: Sum, collector: string): string {
+  const text = JSON.stringify([collector, groups, offset, rows, sum]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/** The part's rows; with `isOwn` only those of the collector itself, where the table says whose they are. */
+function selectPart(store: Store, part: Part, collector: string, isOwn = false): string {
+  const { layout, groups, offset, rows } = part;
   const order = layout.orderBy.map((name) => `\`${name}\``).join(", ");
-  const cells = columns.map((name) =>
-    name === "collector" && layout.orderBy[0] !== "collector" && !layout.orderBy.includes(name)
-      ? `CAST(if(t.collector = '', '${collector}', toString(t.collector)), 'LowCardinality(String)') AS collector`
+  const hasWriter = Object.hasOwn(layout.columns, "collector") && !layout.orderBy.includes("collector");
+  const writer = `if(t.collector = '', '${collector}', toString(t.collector))`;
+  const cells = Object.keys(layout.columns).map((name) =>
+    name === "collector" && hasWriter
+      ? `CAST(${writer}, 'LowCardinality(String)') AS collector`
       : `t.\`${name}\` AS \`${name}\``,
   );
+  const where = [
+    ...(groups.length === 0 ? [] : ["t.group_key IN {groups:Array(String)}"]),
+    ...(isOwn && hasWriter ? [`${writer} = '${collector}'`] : []),
+  ];
   return `SELECT ${cells.join(", ")} FROM ${store.database}.${layout.name} AS t FINAL
-    ${groups.length === 0 ? "" : "WHERE t.group_key IN {groups:Array(String)}"}
+    ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
     ORDER BY ${order} LIMIT ${rows} OFFSET ${offset}`;
 }
 
-/** Facts never change, so both sides are equal; a small table may have got newer rows there, but no fewer. */
-async function compare(source: Store, target: Store, part: Part, collector: string): Promise<void> {
-  const { layout, groups } = part;
-  const isFact = layout.engine.version === undefined;
-  const names = Object.keys(layout.columns);
-  const sumOf = async (store: Store): Promise<string> => {
-    const [row] = await store.query<{ rows: string; sum: string }>({
-      sql: `SELECT count() AS rows, toString(sum(cityHash64(*))) AS sum FROM (${selectPart(store, part, collector, names)})`,
-      params: { groups },
-    });
-    return isFact ? `${row?.rows} rows with sum ${row?.sum}` : `${row?.rows} rows`;
-  };
-  const [here, there] = await Promise.all([sumOf(source), sumOf(target)]);
-  if (here === there) return;
-  throw new CopyMismatch(
-    `Table ${layout.name} differs after copying: ${here} here, ${there} there. Has the other store rows of the same runs?`,
-  );
+interface Sum {
+  readonly rows: number;
+  readonly sum: string;
+}
+
+const nothing: Sum = { rows: 0, sum: "" };
+const isEqual = (one: Sum, other: Sum): boolean => one.rows === other.rows && one.sum === other.sum;
+const tell = ({ rows, sum }: Sum): string => `${rows} rows with sum ${sum}`;
+
+async function sumUp(store: Store, part: Part, collector: string): Promise<Sum> {
+  const rows = selectPart(store, part, collector, part.groups[0] === "");
+  const [row] = await store.query<{ rows: string; sum: string }>({
+    sql: `SELECT count() AS rows, toString(sum(cityHash64(*))) AS sum FROM (${rows})`,
+    params: { groups: part.groups },
+  });
+  return { rows: Number(row?.rows), sum: row?.sum ?? "" };
 }

@@ -1,5 +1,4 @@
-// tributary migrate: a data folder's own store into a ClickHouse server; and tributary adopt: what a collector that is
-// gone for good had accepted and not stored.
+// tributary migrate: a data folder's own store into a ClickHouse server.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,23 +10,20 @@ import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount } from "#cli/format.ts";
 import { type SharedOptions, toConfig } from "#cli/options.ts";
 import { printLine } from "#cli/print.ts";
+import { hasOwnStore, requireDataFolder, withCollector } from "#cli/with-collector.ts";
 import type { Config } from "#config/settings.ts";
 import { openBlobs, toStoreAddress } from "#server/app/backends.ts";
-import { toCollectorOptions } from "#server/app/collector-options.ts";
-import { type Collector, openCollector } from "#server/collector/collector.ts";
-import { createLog } from "#server/log.ts";
-import { SharedDeletions } from "#server/peers/deletions.ts";
+import type { Collector } from "#server/collector/collector.ts";
 import { createStore } from "#store/client.ts";
 import { copyStore } from "#store/copy-store.ts";
 import { readBlobKeys } from "#store/reader/whole-tables.ts";
 import { migrate } from "#store/schema/migrate.ts";
+import type { Store } from "#store/store.ts";
 
 interface MigrateOptions extends SharedOptions {
   readonly from: string;
   readonly to: string;
 }
-
-const drainMs = 8000;
 
 export function addMigrate(program: Command, context: Context): void {
   program
@@ -41,50 +37,30 @@ export function addMigrate(program: Command, context: Context): void {
     .option("--config <file>", "the settings file instead of tributary.toml")
     .addHelpText("after", "\nExample:\n  tributary migrate --from .tributary --to http://clickhouse:8123\n")
     .action(async (options: MigrateOptions) => {
-      const here = toConfig(context, { ...options, data: options.from }, { storeUrl: "", busUrl: "", blobsKind: "fs" });
-      const there = toConfig(context, { ...options, data: options.from }, { storeUrl: options.to });
-      await withCollector(here, async (collector) => copyAll(context, collector, there));
-    });
-}
-
-export function addAdopt(program: Command, context: Context): void {
-  program
-    .command("adopt")
-    .summary("store what a lost collector had accepted")
-    .description(
-      "Stores what the journal of a collector holds that will not run again, in the ClickHouse server of the settings. Afterwards its folder may be removed.",
-    )
-    .argument("<folder>", "the data folder of that collector")
-    .option("--config <file>", "the settings file instead of tributary.toml")
-    .addHelpText("after", "\nExample:\n  tributary adopt /mnt/collector-3\n")
-    .action(async (folder: string, options: SharedOptions) => {
-      const config = toConfig(context, { ...options, data: folder }, { busUrl: "" });
-      if (config.storeUrl === "")
+      const named = { ...options, data: options.from };
+      const there = toConfig(context, named, { storeUrl: options.to });
+      const here = toConfig(context, named, { storeUrl: "", storeCluster: "", busUrl: "", blobsKind: "fs" });
+      requireDataFolder(here.dataDir);
+      if (!hasOwnStore(here.dataDir))
         throw new Exit(
           exitCodes.usage,
-          "There is no store that collectors share.",
-          "Name it with store.url, in tributary.toml or as TRIBUTARY_STORE_URL.",
+          `${here.dataDir} has no store of its own: its collector kept its rows elsewhere.`,
+          `What its journal still holds is stored by: tributary adopt ${here.dataDir}`,
         );
-      await withCollector(config, async (collector) => {
-        const onTrouble = (message: string): void => printLine(context, message);
-        const deletions = new SharedDeletions({ collector, link: null, onTrouble });
-        await deletions.settle();
-        await deletions.close();
-        const { applied } = collector.sequencer.position;
-        const what =
-          applied === 0 ? "had accepted nothing" : `had accepted ${formatCount(applied, "record")}, all stored now`;
-        printLine(context, `Collector ${collector.id} ${what}. Its folder may be removed.`);
-      });
+      await withTarget(there, (target) =>
+        withCollector(here, (collector) => copyAll(context, collector, target, there)),
+      );
     });
 }
 
-async function withCollector(config: Config, use: (collector: Collector) => Promise<void>): Promise<void> {
-  const collector = await openCollector(toCollectorOptions(config, createLog({ level: "error", format: "text" })));
+/** Met before anything is opened: a wrong address is told at once. */
+async function withTarget(there: Config, use: (target: Store) => Promise<void>): Promise<void> {
+  const target = await createStore(toStoreAddress(there, () => undefined));
   try {
-    await collector.drained();
-    await use(collector);
+    await migrate(target);
+    await use(target);
   } finally {
-    await collector.close(drainMs);
+    await target.close();
   }
 }
 
@@ -94,32 +70,32 @@ interface Progress {
   readonly done: number;
 }
 
-async function copyAll(context: Context, collector: Collector, there: Config): Promise<void> {
-  const target = await createStore(toStoreAddress(there, () => undefined));
+async function copyAll(context: Context, collector: Collector, target: Store, there: Config): Promise<void> {
   const path = join(there.dataDir, "migration");
-  try {
-    await migrate(target);
-    const at = { to: there.storeUrl, position: collector.writer.stored };
-    const before = await readProgress(path);
-    // What was accepted since would shift the parts.
-    const done = before !== null && before.to === at.to && before.position === at.position ? before.done : 0;
-    if (done > 0) printLine(context, `Goes on after ${formatCount(done, "part")} that are copied already.`);
-    const rows = await copyStore(collector.store, target, {
-      collector: collector.id,
-      done,
-      async onPart(parts, table, count) {
-        printLine(context, `${table.padEnd(18)}${formatCount(count, "row")}`);
-        const progress = JSON.stringify({ ...at, done: parts } satisfies Progress);
-        await writeDurably(nodeFiles, path, [new TextEncoder().encode(progress)]);
-      },
-    });
-    const blobs = await copyBlobs(collector, there);
-    await rm(path, { force: true });
-    printLine(context, `Copied ${formatCount(rows, "row")} and ${formatCount(blobs, "blob")}; both sides are equal.`);
-    printLine(context, "Start collectors with this store.url on new data folders; this one keeps its own copy.");
-  } finally {
-    await target.close();
-  }
+  const at = { to: there.storeUrl, position: collector.writer.stored };
+  const before = await readProgress(path);
+  // What was accepted since would shift the parts.
+  const done = before !== null && before.to === at.to && before.position === at.position ? before.done : 0;
+  if (done > 0) printLine(context, `Goes on after ${formatCount(done, "part")} that are copied already.`);
+  const rows = await copyStore(collector.store, target, {
+    collector: collector.id,
+    done,
+    async onPart(parts, table, count) {
+      printLine(context, `${table.padEnd(18)}${formatCount(count, "row")}`);
+      const progress = JSON.stringify({ ...at, done: parts } satisfies Progress);
+      await writeDurably(nodeFiles, path, [new TextEncoder().encode(progress)]);
+      stopWhereAsked(context);
+    },
+  });
+  const blobs = await copyBlobs(context, collector, there);
+  await rm(path, { force: true });
+  printLine(context, `Copied ${formatCount(rows, "row")}${blobs}; both sides are equal.`);
+  printLine(context, "Start collectors with this store.url on new data folders; this one keeps its own copy.");
+}
+
+function stopWhereAsked({ stop }: Context): void {
+  if (stop.aborted)
+    throw new Exit(exitCodes.interrupted, "Broken off.", "The same command goes on from here; nothing is there twice.");
 }
 
 async function readProgress(path: string): Promise<Progress | null> {
@@ -127,17 +103,30 @@ async function readProgress(path: string): Promise<Progress | null> {
   return bytes === undefined ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Progress);
 }
 
-/** To the bucket of the settings; without one, blobs stay where they are. */
-async function copyBlobs(collector: Collector, there: Config): Promise<number> {
-  const keys = await readBlobKeys(collector.store);
-  if (there.blobsKind === "fs") return keys.length;
+/** To the bucket of the settings; without one, blobs stay where they are. Says what became of them. */
+async function copyBlobs(context: Context, { store, blobs }: Collector, there: Config): Promise<string> {
+  const keys = await readBlobKeys(store);
+  if (there.blobsKind === "fs") {
+    if (keys.length === 0) return "";
+    printLine(
+      context,
+      `${formatCount(keys.length, "blob stays", "blobs stay")} in ${join(there.dataDir, "blobs")}: collectors on other folders do not see ` +
+        'what is there. With blobs.kind = "s3" the same command copies it to the bucket.',
+    );
+    return "";
+  }
   const target = await openBlobs(there);
   try {
+    let copied = 0;
     for (const key of keys) {
-      const size = await collector.blobs.size(key);
-      if (size !== null && size !== (await target.size(key))) await target.put(key, collector.blobs.read(key));
+      const size = await blobs.size(key);
+      if (size !== null) copied++;
+      if (size !== null && size !== (await target.size(key))) await target.put(key, blobs.read(key));
+      stopWhereAsked(context);
     }
-    return keys.length;
+    const missing = keys.length - copied;
+    if (missing > 0) printLine(context, `${formatCount(missing, "blob")} that rows name are not in the folder.`);
+    return ` and ${formatCount(copied, "blob")}`;
   } finally {
     await target.close();
   }

@@ -2,6 +2,8 @@
 // does not answer, or not soon, is not waited for: input is accepted into the journal, and everything else follows when it
 // does.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tellOldServer } from "#store/engine-version.ts";
 import { isRetryable } from "#store/outage.ts";
@@ -33,6 +35,11 @@ const refusedRetryMs = 15_000;
 
 export async function meetStore(store: Store, folder: Folder, patience: Patience, hooks: Hooks): Promise<StoreMeeting> {
   const identity = await readIdentity(folder.dataDir);
+  if (store.kind === "server" && existsSync(join(folder.dataDir, "store")))
+    hooks.onTrouble(
+      "The data folder has a store of its own, whose runs are not shown while store.url is set; tributary migrate copies them.",
+      null,
+    );
   let isLate = false;
   const first = meet(store, folder, identity, hooks, () => !isLate);
   try {

@@ -1,0 +1,43 @@
+// For commands that open a data folder themselves, without a server around it.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "#config/settings.ts";
+import { toCollectorOptions } from "#server/app/collector-options.ts";
+import { type Collector, openCollector } from "#server/collector/collector.ts";
+import { createLog } from "#server/log.ts";
+import { Exit, exitCodes } from "./exit.ts";
+
+const drainMs = 8000;
+
+/** What is left in its journal is stored when `use` is called. */
+export async function withCollector(config: Config, use: (collector: Collector) => Promise<void>): Promise<void> {
+  const options = toCollectorOptions(config, createLog({ level: "error", format: "text" }));
+  const collector = await openCollector(options).catch(
+    (error: { readonly kind?: string; readonly message: string }) => {
+      if (error.kind !== "folder_taken") throw error;
+      throw new Exit(exitCodes.outage, error.message, "Stop that server first.");
+    },
+  );
+  try {
+    await collector.drained();
+    await use(collector);
+  } finally {
+    await collector.close(drainMs);
+  }
+}
+
+/** A path that was mistyped would be made and found to be empty. */
+export function requireDataFolder(path: string): void {
+  if (!existsSync(join(path, "collector")) && !existsSync(join(path, "journal")))
+    throw new Exit(
+      exitCodes.usage,
+      `${path} is not a data folder of Tributary.`,
+      "Name the one that a server was given.",
+    );
+}
+
+/** Whether a server has kept its rows in the folder itself. */
+export function hasOwnStore(path: string): boolean {
+  return existsSync(join(path, "store"));
+}
