@@ -1,9 +1,10 @@
-// For doctor: whether what the settings name on other machines answers there, the store, the bus and the bucket.
+// For doctor: whether what the settings name on other machines answers there and lets us in: the store, the bus, the bucket.
 
-import { connect } from "node:net";
 import type { Config } from "#config/settings.ts";
 import { openBlobs, toStoreAddress } from "#server/app/backends.ts";
+import { whyNoBus } from "#server/peers/check-bus.ts";
 import { createStore } from "#store/client.ts";
+import { tellOldServer } from "#store/engine-version.ts";
 import type { Finding } from "./finding.ts";
 
 const answerMs = 5000;
@@ -11,57 +12,62 @@ const answerMs = 5000;
 /** Nothing for what is not set: the embedded engine and the folder of blobs are of this machine. */
 export async function checkServices(config: Config): Promise<Finding[]> {
   return Promise.all([
-    ...(config.storeUrl === "" ? [] : [checkStore(config)]),
-    ...(config.busUrl === "" ? [] : config.busUrl.split(",").map((url) => checkBus(url.trim()))),
+    ...listOf(config.storeUrl).map((url) => checkStore(config, url)),
+    ...listOf(config.busUrl).map((url) => checkBus(config, url)),
     ...(config.blobsKind === "s3" ? [checkBucket(config)] : []),
   ]);
 }
 
-async function checkStore(config: Config): Promise<Finding> {
+function listOf(urls: string): string[] {
+  return urls === "" ? [] : urls.split(",").map((url) => url.trim());
+}
+
+/** Each server of a cluster by itself: a collector is content with one of them. */
+async function checkStore(config: Config, url: string): Promise<Finding> {
   const what = "Store";
-  const store = await createStore(toStoreAddress(config, () => undefined));
+  const store = await createStore(toStoreAddress({ ...config, storeUrl: url }, () => undefined));
   try {
-    await store.query({ sql: "SELECT 1 AS one" }, { timeoutMs: answerMs });
-    return { what, ok: true, detail: `${config.storeUrl} answers`, hint: "" };
+    await store.query({ sql: "SELECT 1 AS one" }, { signal: AbortSignal.timeout(answerMs) });
+    const old = await tellOldServer(store);
+    return { what, ok: true, detail: `${url} answers${old === null ? "" : `. ${old}`}`, hint: "" };
   } catch (error) {
     const hint = "Look at store.url, store.user and store.password, and whether ClickHouse runs there.";
-    return { what, ok: false, detail: `${config.storeUrl}: ${firstLine(error)}`, hint };
+    return { what, ok: false, detail: `${url}: ${toReason(error)}`, hint };
   } finally {
     await store.close();
   }
 }
 
-/** A NATS server speaks first. */
-function checkBus(url: string): Promise<Finding> {
-  const { hostname, port } = new URL(url.includes("://") ? url : `nats://${url}`);
-  return new Promise((resolve) => {
-    const finish = (problem: string): void => {
-      socket.destroy();
-      const detail = problem === "" ? `${hostname} answers` : `${hostname}: ${problem}`;
-      resolve({ what: "Bus", ok: problem === "", detail, hint: "Look at bus.url, and whether NATS runs there." });
-    };
-    const socket = connect({ host: hostname, port: Number(port || 4222) });
-    socket.setTimeout(answerMs, () => finish("no answer in time"));
-    socket.once("data", (bytes) => finish(bytes.toString("latin1").startsWith("INFO ") ? "" : "this is not NATS"));
-    socket.once("error", (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
-  });
+async function checkBus(config: Config, url: string): Promise<Finding> {
+  const what = "Bus";
+  const problem = await whyNoBus(url, config, answerMs);
+  const hint = "Look at bus.url, bus.user and bus.password, and whether NATS runs there.";
+  return { what, ok: problem === "", detail: problem === "" ? `${url} lets us in` : `${url}: ${problem}`, hint };
 }
 
+/** Told by a small file that is put there and taken away: a bucket that is not there has no files either. */
 async function checkBucket(config: Config): Promise<Finding> {
   const what = "Bucket";
   const blobs = await openBlobs(config);
+  const key = `doctor/${process.pid}-${Date.now()}`;
   try {
-    // Whether a file is there can be answered only by a bucket that knows us.
-    await blobs.size("doctor/nothing");
-    return { what, ok: true, detail: `${config.blobsBucket} answers`, hint: "" };
+    await blobs.put(key, oneByte());
+    await blobs.delete(key);
+    return { what, ok: true, detail: `${config.blobsBucket} takes files`, hint: "" };
   } catch (error) {
     const hint = "Look at blobs.endpoint, blobs.bucket and its two keys.";
-    return { what, ok: false, detail: `${config.blobsBucket}: ${firstLine(error)}`, hint };
+    return { what, ok: false, detail: `${config.blobsBucket}: ${toReason(error)}`, hint };
   } finally {
     await blobs.close();
   }
 }
 
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n")[0] as string;
+async function* oneByte(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+}
+
+function toReason(error: unknown): string {
+  const { kind, message } = error as { readonly kind?: string; readonly message?: string };
+  if (kind === "cancelled") return "no answer in time";
+  return (message ?? String(error)).split("\n")[0] as string;
 }

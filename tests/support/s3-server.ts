@@ -16,7 +16,8 @@ export interface S3Server {
 
 const etagOf = (bytes: Buffer): string => `"${createHash("md5").update(bytes).digest("hex")}"`;
 
-export async function startS3(): Promise<S3Server> {
+/** Has any bucket that is asked for, or only the one that is named. */
+export async function startS3(bucket?: string): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
   const requests: string[] = [];
@@ -36,6 +37,10 @@ export async function startS3(): Promise<S3Server> {
     const send = (status: number, text = "", headers: Record<string, string> = {}): void => {
       response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : text);
     };
+    if (bucket !== undefined && key.split("/", 1)[0] !== bucket) {
+      send(404, "<Error><Code>NoSuchBucket</Code><Message>there is no such bucket</Message></Error>");
+      return;
+    }
     const missing = (): void => send(404, "<Error><Code>NoSuchKey</Code></Error>");
     const store = (bytes: Buffer): void => {
       if (request.headers["if-none-match"] === "*" && objects.has(key)) {
@@ -80,11 +85,11 @@ export async function startS3(): Promise<S3Server> {
     } else if (url.searchParams.get("list-type") === "2") {
       // Pages of two, so that a caller has to ask again.
       const prefix = `${key.replace(/\/$/, "")}/${url.searchParams.get("prefix") ?? ""}`;
-      const bucket = key.replace(/\/$/, "");
+      const asked = key.replace(/\/$/, "");
       const all = [...objects.keys()].filter((name) => name.startsWith(prefix)).sort();
       const contents = all
         .slice(0, 2)
-        .map((name) => `<Contents><Key>${escapeXml(name.slice(bucket.length + 1))}</Key></Contents>`);
+        .map((name) => `<Contents><Key>${escapeXml(name.slice(asked.length + 1))}</Key></Contents>`);
       send(
         200,
         `<ListBucketResult><IsTruncated>${all.length > 2}</IsTruncated>${contents.join("")}</ListBucketResult>`,

@@ -1,0 +1,28 @@
+// Whether a NATS server lets this installation in, for who wants to know it before a collector is started.
+
+import { createBus } from "#bus/bus.ts";
+import type { Config } from "#config/settings.ts";
+
+/** Why it does not; empty when it does. */
+export async function whyNoBus(
+  url: string,
+  { busUser: user, busPassword: password, busPrefix: prefix }: Pick<Config, "busUser" | "busPassword" | "busPrefix">,
+  timeoutMs: number,
+): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(resolve, timeoutMs, "no answer in time");
+  const bus = createBus({
+    ...{ url, user, password, prefix },
+    self: "doctor",
+    onChange: (isConnected) => {
+      if (isConnected) resolve("");
+    },
+    onTrouble: (message, cause) => resolve(cause instanceof Error ? cause.message : message),
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    await bus.close();
+  }
+}
