@@ -211,6 +211,12 @@ export const settings = {
     "",
     "The ClickHouse cluster on which to create replicated, sharded tables; a single server when empty.",
   ),
+  storeQuorum: setting(
+    choice("available", "majority"),
+    "store.quorum",
+    "available",
+    "What counts as stored in a cluster: most replicas of a shard have it; while too few of them live, `available` is content with those, and with `majority` it waits in the journal.",
+  ),
 
   blobsKind: setting(choice("fs", "s3"), "blobs.kind", "fs", "Where blobs are kept: in the data folder, or in S3."),
   blobsBucket: setting(text, "blobs.bucket", "", "The S3 bucket."),

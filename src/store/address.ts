@@ -24,9 +24,17 @@ export interface ServerAddress {
   readonly database: string;
   /** Name of the cluster; tables are then replicated and sharded. */
   readonly cluster?: string;
+  /** What an insert waits for in a cluster; see `store.quorum`. */
+  readonly quorum?: Quorum;
   /** The user for SQL that people write; without one such SQL is refused. */
   readonly guestUser?: string;
   readonly guestPassword?: string;
 }
+
+/**
+ * `majority`: most replicas of a shard have a block before it counts as stored, and while too few live nothing is.
+ * `available`: the same, and while too few live, those that do are enough.
+ */
+export type Quorum = "majority" | "available";
 
 export type StoreAddress = EmbeddedAddress | ServerAddress;

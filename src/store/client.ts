@@ -2,7 +2,7 @@
 // server. Answers stream through as the bytes the engine wrote.
 
 import type { IncomingMessage } from "node:http";
-import type { ServerAddress, StoreAddress } from "./address.ts";
+import type { Quorum, ServerAddress, StoreAddress } from "./address.ts";
 import { createAnyLink, parseStoreUrls } from "./any-link.ts";
 import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
 import {
@@ -58,6 +58,7 @@ export async function createStore(address: StoreAddress): Promise<Store> {
     guest: guestOf(address),
     database: address.database,
     cluster: address.cluster ?? null,
+    quorum: address.quorum ?? "majority",
   });
 }
 
@@ -73,7 +74,11 @@ interface Parts {
   readonly guest: Account | null;
   readonly database: string;
   readonly cluster?: string | null;
+  readonly quorum?: Quorum;
 }
+
+/** TOO_FEW_LIVE_REPLICAS: said before anything is written. */
+const tooFewReplicas = 285;
 
 class HttpStore implements Store {
   readonly kind: Store["kind"];
@@ -95,24 +100,15 @@ class HttpStore implements Store {
   }
 
   async insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
-    const columns = block.columns.map((name) => `\`${name}\``).join(", ");
-    const search = new URLSearchParams({
-      query: `INSERT INTO ${this.database}.${table} (${columns}) FORMAT Native`,
-      insert_deduplication_token: options.token,
-      async_insert: "0",
-      // The writer leaves duplicates out itself; looking for them again in each block would make every insert slower.
-      optimize_on_insert: "0",
-    });
-    if (this.cluster !== null) {
-      search.set("distributed_foreground_insert", "1");
+    if (this.cluster === null) return this.insertOnce(table, block, options, null);
+    try {
       // The journal lets go of what was inserted, so a majority of the replicas must have it.
-      search.set("insert_quorum", "auto");
+      await this.insertOnce(table, block, options, "auto");
+    } catch (error) {
+      const isShort = error instanceof StoreOutage && error.code === tooFewReplicas;
+      if (!isShort || this.parts.quorum !== "available") throw error;
+      await this.insertOnce(table, block, options, "0");
     }
-    const isThere = this.kind === "embedded" && options.file !== undefined;
-    if (isThere) search.set("infile", options.file);
-    const body = isThere ? "" : block.bytes;
-    const wait = this.waiting("insert", options.signal);
-    await readAll(await this.send(this.parts.owner, search, body, wait), wait);
   }
 
   async query<T>(query: Query, options: ReadOptions = {}): Promise<T[]> {
@@ -170,6 +166,31 @@ class HttpStore implements Store {
   async close(): Promise<void> {
     this.parts.link.close();
     await this.parts.engine?.close();
+  }
+
+  private async insertOnce(
+    table: string,
+    block: NativeBlock,
+    options: InsertOptions,
+    quorum: string | null,
+  ): Promise<void> {
+    const columns = block.columns.map((name) => `\`${name}\``).join(", ");
+    const search = new URLSearchParams({
+      query: `INSERT INTO ${this.database}.${table} (${columns}) FORMAT Native`,
+      insert_deduplication_token: options.token,
+      async_insert: "0",
+      // The writer leaves duplicates out itself; looking for them again in each block would make every insert slower.
+      optimize_on_insert: "0",
+    });
+    if (quorum !== null) {
+      search.set("distributed_foreground_insert", "1");
+      search.set("insert_quorum", quorum);
+    }
+    const isThere = this.kind === "embedded" && options.file !== undefined;
+    if (isThere) search.set("infile", options.file);
+    const body = isThere ? "" : block.bytes;
+    const wait = this.waiting("insert", options.signal);
+    await readAll(await this.send(this.parts.owner, search, body, wait), wait);
   }
 
   private async read(query: Query, options: ReadOptions, format: string): Promise<IncomingMessage> {

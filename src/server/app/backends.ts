@@ -32,7 +32,7 @@ export function toStoreAddress(config: Config, onCrash: (reason: string) => void
     password: config.storePassword,
     database: config.storeDatabase,
     ...(guestUser === "" ? {} : { guestUser, guestPassword }),
-    ...(cluster === "" ? {} : { cluster }),
+    ...(cluster === "" ? {} : { cluster, quorum: config.storeQuorum }),
   };
 }
 
