@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { eventually, freePort } from "./several.ts";
 
+/** Also on a machine that has much else to do. */
+const startMs = 120_000;
 const main = join(import.meta.dirname, "../../src/main.ts");
 
 export class CollectorProcess {
@@ -33,6 +35,7 @@ export class CollectorProcess {
     await eventually(
       async () => (await fetch(`${this.url}/healthz`).catch(() => null))?.ok === true,
       "the collector did not start",
+      startMs,
     );
   }
 
@@ -41,8 +44,21 @@ export class CollectorProcess {
   }
 
   async kill(): Promise<void> {
-    if (this.child === null || this.child.signalCode !== null || this.child.exitCode !== null) return;
-    this.child.kill("SIGKILL");
-    await once(this.child, "exit");
+    await this.end("SIGKILL");
+  }
+
+  /** As an operator stops it. */
+  async stop(): Promise<void> {
+    const code = await this.end("SIGTERM");
+    if (code !== null && code !== 0) throw new Error(`a collector that was asked to stop ended with ${code}`);
+  }
+
+  /** Its exit code; null of one that ended before. */
+  private async end(signal: NodeJS.Signals): Promise<number | null> {
+    const { child } = this;
+    if (child === null || child.signalCode !== null || child.exitCode !== null) return null;
+    const exited = once(child, "exit") as Promise<[number | null]>;
+    child.kill(signal);
+    return (await exited)[0];
   }
 }

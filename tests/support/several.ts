@@ -97,8 +97,12 @@ async function knowsAnother({ app }: TestApp): Promise<boolean> {
   return /tributary_collectors 2\b/.test(text);
 }
 
-export async function eventually(holds: () => boolean | Promise<boolean>, what = "it did not happen"): Promise<void> {
-  const deadlineMs = Date.now() + 30_000;
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what = "it did not happen",
+  withinMs = 30_000,
+): Promise<void> {
+  const deadlineMs = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > deadlineMs) throw new Error(what);
     await sleep(20);
