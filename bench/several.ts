@@ -1,22 +1,28 @@
-// Two collectors on one store and one bus: what the bus costs, how fast things cross it, and what a run costs to read
-// that both have written. Real servers, a real NATS server, and one engine that both reach by URL.
+// Collectors on one store and one bus: what the bus costs, how fast things cross it, what a run costs to read that two have
+// written, what three save each other, and what one that takes nothing pays. Real servers, a real NATS server, and one
+// engine that all reach by URL.
 //
-// Usage: node bench/several.ts [--save]
+// Usage: node bench/several.ts [--spans 600000] [--idle 2000000] [--save]
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { Agent } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { readEvents } from "../src/api/server-events.ts";
 import { startNats, startSharedStore } from "../tests/support/several.ts";
-import { createCirronLoad } from "./support/cirron-load.ts";
-import { postTraces } from "./support/post.ts";
+import { measureIdling, measureScaling, type Taken } from "./support/collectors-load.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { createXtrackLoad } from "./support/xtrack-load.ts";
 
+const { values } = parseArgs({
+  options: {
+    spans: { type: "string", default: "600000" },
+    idle: { type: "string", default: "2000000" },
+    save: { type: "boolean", default: false },
+  },
+});
 const events = 200_000;
-const spans = 300_000;
 const freshRuns = 1000;
 const rounds = 15;
 const nats = await startNats();
@@ -86,33 +92,6 @@ async function time(url: string): Promise<{ median: number; best: number }> {
   return { median: quantile(times, 0.5), best: Math.min(...times) };
 }
 
-/** Spans of many trainings to one collector; what they cost it, and what they cost the other, which takes nothing. */
-async function besides(works: BenchServer, idles: BenchServer) {
-  const load = createCirronLoad(spans);
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const [own, other] = [await works.usage(), await idles.usage()];
-  const startMs = performance.now();
-  const left = load.bodies.values();
-  const worker = async (): Promise<void> => {
-    for (const body of left) if ((await postTraces(works.url, agent, body)) !== 202) throw new Error("not accepted");
-  };
-  await Promise.all([worker(), worker(), worker(), worker()]);
-  await works.drained();
-  const rate = load.spans / ((performance.now() - startMs) / 1000);
-  // The other hears of what is stored for a moment longer.
-  await sleep(2000);
-  const [ownAfter, otherAfter] = [await works.usage(), await idles.usage()];
-  agent.destroy();
-  const us = (from: number, to: number): number => ((to - from) * 1000) / load.spans;
-  return {
-    spans: load.spans,
-    rate,
-    ownUs: us(own.server.cpuMs, ownAfter.server.cpuMs),
-    otherUs: us(other.server.cpuMs, otherAfter.server.cpuMs),
-    otherMiB: [other.server.peakMiB, otherAfter.server.peakMiB] as const,
-  };
-}
-
 /** Runs that nobody has heard of, with a few events each, over one connection: seconds until all can be asked for. */
 async function newRuns(server: BenchServer, count: number): Promise<number> {
   const chunks = Array.from({ length: count }, (_, at) => createXtrackLoad(`new-${at}`, 1, 16, 0).streams[0] ?? []);
@@ -157,19 +136,24 @@ for (const [name, path] of Object.entries(questions)) {
   const [one, two] = [await time(`${b.url}/api/v1/runs/one${path}`), await time(`${b.url}/api/v1/runs/two${path}`)];
   reads.push(`| ${name} | ${ms(one.median)} · ${ms(one.best)} | ${ms(two.median)} · ${ms(two.best)} |`);
 }
-const beside = await besides(a, b);
 const freshSeconds = await newRuns(a, freshRuns);
 const table = await time(`${b.url}/api/v1/runs?limit=50`);
 const deleted = await deletion(a, b, "new-0");
 const counted = await fetch(`${b.url}/api/v1/runs/two/metrics`);
 const { metrics } = (await counted.json()) as { metrics: { count: number }[] };
 await Promise.all([a.close(), b.close()]);
+const { alone: one, together } = await measureScaling(bus, Number(values.spans));
+const idling = await measureIdling(bus, Number(values.idle));
 await nats.kill();
 await shared.close();
 
-const page = `# Two collectors on one store
+const perSpan = ({ spans, cpuMs }: Taken): string =>
+  cpuMs.map((spent) => ((spent * 1000) / spans).toFixed(2)).join(" · ");
+const largest = ({ spans, cpuMs }: Taken): number => Math.max(...cpuMs) / spans;
 
-\`node bench/several.ts\` on ${describeMachine()}. Both collectors, the engine, NATS and the clients share these cores.
+const page = `# Several collectors on one store
+
+\`node bench/several.ts\` on ${describeMachine()}. All collectors, the engine, NATS and the clients share these cores.
 
 | ${whole(events)} XTrack events to one collector | events/s until queryable | collector's processor µs an event |
 | --- | ---: | ---: |
@@ -185,12 +169,21 @@ const page = `# Two collectors on one store
 | --- | ---: | ---: |
 ${reads.join("\n")}
 
-| ${whole(beside.spans)} Cirron spans to one collector | |
+| Cirron spans with their marks and snapshots, each training to one collector | to one | to three |
+| --- | ---: | ---: |
+| spans | ${whole(one.spans)} | ${whole(together.spans)} |
+| spans/s until queryable, all processes on these cores | ${whole(one.spans / one.seconds)} | ${whole(together.spans / together.seconds)} |
+| processor µs a span, of each collector for all spans | ${perSpan(one)} | ${perSpan(together)} |
+
+Where the store is not the limit, collectors on machines of their own are as fast as the slowest of them: three take
+**${(largest(one) / largest(together)).toFixed(2)} times** what one takes, by the processor time that the busiest of three needs for all spans, of which it takes a
+third and hears of the rest.
+
+| ${whole(idling.spans)} Cirron spans to one collector, while another takes nothing | |
 | --- | ---: |
-| spans/s until queryable | ${whole(beside.rate)} |
-| processor µs a span, at that collector | ${beside.ownUs.toFixed(2)} |
-| processor µs a span, at the other, which takes nothing | ${beside.otherUs.toFixed(2)} |
-| the other's most memory, before and after | ${beside.otherMiB[0]} → ${beside.otherMiB[1]} MiB |
+| processor µs a span, at the one that takes them | ${idling.takerUs.toFixed(2)} |
+| processor µs a span, at the other | ${idling.idleUs.toFixed(2)} |
+| the other's memory, MiB: before · at its most since it started · in the end | ${idling.idleMiB.join(" · ")} |
 
 | on a server store | |
 | --- | ---: |
@@ -202,4 +195,4 @@ ${reads.join("\n")}
 Both answer ${whole(metrics[0]?.count ?? 0)} points for the run that both wrote.
 `;
 process.stdout.write(page);
-if (process.argv.includes("--save")) await writeFile(new URL("results/several.md", import.meta.url), page);
+if (values.save) await writeFile(new URL("results/several.md", import.meta.url), page);

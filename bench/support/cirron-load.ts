@@ -54,7 +54,7 @@ export function createCirronLoad(spansMin: number): CirronLoad {
  * The same training again and again, for ever, each as if it ended now. The bodies are stored, not packed: packing would
  * slow the sender.
  */
-export function* createCirronCopies(): Generator<{ body: Buffer; spans: number }, never> {
+export function* createCirronCopies(): Generator<{ body: Buffer; spans: number; training: number }, never> {
   const templates = readdirSync(spool).sort().map(readTemplate);
   const endS = Math.max(...templates.flatMap(({ text, timeAt }) => timeAt.map((at) => secondsAt(text, at))));
   for (let copy = 0; ; copy++) {
@@ -62,7 +62,7 @@ export function* createCirronCopies(): Generator<{ body: Buffer; spans: number }
     for (const template of templates) {
       const text = toCopy(template, copy);
       for (const at of template.timeAt) text.write(String(secondsAt(text, at) + laterS), at, "latin1");
-      yield { body: gzipSync(text, { level: 0 }), spans: template.spans };
+      yield { body: gzipSync(text, { level: 0 }), spans: template.spans, training: copy };
     }
   }
 }
