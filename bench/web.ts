@@ -27,6 +27,8 @@ try {
   await browser.close();
   await server.remove();
 }
+// The browser belongs to the process and would keep it alive.
+process.exit();
 
 async function measureTimeline(): Promise<string> {
   const sentMs = await timed(() => sendSteps(server, run, spansTotal));

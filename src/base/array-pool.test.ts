@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bytePool, doublePool } from "./array-pool.ts";
+import { bytePool, doublePool, wordPool } from "./array-pool.ts";
 import { DictColumn, Int64Column, nullableString, StringColumn } from "./columns.ts";
 
 it("gives out an array that was given back, to whoever needs one of its size", () => {
@@ -11,20 +11,27 @@ it("gives out an array that was given back, to whoever needs one of its size", (
   expect(bytePool.take(4096)).not.toBe(first);
 });
 
-it("takes neither views of larger memory, nor odd or tiny sizes, nor more than it may hold", () => {
-  const odd = new Float64Array(1000);
-  doublePool.give(odd);
-  expect(doublePool.take(1000)).not.toBe(odd);
-  const view = new Float64Array(4096).subarray(0, 2048);
+it("gives every array memory of its own, also where several lie together", () => {
+  const arrays = Array.from({ length: 100 }, () => wordPool.take(2048));
+  for (const [at, array] of arrays.entries()) array.fill(at);
+  expect(arrays.filter((array, at) => array.every((word) => word === at))).toHaveLength(100);
+});
+
+it("takes neither what others made, nor views of what it made, nor tiny sizes, nor more than it may hold", () => {
+  const foreign = new Float64Array(1024);
+  doublePool.give(foreign);
+  expect(doublePool.take(1024)).not.toBe(foreign);
+  const view = doublePool.take(4096).subarray(0, 2048);
   doublePool.give(view);
   expect(doublePool.take(2048)).not.toBe(view);
-  const tiny = new Float64Array(16);
+  const tiny = doublePool.take(16);
   doublePool.give(tiny);
   expect(doublePool.take(16)).not.toBe(tiny);
-  const large = Array.from({ length: 8 }, () => new Uint8Array(16 * 1024 * 1024));
+  const large = Array.from({ length: 8 }, () => bytePool.take(16 * 1024 * 1024));
   for (const array of large) bytePool.give(array);
   const again = new Set(large.map((array) => bytePool.take(array.length)));
   expect(large.filter((array) => again.has(array)).length).toBeLessThan(large.length);
+  expect(large.filter((array) => again.has(array)).length).toBeGreaterThan(0);
 });
 
 it("lets columns be filled with what others left behind, and shows none of it", () => {

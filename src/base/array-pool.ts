@@ -3,34 +3,57 @@
 // and the longest of its pauses. So columns and blocks, which come and go by the hundred a second, take their memory
 // here and give it back when they are drained.
 //
+// All but the smallest lie in pages of their own instead of among the small things that the C library gives out: there
+// one of those that stays keeps the freed megabytes before it from ever going back to the system.
+//
 // A taken array holds whatever its last user left in it. Whoever gives an array must not touch it any more.
 
 type PooledArray = Uint8Array | Uint32Array | Int32Array | Float64Array;
+
+interface ArrayType<A extends PooledArray> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (length: number): A;
+  new (buffer: ArrayBuffer, byteOffset: number, length: number): A;
+}
 
 /** Below this the runtime keeps arrays cheaply by itself; above the other, one odd message would fill the pool. */
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later. */
 const freeBytesMax = 64 * 1024 * 1024;
+/** Smaller arrays are not worth a place among pages. */
+const pagedBytesMin = 4 * 1024;
+/** Arrays of one size that lie together. */
+const slabBytes = 128 * 1024;
+const pageBytes = 64 * 1024;
+
+interface Pages {
+  new (size: { readonly initial: number; readonly maximum: number }): { readonly buffer: ArrayBuffer };
+}
+// The runtime's types name it only where there is a browser.
+const { Memory } = (globalThis as unknown as { readonly WebAssembly: { readonly Memory: Pages } }).WebAssembly;
 
 let freeBytes = 0;
 
 export class ArrayPool<A extends PooledArray> {
-  private readonly make: (length: number) => A;
+  private readonly type: ArrayType<A>;
   /** By the logarithm of their length. */
   private readonly free: A[][] = Array.from({ length: 32 }, () => []);
+  /** Those that were made here and not let go. */
+  private readonly made = new WeakSet<A>();
 
-  constructor(make: (length: number) => A) {
-    this.make = make;
+  constructor(type: ArrayType<A>) {
+    this.type = type;
   }
 
   /** An array of at least this length, a power of two. */
   take(length: number): A {
     const order = length <= 1 ? 0 : 32 - Math.clz32(length - 1);
-    const known = this.free[order]?.pop();
-    if (known === undefined) return this.make(2 ** order);
-    freeBytes -= known.byteLength;
-    return known;
+    const free = this.free[order] as A[];
+    if (free.length === 0) this.make(2 ** order, free);
+    const array = free.pop() as A;
+    freeBytes -= array.byteLength;
+    return array;
   }
 
   empty(): void {
@@ -40,11 +63,33 @@ export class ArrayPool<A extends PooledArray> {
   /** Arrays that did not come from here are left to the runtime. */
   give(array: A): void {
     const { length, byteLength } = array;
-    const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && (length & (length - 1)) === 0;
-    if (!isPooled || array.buffer.byteLength !== byteLength || freeBytes + byteLength > freeBytesMax) return;
+    const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && this.made.has(array);
+    if (!isPooled || freeBytes + byteLength > freeBytesMax) return;
     freeBytes += byteLength;
     this.free[31 - Math.clz32(length)]?.push(array);
   }
+
+  /** One array, or as many as lie together. */
+  private make(length: number, free: A[]): void {
+    const bytes = length * this.type.BYTES_PER_ELEMENT;
+    if (bytes < pagedBytesMin) this.note(new this.type(length), free);
+    else {
+      const buffer = takePages(Math.max(bytes, slabBytes));
+      for (let at = 0; at < buffer.byteLength; at += bytes) this.note(new this.type(buffer, at, length), free);
+    }
+  }
+
+  private note(array: A, free: A[]): void {
+    this.made.add(array);
+    free.push(array);
+    freeBytes += array.byteLength;
+  }
+}
+
+/** The one kind of buffer that a program gets in pages, which go back to the system when it is collected. */
+function takePages(bytes: number): ArrayBuffer {
+  const pages = Math.ceil(bytes / pageBytes);
+  return new Memory({ initial: pages, maximum: pages }).buffer;
 }
 
 /** Leaves everything that is held for later to the runtime. */
@@ -53,7 +98,7 @@ export function emptyPools(): void {
   freeBytes = 0;
 }
 
-export const bytePool: ArrayPool<Uint8Array> = new ArrayPool((length) => new Uint8Array(length));
-export const wordPool: ArrayPool<Uint32Array> = new ArrayPool((length) => new Uint32Array(length));
-export const integerPool: ArrayPool<Int32Array> = new ArrayPool((length) => new Int32Array(length));
-export const doublePool: ArrayPool<Float64Array> = new ArrayPool((length) => new Float64Array(length));
+export const bytePool: ArrayPool<Uint8Array> = new ArrayPool(Uint8Array);
+export const wordPool: ArrayPool<Uint32Array> = new ArrayPool(Uint32Array);
+export const integerPool: ArrayPool<Int32Array> = new ArrayPool(Int32Array);
+export const doublePool: ArrayPool<Float64Array> = new ArrayPool(Float64Array);

@@ -150,7 +150,7 @@ export class StringColumn {
   }
 
   private get view(): DataView {
-    this.madeView ??= new DataView(this.bytes.buffer);
+    this.madeView ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     return this.madeView;
   }
 

@@ -8,7 +8,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import type { Applied } from "./applied.ts";
 import type { Input } from "./input.ts";
 import type { Decoded, DecodeLimits, InputKind } from "./input-kind.ts";
-import { IntakeState, type IntakeStateOptions } from "./intake-state.ts";
+import { IntakeState, type IntakeStateOptions, type ShrinkTo } from "./intake-state.ts";
 import type { JoinRow } from "./joins.ts";
 import type { Applier } from "./sequencer.ts";
 
@@ -117,10 +117,10 @@ export class ProtocolApplier implements Applier {
   }
 
   /** Lets go of what is stored and beyond the limits. */
-  shrink(storedPosition: number, appliedPosition: number, everything = false): void {
+  shrink(storedPosition: number, appliedPosition: number, to: ShrinkTo = "limits"): void {
     // What is being applied will be stored, and then it is time again.
     if (this.isBusy) return;
-    this.state.shrink(storedPosition, appliedPosition, nowNs(), everything);
+    this.state.shrink(storedPosition, appliedPosition, nowNs(), to);
   }
 
   /**

@@ -19,6 +19,10 @@ export interface IntakeLimits extends CirronLimits {
 
 export const defaultIntakeLimits: IntakeLimits = { ...defaultCirronLimits, groupBytesMax: 128 * 1024 * 1024 };
 
+/** How far memory is let go: to its limits, to what a server that has become quiet holds, or whole. */
+export type ShrinkTo = "limits" | "rest" | "nothing";
+const keptShare: Record<ShrinkTo, number> = { limits: 1, rest: 1 / 4, nothing: 0 };
+
 /** What the store says of itself at start, so that what is new costs no question. */
 export interface StoredOutline extends CirronOutline {
   readonly groupKeys: Iterable<string>;
@@ -108,8 +112,9 @@ export class IntakeState {
   }
 
   /** Lets go of what is beyond the limits, of what is stored: `storedPosition` is the last journal record that is. */
-  shrink(storedPosition: number, appliedPosition: number, nowNs: bigint, everything = false): void {
-    this.groups.shrink(everything ? 0 : this.limits.groupBytesMax, storedPosition);
+  shrink(storedPosition: number, appliedPosition: number, nowNs: bigint, to: ShrinkTo = "limits"): void {
+    const everything = to === "nothing";
+    this.groups.shrink(this.limits.groupBytesMax * keptShare[to], storedPosition);
     if (storedPosition >= appliedPosition) this.faults.shrink(everything);
     this.cirron.shrink(storedPosition, nowNs, everything);
   }

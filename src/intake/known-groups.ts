@@ -159,6 +159,7 @@ export class KnownGroups {
       if (size <= bytesMax || group.position > storedPosition) break;
       size -= sizeOf(group);
       this.known.delete(groupKey);
+      for (const events of group.workers.values()) events.release();
       dropped++;
     }
     return dropped;

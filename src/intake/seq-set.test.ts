@@ -43,6 +43,27 @@ describe("SeqSet", () => {
     );
   });
 
+  it("knows what came late to places far behind, over a hundred thousand numbers", () => {
+    const set = new SeqSet();
+    for (let seq = 0n; seq < 100_000n; seq++) if (seq % 7n !== 0n) add(set, seq, 1n);
+    for (let seq = 0n; seq < 100_000n; seq++)
+      if (add(set, seq, 1n) !== (seq % 7n === 0n ? "new" : "duplicate")) expect(seq).toBe("known as it came");
+    expect(set.size).toBe(100_000);
+  });
+
+  it("leaves nothing of itself in the memory that the next set gets", () => {
+    const first = new SeqSet();
+    for (let seq = 0n; seq < 50_000n; seq++) add(first, seq, 1n);
+    first.release();
+    expect([first.size, first.byteSize]).toEqual([0, 0]);
+    const next = new SeqSet();
+    // Every second one, so that what the first set left between them would show.
+    for (let seq = 0n; seq < 50_000n; seq += 2n) add(next, seq, 1n);
+    expect(next.size).toBe(25_000);
+    for (let seq = 1n; seq < 50_000n; seq += 2n) add(next, seq, 1n);
+    expect(next.size).toBe(50_000);
+  });
+
   it("takes 12 to 24 bytes an event while numbers come in order, also after a restart of the run", () => {
     const set = new SeqSet();
     for (let incarnation = 0n; incarnation < 3n; incarnation++) {

@@ -1,9 +1,10 @@
 // The identities (seq, ts) of one worker's events: an exact set, with 32 bits of each event's content.
 //
-// Events come nearly in order, so a run of neighbouring sequence numbers is an array indexed by seq: 12 bytes an event
-// and no hashing. A restarted run opens another array beside it; what fits no array (sequence numbers far apart, or
-// beyond 2^53) goes to a hash map. Late events fill the places they left open.
+// Events come nearly in order, so a run of neighbouring sequence numbers is indexed by seq: 12 bytes an event and no
+// hashing. A restarted run opens another beside it; what fits none (sequence numbers far apart, or beyond 2^53) goes to
+// a hash map. Late events fill the places they left open.
 
+import { wordPool } from "#base/array-pool.ts";
 import { IdMap, idWords } from "#intake/id-map.ts";
 
 /** The content of an event that was loaded from the store is not known. */
@@ -14,24 +15,47 @@ const gapMax = 1024;
 const runsMax = 32;
 const two32 = 4294967296;
 
+/** Pieces are of one size, so that the memory of a run that is let go is just what the next one needs. */
+const pieceBits = 14;
+const pieceLength = 2 ** pieceBits;
+const pieceLengthMin = 16;
+
+interface Piece {
+  /** Low and high word of each event's time. */
+  times: Uint32Array;
+  /** 0: no event here. Shorter than a whole piece as long as a worker has sent little. */
+  contents: Uint32Array;
+}
+
 interface SeqRun {
   readonly first: number;
   length: number;
-  /** Low and high word of each event's time. */
-  times: Uint32Array;
-  /** 0: no event here. */
-  contents: Uint32Array;
+  readonly pieces: Piece[];
 }
 
 export type Verdict = "new" | "duplicate" | "conflict";
 
 export class SeqSet {
   size = 0;
-  private readonly runs: SeqRun[] = [];
+  private runs: SeqRun[] = [];
   private rest: IdMap | undefined;
 
   get byteSize(): number {
-    return this.runs.reduce((sum, run) => sum + run.contents.length * 12, 0) + (this.rest?.byteSize ?? 0);
+    let places = 0;
+    for (const { pieces } of this.runs) for (const { contents } of pieces) places += contents.length;
+    return places * 12 + (this.rest?.byteSize ?? 0);
+  }
+
+  /** Leaves its memory to others; the set is empty afterwards. */
+  release(): void {
+    for (const { pieces } of this.runs)
+      for (const { times, contents } of pieces) {
+        wordPool.give(times);
+        wordPool.give(contents);
+      }
+    this.runs = [];
+    this.rest = undefined;
+    this.size = 0;
   }
 
   /** Adds an event unless its identity is known. */
@@ -42,9 +66,11 @@ export class SeqSet {
       const run = this.runs[i] as SeqRun;
       const place = seq - run.first;
       if (place < 0 || place >= run.length + gapMax) continue;
-      const known = place < run.length ? (run.contents[place] as number) : 0;
+      const piece = run.pieces[place >>> pieceBits];
+      const at = place % pieceLength;
+      const known = piece === undefined || at >= piece.contents.length ? 0 : (piece.contents[at] as number);
       if (known === 0) open ??= run;
-      else if (run.times[place * 2] === tsLow && run.times[place * 2 + 1] === tsHigh) return compare(known, content);
+      else if (piece?.times[at * 2] === tsLow && piece.times[at * 2 + 1] === tsHigh) return compare(known, content);
     }
     const known = this.findRest(seqLow, seqHigh, tsLow, tsHigh);
     if (known !== 0) return compare(known, content >>> 1);
@@ -52,12 +78,12 @@ export class SeqSet {
     if (seqHigh >= 0x200000) open = undefined;
     else if (open === undefined && this.runs.length < runsMax) open = this.openRun(seq);
     if (open === undefined) this.addRest(content);
-    else place(open, seq - open.first, tsLow, tsHigh, content);
+    else fill(open, seq - open.first, tsLow, tsHigh, content);
     return "new";
   }
 
   private openRun(first: number): SeqRun {
-    const run = { first, length: 0, times: new Uint32Array(32), contents: new Uint32Array(16) };
+    const run: SeqRun = { first, length: 0, pieces: [] };
     this.runs.push(run);
     return run;
   }
@@ -81,18 +107,29 @@ function compare(known: number, content: number): Verdict {
   return known === content || known <= unknownContent || content <= unknownContent ? "duplicate" : "conflict";
 }
 
-function place(run: SeqRun, at: number, tsLow: number, tsHigh: number, content: number): void {
-  if (at >= run.contents.length) {
-    const capacity = Math.max(run.contents.length * 2, at + 1);
-    const contents = new Uint32Array(capacity);
-    contents.set(run.contents);
-    run.contents = contents;
-    const times = new Uint32Array(capacity * 2);
-    times.set(run.times);
-    run.times = times;
-  }
-  run.times[at * 2] = tsLow;
-  run.times[at * 2 + 1] = tsHigh;
-  run.contents[at] = content;
-  if (at >= run.length) run.length = at + 1;
+function fill(run: SeqRun, place: number, tsLow: number, tsHigh: number, content: number): void {
+  const at = place % pieceLength;
+  const { times, contents } = pieceFor(run, place >>> pieceBits, at);
+  times[at * 2] = tsLow;
+  times[at * 2 + 1] = tsHigh;
+  contents[at] = content;
+  if (place >= run.length) run.length = place + 1;
+}
+
+function pieceFor({ pieces }: SeqRun, index: number, at: number): Piece {
+  // Only the first piece begins small: who needs a second one has sent a lot.
+  while (pieces.length <= index) pieces.push(makePiece(pieces.length === 0 ? pieceLengthMin : pieceLength));
+  const piece = pieces[index] as Piece;
+  if (at < piece.contents.length) return piece;
+  const { times, contents } = makePiece(Math.min(pieceLength, Math.max(piece.contents.length * 2, at + 1)));
+  times.set(piece.times);
+  contents.set(piece.contents);
+  piece.times = times;
+  piece.contents = contents;
+  return piece;
+}
+
+function makePiece(length: number): Piece {
+  const contents = wordPool.take(length).fill(0);
+  return { contents, times: wordPool.take(contents.length * 2) };
 }

@@ -126,6 +126,11 @@ export class SeriesTrack {
     return this.worst;
   }
 
+  /** What another memory of the same series saw of values that are not finite, where that is more. */
+  noteNonfinite({ worst }: SeriesTrack): void {
+    if (worst !== null && worst.count > (this.worst?.count ?? 0)) this.worst = worst;
+  }
+
   /** What was seen is seen: only what goes on or comes again counts from now on. */
   looked(): void {
     this.fresh = 0;
@@ -150,7 +155,7 @@ export class StepTrack {
     this.tsNs = tsNs;
   }
 
-  add({ step, tsNs, tookNs }: TrackStep): void {
+  add({ step, tsNs }: TrackStep, tookNs: number | null): void {
     if (step <= this.step && this.count > 0) return;
     const perStep = Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
     const took = tookNs ?? (this.count === 0 ? Number.NaN : perStep);
@@ -199,26 +204,39 @@ export class RunTrack {
   checkpointNs: bigint | null = null;
   /** Waiting for others inside the step that a worker is in. */
   private readonly waits = new Map<string, number>();
+  /** The series of the last point: the next one is often of the same. */
+  private lastSeries: SeriesTrack | undefined;
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
-    this.firstNs ??= point.tsNs;
+    const { key, step, tsNs, worker } = point;
+    this.firstNs ??= tsNs;
+    const series = this.seriesOf(point);
+    if (series === undefined) return;
+    series.add(point);
+    if (step === null) return;
+    this.addStep({ worker, step, tsNs, tookNs: null }, receivedNs);
+    if (isStepTime(key) && point.value > 0) this.steps.get(worker)?.addTimed(step, point.value);
+  }
+
+  /** Undefined beyond the number of series that are remembered. */
+  private seriesOf(point: TrackPoint): SeriesTrack | undefined {
+    const { lastSeries: last } = this;
+    if (last !== undefined && last.key === point.key && last.phase === point.phase && last.worker === point.worker)
+      return last;
     const id = `${point.key}\n${point.phase}\n${point.worker}`;
     let series = this.series.get(id);
     if (series === undefined) {
-      if (this.series.size >= seriesMax) return;
+      if (this.series.size >= seriesMax) return undefined;
       series = new SeriesTrack(point);
       this.series.set(id, series);
     }
-    series.add(point);
-    if (point.step === null) return;
-    this.addStep({ worker: point.worker, step: point.step, tsNs: point.tsNs, tookNs: null }, receivedNs);
-    if (isStepTime(point.key) && point.value > 0) this.steps.get(point.worker)?.addTimed(point.step, point.value);
+    this.lastSeries = series;
+    return series;
   }
 
   addStep(step: TrackStep, receivedNs: bigint): void {
     this.firstNs ??= step.tsNs;
-    const waitNs = this.waits.get(step.worker) ?? 0;
-    this.waits.delete(step.worker);
+    const tookNs = step.tookNs === null ? null : Math.max(1, step.tookNs - this.takeWait(step.worker));
     let track = this.steps.get(step.worker);
     if (track === undefined) {
       if (this.steps.size >= workersMax) return;
@@ -226,7 +244,13 @@ export class RunTrack {
       this.steps.set(step.worker, track);
     }
     if (step.step > track.step || track.count === 0) this.steppedNs = receivedNs;
-    track.add({ ...step, tookNs: step.tookNs === null ? null : Math.max(1, step.tookNs - waitNs) });
+    track.add(step, tookNs);
+  }
+
+  private takeWait(worker: string): number {
+    const waitNs = this.waits.get(worker) ?? 0;
+    if (waitNs > 0) this.waits.delete(worker);
+    return waitNs;
   }
 
   addWait(worker: string, ns: number): void {
@@ -235,6 +259,11 @@ export class RunTrack {
 
   addCheckpoint(tsNs: bigint): void {
     if (this.checkpointNs === null || tsNs > this.checkpointNs) this.checkpointNs = tsNs;
+  }
+
+  /** What another memory of the same run saw of values that are not finite. */
+  noteNonfinite({ series }: RunTrack): void {
+    for (const [id, other] of series) this.series.get(id)?.noteNonfinite(other);
   }
 
   /** Every rule has looked at what came. */

@@ -60,6 +60,16 @@ test("says which range is no longer kept", () => {
   expect(names(messages.slice(2))).toEqual(["changed c1-11"]);
 });
 
+test("keeps a quarter of what it may when nothing has come for a while, the newest", () => {
+  const hub = new LiveHub("c1", 0, true, 40_000);
+  for (let position = 1; position <= 8; position++) hub.publish(metricEntry(position, "a", position));
+  expect(hub.keptFrom).toBe(1);
+  hub.rest();
+  expect(hub.keptFrom).toBe(7);
+  hub.rest();
+  expect(hub.keptFrom).toBe(7);
+});
+
 test("a batch of several records is no gap to a subscriber who stands before the first of them", () => {
   const hub = new LiveHub("c1", 10);
   hub.publish(metricEntry(14, "a", 1, 11));

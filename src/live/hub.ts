@@ -98,6 +98,11 @@ export class LiveHub {
     this.runs.warm();
   }
 
+  /** Nothing has come for a while, so a subscriber that comes late has little to catch up with. */
+  rest(): void {
+    this.dropOldest(this.keptBytesMax / 4);
+  }
+
   /** Something that is no stored row, such as a command's delivery; not kept for later subscribers. */
   announce(workspace: string, name: string, data: unknown): void {
     const message = { id: this.idOf(this.position), name, data };
@@ -146,11 +151,13 @@ export class LiveHub {
   private keep(entry: KeptEntry): void {
     this.kept.push(entry);
     this.keptBytes += sizeOf(entry);
-    const { keptBytesMax } = this;
-    if (this.keptBytes <= keptBytesMax) return;
     // An eighth at a time: to move thousands of small entries up by one for each new one took longer than all else here.
+    if (this.keptBytes > this.keptBytesMax) this.dropOldest((this.keptBytesMax * 7) / 8);
+  }
+
+  private dropOldest(bytesMax: number): void {
     let drop = 0;
-    while (this.keptBytes > (keptBytesMax * 7) / 8 && drop < this.kept.length - 1)
+    while (this.keptBytes > bytesMax && drop < this.kept.length - 1)
       this.keptBytes -= sizeOf(this.kept[drop++] as KeptEntry);
     this.kept.splice(0, drop);
   }

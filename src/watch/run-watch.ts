@@ -20,18 +20,22 @@ export interface TrackSink {
   addCheckpoint(tsNs: bigint): void;
 }
 
-const waitingMax = 20_000;
+const waitingMax = 2000;
 /** Of each series: as many as rules look back. */
 const rememberedPoints = 600;
 const firingsMax = 1000;
 /** Runs that are read together. */
 const runsAtOnce = 64;
 
-/** Keeps what comes until the rest is known. Beyond its bound the oldest go: they are stored by then. */
+/**
+ * Takes what comes until the rest is known. A run that began while it was watched has no rest, and what came is its memory;
+ * of the others the last of what came is given to what the store knows. Beyond its bound the oldest go: they are stored by
+ * then.
+ */
 class Waiting implements TrackSink {
   heardNs = 0n;
-  /** Nothing of what came was let go. */
-  isWhole = true;
+  /** All that came, and nothing from before. */
+  readonly heard = new RunTrack();
   private readonly gifts: ((track: RunTrack) => void)[] = [];
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
@@ -51,15 +55,14 @@ class Waiting implements TrackSink {
   }
 
   giveTo(track: RunTrack): void {
-    if (this.heardNs > track.heardNs) track.heardNs = this.heardNs;
     for (const give of this.gifts) give(track);
+    track.noteNonfinite(this.heard);
   }
 
   private keep(gift: (track: RunTrack) => void): void {
+    gift(this.heard);
     this.gifts.push(gift);
-    if (this.gifts.length <= waitingMax) return;
-    this.gifts.splice(0, waitingMax / 2);
-    this.isWhole = false;
+    if (this.gifts.length > waitingMax) this.gifts.splice(0, waitingMax / 2);
   }
 }
 
@@ -85,7 +88,7 @@ export class RunWatch {
   /** By rule, the newest first. */
   readonly firings: Map<string, Firing[]> = new Map();
   private waiting: Waiting | null = new Waiting();
-  private readonly track = new RunTrack();
+  private track = new RunTrack();
 
   constructor(workspace: string, runId: string) {
     this.workspace = workspace;
@@ -103,9 +106,9 @@ export class RunWatch {
     if (this.firstHeardNs === null || arrivedNs < this.firstHeardNs) this.firstHeardNs = arrivedNs;
   }
 
-  /** Whether everything that arrived since then was heard and is still here. */
+  /** Whether everything that arrived since then was heard. */
   hasHeardSince(arrivedNs: bigint): boolean {
-    return this.waiting?.isWhole === true && this.firstHeardNs !== null && arrivedNs >= this.firstHeardNs;
+    return this.waiting !== null && this.firstHeardNs !== null && arrivedNs >= this.firstHeardNs;
   }
 
   /** Whether what it sent before it was watched is known. */
@@ -132,6 +135,18 @@ export class RunWatch {
     // Replayed steps have the run's own times; how long it has been silent counts from now on.
     if (track.steppedNs !== 0n) track.steppedNs = nowNs;
     waiting.giveTo(track);
+    this.remember(track, waiting);
+  }
+
+  /** It began while it was watched: what was heard is all there is. */
+  settleWhole(): void {
+    const { waiting } = this;
+    if (waiting !== null) this.remember(waiting.heard, waiting);
+  }
+
+  private remember(track: RunTrack, { heardNs }: Waiting): void {
+    if (heardNs > track.heardNs) track.heardNs = heardNs;
+    this.track = track;
     this.waiting = null;
   }
 
@@ -175,7 +190,6 @@ export async function rememberRuns(
   const fresh = await leaveStrange(
     store,
     looked.filter(({ run }) => !run.isRemembered),
-    nowNs,
   );
   for (let at = 0; at < fresh.length; at += runsAtOnce) {
     const some = fresh.slice(at, at + runsAtOnce);
@@ -191,7 +205,7 @@ export async function rememberRuns(
 }
 
 /** Runs that began while they were watched have been heard whole, and need no question. */
-async function leaveStrange(store: Store, fresh: readonly LookedAt[], nowNs: bigint): Promise<LookedAt[]> {
+async function leaveStrange(store: Store, fresh: readonly LookedAt[]): Promise<LookedAt[]> {
   if (fresh.length === 0) return [];
   const arrivals = await readFirstArrivals(
     store,
@@ -200,7 +214,7 @@ async function leaveStrange(store: Store, fresh: readonly LookedAt[], nowNs: big
   return fresh.filter(({ run, groups }) => {
     const firsts = groups.flatMap((group) => arrivals.get(group) ?? []);
     if (firsts.length === 0 || !firsts.every((first) => run.hasHeardSince(first))) return true;
-    run.settle(nowNs);
+    run.settleWhole();
     return false;
   });
 }

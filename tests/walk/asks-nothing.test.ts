@@ -27,7 +27,7 @@ async function send(second: number, batchId = `batch-${second}`): Promise<{ acce
   const receipt = await submitted(job.collector, cirronInput(Buffer.from(toBatchText(batchId, spans))));
   await job.collector.drained();
   const { applied } = job.collector.sequencer.position;
-  job.collector.applier.shrink(applied, applied, false);
+  job.collector.applier.shrink(applied, applied);
   return receipt;
 }
 

@@ -27,7 +27,7 @@ afterAll(() => Promise.all([whole, empty, mixed].map((one) => one?.remove())));
 async function letGo(collector: Collector): Promise<void> {
   await collector.drained();
   const { applied } = collector.sequencer.position;
-  collector.applier.shrink(applied, applied, true);
+  collector.applier.shrink(applied, applied, "nothing");
 }
 
 async function feed(

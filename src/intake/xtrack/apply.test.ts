@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ArrivedAt } from "#intake/input.ts";
-import type { KnownRecords } from "#intake/intake-state.ts";
+import { defaultIntakeLimits, IntakeState, type KnownRecords } from "#intake/intake-state.ts";
+import type { IntakeStore } from "#intake/intake-store.ts";
 import { KnownGroups, LoadingGroup } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { AnyTablePart } from "#model/batch.ts";
@@ -244,6 +245,24 @@ it("knows the events of a group that it let go, when what the store holds of it 
   state.groups.forget(key);
   state.groups.load(key, null, new LoadingGroup());
   expect(apply(state, body, 5)).toMatchObject({ accepted: 1 });
+});
+
+it("keeps of a quiet server's groups those that were touched last, and asks for the others", () => {
+  const limits = { ...defaultIntakeLimits, groupBytesMax: 8 * 1024 * 1024 };
+  // Memory knows everything here, so the store is asked nothing.
+  const state = new IntakeState({ store: {} as IntakeStore, sessionGapNs: 0n, isFresh: true, limits });
+  const keys = Array.from({ length: 10 }, (_, n) => toGroupKey("default", `r${n}`));
+  for (const [n, key] of keys.entries()) {
+    const events = state.groups.eventsOf(key, "", n + 1);
+    for (let seq = 0; seq < 30_000; seq++) events.add(seq, 0, seq, 0, 7);
+  }
+  const missing = () => keys.filter((key) => state.groups.isMissing(key));
+  state.shrink(10, 10, 0n);
+  expect(missing()).toEqual([]);
+  state.shrink(10, 10, 0n, "rest");
+  const gone = missing();
+  expect(gone.length).toBeGreaterThan(0);
+  expect(gone).toEqual(keys.slice(0, gone.length));
 });
 
 it("ends in the same rows for any order, repetition and chunking of the same events", () => {

@@ -82,6 +82,8 @@ const lingerMs = 200;
 const steadyLingerMs = 600;
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
+/** What the first collection finds free, the runtime itself still has to sweep; the second gives that back too. */
+const givesAfterWork = 2;
 const planBytesMax = 96 * 1024 * 1024;
 /** What a start waits for a store elsewhere, in all. */
 const storeWaitMs = 10_000;
@@ -216,7 +218,7 @@ async function openWithStore(
   const hooks = { onApplied, onFailed, onFatal };
   const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, hooks);
   const joined = Promise.withResolvers<void>();
-  const quiet = watchForQuiet(() => sequencer.position.applied);
+  const quiet = watchForQuiet({ applied, applier, writer, hub, rowsInUse });
   const onClose = (): void => {
     closing = true;
     clearInterval(quiet);
@@ -256,15 +258,26 @@ function tellTrouble(options: CollectorOptions, error: unknown, attempt: number)
     options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
 }
 
-/** Gives memory back once after every stretch of work, when nothing has come for a while. */
-function watchForQuiet(applied: () => number): NodeJS.Timeout {
+interface Holders {
+  applied(): number;
+  readonly applier: ProtocolApplier;
+  readonly writer: StoreWriter;
+  readonly hub: LiveHub;
+  readonly rowsInUse: RowsInUse;
+}
+
+/** Lets go of what a quiet server need not hold, after every stretch of work, when nothing has come for a while. */
+function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
   let last = applied();
-  let isGiven = true;
+  let left = 0;
   return setInterval(() => {
     const now = applied();
-    if (now !== last) isGiven = false;
-    else if (!isGiven) {
-      isGiven = true;
+    if (now !== last) left = givesAfterWork;
+    else if (left > 0) {
+      left--;
+      applier.shrink(writer.stored, now, "rest");
+      hub.rest();
+      rowsInUse.forgotten(hub.keptFrom - 1);
       giveBackMemory();
     }
     last = now;
@@ -301,14 +314,12 @@ function writerOptions(
   hooks: Pick<WriterOptions, "onTrouble" | "onLateRetry" | "onUnstorable"> & { readonly onStored: StoredListener },
 ): WriterOptions {
   return {
+    ...hooks,
     tokenPrefix,
     lingerMs,
     steadyLingerMs,
     planBytesMax,
     pendingBytesMax: options.pendingBytesMax,
-    onTrouble: hooks.onTrouble,
-    onLateRetry: hooks.onLateRetry,
-    onUnstorable: hooks.onUnstorable,
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
       journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));

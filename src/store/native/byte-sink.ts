@@ -87,6 +87,19 @@ export class ByteSink {
 
   /** A view of what was written; the sink must not be used after it. */
   finish(): Uint8Array {
-    return this.bytes.subarray(0, this.length);
+    const written = this.bytes.subarray(0, this.length);
+    memories.set(written, this.bytes);
+    return written;
   }
+}
+
+/** What lies behind a view that a sink has finished with. */
+const memories = new WeakMap<Uint8Array, Uint8Array>();
+
+/** Gives the memory back of what a sink has written and nobody reads any more. */
+export function releaseWritten(written: Uint8Array): void {
+  const memory = memories.get(written);
+  if (memory === undefined) return;
+  memories.delete(written);
+  bytePool.give(memory);
 }

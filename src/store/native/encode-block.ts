@@ -2,10 +2,9 @@
 // name, its type and its data (see encode-column.ts). Many small `Rows` from different messages become one
 // block, because an INSERT costs milliseconds however few rows it has.
 
-import { bytePool } from "#base/array-pool.ts";
 import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
-import { ByteSink } from "./byte-sink.ts";
+import { ByteSink, releaseWritten } from "./byte-sink.ts";
 import { encodeColumn, encodeConstant, type Run } from "./encode-column.ts";
 
 export interface NativeBlock {
@@ -16,7 +15,7 @@ export interface NativeBlock {
 
 /** Gives the memory of a block back that was encoded here and that nobody reads any more. */
 export function releaseBlock(block: Pick<NativeBlock, "bytes">): void {
-  bytePool.give(new Uint8Array(block.bytes.buffer));
+  releaseWritten(block.bytes);
 }
 
 /** For each row of a `Rows` one byte, 1 = leave the row out; null keeps them all. */
