@@ -22,6 +22,10 @@ export const refusalKinds = {
     means: "The store lags behind and the journal's budget is spent; come again after Retry-After.",
   },
   command_bad_payload: { status: 400, means: "The command's payload lacks a field or has one of the wrong kind." },
+  command_key_used: {
+    status: 409,
+    means: "Another command of the run, or the same with another payload, was sent with this idempotency key.",
+  },
   command_not_open: { status: 409, means: "The command is already settled and cannot be cancelled." },
   command_run_ended: { status: 409, means: "The run has ended and no worker of it is connected." },
   command_too_large: { status: 413, means: "The command's payload is larger than a command may be." },

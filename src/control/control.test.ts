@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { StateRow } from "#model/state-tables.ts";
-import { summarize } from "./book.ts";
+import { type Command, summarize } from "./book.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "./command.ts";
 import {
   createRoom,
@@ -37,6 +37,28 @@ describe("a command", () => {
     const summary = summarize(control.list(workspace, runId)[0] as never);
     expect(summary).toMatchObject({ state: "confirmed", note: "" });
     expect(summary.settledNs).toBeGreaterThan(summary.deliveredNs as bigint);
+  });
+
+  it("that is given again with its idempotency key is the same one, also after a restart, and is delivered once", async () => {
+    const { control, journal } = createRoom();
+    control.ready();
+    const { got } = createWorker(control, "w0");
+    const asked = order({ type: "custom", payload: { n: 1 }, idempotencyKey: "mine" });
+    const [first, ...again] = await Promise.all([control.post(asked), control.post(asked)]);
+    await settle();
+    again.push(await control.post(asked));
+    expect(again).toEqual([first, first]);
+    expect([got.length, control.list(workspace, runId).length]).toEqual([1, 1]);
+    const { control: later } = createRoom(journal);
+    later.ready();
+    expect(await later.post(asked)).toMatchObject({ cmdId: (first as Command).cmdId });
+    const ids = [
+      order({ ...asked, idempotencyKey: "other" }),
+      order({ ...asked, runId: "r2" }),
+      order({ ...asked, workspace: "elsewhere" }),
+    ].map(async (one) => (await later.post(one)) as Command);
+    expect(new Set((await Promise.all(ids)).map(({ cmdId }) => cmdId).concat((first as Command).cmdId)).size).toBe(4);
+    expect(await later.post(order({ ...asked, payload: { n: 2 } }))).toMatchObject({ refused: "key_used" });
   });
 
   it("is refused by an ack with an error, and says what the worker said", async () => {

@@ -7,17 +7,17 @@
 // A command is handed to a worker once. Once its bytes have left it is not sent again, not even when the worker
 // reconnects without having answered: a job that was stopped and started again must not be stopped again.
 
-import { formatJson } from "#base/json/format.ts";
-import type { JsonObject } from "#base/json/value.ts";
 import { type Command, CommandBook, isFor, isOpen, type Target, toRunKey } from "./book.ts";
-import { type CommandState, type CommandStep, type CommandType, commandTypes, everyWorker, rankOf } from "./command.ts";
+import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
 import { judge, type Verdict, type WorkerNews } from "./confirm.ts";
+import { type CommandOrder, checkOrder, nameOf, type OrderRefusal, payloadOf } from "./order.ts";
 
 export interface ControlPorts {
   /** Resolves when the steps are durable and were folded. */
   record(steps: readonly CommandStep[]): Promise<void>;
   nowNs(): bigint;
-  createId(): string;
+  /** The id of a new command, which begins with `name` where there is one. */
+  createId(name?: string): string;
   /** A step that is not a caller's could not be recorded. */
   onTrouble(cause: unknown): void;
   /** Other collectors' part; absent when there is only this one. */
@@ -56,26 +56,10 @@ export interface WorkerAck {
   readonly error: string;
 }
 
-export interface CommandOrder {
-  readonly workspace: string;
-  readonly runId: string;
-  readonly type: string;
-  readonly payload?: JsonObject;
-  /** One worker; all that accept commands when absent. */
-  readonly worker?: string;
-  readonly author: string;
-  /** Why, in the author's words. */
-  readonly reason?: string;
-  readonly expiresMs?: number;
-}
-
-export interface OrderRefusal {
-  readonly refused: "unknown_type" | "bad_payload" | "too_large" | "too_many_open" | "not_open" | "unknown_command";
-  readonly message: string;
-}
-
 export interface Control {
   post(order: CommandOrder): Promise<Command | OrderRefusal>;
+  /** The command that this order has become already; undefined when it is new. */
+  known(order: CommandOrder): Command | OrderRefusal | undefined;
   /** Calls back what was not delivered yet. */
   cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal>;
   /** Oldest first. */
@@ -102,7 +86,6 @@ export interface Control {
 }
 
 export const expiresMsDefault: number = 10 * 60 * 1000;
-const payloadBytesMax = 64 * 1024;
 const openPerRunMax = 1000;
 const runsMax = 20_000;
 const timerMsMax = 2 ** 31 - 1;
@@ -132,10 +115,10 @@ class ControlRoom implements Control {
   }
 
   async post(order: CommandOrder): Promise<Command | OrderRefusal> {
-    const refusal = checkOrder(order) ?? this.checkRoom(order);
-    if (refusal !== undefined) return refusal;
+    const before = checkOrder(order) ?? this.known(order) ?? this.checkRoom(order);
+    if (before !== undefined) return before;
     const { workspace, runId, author } = order;
-    const cmdId = this.ports.createId();
+    const cmdId = this.ports.createId(nameOf(order));
     const atNs = this.ports.nowNs();
     const step: CommandStep = {
       workspace,
@@ -143,7 +126,7 @@ class ControlRoom implements Control {
       cmdId,
       worker: order.worker ?? everyWorker,
       type: order.type as CommandType,
-      payload: formatJson(order.payload ?? {}, "strict"),
+      payload: payloadOf(order),
       state: "queued",
       reason: order.reason ?? "",
       author,
@@ -153,6 +136,14 @@ class ControlRoom implements Control {
     const known = order.worker === undefined ? this.knownWorkers(workspace, runId) : [];
     await this.ports.record([step, ...[...known].map((worker) => ({ ...step, worker }))]);
     return this.book.find(cmdId) as Command;
+  }
+
+  known(order: CommandOrder): Command | OrderRefusal | undefined {
+    const name = nameOf(order);
+    const isIt = ({ cmdId }: Command) => name !== undefined && cmdId.startsWith(name);
+    const found = this.book.ofRun(order.workspace, order.runId).find(isIt);
+    if (found === undefined || (found.type === order.type && found.payload === payloadOf(order))) return found;
+    return { refused: "key_used", message: "Another command of this run was given with this idempotency key." };
   }
 
   async cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal> {
@@ -385,16 +376,4 @@ function toSentKey(cmdId: string, worker: string): string {
 function toStep(command: Command, worker: string, state: CommandState, reason: string, atNs: bigint): CommandStep {
   const { workspace, runId, cmdId, type, payload, author, expiresNs } = command;
   return { workspace, runId, cmdId, worker, type, payload, state, reason, author, atNs, expiresNs };
-}
-
-function checkOrder({ type, payload }: CommandOrder): OrderRefusal | undefined {
-  if (!(commandTypes as readonly string[]).includes(type))
-    return { refused: "unknown_type", message: `"${type}" is none of ${commandTypes.join(", ")}.` };
-  if (type === "adjust_lr" && typeof payload?.["lr"] !== "number")
-    return { refused: "bad_payload", message: 'adjust_lr needs a payload such as {"lr": 0.0001}.' };
-  if (type === "update_params" && Object.keys(payload ?? {}).length === 0)
-    return { refused: "bad_payload", message: 'update_params needs the new values, such as {"dropout": 0.1}.' };
-  if (formatJson(payload ?? {}, "strict").length > payloadBytesMax)
-    return { refused: "too_large", message: `The payload is larger than ${payloadBytesMax} bytes.` };
-  return undefined;
 }

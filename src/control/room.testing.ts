@@ -5,13 +5,8 @@ import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { summarize } from "./book.ts";
 import { type CommandStep, fromCommandRow, toStateChange } from "./command.ts";
 import type { WorkerNews } from "./confirm.ts";
-import {
-  type CommandOrder,
-  type Control,
-  createControl,
-  type OtherCollectors,
-  type OutgoingCommand,
-} from "./control.ts";
+import { type Control, createControl, type OtherCollectors, type OutgoingCommand } from "./control.ts";
+import type { CommandOrder } from "./order.ts";
 
 export const workspace = "default";
 export const runId = "r1";
@@ -26,7 +21,7 @@ export function createRoom(journal: StateChange[][] = [], others?: OtherCollecto
   const troubles: unknown[] = [];
   const control: Control = createControl({
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
-    createId: () => `c${++ids}`,
+    createId: (name) => name ?? `c${++ids}`,
     async record(steps) {
       await Promise.resolve();
       if (isFull) throw new Error("full");

@@ -143,6 +143,26 @@ test("a worker behind a proxy is kept and steered by WebSocket all the same", as
   expect(body).toMatchObject({ metrics: [{ key: "loss", count: 1000 }] });
 }, 60_000);
 
+test("a command that is sent again with its key, because no answer came, is one command, also when the run has ended", async () => {
+  const run = start("sent-twice", "w0");
+  let stops = 0;
+  run.on("stop", () => void stops++);
+  await eventually(async () => (await commandsOf("sent-twice")).accepting?.length === 1, "the worker's asking");
+  const stop = { type: "stop", idempotency_key: "first try" };
+  const sent = await send("sent-twice", stop);
+  expect(sent.status).toBe(202);
+  await eventually(async () => (await commandsOf("sent-twice")).commands[0]?.state === "confirmed", "the confirmation");
+  await run.end({ timeoutMs: 5000 });
+  await walk.reopen();
+  const again = await send("sent-twice", stop);
+  expect([again.status, (again.body as { id: string }).id]).toEqual([202, (sent.body as { id: string }).id]);
+  expect([stops, (await commandsOf("sent-twice")).commands.length]).toEqual([1, 1]);
+  expect(await send("sent-twice", { ...stop, type: "pause" })).toMatchObject({
+    status: 409,
+    body: { code: "command_key_used" },
+  });
+}, 60_000);
+
 test("a command's integers reach the store and the worker with all their digits", async () => {
   const body = '{"type":"update_params","payload":{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}}';
   start("digits", "w");

@@ -53,6 +53,13 @@ export const CommandBody = Type.Object(
     reason: Type.Optional(
       Type.String({ maxLength: 1000, description: "Why: kept with the command and in the audit." }),
     ),
+    idempotency_key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "A word of your own. Sent again with it, because no answer came, the command is the one it was.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,14 +1,14 @@
 // Commands to the workers of a run: who takes them, what was sent, sending and taking back.
 
 import { type ApiContext, resolveRun } from "#api/context.ts";
-import type { Command } from "#api/contract/command.ts";
+import type { Command, SentCommand } from "#api/contract/command.ts";
 import type { RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
-import type { OrderRefusal } from "#control/control.ts";
+import type { CommandOrder, OrderRefusal } from "#control/order.ts";
 import { type FoundRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { steeredRuns } from "#query/runs/steered-runs.ts";
 import { readRun } from "./run.ts";
@@ -38,26 +38,35 @@ export function commandsRoute(context: ApiContext): Handler<"commands"> {
 export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
   return async (request) => {
     const { body, caller } = request;
+    const { control } = context;
     const found = await resolveRun(context, request);
+    const toOrder = (runId: string): CommandOrder => ({
+      workspace: caller.workspace,
+      runId,
+      type: body.type,
+      author: caller.name,
+      ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
+      ...(body.worker === undefined ? {} : { worker: body.worker }),
+      ...(body.reason === undefined ? {} : { reason: body.reason }),
+      ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
+    });
+    const known = ownRunsOf(found).flatMap((runId) => control.known(toOrder(runId)) ?? []);
+    if (known.length > 0) return toAnswer(known);
     await refuseEnded(context, caller.workspace, found);
-    const posted: Command[] = [];
-    const acceptingIn = (run: string) => context.control.accepting(caller.workspace, run);
-    for (const runId of steeredRuns(found, acceptingIn, body.worker)) {
-      const command = await context.control.post({
-        workspace: caller.workspace,
-        runId,
-        type: body.type,
-        author: caller.name,
-        ...(body.payload === undefined ? {} : { payload: body.payload as JsonObject }),
-        ...(body.worker === undefined ? {} : { worker: body.worker }),
-        ...(body.reason === undefined ? {} : { reason: body.reason }),
-      });
-      if ("refused" in command) throw toRefusal(command);
-      posted.push(toCommand(command));
-    }
-    const [first, ...also] = posted;
-    return { ...(first as Command), also };
+    const posted: (BookCommand | OrderRefusal)[] = [];
+    const acceptingIn = (run: string) => control.accepting(caller.workspace, run);
+    for (const runId of steeredRuns(found, acceptingIn, body.worker)) posted.push(await control.post(toOrder(runId)));
+    return toAnswer(posted);
   };
+}
+
+/** Joined runs have one each. */
+function toAnswer(posted: readonly (BookCommand | OrderRefusal)[]): SentCommand {
+  const [first, ...also] = posted.map((command) => {
+    if ("refused" in command) throw toRefusal(command);
+    return toCommand(command);
+  });
+  return { ...(first as Command), also };
 }
 
 export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"> {

@@ -24,8 +24,8 @@ export interface CommandRoom {
 
 export interface CommandRoomOptions {
   onTrouble(cause: unknown): void;
-  /** The id of a new command. */
-  createId?(): string;
+  /** The id of a new command, which begins with `name` where there is one. */
+  createId?(name?: string): string;
   readonly others?: OtherCollectors;
 }
 
@@ -47,7 +47,7 @@ export function createCommandRoom(): CommandRoom {
       const runOf = (groupKey: string) => collector.applier.state.runOf(groupKey);
       const control = createControl({
         nowNs,
-        createId: randomUUID,
+        createId: (name) => name ?? randomUUID(),
         ...options,
         record: (steps) => record(collector, steps),
       });
