@@ -3,9 +3,10 @@
 import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
 
@@ -28,8 +29,14 @@ interface Answer {
   readonly body: Buffer;
 }
 
-function call(path: string, message: Uint8Array, headers: Record<string, string> = {}, flag = 0): Promise<Answer> {
-  const session = connect(`http://127.0.0.1:${walk.app.otlp.grpc?.port}`);
+function call(
+  path: string,
+  message: Uint8Array,
+  headers: Record<string, string> = {},
+  flag = 0,
+  at = walk,
+): Promise<Answer> {
+  const session = connect(`http://127.0.0.1:${at.app.otlp.grpc?.port}`);
   const head = Buffer.alloc(5);
   head[0] = flag;
   head.writeUInt32BE(message.length, 1);
@@ -121,6 +128,53 @@ test("a port that is taken is left alone, and the server goes on [OT-28]", async
   } finally {
     await other.remove();
     holder.close();
+  }
+});
+
+test("a call that drips is ended, and what it held is given back", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const session = connect(`http://127.0.0.1:${walk.app.otlp.grpc?.port}`);
+  try {
+    const stream = session.request({ ":method": "POST", ":path": service("trace.v1.TraceService") });
+    stream.on("error", () => undefined);
+    const ended = new Promise((resolve) => stream.once("close", resolve));
+    stream.write(Buffer.alloc(100 * 1024));
+    // The server holds the bytes of a call that is on its way, so it has begun to read this one.
+    await eventually(async () => (await heldBytes()) > 0, "the call's first bytes");
+    vi.advanceTimersByTime(10 * 60_000);
+    await ended;
+    await eventually(async () => (await heldBytes()) === 0, "the end of what the call held");
+  } finally {
+    session.destroy();
+    vi.useRealTimers();
+  }
+});
+
+async function heldBytes(): Promise<number> {
+  const text = await (await fetch(`${walk.app.url}/metrics`)).text();
+  return Number(/^tributary_unfinished_bytes (\d+)/m.exec(text)?.[1] ?? 0);
+}
+
+const passedOn: readonly Record<string, string>[] = [
+  { forwarded: "for=203.0.113.9" },
+  { via: "1.1 proxy" },
+  { "x-real-ip": "203.0.113.9" },
+  { "x-forwarded-for": "127.0.0.1" },
+];
+
+test("is open to who comes from this machine, and not to whom a proxy passes on", async () => {
+  const open = await createTestApp({ otlpGrpcAddress: "127.0.0.1:0", authLoopback: "open" });
+  try {
+    await open.post("/api/v1/keys", JSON.stringify({ name: "any", scopes: ["ingest"] }));
+    const path = service("trace.v1.TraceService");
+    expect(await call(path, new Uint8Array(0), {}, 0, open)).toMatchObject(ok);
+    for (const headers of passedOn)
+      expect([headers, await call(path, new Uint8Array(0), headers, 0, open)]).toMatchObject([
+        headers,
+        { status: "16" },
+      ]);
+  } finally {
+    await open.remove();
   }
 });
 

@@ -207,7 +207,6 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const startedMs = performance.now();
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
       const refusal = length > bytesMax ? new BodyRefusal(tooLarge(bytesMax), chunks[0] ?? new Uint8Array(0)) : null;
@@ -222,14 +221,14 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
       reject(refusal ?? crowded);
     });
     // Most bodies are whole when their request is read, and need no watch.
-    const slow = request.complete
-      ? undefined
-      : setInterval(() => {
-          const isSlow = length < (performance.now() - startedMs) * (slowBytesPerS / 1000);
-          if (isSlow && !request.complete) request.destroy();
-        }, slowAfterMs).unref();
-    request.once("close", () => clearInterval(slow));
-    request.once("end", () => clearInterval(slow));
+    if (!request.complete) {
+      const endWatch = watchSpeed(
+        () => length,
+        () => request.destroy(),
+      );
+      request.once("close", endWatch);
+      request.once("end", endWatch);
+    }
     request.once("end", () => resolve(join(chunks, length)));
     const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
     request.once("error", onCut);
@@ -260,7 +259,20 @@ function* joinInSteps(chunks: readonly Buffer[], length: number): Generator<void
 
 /** No network that people train over is slower; a slower sender only occupies our memory. */
 const slowBytesPerS = 1024;
-const slowAfterMs = 30_000;
+const lookEveryMs = 30_000;
+
+/**
+ * Calls `onSlow` when what arrives is too slow to be waited for; returns how to stop watching. Looks are counted rather than
+ * timed, and the first is free: a server that stood still has not read what came meanwhile.
+ */
+export function watchSpeed(arrivedBytes: () => number, onSlow: () => void): () => void {
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks++;
+    if (looks > 1 && arrivedBytes() < looks * (lookEveryMs / 1000) * slowBytesPerS) onSlow();
+  }, lookEveryMs).unref();
+  return () => clearInterval(timer);
+}
 
 function refuseCrowded(): Refusal {
   return new Refusal("busy", "The bodies that are arriving now take all the memory there is for them.", {

@@ -3,7 +3,7 @@
 // An address that stands in a header is never this machine's own: whoever can reach a proxy can write one. So only a
 // request that comes straight from loopback, and that no proxy says it has passed on, is local.
 
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { isLoopback } from "./addresses.ts";
 
@@ -27,8 +27,14 @@ const proxyHeaders = [
   "cf-connecting-ip",
 ] as const;
 
+/** What of a request tells where it comes from, by whichever protocol it came. */
+interface Sent {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** `trusted`: addresses and networks of proxies, as in `http.trusted_proxies`. */
-export function createSenderOf(trusted: readonly string[]): (request: IncomingMessage) => Sender {
+export function createSenderOf(trusted: readonly string[]): (request: Sent) => Sender {
   const proxies = toBlockList(trusted);
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? "";

@@ -23,8 +23,8 @@ import type { IngestRoute } from "#protocol/facts.ts";
 import type { TakenRequest } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
-import { isLoopback } from "#server/http/addresses.ts";
-import { type BodyLimits, toEncoding, unpack } from "#server/http/body.ts";
+import { type BodyLimits, toEncoding, unpack, watchSpeed } from "#server/http/body.ts";
+import { createSenderOf } from "#server/http/client-address.ts";
 import { toRefusal } from "#server/http/errors.ts";
 import { type Intake, isBusy } from "#server/http/ports.ts";
 import type { Metrics } from "#server/metrics.ts";
@@ -38,6 +38,10 @@ export interface GrpcOptions {
   readonly intake: Intake;
   readonly metrics: Metrics;
   readonly unfinished: UnfinishedBytes;
+}
+
+interface Desk extends GrpcOptions {
+  readonly senderOf: ReturnType<typeof createSenderOf>;
 }
 
 /** The path of each service's one method → the route whose door takes it. */
@@ -68,6 +72,7 @@ export interface GrpcServer {
 export async function openGrpcServer(listen: Address, options: GrpcOptions): Promise<GrpcServer> {
   const { config } = options;
   const doors = doorsByRoute();
+  const desk: Desk = { ...options, senderOf: createSenderOf(config.trustedProxies) };
   const sessions = new Set<ServerHttp2Session>();
   const server = createListener(config);
   server.on("session", (session) => {
@@ -80,7 +85,7 @@ export async function openGrpcServer(listen: Address, options: GrpcOptions): Pro
     stream.on("error", () => stream.destroy());
     stream.setTimeout(config.requestTimeoutMs, () => stream.close());
     const door = doors.get(routes[headers[":path"] ?? ""] as IngestRoute)?.[0];
-    void answer(stream, headers, door, options);
+    void answer(stream, headers, door, desk);
   });
   server.maxConnections = config.httpConnectionsMax;
   await new Promise<void>((resolve, reject) => {
@@ -115,32 +120,37 @@ async function answer(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   door: ProtocolDoor | undefined,
-  options: GrpcOptions,
+  desk: Desk,
 ): Promise<void> {
-  const share = options.unfinished.open();
+  const share = desk.unfinished.open();
   try {
-    const message = await takeCall(stream, headers, door, options, share);
-    if (!stream.destroyed) succeed(stream, message);
+    const message = await takeCall(stream, headers, door, desk, share);
+    if (canAnswer(stream)) succeed(stream, message);
   } catch (error) {
-    if (!stream.destroyed) fail(stream, toFailure(error));
+    if (canAnswer(stream)) fail(stream, toFailure(error));
   } finally {
     share.close();
   }
+}
+
+/** A stream that was closed, by its client or for its slowness, throws when it is answered. */
+function canAnswer(stream: ServerHttp2Stream): boolean {
+  return !stream.destroyed && !stream.closed;
 }
 
 async function takeCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   door: ProtocolDoor | undefined,
-  options: GrpcOptions,
+  desk: Desk,
   share: Share,
 ): Promise<Uint8Array> {
-  const { config, intake, metrics } = options;
+  const { config, intake, metrics } = desk;
   if (door === undefined) {
     stream.resume();
     throw new GrpcFailure(statusCode.unimplemented, "Only Export of OpenTelemetry's trace, metrics and logs services.");
   }
-  const caller = identify(stream, headers, options.access);
+  const caller = identify(stream, headers, desk);
   const limits = { bytesMax: config.bodyBytesMax, ratioMax: config.bodyRatioMax };
   const body = await readMessage(stream, headers, limits, share);
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, body.length);
@@ -172,9 +182,8 @@ function toRefused(
   return { ...arrival, kind: "refused", protocol: protocol.facts.name, ...why };
 }
 
-function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, access: Access): Caller {
-  const address = stream.session?.socket.remoteAddress ?? "";
-  const sender = { address, isLocal: isLoopback(address) && headers["x-forwarded-for"] === undefined };
+function identify(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { access, senderOf }: Desk): Caller {
+  const sender = senderOf({ socket: stream.session?.socket ?? {}, headers });
   const caller = access.identify({ authorization: headers.authorization, cookie: undefined, sender });
   if (caller instanceof Refusal) {
     stream.resume();
@@ -193,6 +202,12 @@ async function readMessage(
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
+  const endWatch = watchSpeed(
+    () => length,
+    () => stream.close(),
+  );
+  stream.once("close", endWatch);
+  stream.once("end", endWatch);
   // A stream that is destroyed cannot be answered, so it is read through an iterator that leaves it alive.
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
