@@ -35,8 +35,13 @@ const context: Context = {
     setFlagsFromString("--heap-growing-percent=200");
     const { makeDataFolder } = await import("#cli/data-folder.ts");
     makeDataFolder(config.dataDir);
+    // The engine takes about as long to start as the server's modules to load, so it does so meanwhile.
+    const { startStore } = await import("#server/app/backends.ts");
+    const store = startStore(config, log);
     const { openApp } = await import("#server/app/app.ts");
-    const app = await openApp(config, log);
+    const app = await openApp(config, log, store);
+    // A server that is killed one day would not leave what it has compiled.
+    nodeModule.flushCompileCache();
     return { url: app.url, xtrack: app.xtrack, otlp: app.otlp, close: () => app.close() };
   },
 };

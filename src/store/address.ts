@@ -1,5 +1,6 @@
 // Where the store is: the embedded engine in a data folder, or a ClickHouse server.
 
+import type { EmbeddedEngine } from "./embedded.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
 
 export interface EmbeddedAddress {
@@ -11,6 +12,8 @@ export interface EmbeddedAddress {
   readonly guest?: GuestLimits;
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
+  /** The engine of this address, where it is being started already. */
+  readonly starting?: Promise<EmbeddedEngine>;
   onEngineText?(text: string): void;
   onCrash?(reason: string): void;
 }

@@ -46,7 +46,7 @@ interface Account {
 
 export async function createStore(address: StoreAddress): Promise<Store> {
   if (address.kind === "embedded") {
-    const engine = await startEmbedded(address);
+    const engine = await (address.starting ?? startEmbedded(address));
     const link = createLink({ url: new URL("http://engine/"), socketPath: engine.socketPath });
     const owner = { user: "default", password: "" };
     return new HttpStore({ link, engine, owner, guest: { user: "guest", password: "" }, database: "tributary" });

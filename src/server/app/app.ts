@@ -46,7 +46,9 @@ import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
+import type { StoreAddress } from "#store/address.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
+import { startStore } from "./backends.ts";
 import { createBackups } from "./backups.ts";
 import { toCollectorOptions } from "./collector-options.ts";
 import { EventRate } from "./event-rate.ts";
@@ -76,16 +78,16 @@ const storeMs = 4000;
 
 type Closer = (leftMs: number) => Promise<void>;
 
-export function openApp(config: Config, log: Log): Promise<App> {
-  return keepAlive(openParts(config, log));
+export function openApp(config: Config, log: Log, store: StoreAddress = startStore(config, log)): Promise<App> {
+  return keepAlive(openParts(config, log, store));
 }
 
-async function openParts(config: Config, log: Log): Promise<App> {
+async function openParts(config: Config, log: Log, store: StoreAddress): Promise<App> {
   const commands = createCommandRoom();
   const metrics = createMetrics();
   const times = createStoreTimes(metrics);
   const collector = await openCollector({
-    ...toCollectorOptions(config, log),
+    ...toCollectorOptions(config, log, store),
     listeners: [commands.listener],
     wrapStore: times.wrap,
   });
@@ -235,7 +237,7 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 function toCommandOptions(collector: Collector, peering: Peering | null, log: Log): CommandRoomOptions {
   const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
   if (peering === null) return { onTrouble };
-  return { onTrouble, others: peering.others, createId: () => toOwnedId(randomUUID(), collector.id) };
+  return { onTrouble, others: peering.others, createId: (name = randomUUID()) => toOwnedId(name, collector.id) };
 }
 
 /** Subscribers are told of every step of a command, as it stands after it. */

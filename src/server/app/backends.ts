@@ -2,10 +2,12 @@
 
 import { join } from "node:path";
 import type { Config } from "#config/settings.ts";
+import type { Log } from "#server/log.ts";
 import type { StoreAddress } from "#store/address.ts";
 import type { BlobStore } from "#store/blobs/blob-store.ts";
 import { createFsBlobs } from "#store/blobs/fs-blobs.ts";
 import { createS3Blobs } from "#store/blobs/s3-blobs.ts";
+import { startEmbedded } from "#store/embedded.ts";
 
 /** Rows; some blocks of the engine. */
 const sqlRowsSpare = 262_144;
@@ -34,6 +36,16 @@ export function toStoreAddress(config: Config, onCrash: (reason: string) => void
     ...(guestUser === "" ? {} : { guestUser, guestPassword }),
     ...(cluster === "" ? {} : { cluster, quorum: config.storeQuorum }),
   };
+}
+
+/** Begins to start the embedded engine; a store elsewhere is there or is not. */
+export function startStore(config: Config, log: Log): StoreAddress {
+  const address = toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again"));
+  if (address.kind !== "embedded") return address;
+  const starting = startEmbedded(address);
+  // Whoever opens the store hears of it.
+  starting.catch(() => undefined);
+  return { ...address, starting };
 }
 
 export function openBlobs(config: Config): Promise<BlobStore> {

@@ -6,13 +6,14 @@ import type { Config } from "#config/settings.ts";
 import { defaultIntakeLimits } from "#intake/intake-state.ts";
 import type { CollectorOptions } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
-import { openBlobs, toStoreAddress } from "./backends.ts";
+import type { StoreAddress } from "#store/address.ts";
+import { openBlobs } from "./backends.ts";
 
-export function toCollectorOptions(config: Config, log: Log): CollectorOptions {
+export function toCollectorOptions(config: Config, log: Log, store: StoreAddress): CollectorOptions {
   const shares = shareMemory(config.memoryBudgetBytes);
   return {
     dataDir: config.dataDir,
-    store: toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again")),
+    store,
     openBlobs: () => openBlobs(config),
     sessionGapNs: BigInt(config.sessionGapMs) * 1_000_000n,
     json: { ...defaultJsonLimits, depthMax: config.jsonDepthMax },

@@ -1,19 +1,23 @@
 // Checks params, query and body against the contract's schemas, and says in the one error shape what is wrong.
 // Text of a query is turned into the number or list its schema asks for; a JSON body is taken as it is.
 
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 import { Refusal } from "#api/refusal.ts";
 
-const common = { allErrors: false, strict: false, removeAdditional: false } as const;
+// The schemas are our own, and a test compiles every one of them.
+const common = { allErrors: false, strict: false, removeAdditional: false, validateSchema: false } as const;
 const strictAjv = new Ajv2020(common);
 const textAjv = new Ajv2020({ ...common, coerceTypes: "array" });
 
+/** Compiled when it is first needed: most servers are never asked by most routes, and all of them would slow each start. */
 export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validate = (httpPart === "body" ? strictAjv : textAjv).compile(schema);
+  let compiled: ValidateFunction | undefined;
   const part = httpPart === "querystring" ? "query" : httpPart === "params" ? "path" : (httpPart ?? "body");
   return (value: unknown) => {
+    compiled ??= (httpPart === "body" ? strictAjv : textAjv).compile(schema);
+    const validate = compiled;
     if (validate(value)) return { value };
     return { error: toRefusal(part, validate.errors?.[0]) };
   };

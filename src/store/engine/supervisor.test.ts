@@ -101,13 +101,13 @@ describe("the engine process", () => {
   });
 
   it("is replaced when it stands still before its first word", async () => {
-    const supervisor = await startAside({ firstWordMs: 1000 });
+    const supervisor = await startAside({ firstWordMs: 5000 });
     const first = supervisor.pid as number;
     process.kill(first, "SIGKILL");
     await expect.poll(() => supervisor.pid, { interval: 1 }).not.toBe(first);
     const second = supervisor.pid as number;
     process.kill(second, "SIGSTOP");
-    await expect.poll(() => supervisor.pid, { timeout: 20_000 }).not.toBe(second);
+    await expect.poll(() => supervisor.pid, { timeout: 40_000 }).not.toBe(second);
     await supervisor.whenReady();
   });
 

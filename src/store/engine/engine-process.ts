@@ -1,0 +1,90 @@
+// The engine process: owns `<data>/store` and serves it on a private socket. It is started by the supervisor and
+// lives no longer than its server: when their channel closes it kills itself, hard, because chDB's handlers can
+// make any softer end hang for minutes. Everything acknowledged is on disk by then.
+
+import { chmodSync, readdirSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import { join } from "node:path";
+import { Engine } from "./engine.ts";
+import { type EngineFolders, prepareFolders } from "./engine-config.ts";
+import { createDoor } from "./http-door.ts";
+import type { EngineOptions, FromEngine, ToEngine } from "./messages.ts";
+import { findLiveOwner, removeOwner, writeOwner } from "./owner.ts";
+
+function die(): never {
+  process.kill(process.pid, "SIGKILL");
+  throw new Error("unreachable: SIGKILL cannot be handled");
+}
+
+/** Waits until the channel has taken the message: the process usually ends right after it. */
+async function tell(message: FromEngine): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (process.send === undefined) die();
+    process.send(message, undefined, undefined, () => resolve());
+  });
+}
+
+async function openEngine(options: EngineOptions, folders: EngineFolders): Promise<Engine> {
+  const serverPid = process.ppid;
+  try {
+    const engine = await Engine.open(folders, options.memoryBytesMax, options.guest);
+    const owner = findLiveOwner(options.dataDir, serverPid);
+    if (owner !== null) {
+      await tell({ kind: "taken", pid: owner });
+      die();
+    }
+    writeOwner(options.dataDir, serverPid);
+    return engine;
+  } catch (error) {
+    // A folder that is locked and one that is damaged look the same from here: chDB says which on stderr only, and
+    // the supervisor reads it there.
+    await tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+    die();
+  }
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  rmSync(path, { force: true });
+  const mask = process.umask(0o177);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+  process.umask(mask);
+  chmodSync(path, 0o600);
+}
+
+async function start(options: EngineOptions): Promise<void> {
+  const folders = prepareFolders(options.dataDir);
+  const engine = await openEngine(options, folders);
+  // chDB's crash handlers leave the process standing for five minutes. These replace them: the broken thread spins
+  // in its fault while this one ends the process. A fault in this very thread is found by the missing heartbeat.
+  for (const signal of ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"] as const) process.on(signal, die);
+  // A terminal's Ctrl-C is meant for the server, which stops its engine when it is done with it.
+  process.on("SIGINT", () => {});
+  for (const name of readdirSync(folders.tmp)) {
+    if (name.startsWith("insert-")) rmSync(join(folders.tmp, name), { force: true });
+  }
+  const door = createDoor(engine, folders.tmp);
+  await listen(door, options.socketPath);
+  process.on("message", (message: ToEngine) => {
+    if (message.kind === "ping") {
+      engine.probe().then(() => tell({ kind: "pong", serial: message.serial, load: engine.load() }), die);
+    } else if (message.kind === "stop") {
+      door.closeAllConnections();
+      rmSync(options.socketPath, { force: true });
+      removeOwner(options.dataDir);
+      engine.close().then(die, die);
+    }
+  });
+  await tell({ kind: "ready" });
+}
+
+process.on("disconnect", die);
+process.once("message", (message: ToEngine) => {
+  if (message.kind !== "start") die();
+  start(message.options).catch(async (error) => {
+    await tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+    die();
+  });
+});
