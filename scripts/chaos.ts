@@ -49,10 +49,11 @@ const wrong = [lost, doubled, invented, altered].flat();
 for (const line of wrong.slice(0, 20)) console.log(line);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-function toPage({ verdict, rounds, startsMs, backups }: Report): string {
+function toPage({ verdict, rounds, startsMs, startCostsMs, commands, backups }: Report): string {
   const words = process.argv.slice(2).filter((word) => word !== "--save");
   const total = Object.values(rounds).reduce((sum, count) => sum + count, 0);
-  const seconds = (q: number): string => (quantile(startsMs, q) / 1000).toFixed(1);
+  const seconds = (ms: readonly number[], q: number): string => (quantile(ms, q) / 1000).toFixed(1);
+  const { spans, nodes, points, otlpSpans, otlpPoints, otlpLogs } = verdict.byKind;
   return `# Chaos
 
 \`${["npm run chaos --", ...words].join(" ")}\`, seed ${values.seed}, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}.
@@ -63,10 +64,16 @@ function toPage({ verdict, rounds, startsMs, backups }: Report): string {
 ${Object.entries(rounds)
   .map(([name, count]) => `| ${name} | ${count} |`)
   .join("\n")}
-| records acknowledged (spans, points, node executions) | ${whole(verdict.acknowledged)} |
+| records acknowledged | ${whole(verdict.acknowledged)} |
+| … spans by Cirron batches · node executions by trace-stream lines | ${whole(spans)} · ${whole(nodes)} |
+| … points by XTrack, over TCP and WebSocket | ${whole(points)} |
+| … spans · points · log records by OTLP, in JSON and protobuf | ${whole(otlpSpans)} · ${whole(otlpPoints)} · ${whole(otlpLogs)} |
 | records stored | ${whole(verdict.stored)} |
 | lost · doubled · invented · altered | ${verdict.lost.length} · ${verdict.doubled.length} · ${verdict.invented.length} · ${verdict.altered.length} |
-| starts, seconds until ready: median · slowest | ${seconds(0.5)} · ${seconds(1)} |
+| starts, seconds until ready: median · slowest | ${seconds(startsMs, 0.5)} · ${seconds(startsMs, 1)} |
+| starts, seconds of processor time: median · most | ${seconds(startCostsMs, 0.5)} · ${seconds(startCostsMs, 1)} |
+| commands accepted | ${whole(commands.accepted)} |
+| commands handed over again under the same id, after a kill | ${whole(commands.again)} |
 | files acknowledged, and read back | ${whole(verdict.blobs)} |
 | whole backups taken meanwhile | ${backups} |
 `;

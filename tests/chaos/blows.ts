@@ -6,11 +6,11 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "nod
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { damageOutbox, flipJournal, lastSegment } from "./damage.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Field } from "./deliver.ts";
 import type { Part, Victim } from "./victim.ts";
 
 type Random = () => number;
-type Blow = (victim: Victim, random: Random, ledger: Ledger) => Promise<void>;
+type Blow = (victim: Victim, random: Random, field: Field) => Promise<void>;
 
 async function killServer(victim: Victim): Promise<void> {
   await victim.end("SIGKILL");
@@ -74,10 +74,12 @@ async function killWithBacklog(victim: Victim, random: Random): Promise<void> {
 }
 
 /** One record is damaged. It alone may be lost, and the server says so. */
-async function flipJournalByte(victim: Victim, random: Random, ledger: Ledger): Promise<void> {
+async function flipJournalByte(victim: Victim, random: Random, { ledger, commands }: Field): Promise<void> {
   await killWithBacklog(victim, random);
   const damaged = await flipJournal(victim.dataDir, random);
-  if (damaged !== null) ledger.mayLose(damaged.kind, damaged.ids);
+  for (const { kind, id } of damaged?.noted ?? [])
+    if (kind === "command") commands.mayLose(id);
+    else ledger.mayLose(kind, id);
   await victim.start();
   if (!damaged?.isOnlyCopy) return;
   const said = await victim.sentences();

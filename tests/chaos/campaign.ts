@@ -7,9 +7,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
 import { blows, failSystemCalls, fillTheDisk } from "./blows.ts";
-import { Ledger, type Verdict } from "./ledger.ts";
-import { type Field, sendAndDelete, sendBlobs, sendNodes, sendPoints, sendSpans, takeBackups } from "./senders.ts";
+import { CommandLedger } from "./command-ledger.ts";
+import { listCommands, sendCommands, steeredRun } from "./commander.ts";
+import type { Field } from "./deliver.ts";
+import { Ledger, type Verdict, type Wrong } from "./ledger.ts";
+import { sendExports } from "./otlp-senders.ts";
+import { sendAndDelete, sendBlobs, sendNodes, sendSpans, takeBackups } from "./senders.ts";
 import { Victim } from "./victim.ts";
+import { sendPoints } from "./workers.ts";
 
 export interface CampaignOptions {
   readonly rounds: number;
@@ -29,6 +34,9 @@ export interface Report {
   readonly verdict: Verdict;
   readonly rounds: Readonly<Record<string, number>>;
   readonly startsMs: readonly number[];
+  /** Processor time of each start, server and engine. */
+  readonly startCostsMs: readonly number[];
+  readonly commands: ReturnType<CommandLedger["counts"]>;
   readonly backups: number;
 }
 
@@ -38,30 +46,60 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   if (diskBytes !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", dataDir]);
   const victim = await Victim.create(dataDir);
   const stop = new AbortController();
-  const field: Field = { victim, ledger: new Ledger(), stopped: stop.signal };
+  const commands = new CommandLedger(victim);
+  const field: Field = { victim, ledger: new Ledger(), commands, stopped: stop.signal };
   try {
     await victim.start();
     const backups = takeBackups(field);
-    const senders = Promise.all([
-      ...[1, 2, 3].map((process) => sendSpans(field, process)),
-      ...["a", "b"].map((name) => sendNodes(field, name)),
-      ...["w0", "w1", "w2"].map((wid) => sendPoints(field, "steady", wid)),
-      sendAndDelete(field),
-      sendBlobs(field),
-    ]);
+    const senders = sendAll(field);
     const rounds = await Promise.race([strike(field, options), failOf(senders)]);
     stop.abort();
     await senders;
-    const drained = await fetch(`${victim.url}/readyz?drained=1`);
-    if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
-    const verdict = await field.ledger.judge(victim.url);
-    return { verdict, rounds, startsMs: victim.starts, backups: await backups };
+    const verdict = await judge(field);
+    const { starts: startsMs, startCosts: startCostsMs } = victim;
+    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups: await backups };
   } finally {
     stop.abort();
     await victim.end("SIGKILL");
     victim.forget();
     if (diskBytes !== undefined) execFileSync("umount", ["--lazy", dataDir]);
     await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function sendAll(field: Field): Promise<unknown> {
+  const workers = [
+    ...["w0", "w1", "w2"].map((wid) => ({ runId: "steady", wid })),
+    { runId: "steady", wid: "ws", by: "websocket" as const },
+    { runId: steeredRun, wid: "w0", isSteered: true },
+  ];
+  return Promise.all([
+    ...[1, 2, 3].map((process) => sendSpans(field, process)),
+    ...["a", "b"].map((name) => sendNodes(field, name)),
+    ...(["json", "protobuf"] as const).map((encoding) => sendExports(field, encoding)),
+    ...workers.map((plan) => sendPoints(field, plan)),
+    sendCommands(field),
+    sendAndDelete(field),
+    sendBlobs(field),
+  ]);
+}
+
+async function judge(field: Field): Promise<Verdict> {
+  const { victim, ledger } = field;
+  const drained = await fetch(`${victim.url}/readyz?drained=1`);
+  if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
+  const verdict = await ledger.judge(victim.url);
+  await judgeCommands(field, verdict);
+  return verdict;
+}
+
+/** What a worker answered is a step of its own, which comes a moment later. */
+async function judgeCommands(field: Field, verdict: Wrong): Promise<void> {
+  for (const until = performance.now() + 30_000; ; await sleep(200)) {
+    const listed = await listCommands(field);
+    if (listed === null || (!field.commands.isSettled(listed) && performance.now() < until)) continue;
+    field.commands.judge(listed, verdict);
+    return;
   }
 }
 
@@ -92,7 +130,7 @@ async function strike(field: Field, options: CampaignOptions): Promise<Record<st
     await sleep(200 + random() * 1500);
     const name = names[Math.floor(random() * names.length)] as string;
     const began = performance.now();
-    await blows[name]?.(field.victim, random, field.ledger);
+    await blows[name]?.(field.victim, random, field);
     counts[name] = (counts[name] ?? 0) + 1;
     const tookS = (performance.now() - began) / 1000;
     const why = tookS > slowS ? `, before that it said ${field.victim.said}` : "";

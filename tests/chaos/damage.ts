@@ -5,16 +5,22 @@ import { join } from "node:path";
 import { readDurable } from "#base/durable-file.ts";
 import { nodeFiles } from "#base/files.ts";
 import { decodeInput, type Input } from "#intake/input.ts";
+import type { OtlpExportInput } from "#intake/otlp/export-input.ts";
 import { parseSegmentName, recordHeaderBytes } from "#journal/layout.ts";
 import { type ScannedRecord, scanRecords } from "#journal/scan.ts";
 import type { RecordKind } from "./ledger.ts";
 
 type Random = () => number;
 
+/** What a sender of the campaign wrote down: a record, or its answer to a command. */
+interface Noted {
+  readonly kind: RecordKind | "command";
+  readonly id: string;
+}
+
 /** What the senders of the campaign put into one journal record. */
 export interface Damaged {
-  readonly kind: RecordKind;
-  readonly ids: readonly string[];
+  readonly noted: readonly Noted[];
   /** Nothing else holds the record: it must be told as lost. */
   readonly isOnlyCopy: boolean;
 }
@@ -29,14 +35,14 @@ export async function flipJournal(dataDir: string, random: Random): Promise<Dama
   // A damaged last record looks like a write that was cut off, which nobody was told of.
   const possible = records.slice(0, -1).flatMap((record) => {
     const input = record.position > stored ? decodeInput(record.payload) : null;
-    const own = input === null ? null : idsOf(input);
-    return own === null ? [] : [{ record, own }];
+    const noted = input === null ? [] : readNoted(input);
+    return noted.length === 0 ? [] : [{ record, noted }];
   });
   const chosen = possible[Math.floor(random() * possible.length)];
   if (chosen === undefined) return null;
   const { offset, payload, position } = chosen.record;
   flip(path, offset + recordHeaderBytes + Math.floor(random() * payload.length), random);
-  return { ...chosen.own, isOnlyCopy: planned.every((to) => position > to) };
+  return { noted: chosen.noted, isOnlyCopy: planned.every((to) => position > to) };
 }
 
 /** Flips a byte of a file of the outbox, or cuts it: what it held is in the journal too. */
@@ -78,14 +84,29 @@ async function readRecords(path: string): Promise<ScannedRecord[]> {
   }
 }
 
-/** Null for what no sender of the campaign waits for. */
-function idsOf(input: Input): Pick<Damaged, "kind" | "ids"> | null {
-  const text = new TextDecoder().decode(input.body);
-  if (input.kind === "cirron_batch")
-    return { kind: "spans", ids: (JSON.parse(text) as { spans: { id: string }[] }).spans.map(({ id }) => id) };
-  if (input.kind === "semantiva_lines") return { kind: "nodes", ids: text.trim().split("\n").map(toNodeId) };
-  if (input.kind === "xtrack_frames") return { kind: "points", ids: [...readFrames(input.body)] };
-  return null;
+const otlpKinds = { traces: "otlpSpans", metrics: "otlpPoints", logs: "otlpLogs" } as const;
+
+/** Nothing for what no sender of the campaign waits for. */
+function readNoted(input: Input): Noted[] {
+  const text = Buffer.from(input.body).toString("latin1");
+  switch (input.kind) {
+    case "cirron_batch":
+      return (JSON.parse(text) as { spans: { id: string }[] }).spans.map(({ id }) => ({ kind: "spans", id }));
+    case "semantiva_lines":
+      return text
+        .trim()
+        .split("\n")
+        .map((line) => ({ kind: "nodes", id: toNodeId(line) }));
+    case "xtrack_frames":
+      return [...readFrames(input.body)];
+    case "otlp_export": {
+      // The ids stand as text in the protobuf, and nothing else looks like them.
+      const kind = otlpKinds[(input as OtlpExportInput).signal];
+      return (text.match(/[0-9a-f]{32}/g) ?? []).map((id) => ({ kind, id }));
+    }
+    default:
+      return [];
+  }
 }
 
 function toNodeId(line: string): string {
@@ -95,14 +116,15 @@ function toNodeId(line: string): string {
 
 interface Frame {
   readonly m: { readonly seq: number; readonly wid: string };
-  readonly p: { readonly run_id: string };
+  readonly p: { readonly run_id: string; readonly cmd_id?: string };
 }
 
 /** A frame is its length, in four bytes, and JSON. */
-function* readFrames(body: Uint8Array): Generator<string> {
+function* readFrames(body: Uint8Array): Generator<Noted> {
   const bytes = Buffer.from(body);
   for (let at = 0; at + 4 <= bytes.length; at += 4 + bytes.readUInt32BE(at)) {
     const { m, p } = JSON.parse(bytes.toString("utf8", at + 4, at + 4 + bytes.readUInt32BE(at))) as Frame;
-    yield `${p.run_id}/${m.wid}/${m.seq}`;
+    if (p.cmd_id === undefined) yield { kind: "points", id: `${p.run_id}/${m.wid}/${m.seq}` };
+    else yield { kind: "command", id: p.cmd_id };
   }
 }

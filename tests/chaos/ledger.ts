@@ -3,11 +3,7 @@
 import { createHash } from "node:crypto";
 import { ask } from "./ask.ts";
 
-export interface Verdict {
-  readonly acknowledged: number;
-  /** Files that were acknowledged. */
-  readonly blobs: number;
-  readonly stored: number;
+export interface Wrong {
   /** Acknowledged, and not there. */
   readonly lost: string[];
   /** There more than once. */
@@ -18,30 +14,58 @@ export interface Verdict {
   readonly altered: string[];
 }
 
+export interface Verdict extends Wrong {
+  readonly acknowledged: number;
+  readonly byKind: Readonly<Record<RecordKind, number>>;
+  /** Files that were acknowledged. */
+  readonly blobs: number;
+  readonly stored: number;
+}
+
+/** How the ids of runs that exporters of OpenTelemetry name begin. */
+export const otlpRun = "otlp-";
+
 /** Where a kind of record is found again: an id and its content, in pages that no answer's limit cuts. */
-export const recordKinds = {
-  spans: { table: "TraceSpan", id: "id", content: "toString(index)" },
-  points: { table: "metrics", id: "concat(run_id, '/', worker, '/', toString(seq))", content: "toString(value)" },
+const recordKinds = {
+  // What exporters send stands in these tables too, and is judged by itself below.
+  spans: {
+    table: `(SELECT * FROM TraceSpan WHERE NOT startsWith(runId, '${otlpRun}'))`,
+    id: "id",
+    content: "toString(index)",
+  },
+  points: {
+    table: `(SELECT * FROM metrics WHERE NOT startsWith(run_id, '${otlpRun}'))`,
+    id: "concat(run_id, '/', worker, '/', toString(seq))",
+    content: "toString(value)",
+  },
   nodes: { table: "nodes", id: "concat(run_id, '/', node_id)", content: "toString(wall_ms)" },
+  otlpSpans: { table: "otel_spans", id: "name", content: "toString(step)" },
+  otlpPoints: {
+    table: "otel_points",
+    id: "description",
+    content: "toString(JSONExtractFloat(point, 'asDouble'))",
+  },
+  otlpLogs: { table: "otel_logs", id: "body", content: "toString(step)" },
 } as const;
 
 export type RecordKind = keyof typeof recordKinds;
+const kinds = Object.keys(recordKinds) as RecordKind[];
 const pages = 16;
 
+function ofEachKind<T>(create: () => T): Record<RecordKind, T> {
+  return Object.fromEntries(kinds.map((kind) => [kind, create()])) as Record<RecordKind, T>;
+}
+
 export class Ledger {
-  private readonly sent: Record<RecordKind, Map<string, string>> = {
-    spans: new Map(),
-    points: new Map(),
-    nodes: new Map(),
-  };
-  private readonly taken: Record<RecordKind, Set<string>> = { spans: new Set(), points: new Set(), nodes: new Set() };
+  private readonly sent = ofEachKind(() => new Map<string, string>());
+  private readonly taken = ofEachKind(() => new Set<string>());
 
   private readonly blobs = new Map<string, string>();
   /** Of records that were damaged. */
   private readonly forgiven = new Set<string>();
 
   get acknowledged(): number {
-    return Object.values(this.taken).reduce((sum, ids) => sum + ids.size, 0);
+    return kinds.reduce((sum, kind) => sum + this.taken[kind].size, 0);
   }
 
   send(kind: RecordKind, id: string, content: number): void {
@@ -52,18 +76,15 @@ export class Ledger {
     for (const id of ids) if (!this.forgiven.has(`${kind} ${id}`)) this.taken[kind].add(id);
   }
 
-  /** What held these was damaged: they may be there or not. */
-  mayLose(kind: RecordKind, ids: Iterable<string>): void {
-    for (const id of ids) {
-      this.forgiven.add(`${kind} ${id}`);
-      this.taken[kind].delete(id);
-    }
+  /** What held it was damaged: it may be there or not. */
+  mayLose(kind: RecordKind, id: string): void {
+    this.forgiven.add(`${kind} ${id}`);
+    this.taken[kind].delete(id);
   }
 
-  /** After a deletion that was answered, no point of the run may be there; after one that was not, any may be. */
-  forgetRun(runId: string, isSure: boolean): void {
-    for (const id of this.sent.points.keys()) {
-      if (!id.startsWith(`${runId}/`)) continue;
+  /** After a deletion that was answered, none of these points may be there; after one that was not, any may be. */
+  forgetPoints(ids: Iterable<string>, isSure: boolean): void {
+    for (const id of ids) {
       this.taken.points.delete(id);
       if (isSure) this.sent.points.delete(id);
     }
@@ -75,12 +96,13 @@ export class Ledger {
 
   async judge(url: string): Promise<Verdict> {
     const verdict = { acknowledged: this.acknowledged, stored: 0, lost: [], doubled: [], invented: [], altered: [] };
-    for (const kind of Object.keys(recordKinds) as RecordKind[]) await this.judgeKind(url, kind, verdict);
+    for (const kind of kinds) await this.judgeKind(url, kind, verdict);
     await this.judgeBlobs(url, verdict);
-    return { ...verdict, blobs: this.blobs.size };
+    const counts = kinds.map((kind) => [kind, this.taken[kind].size]);
+    return { ...verdict, byKind: Object.fromEntries(counts), blobs: this.blobs.size };
   }
 
-  private async judgeBlobs(url: string, verdict: { lost: string[]; altered: string[] }): Promise<void> {
+  private async judgeBlobs(url: string, verdict: Wrong): Promise<void> {
     for (const [path, sha256] of this.blobs) {
       const answer = await fetch(url + path);
       const bytes = new Uint8Array(await answer.arrayBuffer());
@@ -89,11 +111,7 @@ export class Ledger {
     }
   }
 
-  private async judgeKind(
-    url: string,
-    kind: RecordKind,
-    verdict: { stored: number; lost: string[]; doubled: string[]; invented: string[]; altered: string[] },
-  ): Promise<void> {
+  private async judgeKind(url: string, kind: RecordKind, verdict: Wrong & { stored: number }): Promise<void> {
     const { table, id, content } = recordKinds[kind];
     const [sent, missing, seen] = [this.sent[kind], new Set(this.taken[kind]), new Set<string>()];
     for (let page = 0; page < pages; page++) {

@@ -5,43 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { DocumentClient, type Envelope } from "../clients/xtrack-document-client.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Victim } from "./victim.ts";
-
-export interface Field {
-  readonly victim: Victim;
-  readonly ledger: Ledger;
-  readonly stopped: AbortSignal;
-}
-
-const answerMs = 30_000;
-const hex = (): string => randomBytes(16).toString("hex");
-
-/** Sends until the server has taken it, or for a while after the end: then it counts as never answered. */
-async function deliver(
-  { victim, stopped }: Field,
-  path: string,
-  body: Buffer,
-  headers: Record<string, string>,
-): Promise<boolean> {
-  for (let late = 0; late < 200; ) {
-    const signal = AbortSignal.timeout(answerMs);
-    const answer = await fetch(victim.url + path, {
-      method: "POST",
-      body: new Uint8Array(body),
-      headers,
-      signal,
-    }).catch(() => null);
-    await answer?.arrayBuffer().catch(() => null);
-    if (answer?.status === 202) return true;
-    if (answer !== null && answer.status < 500 && answer.status !== 429)
-      throw new Error(`${path} was answered with ${answer.status}`);
-    if (stopped.aborted) late++;
-    await sleep(50);
-  }
-  return false;
-}
+import { call, deliver, type Field, hex } from "./deliver.ts";
+import { sendPoints } from "./workers.ts";
 
 /** Batches of one process, every fifth of them sent twice. */
 export async function sendSpans(field: Field, process: number): Promise<void> {
@@ -106,56 +71,15 @@ export async function sendNodes(field: Field, name: string): Promise<void> {
   }
 }
 
-/** One worker that asks for acks, keeps what was not acked and sends it again on its next connection. */
-export async function sendPoints(field: Field, runId: string, wid: string): Promise<void> {
-  const { victim, ledger, stopped } = field;
-  const waiting = new Map<number, Envelope>();
-  let nextSeq = 1;
-  const note = (client: DocumentClient): void => {
-    for (const { t, p } of client.received.splice(0)) {
-      if (t !== "ack" || p["status"] === "error" || !waiting.delete(Number(p["seq"]))) continue;
-      ledger.acknowledge("points", [`${runId}/${wid}/${p["seq"]}`]);
-    }
-  };
-  const deadline = (): boolean => stopped.aborted && waiting.size === 0;
-  for (let tries = 0; !deadline() && tries < 10_000; tries++) {
-    const options = { runId, wid, accepts: ["ack"], firstSeq: nextSeq };
-    const client = await DocumentClient.connect({ host: "127.0.0.1", port: victim.xtrackPort }, options).catch(
-      () => null,
-    );
-    if (client === null) {
-      await sleep(50);
-      continue;
-    }
-    client.runStart();
-    for (const event of waiting.values()) client.send(event);
-    while (!client.socket.destroyed && !deadline()) {
-      for (let n = 0; n < 20 && !stopped.aborted && waiting.size < 2000; n++) {
-        const value = client.nextSeq / 2;
-        const event = client.metric("loss", value, client.nextSeq);
-        waiting.set(event.m.seq, event);
-        ledger.send("points", `${runId}/${wid}/${event.m.seq}`, value);
-      }
-      nextSeq = client.nextSeq;
-      await sleep(10);
-      note(client);
-    }
-    note(client);
-    client.socket.destroy();
-  }
-}
-
 /** Files of spans that nobody has heard of yet, each sent until it is taken. */
-export async function sendBlobs({ victim, ledger, stopped }: Field): Promise<void> {
+export async function sendBlobs(field: Field): Promise<void> {
+  const { ledger, stopped } = field;
   while (!stopped.aborted) {
     const path = `/v1/traces/blobs/snapshots/${hex()}/weights.bin`;
     const body = new Uint8Array(randomBytes(1000 + Math.floor(Math.random() * 100_000)));
     const headers = { "content-type": "application/octet-stream" };
     for (let isTaken = false; !isTaken && !stopped.aborted; ) {
-      const call = { method: "PUT", body, headers, signal: AbortSignal.timeout(answerMs) };
-      const answer = await fetch(victim.url + path, call).catch(() => null);
-      await answer?.arrayBuffer().catch(() => null);
-      isTaken = answer?.status === 201;
+      isTaken = (await call(field, path, { method: "PUT", body, headers }))?.status === 201;
       if (isTaken) ledger.keepBlob(path, body);
       await sleep(200);
     }
@@ -164,46 +88,34 @@ export async function sendBlobs({ victim, ledger, stopped }: Field): Promise<voi
 
 /** Runs that are made, acknowledged and deleted; a deletion that was not answered is asked for again. */
 export async function sendAndDelete(field: Field): Promise<void> {
-  const { victim, ledger, stopped } = field;
+  const { ledger, stopped } = field;
   for (let at = 0; !stopped.aborted; at++) {
     const runId = `gone-${at}`;
     const part = new AbortController();
-    const working = sendPoints({ victim, ledger, stopped: AbortSignal.any([stopped, part.signal]) }, runId, "w0");
+    const working = sendPoints({ ...field, stopped: AbortSignal.any([stopped, part.signal]) }, { runId, wid: "w0" });
     await sleep(300);
     part.abort();
-    await working;
-    ledger.forgetRun(runId, await remove(field, runId));
+    ledger.forgetPoints(await working, await remove(field, runId));
   }
 }
 
-async function isAnswered(url: string): Promise<boolean> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(answerMs) }).catch(() => null);
-  await answer?.arrayBuffer().catch(() => null);
-  return answer?.ok ?? false;
-}
-
-async function remove({ victim, stopped }: Field, runId: string): Promise<boolean> {
+async function remove(field: Field, runId: string): Promise<boolean> {
+  const { stopped } = field;
   // A run is known once its rows are stored: before that there is nothing to delete.
-  while (!stopped.aborted && !(await isAnswered(`${victim.url}/readyz?drained=1`))) await sleep(100);
+  while (!stopped.aborted && (await call(field, "/readyz?drained=1"))?.status !== 200) await sleep(100);
   while (!stopped.aborted) {
-    const call = { method: "DELETE", signal: AbortSignal.timeout(answerMs) };
-    const answer = await fetch(`${victim.url}/api/v1/runs/${runId}`, call).catch(() => null);
-    await answer?.arrayBuffer().catch(() => null);
-    if (answer?.ok || answer?.status === 404) return true;
+    const answer = await call(field, `/api/v1/runs/${runId}`, { method: "DELETE" });
+    if (answer !== null && (answer.status === 404 || (answer.status >= 200 && answer.status < 300))) return true;
     await sleep(100);
   }
   return false;
 }
 
 /** Backups are taken meanwhile; one that is cut off is only tried again. */
-export async function takeBackups({ victim, stopped }: Field): Promise<number> {
+export async function takeBackups(field: Field): Promise<number> {
   let whole = 0;
-  while (!stopped.aborted) {
-    const answer = await fetch(`${victim.url}/api/v1/backup`, { signal: AbortSignal.timeout(answerMs) }).catch(
-      () => null,
-    );
-    const bytes = answer?.ok ? await answer.arrayBuffer().catch(() => null) : null;
-    if (bytes !== null) whole++;
+  while (!field.stopped.aborted) {
+    if ((await call(field, "/api/v1/backup"))?.status === 200) whole++;
     await sleep(2000);
   }
   return whole;

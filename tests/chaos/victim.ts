@@ -20,6 +20,12 @@ export class Victim {
   readonly xtrackPort: number;
   /** Milliseconds from each start until it was ready. */
   readonly starts: number[] = [];
+  /** Milliseconds of processor time that each start had taken when it was ready, of the server and its engine. */
+  readonly startCosts: number[] = [];
+  /** How often the server was killed: what it had not made durable may happen again after each. */
+  kills = 0;
+  /** When its clock was set, by `performance.now()`. */
+  readonly jumps: number[] = [];
   /** What it said last before it was ready. */
   said = "nothing";
   private readonly clockPath: string;
@@ -29,7 +35,7 @@ export class Victim {
     this.httpPort = httpPort;
     this.xtrackPort = xtrackPort;
     this.clockPath = `${dataDir}.clock`;
-    this.setClock(0);
+    writeFileSync(this.clockPath, "0");
   }
 
   static async create(dataDir: string): Promise<Victim> {
@@ -51,6 +57,7 @@ export class Victim {
   /** Sets the server's clock so far from the real one, from now on. */
   setClock(seconds: number): void {
     writeFileSync(this.clockPath, String(seconds));
+    this.jumps.push(performance.now());
   }
 
   launch(): void {
@@ -58,7 +65,7 @@ export class Victim {
     const words = ["--import", clock, main, "up", "--data", this.dataDir, ...addresses, "--quiet"];
     this.child = spawn(process.execPath, words, {
       stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, CHAOS_CLOCK: this.clockPath },
+      env: { ...process.env, CHAOS_CLOCK: this.clockPath, TRIBUTARY_OTLP_GRPC: "off" },
     });
   }
 
@@ -67,6 +74,7 @@ export class Victim {
     this.launch();
     await this.ready();
     this.starts.push(performance.now() - began);
+    this.startCosts.push(processorMs(this.pid) + processorMs(this.enginePid));
   }
 
   async ready(): Promise<void> {
@@ -105,6 +113,7 @@ export class Victim {
     const { child } = this;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    if (signal === "SIGKILL") this.kills++;
     child.kill(signal);
     const code = await exited;
     if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
@@ -117,14 +126,25 @@ export class Victim {
 }
 
 function childrenOf(parent: number): number[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent ? [Number(name)] : [];
-    } catch {
-      // It has ended meanwhile.
-      return [];
-    }
-  });
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => readStat(pid)[1] === parent);
+}
+
+/** The kernel counts hundredths of a second. */
+function processorMs(pid: number): number {
+  const stat = readStat(pid);
+  return ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10;
+}
+
+/** The fields of a process behind its name; none when it has ended. */
+function readStat(pid: number): number[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+  } catch {
+    return [];
+  }
 }

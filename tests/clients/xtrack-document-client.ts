@@ -3,6 +3,7 @@
 // Tributary for the bidirectional events that the document calls optional.
 
 import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 export interface Envelope {
   readonly v: number;
@@ -47,20 +48,21 @@ export interface DocumentClientOptions {
   readonly firstSeq?: number;
 }
 
-export class DocumentClient {
+export class DocumentClient<Line extends Duplex = Socket> {
   readonly received: Envelope[] = [];
   readonly sent: Envelope[] = [];
-  readonly socket: Socket;
+  readonly socket: Line;
   private readonly options: DocumentClientOptions;
   private readonly reader = new FrameReader();
   private seq: number;
   private wake: (() => void)[] = [];
 
-  private constructor(socket: Socket, options: DocumentClientOptions) {
+  /** Over a line that is open: a socket, or anything else that carries bytes both ways. */
+  constructor(socket: Line, options: DocumentClientOptions) {
     this.socket = socket;
     this.options = options;
     this.seq = options.firstSeq ?? 1;
-    socket.on("data", (chunk) => {
+    socket.on("data", (chunk: Buffer) => {
       this.received.push(...this.reader.push(chunk));
       this.wakeAll();
     });
