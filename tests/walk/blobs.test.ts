@@ -136,6 +136,25 @@ test("a file stored for a run is listed and downloads as an attachment", async (
   expect(existsSync(join(walk.dataDir, "blobs/artifacts/default", run))).toBe(false);
 });
 
+test("a run that is deleted right after a file came for it is gone, and stays gone after a restart", async () => {
+  const runs = Array.from({ length: 6 }, (_, at) => `short-lived-${at}`);
+  for (const run of runs) {
+    const spans = toBatchText(run, [{ id: run, parent: null, name: "step", at: 1 }]);
+    expect((await walk.post(`/v1/runs/${run}/traces?wait=1`, spans)).status).toBe(202);
+    const put = await fetch(`${walk.app.url}/v1/runs/${run}/artifacts/model.bin`, { method: "PUT", body: "weights" });
+    expect(put.status).toBe(201);
+    expect((await fetch(`${walk.app.url}/api/v1/runs/${run}`, { method: "DELETE" })).status).toBe(200);
+  }
+  const states = async () => {
+    await walk.app.collector.drained();
+    return Promise.all(runs.map(async (run) => (await walk.get(`/api/v1/runs/${run}`)).status));
+  };
+  expect(await states()).toEqual(runs.map(() => 404));
+  await walk.reopen();
+  expect(await states()).toEqual(runs.map(() => 404));
+  for (const run of runs) expect(existsSync(join(walk.dataDir, "blobs/artifacts/default", run))).toBe(false);
+});
+
 test("a tensor of a span that came before a restart is stored beside its run", async () => {
   const span = hex("before");
   await walk.post(

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import type { SettingName } from "#config/settings.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame } from "../support/frames.ts";
@@ -82,9 +83,14 @@ it("ends the open streams and connections of a key that is revoked", async () =>
   const headers = { authorization: `Bearer ${read.key}` };
   const live = await fetch(`${walk.app.url}/api/v1/live`, { headers });
   expect(live.status).toBe(200);
-  for (const { id } of [ingest, read]) await fetch(`${walk.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
+  const browser = new WebSocket(`${walk.app.url.replace("http", "ws")}/v1/xtrack`, {
+    headers: { authorization: `Bearer ${ingest.key}` },
+  });
+  await once(browser, "open");
   worker.on("error", () => undefined).resume();
-  await new Promise((resolve) => worker.once("close", resolve));
+  const closed = Promise.all([once(worker, "close"), once(browser, "close")]);
+  for (const { id } of [ingest, read]) await fetch(`${walk.app.url}/api/v1/keys/${id}`, { method: "DELETE" });
+  await closed;
   for await (const _ of live.body ?? []) {
     // The stream ends by itself; until then it may say that it lives.
   }

@@ -81,3 +81,19 @@ test("what was acked survives a kill, and nothing is there twice", async () => {
   child.send("close");
   await once(child, "exit");
 }, 120_000);
+
+test("what a worker sent is kept when the collector has ended its side too, though it is killed right after", async () => {
+  const client = await DocumentClient.connect(
+    { host: "127.0.0.1", port: await start() },
+    { runId: "ended", wid: "w0" },
+  );
+  client.runStart();
+  for (let step = 1; step <= 5000; step++) client.metric("loss", 1 / step, step);
+  await client.end();
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await start();
+  child.send("drain");
+  const [held] = (await once(child, "message")) as [{ n: string; distinct: string }];
+  expect(held).toMatchObject({ n: "5000", distinct: "5000" });
+}, 60_000);

