@@ -20,7 +20,7 @@ interface ArrayType<A extends PooledArray> {
 const pooledBytesMin = 256;
 const pooledBytesMax = 32 * 1024 * 1024;
 /** What all pools together hold for later. */
-const freeBytesMax = 64 * 1024 * 1024;
+const freeBytesMax = 128 * 1024 * 1024;
 /** Smaller arrays are not worth a place among pages. */
 const pagedBytesMin = 4 * 1024;
 /** Arrays of one size that lie together. */
@@ -39,8 +39,6 @@ export class ArrayPool<A extends PooledArray> {
   private readonly type: ArrayType<A>;
   /** By the logarithm of their length. */
   private readonly free: A[][] = Array.from({ length: 32 }, () => []);
-  /** Those that were made here and not let go. */
-  private readonly made = new WeakSet<A>();
 
   constructor(type: ArrayType<A>) {
     this.type = type;
@@ -63,8 +61,8 @@ export class ArrayPool<A extends PooledArray> {
   /** Arrays that did not come from here are left to the runtime. */
   give(array: A): void {
     const { length, byteLength } = array;
-    const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && this.made.has(array);
-    if (!isPooled || freeBytes + byteLength > freeBytesMax) return;
+    const isPooled = byteLength >= pooledBytesMin && byteLength <= pooledBytesMax && (length & (length - 1)) === 0;
+    if (!isPooled || !isWhole(array) || freeBytes + byteLength > freeBytesMax) return;
     freeBytes += byteLength;
     this.free[31 - Math.clz32(length)]?.push(array);
   }
@@ -72,18 +70,24 @@ export class ArrayPool<A extends PooledArray> {
   /** One array, or as many as lie together. */
   private make(length: number, free: A[]): void {
     const bytes = length * this.type.BYTES_PER_ELEMENT;
-    if (bytes < pagedBytesMin) this.note(new this.type(length), free);
-    else {
-      const buffer = takePages(Math.max(bytes, slabBytes));
-      for (let at = 0; at < buffer.byteLength; at += bytes) this.note(new this.type(buffer, at, length), free);
+    if (bytes < pagedBytesMin) {
+      free.push(new this.type(length));
+      freeBytes += bytes;
+      return;
     }
+    const buffer = takePages(Math.max(bytes, slabBytes));
+    if (bytes < slabBytes) sharedBy.set(buffer, bytes);
+    for (let at = 0; at < buffer.byteLength; at += bytes) free.push(new this.type(buffer, at, length));
+    freeBytes += buffer.byteLength;
   }
+}
 
-  private note(array: A, free: A[]): void {
-    this.made.add(array);
-    free.push(array);
-    freeBytes += array.byteLength;
-  }
+/** How many bytes each array in a slab has. */
+const sharedBy = new WeakMap<ArrayBufferLike, number>();
+
+/** A view of a part of an array is not ours to give out: the rest of the array may be in use. */
+function isWhole({ buffer, byteLength }: PooledArray): boolean {
+  return byteLength === buffer.byteLength || byteLength === sharedBy.get(buffer);
 }
 
 /** The one kind of buffer that a program gets in pages, which go back to the system when it is collected. */
