@@ -18,6 +18,13 @@ it("writes any text as UTF-8, growing as it goes", () => {
   );
 });
 
+it.each(["", "é", "\ud800", "𝄞"])("writes long text as UTF-8 that ends with %j", (end) => {
+  const writer = new ByteWriter(1);
+  writer.text("x".repeat(5000) + end);
+  writer.text("y");
+  expect(textOf(writer)).toBe(`${`${"x".repeat(5000)}${end}`.toWellFormed()}y`);
+});
+
 it("writes nine decimal and twelve hexadecimal digits", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999 }), fc.maxSafeNat(), (nanos, large) => {

@@ -2,6 +2,8 @@
 // cost a rope, its flattening, a copy and the garbage collector for every record.
 
 const encoder = new TextEncoder();
+/** The runtime's own encoder is faster from here on, and knows how many bytes it needs. */
+const longText = 1024;
 const hexDigits: Uint8Array = encoder.encode("0123456789abcdef");
 
 /** ASCII bytes of a piece that is written often. */
@@ -30,7 +32,8 @@ export class ByteWriter {
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.bytes.length * 2, needed));
+    // With some more, so that what follows a large piece does not move it again.
+    const grown = new Uint8Array(Math.max(this.bytes.length * 2, needed + (needed >>> 3)));
     grown.set(this.view());
     this.bytes = grown;
   }
@@ -53,6 +56,10 @@ export class ByteWriter {
   /** Any text as UTF-8; plain ASCII is the fast path. */
   text(text: string): void {
     const size = text.length;
+    if (size > longText) {
+      this.raw(encoder.encode(text));
+      return;
+    }
     this.reserve(size * 3);
     const { bytes } = this;
     let at = this.length;

@@ -84,6 +84,10 @@ export class SeriesTrack {
   readonly key: string;
   readonly phase: string;
   readonly worker: string;
+  /** How long a step took, as the worker measured it. */
+  readonly isStepTime: boolean;
+  /** The series whose point came after the last one of this: most likely it does so again. */
+  follower: SeriesTrack | undefined;
   readonly finite: LastValues = new LastValues(valuesMax);
   /** Of `finite`, smoothed. */
   readonly smoothed: LastValues = new LastValues(valuesMax);
@@ -100,6 +104,11 @@ export class SeriesTrack {
     this.key = key;
     this.phase = phase;
     this.worker = worker;
+    this.isStepTime = isStepTime(key);
+  }
+
+  isOf({ key, phase, worker }: TrackPoint): boolean {
+    return key === this.key && phase === this.phase && worker === this.worker;
   }
 
   add({ step, tsNs, value }: TrackPoint): void {
@@ -204,25 +213,35 @@ export class RunTrack {
   checkpointNs: bigint | null = null;
   /** Waiting for others inside the step that a worker is in. */
   private readonly waits = new Map<string, number>();
-  /** The series of the last point: the next one is often of the same. */
+  /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
   private lastSeries: SeriesTrack | undefined;
+  /** The last point that told of a step. */
+  private lastStep: Pick<TrackStep, "step" | "worker"> | undefined;
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
-    const { key, step, tsNs, worker } = point;
+    const { step, tsNs, worker } = point;
     this.firstNs ??= tsNs;
     const series = this.seriesOf(point);
     if (series === undefined) return;
     series.add(point);
     if (step === null) return;
-    this.addStep({ worker, step, tsNs, tookNs: null }, receivedNs);
-    if (isStepTime(key) && point.value > 0) this.steps.get(worker)?.addTimed(step, point.value);
+    // All metrics of a step say the same of it.
+    const { lastStep } = this;
+    if (lastStep?.step !== step || lastStep.worker !== worker) {
+      this.lastStep = { step, worker };
+      this.addStep({ worker, step, tsNs, tookNs: null }, receivedNs);
+    }
+    if (series.isStepTime && point.value > 0) this.steps.get(worker)?.addTimed(step, point.value);
   }
 
   /** Undefined beyond the number of series that are remembered. */
   private seriesOf(point: TrackPoint): SeriesTrack | undefined {
     const { lastSeries: last } = this;
-    if (last !== undefined && last.key === point.key && last.phase === point.phase && last.worker === point.worker)
-      return last;
+    if (last?.follower?.isOf(point)) {
+      this.lastSeries = last.follower;
+      return last.follower;
+    }
+    if (last?.isOf(point)) return last;
     const id = `${point.key}\n${point.phase}\n${point.worker}`;
     let series = this.series.get(id);
     if (series === undefined) {
@@ -230,6 +249,7 @@ export class RunTrack {
       series = new SeriesTrack(point);
       this.series.set(id, series);
     }
+    if (last !== undefined) last.follower = series;
     this.lastSeries = series;
     return series;
   }

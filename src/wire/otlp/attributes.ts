@@ -5,6 +5,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { type ByteWriter, toAscii } from "#base/byte-writer.ts";
+import { passPlainText } from "#base/json/words.ts";
 import { isSame, type Key, type KeyCache } from "./key-cache.ts";
 import { depthMax, recordValuesMax } from "./message.ts";
 import { type ProtoReader, wireType } from "./protobuf.ts";
@@ -194,18 +195,29 @@ export class AttributeWriter<Role> {
 
   /** Writes a JSON string. */
   text(bytes: Uint8Array, from: number, to: number, out: ByteWriter): true {
+    if (to - from > longTextBytes) return this.longText(bytes, from, to, out);
     out.reserve(to - from + 2);
     const target = out.bytes;
     let at = out.length;
     target[at++] = quote;
     for (let i = from; i < to; i++) {
       const byte = bytes[i] as number;
-      if (byte < 0x20 || byte === quote || byte === backslash || byte >= 0x80)
-        return this.wideText(bytes, from, to, out);
+      if (!isPlain(byte)) return this.wideText(bytes, from, to, out);
       target[at++] = byte;
     }
     target[at++] = quote;
     out.length = at;
+    return true;
+  }
+
+  /** The same, looked at a word at a time and copied as a whole: some texts have megabytes. */
+  private longText(bytes: Uint8Array, from: number, to: number, out: ByteWriter): true {
+    let at = passPlainText(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), from, to);
+    while (at < to && isPlain(bytes[at] as number)) at++;
+    if (at < to) return this.wideText(bytes, from, to, out);
+    out.byte(quote);
+    out.raw(bytes.subarray(from, to));
+    out.byte(quote);
     return true;
   }
 
@@ -279,6 +291,12 @@ export class AttributeWriter<Role> {
   }
 }
 
+/** Whether a JSON string has the byte as it is. */
+function isPlain(byte: number): boolean {
+  return byte >= 0x20 && byte < 0x80 && byte !== quote && byte !== backslash;
+}
+
+const longTextBytes = 1024;
 const guessesMax = 32;
 /** So many bytes of seven bits fit one word. */
 const shortVarintBytes = 4;

@@ -10,6 +10,7 @@ import { ProtobufRequest } from "./proto-request.ts";
 import { rebuildLog, rebuildMetric, rebuildSpan } from "./rebuild.ts";
 import { RequestBuilder, withoutPauses } from "./request-pieces.ts";
 import { type Signal, signals, span } from "./schema.ts";
+import type { SpanColumns } from "./span-columns.ts";
 
 const roleOf = toRoleOf(["my.step"]);
 
@@ -71,6 +72,15 @@ it("gives back every value of every record from its columns [OT-13]", () => {
     const request = decode(signal, body);
     expect(request.faults).toEqual([]);
     expect(Buffer.from(rebuild(request)).toString("hex")).toBe(Buffer.from(body).toString("hex"));
+  }
+});
+
+it.each(["", '"', "\\", "\n", "é", "ab\u007f"])("gives back a long text that ends with %j [OT-13]", (end) => {
+  for (const size of [1500, 1501, 1502, 1503]) {
+    const text = "x".repeat(size) + end;
+    const span = fixture.someSpan(1, { attributes: fixture.toList({ text }) });
+    const { columns } = decode("traces", fixture.toProtobuf("traces", fixture.tracesOf([span])));
+    expect(JSON.parse((columns as SpanColumns).rows.attrs.at(0))).toEqual({ text });
   }
 });
 

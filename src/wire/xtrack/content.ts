@@ -49,12 +49,13 @@ export function hashMetricRows({ rows }: OwnedRows<"metrics">, first: number, en
   const step = Number(rows.step.inner.at(first));
   const epoch = Number(rows.epoch.inner.at(first));
   let hash = hashShared(hashText(rows.phase.at(first)), hashText(rows.ctx.at(first)), step, epoch);
+  const texts = [rows.value_text, rows.step_text, rows.extra, rows.raw];
   for (let row = first; row < end; row++) {
     double[0] = rows.value.inner.at(row);
     hash = hashValue(hash, hashText(rows.key.at(row)), doubleWords[0] as number, doubleWords[1] as number);
-    for (const column of [rows.value_text, rows.step_text, rows.extra, rows.raw]) {
-      const text = column.bytesAt(row);
-      if (text.length > 0) hash = mix(hash, hashBytes(text, 0, text.length));
+    for (const { bytes, ends } of texts) {
+      const [from, to] = [row === 0 ? 0 : (ends[row - 1] as number), ends[row] as number];
+      if (to > from) hash = mix(hash, hashBytes(bytes, from, to));
     }
   }
   return finish(hash);

@@ -47,6 +47,7 @@ const slotsMax = 256;
 
 /** The shape of bytes[start..end), which was the last event pushed onto `columns`; undefined when it has none. */
 export function learnShape(columns: EventColumns, bytes: Uint8Array, start: number, end: number): Shape | undefined {
+  if (hasTooManyRows(columns)) return undefined;
   const envelope = readFields(bytes, start, end);
   const m = objectAt(envelope, "m");
   const p = objectAt(envelope, "p");
@@ -57,7 +58,6 @@ export function learnShape(columns: EventColumns, bytes: Uint8Array, start: numb
   if (envelope.duplicates || m.duplicates || p.duplicates || !isPlainRow(columns)) return undefined;
   const slots = [...metaSlots(m), ...payloadSlots(p)];
   const metrics = typeText === "metric_batch" ? objectAt(p, "metrics") : undefined;
-  if (metrics !== undefined && metrics.fields.size > slotsMax) return undefined;
   if (metrics !== undefined) for (const slot of valueSlots(metrics)) slots.push(slot);
   if (slots.length > slotsMax || slots.includes(undefined) || hasMore(m, ["seq", "ts", "wid"])) return undefined;
   if (hasMore(p, ["run_id", "key", "value", "metrics", "step", "epoch", "ctx"])) return undefined;
@@ -91,6 +91,12 @@ function rememberCodes(names: readonly string[]): (dict: DictColumn) => Uint32Ar
     }
     return codes;
   };
+}
+
+/** Whether the last event has more rows than a shape has slots: such an event is not read a second time to find out. */
+function hasTooManyRows({ metrics: { event }, length }: EventColumns): boolean {
+  const before = event.length - 1 - slotsMax;
+  return before >= 0 && event.at(before) === length - 1;
 }
 
 /** Whether the last event's rows have nothing in the columns the fast path leaves empty. */
