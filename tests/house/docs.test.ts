@@ -22,3 +22,14 @@ it("pins every dependency to one version", () => {
   const ranges = Object.entries({ ...manifest["dependencies"], ...manifest["devDependencies"] });
   expect(ranges.filter(([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range))).toEqual([]);
 });
+
+it("shows contributors commands that there are, and tests that run", () => {
+  const page = readText("CONTRIBUTING.md");
+  const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
+  const named = Array.from(page.matchAll(/^npm run (\S+)/gm), ([, name]) => name ?? "");
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  const words = Array.from(page.matchAll(/^npm test -- (\S+) -t "([^"]+)"/gm), ([, file, word]) => [file, word]);
+  expect(words.length).toBeGreaterThan(0);
+  for (const [file = "", word = ""] of words) expect(readText(file)).toMatch(new RegExp(`(it|test)\\(".*${word}`));
+});
