@@ -326,6 +326,7 @@ class BatchDecoder {
         table.clear();
       }
     } while (cursor.nextItem());
+    if (cursor.pos >= pauseAt) yield;
     if (table.count > 0) fill();
   }
 
