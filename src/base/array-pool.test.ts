@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { bytePool, doublePool, wordPool } from "./array-pool.ts";
 import { DictColumn, Int64Column, nullableString, StringColumn } from "./columns.ts";
@@ -32,6 +33,15 @@ it("takes neither odd or tiny sizes, nor views of larger memory, nor more than i
   const again = new Set(large.map((array) => bytePool.take(array.length)));
   expect(large.filter((array) => again.has(array)).length).toBeLessThan(large.length);
   expect(large.filter((array) => again.has(array)).length).toBeGreaterThan(0);
+});
+
+it.skipIf(process.platform !== "linux")("gives arrays also where a process has few addresses", () => {
+  const pool = new URL("./array-pool.ts", import.meta.url).href;
+  const script = `import { bytePool } from "${pool}";
+    const taken = Array.from({ length: 100 }, (_, at) => bytePool.take(65536).fill(at));
+    console.log(taken.filter((array, at) => array.every((byte) => byte === at)).length);`;
+  const command = 'ulimit -v 8000000 && exec "$0" --input-type=module -e "$1"';
+  expect(execFileSync("sh", ["-c", command, process.execPath, script], { encoding: "utf8" })).toBe("100\n");
 });
 
 it("lets columns be filled with what others left behind, and shows none of it", () => {

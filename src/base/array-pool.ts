@@ -33,6 +33,12 @@ interface Pages {
 // The runtime's types name it only where there is a browser.
 const { Memory } = (globalThis as unknown as { readonly WebAssembly: { readonly Memory: Pages } }).WebAssembly;
 
+let pagedBuffersMax = 4096;
+let pagedBuffers = 0;
+const collected = new FinalizationRegistry<undefined>(() => {
+  pagedBuffers--;
+});
+
 let freeBytes = 0;
 
 export class ArrayPool<A extends PooledArray> {
@@ -90,10 +96,23 @@ function isWhole({ buffer, byteLength }: PooledArray): boolean {
   return byteLength === buffer.byteLength || byteLength === sharedBy.get(buffer);
 }
 
-/** The one kind of buffer that a program gets in pages, which go back to the system when it is collected. */
+/**
+ * The one kind of buffer that a program gets in pages, which go back to the system when it is collected. Each takes
+ * gigabytes of addresses and a few of the mappings that a process may have, so there are only so many; a system that
+ * bounds addresses has none.
+ */
 function takePages(bytes: number): ArrayBuffer {
   const pages = Math.ceil(bytes / pageBytes);
-  return new Memory({ initial: pages, maximum: pages }).buffer;
+  if (pagedBuffers >= pagedBuffersMax) return new ArrayBuffer(pages * pageBytes);
+  try {
+    const { buffer } = new Memory({ initial: pages, maximum: pages });
+    pagedBuffers++;
+    collected.register(buffer, undefined);
+    return buffer;
+  } catch {
+    pagedBuffersMax = 0;
+    return new ArrayBuffer(pages * pageBytes);
+  }
 }
 
 /** Leaves everything that is held for later to the runtime. */
