@@ -4,6 +4,7 @@
 //   npm run chaos:several                              60 rounds
 //   npm run chaos:several -- --rounds 10 --seed 7      fewer, and the same troubles again
 //   npm run chaos:several -- --only "kill the store"   some of them
+//   npm run chaos:several -- --minutes 9               as many as there is time for
 //
 // Needs nats-server. Exits with 1 when a record was lost, doubled or invented.
 
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "60" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
+    minutes: { type: "string" },
     save: { type: "boolean", default: false },
   },
 });
@@ -34,6 +36,7 @@ const report = await runSeveral({
   rounds: Number(values.rounds),
   seed: Number(values.seed),
   ...(values.only === undefined ? {} : { only: values.only }),
+  ...(values.minutes === undefined ? {} : { minutesMax: Number(values.minutes) }),
   onRound: (line) => console.log(line),
 });
 const page = toPage(report, (performance.now() - beganMs) / 60_000);
@@ -45,14 +48,17 @@ process.exit(wrong.length === 0 ? 0 : 1);
 
 function toPage({ verdict, rounds, ...counts }: SeveralReport, minutes: number): string {
   const { lost, doubled, invented } = verdict;
+  const words = process.argv.slice(2).filter((word) => word !== "--save");
+  const total = Object.values(rounds).reduce((sum, count) => sum + count, 0);
   return `# Several collectors in trouble
 
-\`npm run chaos:several -- --rounds ${values.rounds} --seed ${values.seed}\` on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}, ${minutes.toFixed(0)} minutes.
+\`${["npm run chaos:several --", ...words].join(" ")}\`, seed ${values.seed}, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}, ${minutes.toFixed(0)} minutes.
 Three collectors, an engine behind its HTTP door, a NATS server and an S3 server, all on these cores; every record went to
 any of the three.
 
 | | |
 | --- | ---: |
+| rounds | ${whole(total)} |
 ${Object.entries(rounds)
   .map(([name, count]) => `| ${name} | ${count} |`)
   .join("\n")}

@@ -13,6 +13,8 @@ export interface SeveralOptions {
   readonly seed: number;
   /** The troubles to choose from, by name; all of them otherwise. */
   readonly only?: readonly string[];
+  /** No trouble after so many minutes, whatever was wanted. */
+  readonly minutesMax?: number;
   onRound?(line: string): void;
 }
 
@@ -34,7 +36,8 @@ const filesARound = 2;
 const runsOfEach = 3;
 const recordsBeforeDeletion = 5;
 
-export async function runSeveral({ rounds, seed, only, onRound }: SeveralOptions): Promise<SeveralReport> {
+export async function runSeveral(options: SeveralOptions): Promise<SeveralReport> {
+  const { rounds, seed, only, minutesMax = Number.POSITIVE_INFINITY, onRound } = options;
   const random = createRandom(seed);
   const names = only ?? Object.keys(troubles);
   const counts: Record<string, number> = {};
@@ -43,7 +46,8 @@ export async function runSeveral({ rounds, seed, only, onRound }: SeveralOptions
   try {
     const urls = world.members.map(({ process }) => process.url);
     const ledger = new Ledger(urls);
-    for (let round = 1; round <= rounds; round++) {
+    const untilMs = performance.now() + minutesMax * 60_000;
+    for (let round = 1; round <= rounds && performance.now() < untilMs; round++) {
       const name = names[Math.floor(random() * names.length)] as string;
       const beganMs = performance.now();
       await Promise.all([(troubles[name] as Trouble)(world, random), ...sendAll(ledger)]);

@@ -62,6 +62,7 @@ export function nameOf(text: string): string | null {
 }
 
 const answerMs = 5000;
+const deletionMs = 120_000;
 
 export class Ledger {
   /** What was accepted, by run: the names of its records. */
@@ -96,17 +97,21 @@ export class Ledger {
     this.files.set(path, digest(body));
   }
 
-  /** Deletes at a collector that answers. False when nobody knows the run: only what is stored can be named. */
+  /**
+   * Deletes at a collector. False when nobody answers: it may be done at any time from then on, so nothing is known of the
+   * run any more.
+   */
   async remove(run: string): Promise<boolean> {
-    for (let attempt = 0; attempt < 50; attempt++) {
-      const answer = await this.ask(`/api/v1/runs/${run}`, { method: "DELETE" });
-      if (answer === 200) {
-        this.runs.delete(run);
-        return true;
+    for (;;) {
+      const answer = await this.ask(`/api/v1/runs/${run}`, { method: "DELETE" }, deletionMs);
+      // Only what is stored can be named.
+      if (answer === 404 || answer === 503) {
+        await sleep(200);
+        continue;
       }
-      await sleep(200);
+      this.runs.delete(run);
+      return answer === 200;
     }
-    return false;
   }
 
   private async deliver(path: string, options: RequestInit): Promise<void> {
@@ -119,9 +124,9 @@ export class Ledger {
     }
   }
 
-  private async ask(path: string, options: RequestInit): Promise<number | null> {
+  private async ask(path: string, options: RequestInit, withinMs = answerMs): Promise<number | null> {
     const url = this.urls[randomInt(this.urls.length)] as string;
-    const answer = await fetch(url + path, { ...options, signal: AbortSignal.timeout(answerMs) }).catch(() => null);
+    const answer = await fetch(url + path, { ...options, signal: AbortSignal.timeout(withinMs) }).catch(() => null);
     await answer?.arrayBuffer().catch(() => undefined);
     return answer?.status ?? null;
   }
