@@ -1,5 +1,8 @@
 // For doctor: whether what the settings name on other machines answers there and lets us in: the store, the bus, the bucket.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Config } from "#config/settings.ts";
 import { openBlobs, toStoreAddress } from "#server/app/backends.ts";
 import { whyNoBus } from "#server/peers/check-bus.ts";
@@ -48,7 +51,9 @@ async function checkBus(config: Config, url: string): Promise<Finding> {
 /** Told by a small file that is put there and taken away: a bucket that is not there has no files either. */
 async function checkBucket(config: Config): Promise<Finding> {
   const what = "Bucket";
-  const blobs = await openBlobs(config);
+  // Not the data folder: what only looks makes none.
+  const dataDir = await mkdtemp(join(tmpdir(), "tributary-doctor-"));
+  const blobs = await openBlobs({ ...config, dataDir });
   const key = `doctor/${process.pid}-${Date.now()}`;
   try {
     await blobs.put(key, oneByte());
@@ -59,6 +64,7 @@ async function checkBucket(config: Config): Promise<Finding> {
     return { what, ok: false, detail: `${config.blobsBucket}: ${toReason(error)}`, hint };
   } finally {
     await blobs.close();
+    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

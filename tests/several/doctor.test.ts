@@ -1,9 +1,11 @@
 // What doctor says of the store, the bus and the bucket of several collectors.
 
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { type S3Server, startS3 } from "../support/s3-server.ts";
@@ -26,7 +28,7 @@ let settings: Record<string, string>;
 /** What it says of the services, each as `what ok detail`. */
 async function ask(more: Record<string, string> = {}): Promise<{ code: number; found: string[] }> {
   const env = { ...settings, ...more };
-  const { code, out } = await runInTest(["doctor", "--data", folder, "--json"], { env });
+  const { code, out } = await runInTest(["doctor", "--data", join(folder, "none"), "--json"], { env });
   const findings = JSON.parse(out) as { what: string; ok: boolean; detail: string }[];
   const services = findings.filter(({ what }) => ["Store", "Bus", "Bucket"].includes(what));
   return { code, found: services.map(({ what, ok, detail }) => `${what} ${ok} ${detail}`) };
@@ -58,13 +60,13 @@ describe.skipIf(natsPath === undefined)("doctor", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("finds nothing wrong where everything answers, and leaves nothing in the bucket", async () => {
+  test("finds nothing wrong where everything answers, and leaves nothing behind", async () => {
     expect((await ask()).found).toEqual([
       `Store true ${shared.url} answers`,
       `Bus true ${nats.url} lets us in`,
       "Bucket true traces takes files",
     ]);
-    expect(bucket.objects.size).toBe(0);
+    expect([bucket.objects.size, existsSync(join(folder, "none"))]).toEqual([0, false]);
   });
 
   test("names the one server of several that is away, or that does not answer", async () => {
