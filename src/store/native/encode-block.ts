@@ -27,25 +27,29 @@ export function encodeBlock<T extends FactTable>(
   rows: readonly Rows<T>[],
   dropped: readonly Dropped[] = [],
 ): NativeBlock {
-  return toEnd(encodeSteps(table, rows, dropped));
+  const [block] = toEnd(encodeSteps(table, rows, dropped));
+  return block as NativeBlock;
 }
 
 /** Words that all rows of a block have in common, by column. */
 export type Constants = Readonly<Record<string, string>>;
 
 /** As `encodeBlock`, a column a step: a large block takes longer than whoever else has to be served should wait. */
-export function encodeSteps<T extends FactTable>(
+export function* encodeSteps<T extends FactTable>(
   table: T,
   rows: readonly Rows<T>[],
   dropped: readonly Dropped[],
   constants: Constants = {},
-): Generator<void, NativeBlock> {
+  rowsMax: number = Number.POSITIVE_INFINITY,
+): Generator<void, NativeBlock[]> {
   const types = factTables[table] as unknown as Record<string, ColumnType>;
   const first = Object.keys(types)[0] as string;
   const columnsOf = (name: string): AnyColumn[] =>
     rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
   const runs = columnsOf(first).flatMap((column, part) => keptRuns(part, column.length, dropped[part] ?? null));
-  return columnSteps(types, columnsOf, runs, constants);
+  const blocks: NativeBlock[] = [];
+  for (const some of cutRuns(runs, rowsMax)) blocks.push(yield* columnSteps(types, columnsOf, some, constants));
+  return blocks;
 }
 
 export function encodeColumns(
@@ -66,8 +70,9 @@ function* columnSteps(
   const common = Object.entries(constants);
   let rowCount = 0;
   for (const run of runs) rowCount += run.end - run.start;
+  const whole = columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0);
   const sink = new ByteSink(
-    4096 + rowCount * common.length + columns.reduce((sum, name) => sum + sizeOf(columnsOf(name)), 0),
+    4096 + rowCount * common.length + Math.ceil(whole * shareOf(rowCount, columnsOf(columns[0] as string))),
   );
   sink.writeVarint(columns.length + common.length);
   sink.writeVarint(rowCount);
@@ -102,6 +107,35 @@ function sizeOf(parts: readonly AnyColumn[]): number {
     size += inner instanceof StringColumn ? part.length * 3 + inner.byteLength : (part.length + items) * 9;
   }
   return size;
+}
+
+/** How much of the columns these rows are. */
+function shareOf(rows: number, parts: readonly AnyColumn[]): number {
+  return (
+    rows /
+    Math.max(
+      1,
+      parts.reduce((sum, { length }) => sum + length, 0),
+    )
+  );
+}
+
+/** In groups of so many rows at most; one that may be empty where there are none. */
+function cutRuns(runs: readonly Run[], rowsMax: number): Run[][] {
+  const groups: Run[][] = [[]];
+  let room = rowsMax;
+  for (const { part, start, end } of runs)
+    for (let at = start; at < end; ) {
+      if (room === 0) {
+        groups.push([]);
+        room = rowsMax;
+      }
+      const until = Math.min(end, at + room);
+      (groups.at(-1) as Run[]).push({ part, start: at, end: until });
+      room -= until - at;
+      at = until;
+    }
+  return groups;
 }
 
 /** The stretches of rows that stay, so that fixed-width columns are copied stretch by stretch. */

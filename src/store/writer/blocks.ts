@@ -8,6 +8,7 @@ import { type FactTable, factTables, hasPlace, type Rows } from "#model/tables.t
 import { encodeSteps, type NativeBlock, releaseBlock } from "#store/native/encode-block.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
+import { rowsPerBlock } from "./series-count.ts";
 import type { BlockMaker } from "./writer.ts";
 
 /** A row that came by a journal says whose: positions are counted by each collector for itself. */
@@ -29,7 +30,9 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
   if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
-    if (mine !== undefined) blocks.push({ table, ...(await inTurns(encodeFacts(table, mine, collector))) });
+    if (mine === undefined) continue;
+    const encoded = await inTurns(encodeFacts(table, mine, collector));
+    for (const [part, block] of encoded.entries()) blocks.push({ table, part, ...block });
   }
   for (const table of Object.keys(stateTables) as StateTable[]) {
     const mine = table === "writers" ? undefined : changes.get(table);
@@ -42,12 +45,13 @@ function encodeFacts(
   table: FactTable,
   parts: readonly AnyTablePart[],
   collector: string,
-): Generator<void, NativeBlock> {
+): Generator<void, NativeBlock[]> {
   return encodeSteps(
     table,
     parts.map((part) => part.rows as Rows<typeof table>),
     parts.map((part) => part.dropped),
     hasPlace(table) ? { collector } : {},
+    rowsPerBlock(parts.flatMap((part) => (part.table === "metrics" ? [part.rows] : []))),
   );
 }
 

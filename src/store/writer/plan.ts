@@ -12,6 +12,8 @@ import type { FactTable } from "#model/tables.ts";
 
 export interface PlannedBlock {
   readonly table: FactTable | StateTable;
+  /** Of a table with more rows than one block takes: which of its blocks, from 0. */
+  readonly part?: number;
   readonly columns: readonly string[];
   readonly rows: number;
   readonly token: string;
@@ -38,9 +40,14 @@ const fileBytesMin = 256 * 1024;
 /** About a millisecond. */
 const crcStepBytes = 1024 * 1024;
 
+/** What tells a block from the others of its plan. */
+export function nameOf({ table, part = 0 }: Pick<PlannedBlock, "table" | "part">): string {
+  return part === 0 ? table : `${table}_${part}`;
+}
+
 /** The name of a block's own file, null for a small block. */
-export function fileNameOf({ table, bytes }: PlannedBlock): string | null {
-  return bytes.length < fileBytesMin ? null : table;
+export function fileNameOf(block: PlannedBlock): string | null {
+  return block.bytes.length < fileBytesMin ? null : nameOf(block);
 }
 
 interface BlockHead extends Omit<PlannedBlock, "bytes"> {

@@ -8,7 +8,7 @@ import type { Batch } from "#model/batch.ts";
 import { isRetryable } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import type { Outbox } from "./outbox.ts";
-import { decodePlan, encodePlan, fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import { decodePlan, encodePlan, fileNameOf, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
 
 /** The part of the store that is written to. */
 type BlockStore = Pick<Store, "insert">;
@@ -190,7 +190,7 @@ export class StoreWriter {
     if (this.isOver) throw new Error("the writer was closed before this plan was made");
     const blocks = encoded.map((block) => ({
       ...block,
-      token: `${this.options.tokenPrefix}-${from}-${to}-${block.table}`,
+      token: `${this.options.tokenPrefix}-${from}-${to}-${nameOf(block)}`,
     }));
     if (blocks.length > 0) {
       await this.saveUntilDone({ from, to, blocks });

@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { DictColumn, Int64Column } from "#base/columns.ts";
+import type { Batch } from "#model/batch.ts";
+import { createRows } from "#model/tables.ts";
+import { columnOf, decodeBlocks } from "#store/native/decode-block.ts";
+import { createBlockMaker } from "./blocks.ts";
+import { nameOf } from "./plan.ts";
+import { rowsPerBlock } from "./series-count.ts";
+
+function metricRows(points: Iterable<readonly [group: string, key: string, worker: string, value: number]>) {
+  const rows = createRows("metrics");
+  for (const [group, key, worker, value] of points) {
+    rows.group_key.push(group);
+    rows.key.push(key);
+    rows.worker.push(worker);
+    rows.phase.push("");
+    rows.value.present().push(value);
+  }
+  for (const column of Object.values(rows)) {
+    const nothing = column instanceof Int64Column ? 0n : column instanceof DictColumn ? "" : 0;
+    (column as { padTo(length: number, value: unknown): void }).padTo(rows.key.length, nothing);
+  }
+  return rows;
+}
+
+it("cuts an event of more metrics than the engine can sum up at once into blocks that it can", async () => {
+  const points = Array.from({ length: 130_000 }, (_, n) => ["g", `m${n}`, "", n] as const);
+  const dropped = new Uint8Array(points.length);
+  dropped[70_000] = 1;
+  const parts = [{ table: "metrics" as const, rows: metricRows(points), dropped }];
+  const batch: Batch = { first: 1, position: 1, parts, state: [], bytes: 1 };
+  const blocks = await createBlockMaker("c").encode([batch]);
+  expect(blocks.map((block) => [nameOf(block), block.rows])).toEqual([
+    ["metrics", 60_000],
+    ["metrics_1", 60_000],
+    ["metrics_2", 9_999],
+  ]);
+  const keys = blocks.flatMap(({ bytes }) =>
+    decodeBlocks(bytes).flatMap((block) => {
+      const { codes, keys: own } = columnOf(block, "key", "dict");
+      return Array.from(codes, (code) => own[code]);
+    }),
+  );
+  expect(keys).toEqual(points.filter((_, row) => row !== 70_000).map(([, key]) => key));
+});
+
+it("counts a series once, however many points and parts it has, and by worker", () => {
+  const few = Array.from({ length: 40 }, (_, n) => ["g", `m${n % 4}`, "", n] as const);
+  expect(rowsPerBlock([metricRows(few), metricRows(few)], 8)).toBe(Number.POSITIVE_INFINITY);
+  const workers = Array.from({ length: 40 }, (_, n) => ["g", `m${n % 4}`, `w${n % 20}`, n] as const);
+  expect(rowsPerBlock([metricRows(workers), metricRows(workers)], 8)).toBe(32);
+  const groups = Array.from({ length: 40 }, (_, n) => [`g${n}`, "m", "", n] as const);
+  expect(rowsPerBlock([metricRows(few), metricRows(groups)], 8)).toBe(14);
+});

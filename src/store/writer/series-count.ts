@@ -1,0 +1,54 @@
+// How many rows of metrics go into one block. The engine sums the series of a block up while it is stored, and keeps
+// kilobytes for each of them until it is: a block of half a million series, which one event of as many metrics is, needed
+// more memory than a question may take, and was refused for ever. So a block has a bounded number of them.
+
+import type { DictColumn } from "#base/columns.ts";
+import type { Rows } from "#model/tables.ts";
+
+const seriesMax = 60_000;
+
+type SeriesRows = Pick<Rows<"metrics">, "group_key" | "key" | "worker" | "phase">;
+
+const names = ["group_key", "key", "worker", "phase"] as const;
+
+/** Infinity when all of them do. */
+export function rowsPerBlock(parts: readonly SeriesRows[], max: number = seriesMax): number {
+  let atMost = 0;
+  let rows = 0;
+  for (const part of parts) {
+    rows += part.key.length;
+    atMost += Math.min(
+      part.key.length,
+      names.reduce((product, name) => product * part[name].keys.length, 1),
+    );
+  }
+  const series = atMost <= max ? atMost : countSeries(parts);
+  return series <= max ? Number.POSITIVE_INFINITY : Math.floor((rows * max) / series);
+}
+
+function countSeries(parts: readonly SeriesRows[]): number {
+  const columns = names.map((name) => renumber(parts.map((part) => part[name])));
+  const series = new Set<number>();
+  for (const [at, { key }] of parts.entries())
+    for (let row = 0; row < key.length; row++) {
+      let number = 0;
+      for (const { size, codeOf } of columns) number = number * size + (codeOf(at, row) as number);
+      series.add(number);
+    }
+  return series.size;
+}
+
+/** One numbering of the words of all parts, each of which counts its own. */
+function renumber(columns: readonly DictColumn[]): { size: number; codeOf(part: number, row: number): number } {
+  const codes = new Map<string, number>();
+  const own = columns.map(({ keys }) =>
+    keys.map((key) => {
+      const known = codes.get(key) ?? codes.size;
+      codes.set(key, known);
+      return known;
+    }),
+  );
+  const codeOf = (part: number, row: number): number =>
+    (own[part] as number[])[(columns[part] as DictColumn).codes[row] as number] as number;
+  return { size: codes.size, codeOf };
+}
