@@ -4,7 +4,7 @@
 // long as such rows do, and leads to where the component is now.
 
 import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
-import { distanceNs } from "./sessions.ts";
+import { distanceNs, mayEverJoin } from "./sessions.ts";
 
 export interface Merge {
   readonly gone: Component;
@@ -111,7 +111,9 @@ export class ComponentSet {
     const seen = new Set([this.find(index)]);
     for (const at of seen) {
       const component = this.items.get(at) as Component;
-      for (const key of processKeys(component)) this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n);
+      const mayJoin = (other: Component): boolean => mayEverJoin(component, other);
+      for (const key of processKeys(component))
+        this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
       const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
       for (const source of component.sources) this.addNear(seen, component, others.get(source), gapNs);
     }
@@ -156,12 +158,13 @@ export class ComponentSet {
     component: Component,
     others: ReadonlySet<number> | undefined,
     gapNs: bigint,
+    mayJoin: (other: Component) => boolean = () => true,
   ): void {
     if (others === undefined) return;
     for (const at of others) {
       if (seen.has(at)) continue;
       const other = this.items.get(at) as Component;
-      if (distanceNs(component, other) <= gapNs) seen.add(at);
+      if (distanceNs(component, other) <= gapNs && mayJoin(other)) seen.add(at);
     }
   }
 }

@@ -37,9 +37,18 @@ export class GroupMap {
     return at === undefined ? undefined : this.components.get(at).told.get(groupKey)?.runId;
   }
 
-  update(index: number, cause: MapCause): Told {
-    const near = this.components.neighbourhood(index, this.gapNs).map((at) => this.components.get(at));
-    const sessions = toSessions(near, this.gapNs);
+  /** Neighbours are looked at once, however many of them are given. */
+  update(indexes: readonly number[], cause: MapCause): Told {
+    const seen = new Set<number>();
+    const sessions = indexes.flatMap((index) => {
+      if (seen.has(index)) return [];
+      const near = this.components.neighbourhood(index, this.gapNs);
+      for (const at of near) seen.add(at);
+      return toSessions(
+        near.map((at) => this.components.get(at)),
+        this.gapNs,
+      );
+    });
     const changes = this.joins.isEmpty ? [] : this.followJoins(sessions, cause);
     const told = { changes, components: new Set<Component>() };
     for (const session of sessions) this.tellSession(session, cause, told);

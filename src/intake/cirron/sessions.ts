@@ -39,6 +39,17 @@ export function toSessions(components: readonly Component[], gapNs: bigint): Ses
   return sessions;
 }
 
+/**
+ * Whether two components may be found to be one process, by themselves or with others between them. A thousand containers
+ * whose process is number 1 have nothing to do with each other, and what comes of one must not cost a look at all.
+ */
+export function mayEverJoin(a: Component, b: Component): boolean {
+  if (a.sessions.size > 0 && b.sessions.size > 0) return false;
+  if (a.sessions.size > 0) return hangsWithin({ ...b, unresolved: [...b.unresolved.keys()] }, a);
+  if (b.sessions.size > 0) return hangsWithin({ ...a, unresolved: [...a.unresolved.keys()] }, b);
+  return a.unresolved.size === 0 || b.unresolved.size === 0 || sharesAny(a.threads, b.threads);
+}
+
 /** A batch of only "root" marks belongs to the one session near it, if there is just one. */
 function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>
@@ -59,6 +70,7 @@ function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session
 
 /** Joins the nearest pairs first, so that the outcome does not depend on the order of the input. */
 function joinNear(components: readonly Component[], gapNs: bigint): Cluster[] {
+  if (areAlike(components)) return joinAlike(components, gapNs);
   const clusterOf = new Map<Component, Cluster>(components.map((component) => [component, toCluster(component)]));
   for (const { a, b } of nearPairs(components, gapNs)) {
     const left = clusterOf.get(a) as Cluster;
@@ -68,6 +80,36 @@ function joinNear(components: readonly Component[], gapNs: bigint): Cluster[] {
     for (const member of joined.members) clusterOf.set(member, joined);
   }
   return [...new Set(clusterOf.values())];
+}
+
+/** Nothing but their times tells them apart, as with a service that sends each request by itself. */
+function areAlike(components: readonly Component[]): boolean {
+  const [first] = components;
+  return components.every(
+    (one) =>
+      one.sessions.size + one.unresolved.size + one.runOverrides.size === 0 &&
+      isEqual(one.sources, (first as Component).sources) &&
+      isEqual(one.processes, (first as Component).processes) &&
+      isEqual(one.threads, (first as Component).threads),
+  );
+}
+
+/** Then one look in order of time ends as trying all pairs does. */
+function joinAlike(components: readonly Component[], gapNs: bigint): Cluster[] {
+  const clusters: Cluster[] = [];
+  for (const component of [...components].sort((a, b) =>
+    a.firstNs < b.firstNs ? -1 : a.firstNs > b.firstNs ? 1 : 0,
+  )) {
+    const last = clusters.at(-1);
+    const farthestNs = component.threads.size > 0 ? gapNs * sharedThreadFactor : gapNs;
+    if (last === undefined || distanceNs(last, component) > farthestNs) {
+      clusters.push(toCluster(component));
+      continue;
+    }
+    last.members.push(component);
+    if (component.lastNs > last.lastNs) last.lastNs = component.lastNs;
+  }
+  return clusters;
 }
 
 interface Pair {
@@ -128,8 +170,12 @@ function runsOf(cluster: Cluster): Set<string> {
   return new Set([...cluster.sessions.values()].flatMap(({ runId }) => (runId === null ? [] : [runId])));
 }
 
+interface Hanging extends Pick<Cluster, "firstNs" | "lastNs"> {
+  readonly unresolved: readonly unknown[];
+}
+
 /** A side that hangs on a root that never arrived fits a session only inside that session's time. */
-function hangsWithin(side: Cluster, withSession: Cluster): boolean {
+function hangsWithin(side: Hanging, withSession: Pick<Cluster, "sessions">): boolean {
   if (side.unresolved.length === 0) return true;
   return [...withSession.sessions.values()].some((span) => side.firstNs >= span.startNs && side.lastNs <= span.endNs);
 }
@@ -192,6 +238,10 @@ export function distanceNs(a: { firstNs: bigint; lastNs: bigint }, b: { firstNs:
   if (a.firstNs > b.lastNs) return a.firstNs - b.lastNs;
   if (b.firstNs > a.lastNs) return b.firstNs - a.lastNs;
   return 0n;
+}
+
+function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
 }
 
 function sharesAny(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

@@ -164,7 +164,7 @@ export class CirronWorkspace {
       faults,
       isRepeat: false,
       contentHash: known?.contentHash ?? contentHash,
-      changes: this.tell(at, arrival),
+      changes: this.tell([at], arrival),
       ids: taken.ids,
     };
   }
@@ -224,7 +224,7 @@ export class CirronWorkspace {
   /** As above, and what is to be stored of it now. */
   adopt(group: StoredGroupRows, cause: MapCause): StateChange[] {
     this.takeStoredGroup(group);
-    return this.tell(this.components.ofKey(group.groupKey) as number, cause);
+    return this.tell([this.components.ofKey(group.groupKey) as number], cause);
   }
 
   /** Makes components anew from all their groups, after another collector wrote to some of them. */
@@ -235,16 +235,18 @@ export class CirronWorkspace {
     }
     for (const group of groups) this.takeStoredGroup(group);
     const made = new Set(groups.flatMap(({ groupKey }) => this.components.ofKey(groupKey) ?? []));
-    return [...made].flatMap((at) => this.tell(at, cause));
+    return this.tell([...made], cause);
   }
 
-  private tell(at: number, arrival: MapCause): StateChange[] {
-    const component = this.components.get(at);
-    nextVersion(component, arrival);
-    const told = this.map.update(at, arrival);
+  private tell(indexes: readonly number[], arrival: MapCause): StateChange[] {
+    for (const at of indexes) {
+      const component = this.components.get(at);
+      nextVersion(component, arrival);
+      this.untold.add(component);
+    }
+    const told = this.map.update(indexes, arrival);
     const merged = this.components.takeMerges().filter(({ gone }) => gone.version > 0n);
     for (const other of told.components) this.untold.add(other);
-    this.untold.add(component);
     const states = [...this.untold].filter((one) => this.components.ofKey(nameOf(one)) !== undefined);
     this.untold.clear();
     return [
@@ -269,7 +271,7 @@ export class CirronWorkspace {
       faults: [],
       isRepeat: true,
       contentHash: arrival.contentHash,
-      changes: this.tell(at, arrival),
+      changes: this.tell([at], arrival),
       ids: createRows("cirron_ids"),
     };
   }
