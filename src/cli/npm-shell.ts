@@ -2,12 +2,13 @@
 // command. So whoever was started by npm takes the going of its parent for the signal.
 
 const lookMs = 500;
+/** As it was when the program was loaded: the shell may be gone before anybody asks. */
+const parent = process.ppid;
 
 /** Resolves when the shell is gone; never for a command that npm did not start. */
 export function whenShellGone(env: NodeJS.ProcessEnv): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (env["npm_command"] !== "exec" && env["npm_command"] !== "run-script") return promise;
-  const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
