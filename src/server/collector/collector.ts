@@ -5,7 +5,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeFiles } from "#base/files.ts";
-import { giveBackMemory } from "#base/give-back.ts";
 import type { JsonLimits } from "#base/json/value.ts";
 import { keepAlive } from "#base/keep-alive.ts";
 import { ProtocolApplier } from "#intake/applier.ts";
@@ -44,6 +43,7 @@ import { createPatience, endless, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { meetStore } from "./store-meeting.ts";
+import { watchForQuiet } from "./watch-for-quiet.ts";
 
 export interface CollectorOptions {
   readonly dataDir: string;
@@ -80,10 +80,6 @@ export interface CollectorOptions {
  */
 const lingerMs = 200;
 const steadyLingerMs = 600;
-/** How long nothing must come for the server to count as quiet. */
-const quietMs = 10_000;
-/** What the first collection finds free, the runtime itself still has to sweep; the second gives that back too. */
-const givesAfterWork = 2;
 const planBytesMax = 96 * 1024 * 1024;
 /** What a start waits for a store elsewhere, in all. */
 const storeWaitMs = 10_000;
@@ -256,32 +252,6 @@ function attemptListener(
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
   if (Number.isInteger(Math.log2(attempt)))
     options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
-}
-
-interface Holders {
-  applied(): number;
-  readonly applier: ProtocolApplier;
-  readonly writer: StoreWriter;
-  readonly hub: LiveHub;
-  readonly rowsInUse: RowsInUse;
-}
-
-/** Lets go of what a quiet server need not hold, after every stretch of work, when nothing has come for a while. */
-function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
-  let last = applied();
-  let left = 0;
-  return setInterval(() => {
-    const now = applied();
-    if (now !== last) left = givesAfterWork;
-    else if (left > 0) {
-      left--;
-      applier.shrink(writer.stored, now, "rest");
-      hub.rest();
-      rowsInUse.forgotten(hub.keptFrom - 1);
-      giveBackMemory();
-    }
-    last = now;
-  }, quietMs).unref();
 }
 
 function createApplier(

@@ -1,0 +1,38 @@
+// Full speed holds more than a quiet server needs: groups, rows for late subscribers, memory that is free already.
+
+import { giveBackMemory } from "#base/give-back.ts";
+import type { ProtocolApplier } from "#intake/applier.ts";
+import type { LiveHub } from "#live/hub.ts";
+import type { StoreWriter } from "#store/writer/writer.ts";
+import type { RowsInUse } from "./rows-in-use.ts";
+
+/** How long nothing must come for the server to count as quiet. */
+const quietMs = 10_000;
+/** What the first collection finds free, the runtime itself still has to sweep; the second gives that back too. */
+const givesAfterWork = 2;
+
+interface Holders {
+  applied(): number;
+  readonly applier: ProtocolApplier;
+  readonly writer: StoreWriter;
+  readonly hub: LiveHub;
+  readonly rowsInUse: RowsInUse;
+}
+
+/** Lets go of what a quiet server need not hold, after every stretch of work, when nothing has come for a while. */
+export function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
+  let last = applied();
+  let left = 0;
+  return setInterval(() => {
+    const now = applied();
+    if (now !== last) left = givesAfterWork;
+    else if (left > 0) {
+      left--;
+      applier.shrink(writer.stored, now, "rest");
+      hub.rest();
+      rowsInUse.forgotten(hub.keptFrom - 1);
+      giveBackMemory();
+    }
+    last = now;
+  }, quietMs).unref();
+}
