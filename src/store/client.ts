@@ -95,7 +95,7 @@ class HttpStore implements Store {
 
   async ddl(sql: string): Promise<void> {
     const wait = this.waiting("ddl");
-    const search = new URLSearchParams(this.kind === "server" ? progress : {});
+    const search = new URLSearchParams(this.kind === "server" ? { ...progress, ...sizeOf(sql) } : {});
     await readAll(await this.send(this.parts.owner, search, sql, wait), wait);
   }
 
@@ -209,13 +209,10 @@ class HttpStore implements Store {
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));
     const { sql, beside } = placeParams(query.sql, query.params ?? {});
     for (const [name, text] of beside) search.set(`param_${name}`, text);
-    // A guest may change no setting, so its longest query is the server's usual one.
-    if (this.kind === "server" && !options.asGuest && sql.length > queryCharsUsual)
-      search.set("max_query_size", String(sql.length * 4));
     const wait = this.waiting("read", options.signal);
-    // A guest may change no setting.
+    // A guest may change no setting, so its longest query is the server's usual one.
     if (this.kind === "server" && !options.asGuest)
-      for (const [name, value] of Object.entries(progress)) search.set(name, value);
+      for (const [name, value] of Object.entries({ ...progress, ...sizeOf(sql) })) search.set(name, value);
     if (!options.asGuest) return this.send(owner, search, sql, wait);
     return this.send(guest as Account, search, sql, wait).catch((error) => {
       throw toGuestOutage(error);
@@ -236,6 +233,10 @@ class HttpStore implements Store {
   private waiting(what: keyof typeof silenceMs, signal?: AbortSignal): Waiting {
     return { silenceMsMax: this.kind === "embedded" ? 0 : silenceMs[what], signal };
   }
+}
+
+function sizeOf(sql: string): Record<string, string> {
+  return sql.length > queryCharsUsual ? { max_query_size: String(sql.length * 4) } : {};
 }
 
 const memoryLimit = 241;

@@ -9,7 +9,8 @@ import type { Store } from "./store.ts";
 const idColumns = { spans: "span_id", marks: "mark_id", snapshots: "snapshot_id" } as const;
 type Table = keyof typeof idColumns;
 
-const idsAtOnce = 1000;
+/** Of one statement, which a server takes up to a length; each costs it a rewrite of what it touches. */
+const copiesAtOnce = 1000;
 
 /** Returns how many ids were there twice. Collectors that do this at once keep the same rows. */
 export async function removeCopies(store: Store, groupKeys: readonly string[]): Promise<number> {
@@ -33,9 +34,8 @@ async function removeFrom(store: Store, table: Table, groupKeys: readonly string
   const later = copies.flatMap(({ id, places }) =>
     places.filter(([groupKey]) => groupKey !== places[0]?.[0]).map((place) => ({ id, place })),
   );
-  for (const [groupKey, some] of Map.groupBy(later, ({ place }) => place[0]))
-    for (let at = 0; at < some.length; at += idsAtOnce)
-      await removeSome(store, table, groupKey, some.slice(at, at + idsAtOnce));
+  for (let at = 0; at < later.length; at += copiesAtOnce)
+    await removeSome(store, table, later.slice(at, at + copiesAtOnce));
   return copies.length;
 }
 
@@ -46,13 +46,16 @@ async function removeFrom(store: Store, table: Table, groupKeys: readonly string
 async function removeSome(
   store: Store,
   table: Table,
-  groupKey: string,
   copies: readonly { readonly id: string; readonly place: Place }[],
 ): Promise<void> {
-  const ids = new Set(copies.map(({ id }) => quote(id)));
-  const places = new Set(copies.map(({ place: [, collector, position] }) => `(${quote(collector)}, ${position})`));
-  const where = `group_key = ${quote(groupKey)} AND ${idColumns[table]} IN (${[...ids].join(", ")})
-    AND (toString(collector), jpos) IN (${[...places].join(", ")})`;
+  const groups = new Set(copies.map(({ place: [groupKey] }) => quote(groupKey)));
+  const rows = copies.map(
+    ({ id, place: [groupKey, collector, position] }) =>
+      `(${quote(groupKey)}, ${quote(id)}, ${quote(collector)}, ${position})`,
+  );
+  // The groups once more by themselves: what the tables are sorted by.
+  const where = `group_key IN (${[...groups].join(", ")})
+    AND (toString(group_key), ${idColumns[table]}, toString(collector), jpos) IN (${rows.join(", ")})`;
   // Points are made of marks, and know theirs.
   const tables = table === "marks" ? (["metrics", "marks"] as const) : [table];
   for (const each of tables) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);

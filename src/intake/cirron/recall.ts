@@ -44,8 +44,8 @@ export interface CirronStore {
   readComponents(groupKeys: readonly string[]): Promise<readonly ComponentRow[]>;
   findNear(workspace: string, near: NearQuestion): Promise<readonly ComponentRow[]>;
   findBatches(workspace: string, batchId: string): Promise<readonly StoredBatch[]>;
-  /** All rows of a group that has no stored component: an older release wrote it. */
-  readGroup(groupKey: string): Promise<StoredGroupRows>;
+  /** All rows of groups that have no stored component: an older release wrote them, or several collectors did. */
+  readGroups(groupKeys: readonly string[]): Promise<readonly StoredGroupRows[]>;
 }
 
 /** Nothing real is nested deeper; rows of a circle would be asked for for ever. */
@@ -121,15 +121,14 @@ async function readComponents(
       else if (!loaded.has(row.merged_into) && state.components.ofKey(row.merged_into) === undefined)
         next.add(row.merged_into);
     }
-    for (const key of wanted) {
-      if (known.has(key)) continue;
-      const group = await store.readGroup(key);
-      loaded.set(key, group);
-      // Its rows may name spans of other groups of that release: those are one component with it.
-      for (const { groupKey } of await store.findGroups(namedOutside(group)))
-        if (!loaded.has(groupKey) && !wanted.has(groupKey) && state.components.ofKey(groupKey) === undefined)
-          next.add(groupKey);
-    }
+    const others = [...wanted].filter((key) => !known.has(key));
+    const groups = others.length === 0 ? [] : await store.readGroups(others);
+    for (const group of groups) loaded.set(group.groupKey, group);
+    // Their rows may name spans of more such groups: those are one component with them.
+    const named = new Set(groups.flatMap(namedOutside));
+    for (const { groupKey } of named.size === 0 ? [] : await store.findGroups([...named]))
+      if (!loaded.has(groupKey) && !wanted.has(groupKey) && state.components.ofKey(groupKey) === undefined)
+        next.add(groupKey);
     wanted = next;
   }
   return [...loaded.values()];

@@ -26,7 +26,7 @@ import {
   readOtlpIds,
 } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
-import { readStoredGroup, toGroupRow } from "./stored-groups.ts";
+import { readStoredGroups, toGroupRow } from "./stored-groups.ts";
 
 /** `idsFilled`: ids of an older release's rows are found from then on; what has to look one up waits for it. */
 export function createIntakeStore(store: Store, idsFilled: Promise<void>): IntakeStore {
@@ -45,7 +45,7 @@ export function createIntakeStore(store: Store, idsFilled: Promise<void>): Intak
         const rows = await readBatches(store, workspace, [batchId]);
         return rows.map((row) => ({ batchId, contentHash: row.content_hash, groupKey: row.group_key }));
       }),
-    readGroup: (groupKey) => untilDone(() => readStoredGroup(store, groupKey)),
+    readGroups: (groupKeys) => untilDone(() => readStoredGroups(store, groupKeys)),
     readKnownGroup: (groupKey) => untilDone(() => readKnownGroup(store, groupKey)),
     findFaults: (workspace, faults) =>
       untilDone(() =>

@@ -11,7 +11,7 @@ import { readComponentRows, readGroupsOfIds } from "#store/reader/cirron-identit
 import { readRecentBatches } from "#store/reader/restore.ts";
 import { removeCopies } from "#store/remove-copies.ts";
 import type { Collector } from "./collector.ts";
-import { readStoredGroup } from "./stored-groups.ts";
+import { readStoredGroups } from "./stored-groups.ts";
 
 export interface PeerBatch {
   readonly batchId: string;
@@ -85,7 +85,7 @@ async function takeGroups(
     const at = before.components.ofKey(key);
     if (at !== undefined) for (const own of before.components.get(at).groupKeys) keys.add(own);
   }
-  const groups = await Promise.all([...keys].map((key) => readStoredGroup(store, key)));
+  const groups = await readStoredGroups(store, [...keys]);
   const changes = await applier.whenIdle(() => {
     if (applier.state.isLeaving(keys)) return null;
     // It may have begun anew meanwhile.

@@ -1,4 +1,5 @@
-// A Cirron group as it is stored, read whole: for groups of a release that kept no components.
+// Cirron groups as they are stored, read whole: for groups of a release that kept no components, and for those that
+// several collectors write to.
 
 import type { StringColumn } from "#base/columns.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
@@ -6,7 +7,7 @@ import type { StoredGroupRows } from "#intake/cirron/stored-group.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
-import { readBatchesOfGroup } from "#store/reader/cirron-identity.ts";
+import { readBatchesOfGroups } from "#store/reader/cirron-identity.ts";
 import {
   absentNumber,
   readGroupRows,
@@ -16,28 +17,35 @@ import {
 } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 
-export async function readStoredGroup(store: Store, groupKey: string): Promise<StoredGroupRows> {
+/** With as many questions for many groups as for one. */
+export async function readStoredGroups(store: Store, groupKeys: readonly string[]): Promise<StoredGroupRows[]> {
   const [batches, groups, aliases, spans, marks, snapshots] = await Promise.all([
-    readBatchesOfGroup(store, groupKey),
-    readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", [groupKey]),
-    readGroupRows<StateRow<"aliases">>(store, "aliases", [groupKey]),
-    readStoredSpans(store, groupKey),
-    readStoredMarks(store, groupKey),
-    readStoredSnapshots(store, groupKey),
+    readBatchesOfGroups(store, groupKeys),
+    readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", groupKeys),
+    readGroupRows<StateRow<"aliases">>(store, "aliases", groupKeys),
+    readStoredSpans(store, groupKeys),
+    readStoredMarks(store, groupKeys),
+    readStoredSnapshots(store, groupKeys),
   ]);
-  const rows = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
-  for (const block of spans) pushSpans(block, rows.spans);
-  for (const block of marks) pushLeaves(block, rows.marks.mark_id, rows.marks);
-  for (const block of snapshots) pushLeaves(block, rows.snapshots.snapshot_id, rows.snapshots);
-  const [told] = groups.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
-  return {
-    groupKey,
-    rows,
-    sources: batches.map(({ source }) => source),
-    runOverrides: batches.flatMap(({ run_override }) => (run_override === "" ? [] : [run_override])),
-    told: told ?? null,
-    aliases: aliases.map(({ alias }) => alias),
-  };
+  const living = groups.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+  const batchesOf = Map.groupBy(batches, ({ group_key }) => group_key);
+  const toldOf = new Map(living.map((row) => [row.group_key, row]));
+  const aliasesOf = Map.groupBy(aliases, ({ group_key }) => group_key);
+  const rowsOf = new Map(groupKeys.map((key) => [key, createCirronRows()]));
+  for (const block of spans) pushSpans(block, targetsOf(block, rowsOf, "spans"));
+  for (const block of marks) pushLeaves(block, targetsOf(block, rowsOf, "marks"), "mark_id");
+  for (const block of snapshots) pushLeaves(block, targetsOf(block, rowsOf, "snapshots"), "snapshot_id");
+  return groupKeys.map((groupKey) => {
+    const came = batchesOf.get(groupKey) ?? [];
+    return {
+      groupKey,
+      rows: rowsOf.get(groupKey) as CirronRows,
+      sources: came.map(({ source }) => source),
+      runOverrides: came.flatMap(({ run_override }) => (run_override === "" ? [] : [run_override])),
+      told: toldOf.get(groupKey) ?? null,
+      aliases: (aliasesOf.get(groupKey) ?? []).map(({ alias }) => alias),
+    };
+  });
 }
 
 export function toGroupRow(row: Record<keyof StateRow<"groups">, string | number | null>): StateRow<"groups"> {
@@ -49,8 +57,24 @@ export function toGroupRow(row: Record<keyof StateRow<"groups">, string | number
 }
 
 type Spans = CirronRows["spans"];
+type Leaves = CirronRows["marks"] | CirronRows["snapshots"];
 
-function pushSpans(block: DecodedBlock, spans: Spans): void {
+function createCirronRows(): CirronRows {
+  return { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") };
+}
+
+/** For each row of a block the rows of its group. */
+function targetsOf<T extends keyof CirronRows>(
+  block: DecodedBlock,
+  rowsOf: ReadonlyMap<string, CirronRows>,
+  table: T,
+): (row: number) => CirronRows[T] {
+  const { keys, codes } = columnOf(block, "group_key", "dict");
+  const targets = keys.map((key) => rowsOf.get(key)?.[table]);
+  return (row) => targets[codes[row] as number] as CirronRows[T];
+}
+
+function pushSpans(block: DecodedBlock, targetOf: (row: number) => Spans): void {
   const names = columnOf(block, "name", "dict");
   const ids = columnOf(block, "span_id", "string");
   const parents = columnOf(block, "parent_id", "string");
@@ -63,6 +87,7 @@ function pushSpans(block: DecodedBlock, spans: Spans): void {
   const rank = columnOf(block, "rank", "int32").values;
   const hash = columnOf(block, "content_hash", "uint32").values;
   for (let row = 0; row < block.rows; row++) {
+    const spans = targetOf(row);
     pushText(spans.span_id, ids, row);
     if (noParent[row] === 1) spans.parent_id.pushNull();
     else pushText(spans.parent_id.present(), parents, row);
@@ -77,17 +102,18 @@ function pushSpans(block: DecodedBlock, spans: Spans): void {
   }
 }
 
-function pushLeaves(
+function pushLeaves<K extends "mark_id" | "snapshot_id">(
   block: DecodedBlock,
-  leafIds: StringColumn,
-  rows: CirronRows["marks"] | CirronRows["snapshots"],
+  targetOf: (row: number) => Leaves & Readonly<Record<K, StringColumn>>,
+  idColumn: K,
 ): void {
   const ids = columnOf(block, "id", "string");
   const spans = columnOf(block, "span_id", "string");
   const times = columnOf(block, "ts_ns", "int64").values;
   const hash = columnOf(block, "content_hash", "uint32").values;
   for (let row = 0; row < block.rows; row++) {
-    pushText(leafIds, ids, row);
+    const rows = targetOf(row);
+    pushText(rows[idColumn], ids, row);
     pushText(rows.span_id, spans, row);
     rows.ts_ns.pushBigInt(times[row] as bigint);
     rows.content_hash.push(hash[row] as number);

@@ -3,10 +3,11 @@
 
 import { setImmediate } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
+import type { StoredGroupRows } from "#intake/cirron/stored-group.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import { readGroupsWithoutComponent } from "#store/reader/cirron-identity.ts";
 import type { Collector } from "./collector.ts";
-import { readStoredGroup } from "./stored-groups.ts";
+import { readStoredGroups } from "./stored-groups.ts";
 
 const groupsAtOnce = 200;
 
@@ -17,7 +18,8 @@ export async function upgradeGroups(collector: Collector, isClosing: () => boole
     if (keys.length === 0) return;
     for (const key of keys) {
       if (isClosing()) return;
-      const group = await readStoredGroup(store, key);
+      // One at a time: a group may hold millions of rows.
+      const [group] = (await readStoredGroups(store, [key])) as [StoredGroupRows];
       const { workspace } = parseGroupKey(key);
       const adopt = () => applier.state.cirron.of(workspace).adopt(group, { receivedNs: nowNs(), position: 0 });
       const changes = await applier.whenIdle(adopt);

@@ -133,10 +133,10 @@ export function readBatches(store: Store, workspace: string, ids: readonly strin
   });
 }
 
-export function readBatchesOfGroup(store: Store, group: string): Promise<BatchText[]> {
+export function readBatchesOfGroups(store: Store, groups: readonly string[]): Promise<BatchText[]> {
   return store.query({
-    sql: `SELECT ${batchColumns} FROM ${store.database}.cirron_batches FINAL WHERE group_key = {group:String}`,
-    params: { group },
+    sql: `SELECT ${batchColumns} FROM ${store.database}.cirron_batches FINAL WHERE group_key IN {groups:Array(String)}`,
+    params: { groups },
   });
 }
 

@@ -10,12 +10,12 @@ import { readNativeBlocks } from "./native-rows.ts";
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
 
-/** The spans of a group as blocks. Only the names that grouping looks at are told. */
-export function readStoredSpans(store: Store, groupKey: string): Promise<DecodedBlock[]> {
+/** The spans of groups as blocks. Only the names that grouping looks at are told. */
+export function readStoredSpans(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
   return readBlocks(
     store,
-    groupKey,
-    `SELECT span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
+    groupKeys,
+    `SELECT group_key, span_id, toUInt8(isNull(s.parent_id)) AS no_parent, ifNull(s.parent_id, '') AS parent_id,
         toLowCardinality(if(s.name IN ('epoch', 'cirron.session'), toString(s.name), '')) AS name, start_ns, end_ns,
         ifNull(s.pid, toInt64(${absentNumber})) AS pid, ifNull(s.thread_id, toInt64(${absentNumber})) AS thread_id, rank,
         if(s.name = 'cirron.session', s.attrs, '') AS attrs, content_hash
@@ -23,18 +23,18 @@ export function readStoredSpans(store: Store, groupKey: string): Promise<Decoded
   );
 }
 
-export function readStoredMarks(store: Store, groupKey: string): Promise<DecodedBlock[]> {
-  const columns = "mark_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, groupKey, `SELECT ${columns} FROM ${store.database}.marks`);
+export function readStoredMarks(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
+  const columns = "group_key, mark_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, groupKeys, `SELECT ${columns} FROM ${store.database}.marks`);
 }
 
-export function readStoredSnapshots(store: Store, groupKey: string): Promise<DecodedBlock[]> {
-  const columns = "snapshot_id AS id, span_id, ts_ns, content_hash";
-  return readBlocks(store, groupKey, `SELECT ${columns} FROM ${store.database}.snapshots`);
+export function readStoredSnapshots(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
+  const columns = "group_key, snapshot_id AS id, span_id, ts_ns, content_hash";
+  return readBlocks(store, groupKeys, `SELECT ${columns} FROM ${store.database}.snapshots`);
 }
 
-function readBlocks(store: Store, group: string, select: string): Promise<DecodedBlock[]> {
-  return readNativeBlocks(store, { sql: `${select} WHERE group_key = {group:String}`, params: { group } });
+function readBlocks(store: Store, groups: readonly string[], select: string): Promise<DecodedBlock[]> {
+  return readNativeBlocks(store, { sql: `${select} WHERE group_key IN {groups:Array(String)}`, params: { groups } });
 }
 
 /** What people and the server itself change, and the groups that a deletion hides. */

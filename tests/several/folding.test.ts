@@ -1,0 +1,90 @@
+// What it costs a collector to take in what others have stored of sessions that it knows: as many statements for many
+// groups as for one.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type PeerBatch, takePeerBatches } from "#server/collector/peer-batches.ts";
+import type { Query, Store } from "#store/store.ts";
+import type { TestApp } from "../support/app.ts";
+import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { eventually, natsPath, openPair, type Pair } from "../support/several.ts";
+
+let pair: Pair;
+
+const post = async (app: TestApp, run: string, body: string): Promise<void> => {
+  expect((await app.post(`/v1/runs/${run}/traces`, body)).status).toBe(202);
+};
+const spansOf = async (app: TestApp, run: string) =>
+  ((await app.get(`/api/v1/runs/${run}`)).body as { counts?: { spans?: number } }).counts?.spans;
+const copiesLeft = async () => {
+  const sql = "SELECT count() - uniqExact(span_id) AS n FROM tributary.spans";
+  return Number((await pair.a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
+};
+const runsOf = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at}`);
+
+/** Sessions of which one collector has the root and both have the step: under a key each, because neither heard. */
+async function makeCopies(runs: readonly string[]): Promise<void> {
+  for (const run of runs) {
+    await post(pair.a, run, toBatchText(`${run}r`, [{ id: `${run}r`, parent: null, name: "cirron.session", at: 0 }]));
+    const step = toBatchText(`${run}s`, [{ id: `${run}s`, parent: `${run}r`, name: "step", at: 1 }]);
+    for (const app of [pair.a, pair.b]) await post(app, run, step);
+  }
+  for (const { app } of [pair.a, pair.b]) await app.collector.drained();
+}
+
+/** Lets b take in these batches of a, and tells what it asked the store meanwhile. */
+async function countQuestions(batches: readonly PeerBatch[]): Promise<{ questions: number; removals: number }> {
+  const { collector } = pair.b.app;
+  const { store } = collector;
+  const asked = { questions: 0, removals: 0 };
+  const counted: Store = Object.assign(Object.create(store) as Store, {
+    query(...args: Parameters<Store["query"]>) {
+      asked.questions++;
+      return store.query(...args);
+    },
+    stream(query: Query, options: Parameters<Store["stream"]>[1]) {
+      asked.questions++;
+      return store.stream(query, options);
+    },
+    ddl(sql: string) {
+      asked.removals++;
+      return store.ddl(sql);
+    },
+  });
+  await takePeerBatches({ ...collector, store: counted }, batches);
+  return asked;
+}
+
+describe.skipIf(natsPath === undefined)("what others have stored of known sessions", () => {
+  beforeAll(async () => {
+    pair = await openPair();
+    await pair.nats.kill();
+  }, 60_000);
+  afterAll(() => pair?.remove());
+
+  test("is taken in with as many questions for many groups as for two", async () => {
+    const [few, many] = [runsOf("few", 2), runsOf("many", 24)];
+    await makeCopies([...few, ...many]);
+    const told = (runs: readonly string[]) =>
+      runs.flatMap((run) =>
+        [`${run}r`, `${run}s`].map((batch) => ({ batchId: hex(batch), groupKey: `default/c/${hex(`${run}r`)}` })),
+      );
+    const first = await countQuestions(told(few));
+    const second = await countQuestions(told(many));
+    expect(first.questions).toBeGreaterThan(6);
+    // One more where something is awaited that was not before.
+    expect(second.questions).toBeLessThanOrEqual(first.questions + 1);
+    // Spans, marks and their points.
+    expect(second.removals).toBeLessThanOrEqual(4);
+    expect(await copiesLeft()).toBe(0);
+    for (const run of [...few, ...many]) expect([run, await spansOf(pair.b, run)]).toEqual([run, 2]);
+  }, 60_000);
+
+  test("is found when the bus is back, however much it is, and is then there once", async () => {
+    const runs = runsOf("away", 40);
+    await makeCopies(runs);
+    await pair.nats.start();
+    await eventually(async () => (await copiesLeft()) === 0, "copies are there");
+    for (const app of [pair.a, pair.b])
+      for (const run of runs) await eventually(async () => (await spansOf(app, run)) === 2, `${run} is not whole`);
+  }, 120_000);
+});
