@@ -71,13 +71,13 @@ export class ProtocolApplier implements Applier {
   }
 
   apply(position: number, input: Input, decoded: Decoded): Applied {
-    return this.tellWriter(decoded.apply(this.state, input, position), input);
+    return this.tellWriter(decoded.apply(this.state, input, position), input, position);
   }
 
   /** Whoever else wants to change the state waits until it is done. */
   async applyInTurns(position: number, input: Input, steps: InSteps): Promise<Applied> {
     this.isBusy = true;
-    const applied = this.tellWriter(await inTurns(steps(this.state, input, position)), input);
+    const applied = this.tellWriter(await inTurns(steps(this.state, input, position)), input, position);
     this.endTurns();
     return applied;
   }
@@ -110,9 +110,12 @@ export class ProtocolApplier implements Applier {
     for (const change of this.waiting.splice(0)) change();
   }
 
-  private tellWriter(applied: Applied, input: Input): Applied {
+  private tellWriter(applied: Applied, { receivedNs }: Input, position: number): Applied {
     if (this.writer === undefined) return applied;
-    const changes = this.noteWritten(applied.parts, this.writer, input.receivedNs);
+    const changes = [
+      ...this.noteWritten(applied.parts, this.writer, receivedNs),
+      ...toPlaces(applied, this.writer, position),
+    ];
     return changes.length === 0 ? applied : { ...applied, state: [...applied.state, ...changes] };
   }
 
@@ -151,4 +154,14 @@ export class ProtocolApplier implements Applier {
       return { table: "writers", row: { group_key, collector, version } };
     });
   }
+}
+
+/** On a shared store, where the rows of a Cirron batch are. */
+function toPlaces({ state, accepted }: Applied, collector: string, position: number): StateChange[] {
+  if (accepted === 0) return [];
+  return state.flatMap((change): StateChange[] => {
+    if (change.table !== "cirron_batches") return [];
+    const { group_key, batch_id, version } = change.row;
+    return [{ table: "batch_places", row: { group_key, batch_id, collector, position: BigInt(position), version } }];
+  });
 }

@@ -30,6 +30,16 @@ export const stateTables = {
     collector: "String",
     version: "Int64",
   },
+  /** On a store that collectors share: under which groups the rows of a Cirron batch are stored, and where they came from.
+   * With two groups, its rows may be there twice. Key: all but the version. */
+  batch_places: {
+    group_key: "String",
+    batch_id: "String",
+    collector: "String",
+    /** In that collector's journal. */
+    position: "Int64",
+    version: "Int64",
+  },
   /** On a store that collectors share: who they are and how far they had come, so that a copy of a data folder is
    * recognised as one. Written by each for itself. Key: collector. */
   collectors: {

@@ -18,6 +18,7 @@ import { JsonRows, type LineKind } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
+import { quote } from "./sql-quote.ts";
 import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats, TableStats } from "./store.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
@@ -207,7 +208,8 @@ class HttpStore implements Store {
     if (options.timeoutMs !== undefined) search.set("max_execution_time", String(options.timeoutMs / 1000));
     if (options.rowsMax !== undefined) search.set("max_result_rows", String(options.rowsMax));
     if (options.memoryBytesMax !== undefined) search.set("max_memory_usage", String(options.memoryBytesMax));
-    const { sql, beside } = placeParams(query.sql, query.params ?? {});
+    const { sql: placed, beside } = placeParams(query.sql, query.params ?? {});
+    const sql = options.onlyRows === undefined ? placed : placed + this.filtersOf(options.onlyRows);
     for (const [name, text] of beside) search.set(`param_${name}`, text);
     const wait = this.waiting("read", options.signal);
     // A guest may change no setting, so its longest query is the server's usual one.
@@ -217,6 +219,15 @@ class HttpStore implements Store {
     return this.send(guest as Account, search, sql, wait).catch((error) => {
       throw toGuestOutage(error);
     });
+  }
+
+  /** In the text of the query: there may be more rows to name than an address takes. */
+  private filtersOf(conditions: Readonly<Record<string, string>>): string {
+    const suffix = this.cluster === null ? "" : "_local";
+    const filters = Object.entries(conditions).map(
+      ([table, condition]) => `${quote(`${this.database}.${table}${suffix}`)}: ${quote(condition)}`,
+    );
+    return `\nSETTINGS additional_table_filters = {${filters.join(", ")}}`;
   }
 
   private async send(

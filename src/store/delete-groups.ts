@@ -25,6 +25,7 @@ const byGroup = [
   "cirron_ids",
   "aliases",
   "writers",
+  "batch_places",
   // Last: while its groups are there, an interrupted deletion is found again and finished.
   "groups",
 ] as const;

@@ -1,28 +1,36 @@
-// Copies of Cirron rows that two collectors took at the same moment under two group keys. The engine merges copies of
-// one group by itself, but not these: one key keeps them, and they are removed from the others. Never are rows of one
-// group told apart by anything else than their group: a merge may have left any one of them.
+// Removes copies of Cirron rows that two collectors took under two group keys: the least key keeps them, and they go from
+// the others. Never are rows of one group told apart by anything else than their group: a merge may have left any one of
+// them.
 
+import { idColumns } from "./copies-across.ts";
 import { deletionTarget } from "./delete-groups.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
-const idColumns = { spans: "span_id", marks: "mark_id", snapshots: "snapshot_id" } as const;
-type Table = keyof typeof idColumns;
+const tables = ["spans", "marks", "snapshots"] as const;
+type Table = (typeof tables)[number];
 
 /** Of one statement, which a server takes up to a length; each costs it a rewrite of what it touches. */
 const copiesAtOnce = 1000;
 
 /** Returns how many ids were there twice. Collectors that do this at once keep the same rows. */
 export async function removeCopies(store: Store, groupKeys: readonly string[]): Promise<number> {
+  const removed = new Map<string, Place>();
   let found = 0;
-  for (const table of Object.keys(idColumns) as Table[]) found += await removeFrom(store, table, groupKeys);
+  for (const table of tables) found += await removeFrom(store, table, groupKeys, removed);
+  await forgetPlaces(store, [...removed.values()]);
   return found;
 }
 
 /** A copy's group, and where in whose journal it was accepted. */
 type Place = readonly [groupKey: string, collector: string, position: string];
 
-async function removeFrom(store: Store, table: Table, groupKeys: readonly string[]): Promise<number> {
+async function removeFrom(
+  store: Store,
+  table: Table,
+  groupKeys: readonly string[],
+  removed: Map<string, Place>,
+): Promise<number> {
   const column = idColumns[table];
   const copies = await store.query<{ id: string; places: Place[] }>({
     sql: `SELECT ${column} AS id,
@@ -36,6 +44,7 @@ async function removeFrom(store: Store, table: Table, groupKeys: readonly string
   );
   for (let at = 0; at < later.length; at += copiesAtOnce)
     await removeSome(store, table, later.slice(at, at + copiesAtOnce));
+  for (const { place } of later) removed.set(place.join("\n"), place);
   return copies.length;
 }
 
@@ -57,6 +66,19 @@ async function removeSome(
   const where = `group_key IN (${[...groups].join(", ")})
     AND (toString(group_key), ${idColumns[table]}, toString(collector), jpos) IN (${rows.join(", ")})`;
   // Points are made of marks, and know theirs.
-  const tables = table === "marks" ? (["metrics", "marks"] as const) : [table];
-  for (const each of tables) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);
+  const targets = table === "marks" ? (["metrics", "marks"] as const) : [table];
+  for (const each of targets) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);
+}
+
+/** Who reads these groups need not look for the copies any more. */
+async function forgetPlaces(store: Store, places: readonly Place[]): Promise<void> {
+  for (let at = 0; at < places.length; at += copiesAtOnce) {
+    const some = places.slice(at, at + copiesAtOnce);
+    const groups = new Set(some.map(([groupKey]) => quote(groupKey)));
+    const rows = some.map(
+      ([groupKey, collector, position]) => `(${quote(groupKey)}, ${quote(collector)}, ${position})`,
+    );
+    await store.ddl(`DELETE FROM ${deletionTarget(store, "batch_places")}
+      WHERE group_key IN (${[...groups].join(", ")}) AND (group_key, collector, position) IN (${rows.join(", ")})`);
+  }
 }

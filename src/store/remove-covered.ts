@@ -16,7 +16,7 @@ import type { Store } from "./store.ts";
 const placed = (Object.keys(factTables) as FactTable[]).filter(hasPlace);
 const derived = ["metric_summary", "metric_by_key", "param_by_key", "group_times", "cirron_ids"] as const;
 /** Last the groups themselves: while they are there, a run is hidden and not half gone. */
-const small = ["cirron_batches", "cirron_components", "aliases", "writers", "groups"] as const;
+const small = ["cirron_batches", "cirron_components", "aliases", "writers", "batch_places", "groups"] as const;
 
 const keysAtOnce = 500;
 

@@ -1,17 +1,21 @@
-// Reading a store that several collectors write to. A row that two of them took is there twice until the engine merges
-// its copies, so the groups that have two writers are read without copies. All others are read as ever.
+// Reading a store that several collectors write to. A row that two of them took is there twice: under one key until the
+// engine merges its copies, so the groups that have two writers are read without copies; or under two, until the
+// collectors hear of each other, so all but one of these are left out. All other groups are read as ever.
 
+import { findCopiesAcross } from "./copies-across.ts";
 import { joinedGroups } from "./joined-groups.ts";
 import type { Query, ReadOptions, Store } from "./store.ts";
 
 /**
- * The store for questions about named groups or runs, which are the parameters `groups` and `runs`. Who writes to a group is stored before
- * its rows are, so a copy that can be read is known as one.
+ * The store for questions about named groups or runs, which are the parameters `groups` and `runs`. Who writes to a group,
+ * and which batches, is stored before its rows are, so a copy that can be read is known as one.
  */
 export function readSharedStore(store: Store): Store {
   if (store.kind === "embedded") return store;
-  const exact = async <O extends ReadOptions>(query: Query, options: O): Promise<O> =>
-    (await mayHaveCopies(store, query)) ? { ...options, withoutCopies: true } : options;
+  const exact = async <O extends ReadOptions>(query: Query, options: O): Promise<O> => ({
+    ...options,
+    ...(await readOnce(store, query)),
+  });
   return {
     kind: store.kind,
     database: store.database,
@@ -29,16 +33,30 @@ export function readSharedStore(store: Store): Store {
   };
 }
 
-async function mayHaveCopies(store: Store, { params }: Query): Promise<boolean> {
-  const { groups, runs, workspace } = params ?? {};
-  const { database } = store;
-  const marked = (keys: string): string => `SELECT toUInt8(1) AS n FROM ${database}.writers WHERE group_key IN ${keys}
-      GROUP BY group_key HAVING uniqExact(collector) > 1 LIMIT 1`;
-  if (Array.isArray(groups) && groups.length > 0)
-    return (await store.query({ sql: marked("{groups:Array(String)}"), params: { groups } })).length > 0;
+/** How a question is to be asked so that its answer has each row once. */
+async function readOnce(
+  store: Store,
+  { params = {} }: Query,
+): Promise<Pick<ReadOptions, "withoutCopies" | "onlyRows">> {
+  const keys = toKeys(store, params);
+  if (keys === null) return {};
+  const [row] = await store.query<{ most: string; all: string }>({
+    sql: `SELECT max(length(names)) AS most, uniqExactArray(names) AS all FROM (
+      SELECT groupUniqArray(collector) AS names FROM ${store.database}.writers WHERE group_key IN ${keys.sql} GROUP BY group_key)`,
+    params: keys.params,
+  });
+  const isShared = Number(row?.most) > 1;
+  const onlyRows = Number(row?.all) > 1 ? await findCopiesAcross(store, keys) : null;
+  return { ...(isShared ? { withoutCopies: true } : {}), ...(onlyRows === null ? {} : { onlyRows }) };
+}
+
+/** Null for a question that names no groups. */
+function toKeys({ database }: Store, params: NonNullable<Query["params"]>): Required<Query> | null {
+  const { groups, runs, workspace } = params;
+  if (Array.isArray(groups) && groups.length > 0) return { sql: "{groups:Array(String)}", params: { groups } };
   // Exports name the runs.
-  if (!Array.isArray(runs) || typeof workspace !== "string") return false;
-  const keys = `(SELECT group_key FROM ${joinedGroups(database)}
+  if (!Array.isArray(runs) || typeof workspace !== "string") return null;
+  const sql = `(SELECT group_key FROM ${joinedGroups(database)}
     WHERE workspace = {workspace:String} AND run_id IN {runs:Array(String)})`;
-  return (await store.query({ sql: marked(keys), params: { runs, workspace } })).length > 0;
+  return { sql, params: { runs, workspace } };
 }

@@ -18,6 +18,8 @@ export interface ReadOptions {
   readonly memoryBytesMax?: number;
   /** Copies of a row count once, whether or not they are merged yet. Slower; for rows that may be there twice. */
   readonly withoutCopies?: boolean;
+  /** By table, a condition that the rows of an answer meet. */
+  readonly onlyRows?: Readonly<Record<string, string>>;
   /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
   readonly asGuest?: boolean;
 }

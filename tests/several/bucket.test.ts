@@ -36,7 +36,7 @@ test("a blob and a file of a run go to the bucket and come back", async () => {
   expect([...bucket.objects.values()].map(String).sort()).toEqual(["notes", "weights"]);
 });
 
-test("files are taken again as soon as somebody has made the folder anew that they pass through", async () => {
+test("a start makes the folder anew that files pass through", async () => {
   await rm(`${app.dataDir}/tmp`, { recursive: true });
   await app.reopen();
   expect((await put("/v1/runs/filed/artifacts/more.txt", "more")).status).toBe(201);
@@ -46,7 +46,7 @@ test("an address of a store that is no http URL is a wrong setting, told in a se
   const env = { TRIBUTARY_STORE_URL: "clickhouse://clickhouse:9000/tributary" };
   const { code, err } = await runInTest(["up", "--data", app.dataDir], { env });
   expect(code).toBe(2);
-  expect(err).toContain('TRIBUTARY_STORE_URL must be a URL that begins with http:// or https://');
+  expect(err).toContain("TRIBUTARY_STORE_URL must be a URL that begins with http:// or https://");
   expect(err).toContain('not "clickhouse://clickhouse:9000/tributary"');
   expect(err).not.toMatch(/^\s+at /m);
 });

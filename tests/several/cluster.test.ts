@@ -135,6 +135,12 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
 };
 
 describe("a cluster of two shards", () => {
+  test("leaves rows out where they lie", async () => {
+    const onlyRows = { spans: "(toString(group_key), span_id) NOT IN (('default/c/b', 's'))" };
+    const sql = "SELECT count() AS n FROM tributary.spans WHERE group_key IN {groups:Array(String)}";
+    expect(await store.query({ sql, params: { groups } }, { onlyRows })).toEqual([{ n: "0" }]);
+  });
+
   test.each(Object.entries(questions))("answers %s as one engine does", async (_name, ask) => {
     expect(await ask(store)).toEqual(await ask(single));
   });

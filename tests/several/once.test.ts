@@ -28,6 +28,13 @@ const sizeOf = async (app: TestApp, run: string) => {
   const counts = await countsOf(app, run);
   return [counts["spans"], counts["marks"], await pointsOf(app, run)];
 };
+/** How many records the list of events has, and how often a span is exported. */
+const recordsOf = async (app: TestApp, run: string, span: string) => {
+  const { body } = await app.get(`/api/v1/runs/${run}/events?limit=100`);
+  const text = await (await fetch(`${app.app.url}/api/v1/runs/${run}/export?format=jsonl`)).text();
+  const exported = [...text.matchAll(/"id": ?"(\w+)"/g)].filter(([, id]) => id === hex(span));
+  return { listed: (body as { events: unknown[] }).events.length, exported: exported.length };
+};
 /** One step more of a session. */
 const batchOf = (id: string, parent: string) => toBatchText(id, [{ id: `of-${id}`, parent, name: "step", at: 90 }]);
 const rowsIn = async (table: string, where: string) => {
@@ -84,7 +91,7 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
       );
   });
 
-  test("copies under two keys, taken while nobody could hear, are found and removed", async () => {
+  test("copies under two keys, taken while nobody could hear, are shown once, found and removed", async () => {
     await nats.kill();
     const root = { id: "root4", parent: null, name: "cirron.session", at: 0 };
     const step = { id: "step4", parent: "root4", name: "step", at: 1 };
@@ -92,6 +99,10 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
     const second = toBatchText("apart-2", [step]);
     await both((app) => postBatch(app, "apart", second));
     expect(await rowsIn("spans", `span_id = '${hex("step4")}'`)).toBe(2);
+    for (const app of [a, b]) {
+      expect(await sizeOf(app, "apart")).toEqual([2, 2, 2]);
+      expect(await recordsOf(app, "apart", "step4")).toEqual({ listed: 4, exported: 1 });
+    }
     await nats.start();
     await eventually(async () => (await rowsIn("spans", `span_id = '${hex("step4")}'`)) === 1, "the copy is there");
     for (const app of [a, b]) {

@@ -139,6 +139,12 @@ const steps: readonly Step[] = [
         .filter(({ name }) => name === "collectors" || name === "deletions")
         .flatMap((layout) => createTable(layout, dialect)),
   },
+  {
+    id: 13,
+    name: "places of batches",
+    statements: (dialect) =>
+      stateLayouts.filter(({ name }) => name === "batch_places").flatMap((layout) => createTable(layout, dialect)),
+  },
 ];
 
 /** Rows that are there already come along; a second copy of one changes nothing, see summaries.ts. */

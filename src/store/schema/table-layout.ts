@@ -67,6 +67,7 @@ const idGranularity = 512;
 const stateOrder: Readonly<Record<StateTable, readonly string[]>> = {
   groups: ["group_key"],
   writers: ["group_key", "collector"],
+  batch_places: ["group_key", "batch_id", "collector", "position"],
   collectors: ["collector"],
   deletions: ["order_id"],
   aliases: ["workspace", "alias", "group_key"],

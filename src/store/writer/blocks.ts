@@ -1,5 +1,6 @@
-// Gathered batches → one block a table. First who writes, because whoever reads must know that a second copy may come;
-// then the facts, then the small tables that map them to runs: a row is never shown under a run before it is there.
+// Gathered batches → one block a table. First who writes what where, because whoever reads must know that a second copy
+// may come; then the facts, then the small tables that map them to runs: a row is never shown under a run before it is
+// there.
 
 import { inTurns } from "#base/turns.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
@@ -10,6 +11,9 @@ import { encodeObjects } from "#store/native/encode-objects.ts";
 import type { PlannedBlock } from "./plan.ts";
 import { rowsPerBlock } from "./series-count.ts";
 import type { BlockMaker } from "./writer.ts";
+
+const toldFirst: readonly StateTable[] = ["writers", "batch_places"];
+const toldLast = (Object.keys(stateTables) as StateTable[]).filter((table) => !toldFirst.includes(table));
 
 /** A row that came by a journal says whose: positions are counted by each collector for itself. */
 export function createBlockMaker(collector: string): BlockMaker {
@@ -26,18 +30,18 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
     (change) => change.table,
   );
   const blocks: Omit<PlannedBlock, "token">[] = [];
-  const writers = changes.get("writers");
-  if (writers !== undefined) blocks.push({ table: "writers", ...encodeState("writers", writers) });
+  const pushState = (table: StateTable): void => {
+    const mine = changes.get(table);
+    if (mine !== undefined) blocks.push({ table, ...encodeState(table, mine) });
+  };
+  for (const table of toldFirst) pushState(table);
   for (const table of Object.keys(factTables) as FactTable[]) {
     const mine = parts.get(table);
     if (mine === undefined) continue;
     const encoded = await inTurns(encodeFacts(table, mine, collector));
     for (const [part, block] of encoded.entries()) blocks.push({ table, part, ...block });
   }
-  for (const table of Object.keys(stateTables) as StateTable[]) {
-    const mine = table === "writers" ? undefined : changes.get(table);
-    if (mine !== undefined) blocks.push({ table, ...encodeState(table, mine) });
-  }
+  for (const table of toldLast) pushState(table);
   return blocks.filter((block) => block.rows > 0);
 }
 

@@ -1,0 +1,62 @@
+// Copies of Cirron rows under several keys: two collectors took the same batch and knew different parts of its session.
+// The engine merges copies of one group by itself, but not these. Of each row the copy with the least key counts, for
+// whoever reads as for who removes the others (see remove-copies.ts), so that a row is always there, and once.
+
+import { quote } from "./sql-quote.ts";
+import type { Query, Store } from "./store.ts";
+
+/** By table, what tells a row from its copy. Points are made of marks, and know theirs. */
+export const idColumns = {
+  spans: "span_id",
+  marks: "mark_id",
+  snapshots: "snapshot_id",
+  metrics: "mark_id",
+} as const;
+type CopiedTable = keyof typeof idColumns;
+
+/** A batch's rows under one of its keys: of whose journal, and which record. */
+interface BatchPlace {
+  readonly group_key: string;
+  readonly collector: string;
+  readonly position: string;
+}
+
+/** Of batches that have rows under several of these keys. `keys` stands behind an IN. */
+function readDoubledPlaces(store: Store, keys: Required<Query>): Promise<BatchPlace[]> {
+  const from = `FROM ${store.database}.batch_places WHERE group_key IN ${keys.sql}`;
+  return store.query({
+    sql: `SELECT DISTINCT group_key, collector, position ${from}
+      AND batch_id IN (SELECT batch_id ${from} GROUP BY batch_id HAVING uniqExact(group_key) > 1)`,
+    params: keys.params,
+  });
+}
+
+/** By table, a condition that leaves out the copies under several of these keys; null when there are none. */
+export async function findCopiesAcross(store: Store, keys: Required<Query>): Promise<Record<string, string> | null> {
+  const places = await readDoubledPlaces(store, keys);
+  if (places.length === 0) return null;
+  const conditions: Record<string, string> = {};
+  const copies = Map.groupBy(await readCopies(store, places), ({ in_table }) => in_table);
+  for (const [table, some] of copies) {
+    const rows = some.flatMap(({ id, keys: [, ...others] }) => others.map((key) => `(${quote(key)}, ${quote(id)})`));
+    conditions[table] = `(toString(group_key), ${idColumns[table]}) NOT IN (${rows.join(", ")})`;
+  }
+  return copies.size === 0 ? null : conditions;
+}
+
+/** The ids that are there under several keys, and these in their order. */
+function readCopies(
+  store: Store,
+  places: readonly BatchPlace[],
+): Promise<{ readonly in_table: CopiedTable; readonly id: string; readonly keys: readonly string[] }[]> {
+  const groups = [...new Set(places.map(({ group_key }) => group_key))];
+  const records = new Set(places.map(({ collector, position }) => `(${quote(collector)}, ${position})`));
+  const each = (Object.keys(idColumns) as CopiedTable[]).map(
+    (table) => `SELECT '${table}' AS in_table, toString(${idColumns[table]}) AS id,
+        arraySort(groupUniqArray(toString(group_key))) AS keys
+      FROM ${store.database}.${table}
+      WHERE group_key IN {groups:Array(String)} AND (toString(collector), jpos) IN (${[...records].join(", ")})
+      GROUP BY id HAVING length(keys) > 1`,
+  );
+  return store.query({ sql: each.join("\nUNION ALL "), params: { groups } });
+}
