@@ -7,6 +7,7 @@ import type { Config } from "#config/settings.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
+import { dropDeletedRows } from "#store/drop-deleted-rows.ts";
 import { takeLease } from "#store/lease.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
@@ -59,6 +60,7 @@ async function sweepForAll(options: RetentionOptions): Promise<void> {
   if (lease === null) return;
   try {
     await sweepRetention(options, systemNowNs());
+    await dropDeletedRows(store);
   } catch (cause) {
     await lease.release();
     throw cause;

@@ -1,0 +1,34 @@
+// Rows that are deleted are marked at first. They leave the disk when their part is merged, and a part that has grown
+// large is not merged any more. So where half of what such parts hold is deleted, they are written anew without it: then
+// every deleted row costs the writing of one that stays, at most.
+
+import { factTables } from "#model/tables.ts";
+import type { Store } from "./store.ts";
+
+/** Smaller ones are merged soon, or take no room to speak of. */
+const rowsMinUsual = 1_000_000;
+
+/** Returns the tables that are being written anew; the engine does it by and by. */
+export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsual): Promise<string[]> {
+  const { database, cluster } = store;
+  const suffix = cluster === null ? "" : "_local";
+  const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
+  const marked = await store.query<{ name: string; rows: string; parts: string[] }>({
+    sql: `SELECT table AS name, sum(rows) AS rows, groupArray(p.name) AS parts FROM system.parts AS p
+      WHERE active AND database = {database:String} AND table IN {tables:Array(String)} AND has_lightweight_delete
+        AND table NOT IN (SELECT table FROM system.mutations WHERE database = {database:String} AND NOT is_done)
+      GROUP BY table HAVING rows >= {least:UInt64} ORDER BY name`,
+    params: { database, tables: Object.keys(factTables).map((table) => table + suffix), least: rowsMin },
+  });
+  const begun: string[] = [];
+  for (const { name, rows, parts } of marked) {
+    const [left] = await store.query<{ n: string }>({
+      sql: `SELECT count() AS n FROM ${database}.${name} WHERE _part IN {parts:Array(String)}`,
+      params: { parts },
+    });
+    if (Number(left?.n) > Number(rows) / 2) continue;
+    await store.ddl(`ALTER TABLE ${database}.${name}${on} APPLY DELETED MASK`);
+    begun.push(name);
+  }
+  return begun;
+}
