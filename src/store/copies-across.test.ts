@@ -3,6 +3,7 @@ import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-
 import { findCopiesAcross } from "./copies-across.ts";
 import { removeCopies } from "./remove-copies.ts";
 import { migrate } from "./schema/migrate.ts";
+import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("reading copies under several keys, on $name", ({ open }) => {
@@ -25,7 +26,7 @@ describe.each(storesUnderTest)("reading copies under several keys, on $name", ({
       VALUES ('${group}', '${batch}', '${collector}', 7, 1)`);
     for (const [table, column] of Object.entries(idColumns))
       await store.ddl(`INSERT INTO ${store.database}.${table} (group_key, ${column}, collector, jpos)
-        VALUES ${ids.map((id) => `('${group}', '${id}', '${collector}', 7)`).join(", ")}`);
+        VALUES ${ids.map((id) => `('${group}', ${quote(id)}, '${collector}', 7)`).join(", ")}`);
   };
   /** What answers about these groups have, by table. */
   const shown = async (groups: readonly string[], table: keyof typeof idColumns): Promise<string[]> => {

@@ -62,7 +62,7 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
   afterAll(() => pair?.remove());
 
   test("is taken in with as many questions for many groups as for two", async () => {
-    const [few, many] = [runsOf("few", 2), runsOf("many", 24)];
+    const [few, many] = [runsOf("few", 2), runsOf("many", 16)];
     await makeCopies([...few, ...many]);
     const told = (runs: readonly string[]) =>
       runs.flatMap((run) =>
@@ -80,7 +80,7 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
   }, 60_000);
 
   test("is found when the bus is back, however much it is, and is then there once", async () => {
-    const runs = runsOf("away", 40);
+    const runs = runsOf("away", 16);
     await makeCopies(runs);
     await pair.nats.start();
     await eventually(async () => (await copiesLeft()) === 0, "copies are there");
