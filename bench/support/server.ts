@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +25,9 @@ export interface Usage {
 }
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
+const command = readFileSync(new URL("../../bin/tributary", import.meta.url), "utf8");
+/** What the command gives Node, so that its server is measured and not another. */
+const commandFlags = /^flags="(.+)"$/m.exec(command)?.[1]?.split(" ") ?? [];
 const tickMs = 10;
 
 export interface StartOptions {
@@ -42,7 +46,7 @@ export async function startServer({
 }: StartOptions = {}): Promise<BenchServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "tributary-bench-")));
   const words = ["up", "--data", dataDir, "--http", "127.0.0.1:0", "--xtrack", "127.0.0.1:0"];
-  const child = spawn(process.execPath, [...nodeFlags, main, ...words], {
+  const child = spawn(process.execPath, [...commandFlags, ...nodeFlags, main, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...env },
   });

@@ -19,7 +19,7 @@ export interface IntakeLimits extends CirronLimits {
 
 export const defaultIntakeLimits: IntakeLimits = { ...defaultCirronLimits, groupBytesMax: 128 * 1024 * 1024 };
 
-/** How far memory is let go: to its limits, to what a server that has become quiet holds, or whole. */
+/** How far memory is let go: to its limits, to what a server that has become quiet holds, or whole; as shares of the limits. */
 export type ShrinkTo = "limits" | "rest" | "nothing";
 const keptShare: Record<ShrinkTo, number> = { limits: 1, rest: 1 / 4, nothing: 0 };
 
@@ -113,10 +113,10 @@ export class IntakeState {
 
   /** Lets go of what is beyond the limits, of what is stored: `storedPosition` is the last journal record that is. */
   shrink(storedPosition: number, appliedPosition: number, nowNs: bigint, to: ShrinkTo = "limits"): void {
-    const everything = to === "nothing";
-    this.groups.shrink(this.limits.groupBytesMax * keptShare[to], storedPosition);
-    if (storedPosition >= appliedPosition) this.faults.shrink(everything);
-    this.cirron.shrink(storedPosition, nowNs, everything);
+    const share = keptShare[to];
+    this.groups.shrink(this.limits.groupBytesMax * share, storedPosition);
+    if (storedPosition >= appliedPosition) this.faults.shrink(share === 0);
+    this.cirron.shrink(storedPosition, nowNs, share);
   }
 
   /** Rows of these groups are being removed until `gone` resolves. */

@@ -60,14 +60,14 @@ export class BatchLedger {
     for (const [id, { groupKey }] of this.kept) if (groupKeys.has(groupKey)) this.kept.delete(id);
   }
 
-  shrink(storedPosition: number, nowNs: bigint, everything: boolean): void {
+  shrink(storedPosition: number, nowNs: bigint, share: number): void {
     this.filterSinceNs ??= nowNs;
     if (nowNs - this.filterSinceNs > filterNs) {
       this.before = this.filter;
       this.filter = new BloomChain();
       this.filterSinceNs = nowNs;
     }
-    const max = everything ? 0 : keptMax;
+    const max = keptMax * share;
     if (this.kept.size <= max) return;
     // In the order they came.
     for (const [id, { position }] of this.kept) {

@@ -94,8 +94,8 @@ export class CirronMemory {
     return left ?? long.prepare(state, this.options.store, arrival, leaving);
   }
 
-  shrink(storedPosition: number, nowNs: bigint, everything: boolean): void {
-    for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, everything);
+  shrink(storedPosition: number, nowNs: bigint, share: number): void {
+    for (const state of this.workspaces.values()) state.shrink(storedPosition, nowNs, share);
   }
 
   forget(groupKeys: ReadonlySet<string>): void {

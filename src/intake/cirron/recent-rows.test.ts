@@ -17,7 +17,7 @@ function sendMarks(recent: RecentRows, from: number, to: number): void {
     load(`mark-${at}`);
     recent.add(0, 1, 0, at * secondNs, at * secondNs);
     recent.note(at);
-    if (recent.isFull) recent.rotate(at);
+    if (recent.generationsBeyond(1) > 0) recent.rotate(at);
   }
 }
 
@@ -48,4 +48,21 @@ it("takes every row for one that may be stored until it is told what is", () => 
   expect(recent.mayBeStored(5 * secondNs)).toBe(true);
   recent.warm(new Map([[0, 4 * secondNs]]), null);
   expect([3, 4, 5].map((at) => recent.mayBeStored(at * secondNs))).toEqual([true, true, false]);
+});
+
+it("says how many generations must go: one when the younger is full, both for a share that they are beyond", () => {
+  const recent = new RecentRows(new Map(), limits);
+  const beyond = (): number[] => [1, 1 / 2, 0].map((share) => recent.generationsBeyond(share));
+  expect(beyond()).toEqual([0, 0, 2]);
+  const seen = Array.from({ length: 4 }, (_, at) => {
+    load(`mark-${at}`);
+    recent.add(0, 1, 0, at * secondNs, at * secondNs);
+    return beyond();
+  });
+  expect(seen).toEqual([
+    [0, 0, 2],
+    [0, 2, 2],
+    [0, 2, 2],
+    [1, 2, 2],
+  ]);
 });

@@ -226,8 +226,12 @@ export class RecentRows {
     return end !== undefined && time <= end;
   }
 
-  get isFull(): boolean {
-    return this.current.count >= this.limits.generationRows;
+  /** How many generations have to go: the elder when the younger is full, both when only a share of one is to be held. */
+  generationsBeyond(share: number): number {
+    const { current, previous } = this;
+    const rowsMax = this.limits.generationRows * share;
+    if (share >= 1) return current.count >= rowsMax ? 1 : 0;
+    return current.count + previous.count >= rowsMax ? 2 : 0;
   }
 
   /**

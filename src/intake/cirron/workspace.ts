@@ -178,16 +178,15 @@ export class CirronWorkspace {
   }
 
   /**
-   * Lets go of rows and components beyond the limits, the longest untouched first and only what is stored: it is read
-   * from there again. `everything` leaves nothing that can be read again.
+   * Lets go of rows and components beyond this share of the limits, the longest untouched first and only what is stored:
+   * it is read from there again. A share of 0 leaves nothing that can be read again.
    */
-  shrink(storedPosition: number, nowNs: bigint, everything = false): void {
-    this.ledger.shrink(storedPosition, nowNs, everything);
-    if (everything || this.recent.isFull)
-      for (let round = 0; round < (everything ? 2 : 1); round++) this.rotate(storedPosition);
-    if (everything) this.dropComponents(storedPosition, this.components.size);
-    else if (this.components.size > this.limits.componentsMax)
-      this.dropComponents(storedPosition, this.components.size - (this.limits.componentsMax * 7) / 8);
+  shrink(storedPosition: number, nowNs: bigint, share: number): void {
+    this.ledger.shrink(storedPosition, nowNs, share);
+    for (let left = this.recent.generationsBeyond(share); left > 0; left--) this.rotate(storedPosition);
+    const componentsMax = this.limits.componentsMax * share;
+    if (this.components.size > componentsMax)
+      this.dropComponents(storedPosition, this.components.size - (componentsMax * 7) / 8);
     else this.dropQuiet(storedPosition, nowNs);
   }
 
