@@ -29,6 +29,8 @@ export interface ApiContext {
   change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
   /** Resolves when faults that were found elsewhere are durable and can be read. */
   keepFaults(faults: readonly KeptFault[], workspace: string): Promise<void>;
+  /** Nothing that was accepted before is to be waited for. */
+  wasJustDeleted(workspace: string, id: string): boolean;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
   deleteRuns(workspace: string, runs: readonly FoundRun[], author: string): Promise<void>;
 }
@@ -69,7 +71,8 @@ export async function resolveRun(
   request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: string } },
 ): Promise<FoundRun> {
   const find = () => findRun(context.sources, request.caller.workspace, request.params.id);
-  const found = (await find()) ?? (await soonCaughtUp(context.sources).then(find));
+  const isGone = context.wasJustDeleted(request.caller.workspace, request.params.id);
+  const found = (await find()) ?? (isGone ? null : await soonCaughtUp(context.sources).then(find));
   if (found !== null) return found;
   throw refuseRun(request.params.id);
 }

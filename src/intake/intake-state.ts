@@ -2,7 +2,7 @@
 // derived: what memory has let go is read from the store when a record names it, before that record is applied.
 
 import type { Fault } from "#model/fault.ts";
-import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
+import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
 import { faultId } from "./fault-rows.ts";
@@ -80,6 +80,17 @@ export class IntakeState {
     const runId = this.runOf(groupKey);
     if (runId === undefined || this.joins.isEmpty) return runId;
     return this.joins.runOf(parseGroupKey(groupKey).workspace, runId);
+  }
+
+  /** The groups that runs have now, by what the store says of them and by what is not stored yet. */
+  groupsNow(workspace: string, stored: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+    const groups = new Map<string, Set<string>>();
+    for (const [runId, keys] of stored)
+      groups.set(runId, new Set(keys.filter((key) => (this.joinedRunOf(key) ?? runId) === runId)));
+    const prefix = groupPrefix(workspace);
+    for (const keys of [this.groups.keys(), this.cirron.groupKeys(workspace)])
+      for (const key of keys) if (key.startsWith(prefix)) groups.get(this.joinedRunOf(key) ?? "")?.add(key);
+    return new Map([...groups].map(([runId, keys]) => [runId, [...keys]]));
   }
 
   /** Until this is told, everything that memory does not have is asked of the store. */

@@ -91,6 +91,11 @@ export class KnownGroups {
     return this.known.get(groupKey)?.row?.runId;
   }
 
+  /** The groups that are in memory. */
+  keys(): Iterable<string> {
+    return this.known.keys();
+  }
+
   /** The events of a group's worker, to be kept for the length of one journal record. */
   eventsOf(groupKey: GroupKey, worker: string, position: number): SeqSet {
     return setOf(this.touch(groupKey, position), worker);

@@ -79,6 +79,27 @@ describe("runs that people change", () => {
     expect(await ids("?filter=id:brief")).toEqual([]);
   });
 
+  test("what was accepted and is not stored yet goes with its run", async () => {
+    const xtrack = { "content-type": "application/octet-stream" };
+    await walk.post("/v1/xtrack?wait=1", encodeFrame("run_start", { seq: 1, ts: 1000 }, { run_id: "half" }), xtrack);
+    const held = Promise.withResolvers<void>();
+    const holding = walk.app.collector.writer.betweenPlans(() => held.promise);
+    const path = join(root, "tests/fixtures/cirron/torch_full/.cirron/spool");
+    const [name] = readdirSync(path);
+    expect((await walk.post("/v1/runs/half/traces", readFileSync(join(path, name as string)))).status).toBe(202);
+    const before = walk.app.collector.sequencer.position.applied;
+    const deleting = send("DELETE", "/api/v1/runs/half");
+    const { sequencer } = walk.app.collector;
+    const isOrdered = expect.poll(() => sequencer.position.applied, { timeout: 20_000 }).toBeGreaterThan(before);
+    await isOrdered.finally(held.resolve);
+    await holding;
+    expect((await deleting).status).toBe(200);
+    expect((await walk.get("/api/v1/runs/half")).status).toBe(404);
+    expect(await ids("?filter=id:half")).toEqual([]);
+    await walk.app.collector.drained();
+    await expect.poll(() => count("half"), { timeout: 20_000 }).toBe(0);
+  });
+
   test("deleting by a filter asks for the number that was seen", async () => {
     const filter = "protocol:xtrack AND status:failed";
     const failed = await ids(`?filter=${encodeURIComponent(filter)}`);

@@ -40,7 +40,6 @@ function toTags(tags: readonly string[] | null | undefined, before: RunFacts["ed
 
 export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
   return async (request) => {
-    await context.sources.caughtUp();
     const run = await resolveRun(context, request);
     await deleteRuns(context, request.caller, [run]);
     return { done: true, as_of: context.asOf() };
@@ -82,7 +81,6 @@ export async function findRuns(context: ApiContext, workspace: string, filter: s
   return page.rows.map(({ row }) => row.runId);
 }
 
-/** The order names the run's groups, so it is given when all that was accepted can be read: the rest would stay. */
 async function deleteRuns(
   context: ApiContext,
   caller: { readonly workspace: string; readonly name: string },

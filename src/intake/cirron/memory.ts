@@ -63,6 +63,11 @@ export class CirronMemory {
     return this.workspaces.get(parseGroupKey(groupKey).workspace)?.map.runOf(groupKey);
   }
 
+  /** The groups of a workspace that are in memory. */
+  *groupKeys(workspace: string): Iterable<string> {
+    for (const [, { told }] of this.workspaces.get(workspace)?.components.entries() ?? []) yield* told.keys();
+  }
+
   /** Until this is told, everything that memory does not have is asked of the store. */
   warm(outline: CirronOutline): void {
     this.outline = outline;

@@ -53,6 +53,7 @@ import { createBackups } from "./backups.ts";
 import { toCollectorOptions } from "./collector-options.ts";
 import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
+import { JustDeleted } from "./just-deleted.ts";
 import { configuredAgeMs, createRetention, type Retention } from "./retention.ts";
 import { createStoreTimes } from "./store-times.ts";
 
@@ -317,6 +318,7 @@ function createContext(parts: ContextParts): ApiContext {
     keptBytesMax: shareMemory(config.memoryBudgetBytes).answersBytes,
   });
   const rate = new EventRate();
+  const justDeleted = new JustDeleted();
   collector.onApplied(({ applied }) => rate.add(applied.accepted));
   return {
     sources,
@@ -352,10 +354,16 @@ function createContext(parts: ContextParts): ApiContext {
         await collector.queryable((await submitted.applied).position);
       }
     },
+    wasJustDeleted: (workspace, id) => justDeleted.has(workspace, id),
     async deleteRuns(workspace, runs, author) {
-      const orders = runs.map(({ runId, groups }) => ({ runId, groupKeys: groups.map((group) => group.groupKey) }));
+      // What was accepted a moment ago may have given a run a group, or taken one.
+      await collector.sequencer.drained();
+      const stored = new Map(runs.map(({ runId, groups }) => [runId, groups.map((group) => group.groupKey)]));
+      const now = collector.applier.state.groupsNow(workspace, stored);
+      const orders = [...now].map(([runId, groupKeys]) => ({ runId, groupKeys }));
       const { position } = await deletions.order({ workspace, runs: orders, author });
       await collector.queryable(position);
+      justDeleted.note(workspace, stored.keys());
     },
   };
 }

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Batch } from "#model/batch.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Outbox } from "./outbox.ts";
+import { type BlockStore, sendPlan } from "./send-plan.ts";
 import { StoreWriter, type WriterOptions } from "./writer.ts";
 
 const batchAt = (position: number): Batch => ({ first: position, position, parts: [], state: [], bytes: 100 });
@@ -129,4 +130,39 @@ it("makes no plan any more when the time to close is over: the next start makes 
   // Until the plan under way has ended.
   await writer.close(10_000);
   expect(inserted).toEqual(["c-1-1-marks"]);
+});
+
+it("sends the facts side by side, and what maps them to runs when they are there", async () => {
+  const log: string[] = [];
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const store: BlockStore = {
+    async insert(table) {
+      log.push(`${table} begins`);
+      const gate = Promise.withResolvers<void>();
+      gates.set(table, gate);
+      await gate.promise;
+      log.push(`${table} ends`);
+    },
+  };
+  const tables = ["writers", "spans", "marks", "groups", "aliases"] as const;
+  const blocks = tables.map((table) => ({ table, columns: [], rows: 1, bytes: new Uint8Array(1), token: table }));
+  const options = {
+    onTrouble: () => undefined,
+    onLateRetry: async () => undefined,
+    beforeRetry: async () => undefined,
+  };
+  const sent = sendPlan({ ...options, outbox: {} as Outbox, store }, { to: 1, blocks });
+  for (const names of [["writers"], ["spans", "marks"], ["groups", "aliases"]]) {
+    await expect.poll(() => names.every((name) => gates.has(name))).toBe(true);
+    log.push("-");
+    for (const name of names) gates.get(name)?.resolve();
+  }
+  expect(await sent).toBe(0);
+  expect(log.join()).toBe(
+    [
+      ...["writers begins", "-", "writers ends"],
+      ...["spans begins", "marks begins", "-", "spans ends", "marks ends"],
+      ...["groups begins", "aliases begins", "-", "groups ends", "aliases ends"],
+    ].join(),
+  );
 });

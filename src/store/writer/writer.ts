@@ -6,12 +6,9 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Batch } from "#model/batch.ts";
 import { isRetryable } from "#store/outage.ts";
-import type { Store } from "#store/store.ts";
 import type { Outbox } from "./outbox.ts";
-import { decodePlan, encodePlan, fileNameOf, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
-
-/** The part of the store that is written to. */
-type BlockStore = Pick<Store, "insert">;
+import { decodePlan, encodePlan, nameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import { type BlockStore, backOffMs, sendPlan } from "./send-plan.ts";
 
 /** Turns what was gathered into blocks, whose tokens the writer gives, and takes back what has been sent. */
 export interface BlockMaker {
@@ -43,12 +40,9 @@ export interface WriterOptions {
   onStopped(cause: unknown): void;
 }
 
-const retryMsMax = 2000;
 /** Rows that come within this time of the last plan keep coming. */
 const steadyMs = 1000;
 const refusedRetryMsDefault = 15_000;
-/** It knows 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
-const tokensLastMsDefault = 30_000;
 
 export class StoreWriter {
   private gathered: Batch[] = [];
@@ -225,7 +219,9 @@ export class StoreWriter {
   }
 
   private send(to: number, blocks: readonly PlannedBlock[]): Promise<number> {
-    return sendPlan(this.outbox, this.store, { to, blocks }, this.options, (error) => this.waitAfterRefusal(error));
+    const { outbox, store, options } = this;
+    const beforeRetry = (error: unknown): Promise<void> => this.waitAfterRefusal(error);
+    return sendPlan({ ...options, outbox, store, beforeRetry }, { to, blocks });
   }
 
   private async alone<T>(task: () => Promise<T>): Promise<T> {
@@ -341,42 +337,4 @@ export async function readOpenPlans(
     break;
   }
   return { position, plans, isDamaged };
-}
-
-/** Returns how many times a block had to be sent again. */
-async function sendPlan(
-  outbox: Outbox,
-  store: BlockStore,
-  { to, blocks }: Pick<Plan, "to" | "blocks">,
-  { onTrouble, onLateRetry, tokensLastMs = tokensLastMsDefault }: WriterOptions,
-  beforeRetry: (error: unknown) => Promise<void>,
-): Promise<number> {
-  let retries = 0;
-  for (const block of blocks) {
-    const { table, token, ...native } = block;
-    const name = fileNameOf(block);
-    const options = name === null ? { token } : { token, file: outbox.pathOf(to, name) };
-    const firstMs = performance.now();
-    let isTold = false;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        if (attempt > 1 && !isTold && performance.now() - firstMs >= tokensLastMs) {
-          await onLateRetry(block);
-          isTold = true;
-        }
-        await store.insert(table, native, options);
-        break;
-      } catch (error) {
-        onTrouble(error, attempt);
-        await beforeRetry(error);
-        retries++;
-        await sleep(backOffMs(attempt));
-      }
-    }
-  }
-  return retries;
-}
-
-function backOffMs(attempt: number): number {
-  return Math.min(retryMsMax, 20 * 2 ** attempt);
 }

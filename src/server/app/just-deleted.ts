@@ -1,0 +1,27 @@
+// Runs that were deleted a moment ago. Who asks for one need not wait to hear that it is gone: whatever of it was accepted
+// before the deletion went with it.
+
+const momentMs = 2000;
+
+export class JustDeleted {
+  private readonly atMs = new Map<string, number>();
+
+  note(workspace: string, runIds: Iterable<string>): void {
+    const now = performance.now();
+    // In the order of their times.
+    for (const [name, at] of this.atMs) {
+      if (now - at < momentMs) break;
+      this.atMs.delete(name);
+    }
+    for (const runId of runIds) {
+      const name = `${workspace}/${runId}`;
+      this.atMs.delete(name);
+      this.atMs.set(name, now);
+    }
+  }
+
+  has(workspace: string, runId: string): boolean {
+    const at = this.atMs.get(`${workspace}/${runId}`);
+    return at !== undefined && performance.now() - at < momentMs;
+  }
+}

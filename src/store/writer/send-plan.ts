@@ -1,0 +1,73 @@
+// One plan to the store, each block again and again until it is taken. Who writes goes first, then the facts, then the
+// small tables that map them to runs; the blocks of one such stage go side by side, because a small one costs the engine
+// more waiting than work.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type FactTable, factTables } from "#model/tables.ts";
+import type { Store } from "#store/store.ts";
+import type { Outbox } from "./outbox.ts";
+import { fileNameOf, type Plan, type PlannedBlock } from "./plan.ts";
+import type { WriterOptions } from "./writer.ts";
+
+/** The part of the store that is written to. */
+export type BlockStore = Pick<Store, "insert">;
+
+const retryMsMax = 2000;
+/** It knows 10,000 blocks of a table, and a hundred collectors send some hundred a second. */
+const tokensLastMsDefault = 30_000;
+/** More would only make the engine's peak higher. */
+const tablesAtOnce = 3;
+
+type Target = Pick<WriterOptions, "onTrouble" | "onLateRetry" | "tokensLastMs"> & {
+  readonly outbox: Outbox;
+  readonly store: BlockStore;
+  /** Waits as long as the error asks for; throws when no more is to be tried. */
+  beforeRetry(error: unknown): Promise<void>;
+};
+
+/** Returns how many times a block had to be sent again. */
+export async function sendPlan(target: Target, { to, blocks }: Pick<Plan, "to" | "blocks">): Promise<number> {
+  let retries = 0;
+  for (const stage of Map.groupBy(blocks, ({ table }) => stageOf(table)).values()) {
+    const tables = Map.groupBy(stage, ({ table }) => table).values();
+    const senders = Array.from({ length: tablesAtOnce }, async () => {
+      // The blocks of one table one after the other: it has several because they are too much for the engine at once.
+      for (const mine of tables) for (const block of mine) retries += await sendBlock(target, to, block);
+    });
+    // Nothing is under way any more when the first of them gives up.
+    for (const outcome of await Promise.allSettled(senders)) if (outcome.status === "rejected") throw outcome.reason;
+  }
+  return retries;
+}
+
+function stageOf(table: PlannedBlock["table"]): "writers" | "facts" | "maps" {
+  if (table === "writers") return "writers";
+  return (table as FactTable) in factTables ? "facts" : "maps";
+}
+
+async function sendBlock(target: Target, to: number, block: PlannedBlock): Promise<number> {
+  const { outbox, store, onTrouble, onLateRetry, tokensLastMs = tokensLastMsDefault } = target;
+  const { table, token, ...native } = block;
+  const name = fileNameOf(block);
+  const options = name === null ? { token } : { token, file: outbox.pathOf(to, name) };
+  const firstMs = performance.now();
+  let isTold = false;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (attempt > 1 && !isTold && performance.now() - firstMs >= tokensLastMs) {
+        await onLateRetry(block);
+        isTold = true;
+      }
+      await store.insert(table, native, options);
+      return attempt - 1;
+    } catch (error) {
+      onTrouble(error, attempt);
+      await target.beforeRetry(error);
+      await sleep(backOffMs(attempt));
+    }
+  }
+}
+
+export function backOffMs(attempt: number): number {
+  return Math.min(retryMsMax, 20 * 2 ** attempt);
+}
