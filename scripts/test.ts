@@ -12,16 +12,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTool, type ToolName, tools } from "../tests/support/tools.ts";
-
-interface Summary {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
-}
+import { type Summary, toVerdict } from "./test-verdict.ts";
 
 const all = process.env["TRIBUTARY_TEST_ALL"] === "1";
 
@@ -71,25 +62,10 @@ function main(): void {
     args.filter((arg) => arg !== "--long"),
     args.includes("--long"),
   );
-  const results = summary?.testResults ?? [];
-  const skipped = results.flatMap((file) => file.assertionResults.filter((test) => isSkipped(test.status)));
-  // A file that fails to load has no tests of its own to count, so it counts as one.
-  const unloadable = results.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length;
-  let failed = (summary?.numFailedTests ?? 0) + unloadable + (all ? missing.length : 0);
-  if (all) {
-    for (const test of skipped) console.error(`FAILED: skipped: ${test.fullName}`);
-    failed += skipped.length;
-  } else if (skipped.length > 0) {
-    console.error(`SKIPPED: ${skipped.length} tests`);
-  }
-  // An error outside any test leaves vitest's exit code as its only trace.
-  if (failed === 0 && status !== 0) failed = 1;
-  console.log(`${summary?.numPassedTests ?? 0} passed, ${failed} failed`);
+  const { passed, failed, lines } = toVerdict({ summary, status, args, all, missing: missing.length });
+  for (const line of lines) console.error(line);
+  console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
-}
-
-function isSkipped(status: string): boolean {
-  return status === "pending" || status === "skipped" || status === "todo";
 }
 
 main();

@@ -33,6 +33,11 @@ run.on("resume", () => {
 run.on("stop", () => {
   job.isStopped = true;
 });
+// Who started it with a channel, as the demo does, takes it along, however that one ended itself.
+process.once("disconnect", () => {
+  job.isStopped = true;
+});
+process.channel?.unref();
 run.on("checkpoint_now", () => {
   job.wantsCheckpoint = true;
 });

@@ -1,10 +1,11 @@
 // A real server in a process of its own, on one folder and the same ports for all its lives.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
+import { childrenOf, readStat } from "../support/process-tree.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 const clock = join(import.meta.dirname, "../children/set-clock.ts");
@@ -125,26 +126,8 @@ export class Victim {
   }
 }
 
-function childrenOf(parent: number): number[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => readStat(pid)[1] === parent);
-}
-
 /** The kernel counts hundredths of a second. */
 function processorMs(pid: number): number {
   const stat = readStat(pid);
   return ((stat[11] ?? 0) + (stat[12] ?? 0)) * 10;
-}
-
-/** The fields of a process behind its name; none when it has ended. */
-function readStat(pid: number): number[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat
-      .slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .map(Number);
-  } catch {
-    return [];
-  }
 }

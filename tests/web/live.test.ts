@@ -39,6 +39,11 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     expect(await empty.page.getByText("tributary import").count()).toBe(1);
     await empty.page.getByRole("link", { name: "copy-ready lines for each client" }).click();
     await empty.page.getByText("waiting for the first record").waitFor();
+    // Each line works here and now: this server, this installation, our own package.
+    await empty.page.getByText(`run --server ${server.app.url} -- python train.py`).waitFor();
+    await empty.page.getByRole("button", { name: "Node" }).click();
+    await empty.page.getByText(/npm install \S*tributary-ml\S*/).waitFor();
+    expect(await empty.page.getByText(/npm install tributary(\s|$)/).count()).toBe(0);
     await empty.page.getByRole("button", { name: "XTrack" }).click();
     await empty.page.getByText(/XTRACK_PORT=\d+/).waitFor();
     await sendXtrack(
@@ -134,6 +139,8 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
 
   test("a command is asked about, sent, and seen to be confirmed by the worker", async () => {
     let rate = 0.1;
+    job?.on("pause", () => undefined);
+    job?.on("resume", () => undefined);
     job?.on("adjust_lr", ({ payload }) => {
       rate = payload["lr"] as number;
     });
@@ -142,6 +149,15 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.getByText("The job ends in good order.").waitFor();
     await page.getByRole("button", { name: "cancel" }).click();
     await page.getByText(/accepts commands/).waitFor();
+    // Nobody paused it, so there is nothing to resume; what it confirms changes that, though it says no status.
+    const [pause, resume] = ["Pause", "Resume"].map((name) => page.getByRole("button", { name, exact: true }));
+    await soon(() => resume?.isDisabled()).toBe(true);
+    await pause?.click();
+    await page.getByRole("button", { name: "send “pause”" }).click();
+    await soon(() => resume?.isEnabled()).toBe(true);
+    await resume?.click();
+    await page.getByRole("button", { name: "send “resume”" }).click();
+    await soon(() => resume?.isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Learning rate" }).click();
     const field = page.getByRole("spinbutton", { name: "learning rate" });
     await soon(() => field.inputValue()).toBe("0.1");
@@ -160,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     await page.getByRole("button", { name: "send “learning rate”" }).click();
     await field.waitFor({ state: "detached" });
     listed();
-    await page.getByRole("cell", { name: "confirmed" }).waitFor();
+    await page.getByRole("row", { name: /adjust_lr.*confirmed/ }).waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await soon(() => rate).toBe(0.0005);
     // It is drawn on every chart, and the cursor reads it.

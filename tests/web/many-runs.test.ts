@@ -66,6 +66,25 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     await close();
   });
 
+  test("what is wrong with a filter and what may be meant stand apart, and a built-in field is not said to be in no run", async () => {
+    const { page, close } = await browser.visit(`${server.app.url}/runs?sort=name`);
+    await page.getByText(`of ${"10\u202f000"}`).waitFor();
+    const filter = page.getByLabel("Filter runs");
+    await filter.fill("status:completed AND (sta");
+    const list = page.getByRole("listbox", { name: "Suggestions" });
+    const [error, suggestions] = [page.getByRole("alert"), list.getByRole("option")];
+    await error.waitFor();
+    await suggestions.first().waitFor();
+    const [above, below] = [await error.boundingBox(), await list.boundingBox()];
+    expect((above?.y ?? 0) + (above?.height ?? 999)).toBeLessThanOrEqual(below?.y ?? 0);
+    expect(await suggestions.filter({ hasText: "0 runs" }).count()).toBe(0);
+    await suggestions.filter({ hasText: /^status/ }).first().waitFor();
+    await filter.fill("odd");
+    // A name with spaces stands in one pair of quotes.
+    await suggestions.filter({ hasText: /^metrics\."odd one"\.last/ }).waitFor();
+    await close();
+  });
+
   test("ticking all ticks all that match, not only what was loaded", async () => {
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs?filter=params.lr%3C0.0015`);
     await page.getByText("200 of 1000").waitFor();
@@ -146,6 +165,7 @@ function toRun(n: number, startMs: number): Buffer {
       ["run_start", { run_id: { id, exp_id: `exp-${n % 7}` }, name: `run ${n}` }],
       ["param", { run_id: id, key: "lr", value: ((n % 10) + 1) / 1000 }],
       ["metric", { run_id: id, key: "loss", value: runsTotal - n, step: 1 }],
+      ...(n === 0 ? [["metric", { run_id: id, key: "odd one", value: 1, step: 1 }] as [string, object]] : []),
       ["run_end", { run_id: id, status: "completed" }],
     ],
     startMs + n * 1000,

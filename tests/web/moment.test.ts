@@ -94,6 +94,14 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
+  test("compared points that were sent without a phase are not mixed with those of one", async () => {
+    await walk(`/compare?run=${profiledRun}&run=long`, async (page) => {
+      // Two clients told of the same training: one with phases, one without.
+      await page.getByRole("slider", { name: "loss of 1 run", exact: true }).waitFor();
+      await page.getByRole("slider", { name: "loss train of 2 runs", exact: true }).waitFor();
+    });
+  });
+
   test("a click on a spike pins its moment, which names the step; it stays, is in the address, and Esc frees it", async () => {
     await walk("/runs/long/charts", async (page) => {
       const box = await boxOf(page, "train · loss");
@@ -245,6 +253,33 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
       const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
       const shown = async () => Number(/0:(\d+\.\d+)/.exec((await firstCell.textContent()) ?? "")?.[1]);
       await soon(shown).toBeCloseTo(seconds, 2);
+    });
+  });
+
+  test("a chart keeps the axis it is drawn by until the points for another are here", async () => {
+    await walk("/runs/long/charts", async (page) => {
+      const panel = panelOf(page, "train · loss");
+      await boxOf(page, "train · loss");
+      await panel.getByRole("button", { name: "train · loss as a table" }).click();
+      const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
+      await soon(() => firstCell.textContent()).toMatch(/^steps? 1/);
+      let go: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      const asked = page.waitForRequest(/\/api\/v1\/series$/);
+      await page.route(/\/api\/v1\/series$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "relative" }).click();
+      await asked;
+      await timersFired(page, 100);
+      // Steps read as nanoseconds would all be 0:00.
+      expect(await firstCell.textContent()).toMatch(/^steps? 1/);
+      go();
+      await soon(() => firstCell.textContent()).toMatch(/^\d+:\d\d/);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
     });
   });
 

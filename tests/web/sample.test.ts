@@ -153,6 +153,32 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     });
   });
 
+  test("the palette gives the focus back to where it was, however it is closed", async () => {
+    await walk("/runs", async (page) => {
+      await page.locator(".run-name").first().waitFor();
+      const filter = page.getByLabel("Filter runs");
+      const palette = page.getByRole("dialog", { name: "Command palette" });
+      const isBack = () => filter.evaluate((input) => input === input.ownerDocument.activeElement);
+      const ways = [
+        () => page.keyboard.press("Escape"),
+        () => page.keyboard.press("Control+k"),
+        () => page.mouse.click(5, 5),
+        async () => {
+          await page.getByPlaceholder("go to a run").fill("dark theme");
+          await page.keyboard.press("Enter");
+        },
+      ];
+      for (const close of ways) {
+        await filter.focus();
+        await page.keyboard.press("Control+k");
+        await palette.waitFor();
+        await close();
+        await palette.waitFor({ state: "detached" });
+        expect(await isBack()).toBe(true);
+      }
+    });
+  });
+
   test("a long list scrolls by itself and never stretches the page", async () => {
     await walk(`/runs/${profiledRun}/events`, async (page) => {
       await page.locator(".log-line").first().waitFor();

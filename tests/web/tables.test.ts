@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
-import { drained, failedPipeline, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { drained, failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -84,6 +84,39 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
       await page.getByRole("link", { name: failedPipeline, exact: true }).click();
       await page.getByRole("heading", { name: failedPipeline, exact: true }).waitFor();
     });
+  });
+
+  test("on a phone the end of a name is on the screen, and every column can be scrolled to", async () => {
+    const phone = { width: 390, height: 844 };
+    const name = "gpt-128-profiled";
+    const endsWithin = `((heading) => {
+      const texts = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+      let last = null;
+      while (texts.nextNode()) last = texts.currentNode;
+      const range = document.createRange();
+      range.setStart(last, last.length - 1);
+      range.setEnd(last, last.length);
+      return range.getBoundingClientRect().right - heading.getBoundingClientRect().right;
+    })(document.querySelector("h1"))`;
+    const ofRun = async (page: Page) => {
+      await page.getByRole("heading", { name, exact: true }).waitFor();
+      expect(await page.evaluate<number>(endsWithin)).toBeLessThanOrEqual(1);
+    };
+    await walkOn(browser, `${server.app.url}/runs/${profiledRun}`, ofRun, phone);
+    const ofTable = async (page: Page) => {
+      await page.locator(".run-name").first().waitFor();
+      await page.locator(".grid-scroll").evaluate((element) => {
+        element.scrollLeft = element.scrollWidth;
+      });
+      // The cell itself is on top, not a column that stays in place.
+      const took = page.getByRole("columnheader", { name: /^took/ });
+      const box = await boxOf(took);
+      expect(box.x + box.width).toBeLessThanOrEqual(390);
+      await took.click({ trial: true, position: { x: 4, y: 10 } });
+      const status = page.getByRole("columnheader", { name: /^train loss/ }).first();
+      await status.click({ trial: true, position: { x: 4, y: 10 } });
+    };
+    await walkOn(browser, `${server.app.url}/runs`, ofTable, phone);
   });
 
   test("a group of runs is folded, and says the median, the least and the greatest of its values", async () => {

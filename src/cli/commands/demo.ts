@@ -101,10 +101,13 @@ function createLive(context: Context, server: RunningServer, key: string): { sta
       XTRACK_HOST: address.slice(0, at).replace(/^\[|\]$/g, ""),
       XTRACK_PORT: address.slice(at + 1),
       XTRACK_API_KEY: key,
+      // What a toy could not send is not worth a folder where the demo was started.
+      XTRACK_SPOOL: "off",
     };
     child = spawn(process.execPath, [program, String(liveSteps)], {
       env: env as NodeJS.ProcessEnv,
-      stdio: ["ignore", "pipe", "ignore"],
+      // The channel carries nothing. It breaks when this process ends, even killed, and the training then ends too.
+      stdio: ["ignore", "pipe", "ignore", "ipc"],
     });
     let said = "";
     child.stdout?.on("data", (text: Buffer) => {

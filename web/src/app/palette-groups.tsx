@@ -20,6 +20,7 @@ const views = [
   ["Launches", "/launches"],
   ["Compare", "/compare"],
   ["SQL", "/sql"],
+  ["Rules", "/rules"],
   ["Health", "/health"],
   ["Getting started", "/start"],
   ["Settings", "/settings"],

@@ -1,7 +1,7 @@
 // ⌘K: go to a run, a metric, a view, or do something.
 
 import { Command } from "cmdk";
-import { useEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import "./palette.css";
 import { OfPage, OfRun, Runs, RunsMetrics, useOpenRun } from "./palette-groups.tsx";
 import { scoreEntry } from "./palette-score.ts";
@@ -10,9 +10,12 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const run = useOpenRun();
-  useEffect(() => {
-    dialog.current?.showModal();
-    dialog.current?.querySelector("input")?.focus();
+  // Closed before it is taken off the page: only a dialog that closes gives the focus back to where it was.
+  useLayoutEffect(() => {
+    const box = dialog.current;
+    box?.showModal();
+    box?.querySelector("input")?.focus();
+    return () => box?.close();
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.

@@ -28,6 +28,20 @@ export interface PlotSeries {
   readonly banded: boolean;
 }
 
+/** Time since the start is the time axis in other words. The server's own would begin at the run's first point. */
+export function wireAxis(axis: Axis): Axis {
+  return axis === "relative" ? "time" : axis;
+}
+
+/** What an answer is drawn by: until the one that was asked for is here, the older one keeps its own axis. */
+export function drawnAxis<Wanted extends Axis>(
+  wanted: Wanted,
+  answered: Axis | undefined,
+): Wanted | Exclude<Axis, "time"> {
+  if (answered === undefined || answered === wireAxis(wanted)) return wanted;
+  return answered === "time" ? "relative" : answered;
+}
+
 /** `startNs` is the run's start, the zero of its clock. */
 export function toPlotSeries(answer: Series, axis: Axis, startNs: string): PlotSeries {
   // Who draws many lines does not ask for the time of each bucket's last point.

@@ -1,14 +1,18 @@
-// A name of any length in a narrow place. What tells names apart mostly stands at their end, so the middle is left out:
-// the start gives way, the end stays.
+// A name of any length in a narrow place. What tells names apart mostly stands at their end, so the middle of a long one
+// is left out: its start gives way first, and where even the end has no room, that gives way from its own start.
 
 const endLength = 12;
+/** A name this short is not worth cutting in two. */
+const wholeLength = 16;
 
 export function Name({ children: text }: { readonly children: string }) {
-  if (text.length <= endLength + 4) return <span className="clip">{text}</span>;
+  const cut = text.length <= wholeLength ? 0 : text.length - endLength;
   return (
     <span className="name" title={text}>
-      <span className="name-start">{text.slice(0, -endLength)}</span>
-      <span className="name-end">{text.slice(-endLength)}</span>
+      {cut === 0 ? null : <span className="name-start">{text.slice(0, cut)}</span>}
+      <span className="name-end">
+        <bdi>{text.slice(cut)}</bdi>
+      </span>
     </span>
   );
 }

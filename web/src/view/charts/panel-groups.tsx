@@ -11,7 +11,7 @@ import { Empty } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
 import { Panel } from "./panel.tsx";
-import { formatRanges, moveInList, withRange } from "./panel-layout.ts";
+import { columnsFor, formatRanges, moveInList, withRange } from "./panel-layout.ts";
 import { useChartEvents } from "./use-chart-events.ts";
 import { useLiveTail } from "./use-panel-series.ts";
 
@@ -24,6 +24,8 @@ const sizes: Readonly<Record<PanelSize, { readonly width: number; readonly heigh
   large: { width: 560, height: 300 },
 };
 const gapPx = 12;
+/** Left and right of all panels. */
+const paddingPx = 32;
 const expandedHeight = 460;
 /** The title row and the border. */
 const headPx = 32;
@@ -49,11 +51,12 @@ export function PanelGroups(props: PanelGroupsProps) {
   const setSearch = useSetSearch();
   const host = useRef<HTMLDivElement>(null);
   const { width } = useSize(host);
-  const columns = Math.max(1, Math.floor((width - 32 + gapPx) / (sizes[props.size].width + gapPx)));
   const isMeasured = width > 0;
   const live = useLiveTail();
   const events = useChartEvents();
   const shown = useMemo(() => withPinned(groups, pinned), [groups, pinned]);
+  const open = shown.filter(({ name }) => !closed.includes(name)).map(({ panels }) => panels.length);
+  const columns = columnsFor(width - paddingPx, sizes[props.size].width, gapPx, open);
   if (groups.length === 0) return <Empty title="No metric is called that." />;
   return (
     <div ref={host} className="chart-groups" style={{ "--columns": columns } as React.CSSProperties}>

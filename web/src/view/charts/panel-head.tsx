@@ -1,7 +1,6 @@
 // The title row of a panel: its name, what the axis does not show, small actions, and the value under the cursor.
 
 import { type RefObject, useMemo } from "react";
-import type { Axis } from "#api/contract/series.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { outsideOf, toTsv } from "../../chart/plot-model.ts";
 import { CopyButton } from "../../part/copy.tsx";
@@ -14,9 +13,8 @@ import { RangeButton } from "./range-button.tsx";
 export interface PanelHeadProps extends PanelProps {
   readonly name: string;
   readonly series: readonly PlotSeries[];
-  /** The axis that is drawn, which may not be the one that was asked for. */
-  readonly axis: Axis;
-  readonly asked: Axis;
+  /** The points were sent without a position on the axis that was asked for. */
+  readonly isOverTime: boolean;
   readonly table: boolean;
   readonly onTable: () => void;
   readonly onSave: () => void;
@@ -33,8 +31,8 @@ export function PanelHead(props: PanelHeadProps) {
       <h3 title={props.name} aria-label={props.name}>
         <Name>{panel.label}</Name>
       </h3>
-      {props.axis === props.asked || series.length === 0 ? null : (
-        <span className="muted" title={`these points were sent without ${props.asked}`}>
+      {!props.isOverTime || series.length === 0 ? null : (
+        <span className="muted" title={`these points were sent without ${props.axis}`}>
           over time
         </span>
       )}

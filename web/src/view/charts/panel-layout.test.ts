@@ -1,5 +1,21 @@
 import { expect, test } from "vitest";
-import { formatRanges, isRange, moveInList, parseRanges, withRange } from "./panel-layout.ts";
+import { columnsFor, formatRanges, isRange, moveInList, parseRanges, withRange } from "./panel-layout.ts";
+
+test("a panel more goes into a row where that leaves fewer holes, as long as it is not much narrower", () => {
+  // Four panels and one on a usual screen: 4 + 1, rather than 3 and 1 and 1.
+  expect(columnsFor(1352, 330, 12, [4, 1, 3])).toBe(4);
+  expect(columnsFor(1352, 330, 12, [3, 3])).toBe(3);
+  // Five would be narrower than can be read.
+  expect(columnsFor(1352, 330, 12, [5])).toBe(3);
+  expect(columnsFor(702, 330, 12, [4, 1])).toBe(2);
+  expect(columnsFor(318, 330, 12, [4, 1])).toBe(1);
+  expect(columnsFor(1352, 330, 12, [])).toBe(3);
+});
+
+test("groups with few panels share a row", () => {
+  expect(columnsFor(1352, 330, 12, [1, 1, 1])).toBe(3);
+  expect(columnsFor(1352, 330, 12, [2, 2])).toBe(4);
+});
 
 test("ranges come back from an address as they were written, colons in names included", () => {
   const ranges = new Map([

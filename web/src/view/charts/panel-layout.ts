@@ -1,6 +1,37 @@
-// What people arrange by hand, as the address says it: the range of a panel's y axis, and the order of panels in front.
+// How panels are arranged: as many beside each other as leave few holes, and what people arrange by hand, as the address
+// says it: the range of a panel's y axis, and the order of panels in front.
 
 import type { YBounds } from "../../chart/scale.ts";
+
+/** A panel may be this much narrower than its size says, where that fills a row. */
+const narrowest = 0.85;
+
+/**
+ * How many panels stand beside each other: as many as have room, or some more where that leaves fewer holes. `counts`
+ * are the panels of each group; groups follow each other in rows, and one of several rows has them to itself.
+ */
+export function columnsFor(widthPx: number, panelPx: number, gapPx: number, counts: readonly number[]): number {
+  const fit = (px: number) => Math.max(1, Math.floor((widthPx + gapPx) / (px + gapPx)));
+  let best = fit(panelPx);
+  for (let columns = best + 1; columns <= fit(panelPx * narrowest); columns++)
+    if (holesOf(columns, counts) < holesOf(best, counts)) best = columns;
+  return best;
+}
+
+/** The share of all places that stays empty. */
+function holesOf(columns: number, counts: readonly number[]): number {
+  let places = 0;
+  let free = 0;
+  for (const count of counts) {
+    const span = Math.min(columns, count);
+    if (span > free) {
+      places += columns * Math.ceil(count / columns);
+      free = columns;
+    }
+    free -= span;
+  }
+  return places === 0 ? 0 : 1 - counts.reduce((sum, count) => sum + count, 0) / places;
+}
 
 /** `<panel>:<least>:<greatest>`, either number empty; a panel's name may hold colons itself. */
 export function parseRanges(texts: readonly string[]): ReadonlyMap<string, YBounds> {

@@ -53,7 +53,7 @@ export function Panel(props: PanelProps) {
   useEffect(() => {
     if (expanded) host.current?.scrollIntoView({ block: "nearest" });
   }, [expanded]);
-  const { series, answer, axis } = useSteplessSeries(props, seen || props.eager === true);
+  const { series, answer, axis, isOverTime } = useSteplessSeries(props, seen || props.eager === true);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [table, setTable] = useState(false);
   const names = series.map((each) => each.worker ?? "");
@@ -78,10 +78,9 @@ export function Panel(props: PanelProps) {
     <section ref={host} className={`panel chart-panel ${expanded ? "expanded" : ""}`} aria-label={name}>
       <PanelHead
         {...props}
-        asked={props.axis}
+        isOverTime={isOverTime}
         name={name}
         series={series}
-        axis={axis}
         table={table}
         onTable={() => setTable(!table)}
         onSave={() => savePng(host.current, name, theme)}
@@ -121,12 +120,12 @@ export function Panel(props: PanelProps) {
 function useSteplessSeries(props: PanelProps, enabled: boolean) {
   const clock = useRunClock();
   const [stepless, setStepless] = useState(false);
-  const axis = stepless && !isTimed(props.axis) ? "relative" : props.axis;
-  const { series, answer } = usePanelSeries(
+  const isOverTime = stepless && !isTimed(props.axis);
+  const { series, answer, axis } = usePanelSeries(
     {
       key: props.panel.key,
       phase: props.panel.phase,
-      axis,
+      axis: isOverTime ? "relative" : props.axis,
       byWorker: props.byWorker,
       buckets: props.expanded ? 2000 : 600,
       enabled,
@@ -138,7 +137,7 @@ function useSteplessSeries(props: PanelProps, enabled: boolean) {
   useEffect(() => {
     if (empty && clock.window === null) setStepless(true);
   }, [empty, clock.window]);
-  return { series, answer, axis };
+  return { series, answer, axis, isOverTime };
 }
 
 function usePanelColours(key: string, names: readonly string[], theme: Theme): readonly string[] {

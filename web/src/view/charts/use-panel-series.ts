@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "react";
 import type { Axis, SeriesBody } from "#api/contract/series.ts";
 import { appendPoints } from "../../chart/append-points.ts";
 import { createLiveTail, type LiveTail } from "../../chart/live-tail.ts";
-import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { drawnAxis, type PlotSeries, toPlotSeries, wireAxis } from "../../chart/plot-data.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { createRefresher } from "../../data/refresh.ts";
 import { useApi } from "../../data/use-api.ts";
@@ -25,8 +25,7 @@ export interface PanelQuestion {
 
 export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version: number) {
   const clock = useRunClock();
-  // Time since the start is the same axis with other words. The server's own would begin at the series' first point.
-  const axis = question.axis === "relative" ? "time" : question.axis;
+  const axis = wireAxis(question.axis);
   const body: SeriesBody = {
     runs: [clock.run.id],
     keys: [question.key],
@@ -52,7 +51,7 @@ export function usePanelSeries(question: PanelQuestion, tail: LiveTail, version:
     if (base === undefined || !whole) return base ?? [];
     return base.map((each) => appendPoints(each, tail.points(each.key, each.phase, each.worker, axis, asOf)));
   }, [base, whole, tail, version, axis, asOf]);
-  return { series, answer };
+  return { series, answer, axis: drawnAxis(question.axis, answer.data?.axis) };
 }
 
 /** Collects live points of the run, and says when to draw and when to ask for the history anew. */

@@ -2,8 +2,12 @@
 
 import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import type { Float } from "#api/contract/scalar.ts";
 import { smallestOf } from "#base/extremes.ts";
-import { formatFloat } from "../../text/format-number.ts";
+import { Name } from "../../part/name.tsx";
+import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
+
+const digits = 5;
 
 export function DiffTables({
   compare,
@@ -37,7 +41,7 @@ export function DiffTables({
                 <th key={run.id} title={run.id}>
                   <span className="row" style={{ gap: 6 }}>
                     <i className="swatch" style={{ background: colours.get(run.id) }} />
-                    {run.name}
+                    <Name>{run.name}</Name>
                   </span>
                 </th>
               ))}
@@ -75,6 +79,7 @@ export function DiffTables({
             </tr>
             {compare.metrics.map((row) => {
               const best = /loss|error|perplexity/.test(row.key) ? smallestOf(finite(row.last)) : Number.NaN;
+              const decimals = decimalsOfColumn(finite(row.last), digits);
               return (
                 <tr key={`${row.phase} ${row.key}`}>
                   <td className="muted">
@@ -86,7 +91,7 @@ export function DiffTables({
                       className={row.last[i] === best ? "best" : ""}
                       title={`min ${formatFloat(row.min[i])}, max ${formatFloat(row.max[i])}`}
                     >
-                      {formatFloat(row.last[i], 5)}
+                      {lastText(row.last[i], decimals)}
                       {(row.nonfinite[i] ?? 0) > 0 ? <span className="status-warn"> ✕{row.nonfinite[i]}</span> : null}
                     </td>
                   ))}
@@ -99,6 +104,11 @@ export function DiffTables({
       {compare.divergence.length === 0 ? null : <Divergence compare={compare} />}
     </div>
   );
+}
+
+/** As many decimals as the others of its row, so that they are read as one kind of number. */
+function lastText(value: Float | null | undefined, decimals: number | null): string {
+  return decimals !== null && typeof value === "number" ? formatDecimals(value, decimals) : formatFloat(value, digits);
 }
 
 function finite(values: CompareAnswer["metrics"][number]["last"]): number[] {

@@ -1,19 +1,24 @@
-// Several runs as one line: their mean, with a band from the least to the greatest. Runs sent their points at positions
-// of their own, so each is read between its points; outside of its first and last point it has no say.
+// Several runs as one line: their mean, with a band from the least to the greatest of their points. Runs sent their
+// points at positions of their own: few are taken as they are, many are put into common parts of the axis, so that the
+// line does not leap from one run's points to another's. A run is read between its points; outside of its first and
+// last point it has no say.
 
 import { largestOf, smallestOf } from "#base/extremes.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
+
+/** A line need not have more points than this, unless its runs have them at the same positions. */
+const placesMax = 240;
 
 /** Null when none of the runs has points. `name` takes the place of the run. */
 export function groupSeries(name: string, members: readonly PlotSeries[]): PlotSeries | null {
   const [first] = members;
   if (first === undefined) return null;
-  const x = [...new Set(members.flatMap((series) => series.x))].sort((a, b) => a - b);
-  const values = members.map((series) => valuesAt(series, x, series.line));
-  const times = members.map((series) => valuesAt(series, x, series.t));
-  const rows = x.map((_, i) => present(values, i));
-  const t = x.map((_, i) => mean(present(times, i)) ?? 0);
-  const line = rows.map(mean);
+  const places = commonPlaces(members);
+  const { x } = places;
+  const read = members.map((series) => readAtPlaces(series, places));
+  const line = x.map((_, i) => mean(present(read, i, (run) => run.line)));
+  const t = x.map((_, i) => mean(present(read, i, (run) => run.t)) ?? 0);
+  const sums = (column: (series: PlotSeries) => readonly number[]) => sumAt(members, places, column);
   return {
     run: name,
     key: first.key,
@@ -26,26 +31,76 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
     tLast: t,
     line,
     last: line,
-    min: rows.map((row) => (row.length === 0 ? null : smallestOf(row))),
-    max: rows.map((row) => (row.length === 0 ? null : largestOf(row))),
-    count: rows.map((row) => row.length),
-    nan: sumAt(members, x, (series) => series.nan),
-    posInf: sumAt(members, x, (series) => series.posInf),
-    negInf: sumAt(members, x, (series) => series.negInf),
-    banded: members.length > 1,
+    min: x.map((_, i) => orNull(smallestOf, present(read, i, (run) => run.min))),
+    max: x.map((_, i) => orNull(largestOf, present(read, i, (run) => run.max))),
+    count: x.map((_, i) => present(read, i, (run) => run.line).length),
+    nan: sums((series) => series.nan),
+    posInf: sums((series) => series.posInf),
+    negInf: sums((series) => series.negInf),
+    banded: members.length > 1 || first.banded,
   };
 }
 
-function present(columns: readonly (readonly (number | null)[])[], i: number): number[] {
-  return columns.flatMap((column) => column[i] ?? []);
+interface Places {
+  /** Ascending: the first position of any run in each place. */
+  readonly x: number[];
+  /** The place that holds a position of a run. */
+  placeOf(x: number): number;
+}
+
+function commonPlaces(members: readonly PlotSeries[]): Places {
+  const all = [...new Set(members.flatMap((series) => series.x))].sort((a, b) => a - b);
+  const longest = largestOf(members.map((series) => series.x.length));
+  const low = all[0] ?? 0;
+  const width = (all.at(-1) ?? 0) - low;
+  const isFew = all.length <= Math.max(placesMax, longest);
+  const partOf = isFew ? (at: number) => at : (at: number) => Math.floor(((at - low) / width) * (placesMax - 1));
+  const x = all.filter((at, i) => i === 0 || partOf(at) !== partOf(all[i - 1] as number));
+  const places = new Map(x.map((at, i) => [partOf(at), i]));
+  return { x, placeOf: (at) => places.get(partOf(at)) ?? 0 };
+}
+
+type Column = (number | null)[];
+
+interface RunAtPlaces {
+  readonly line: Column;
+  readonly min: Column;
+  readonly max: Column;
+  readonly t: Column;
+}
+
+/** A run at each place: what it has there, or what lies between its points before and after. */
+function readAtPlaces(series: PlotSeries, places: Places): RunAtPlaces {
+  const rows: number[][] = places.x.map(() => []);
+  series.x.forEach((at, row) => rows[places.placeOf(at)]?.push(row));
+  const take = (column: readonly (number | null)[], fold: (values: readonly number[]) => number | null): Column => {
+    const between = valuesBetween(series, places.x, column);
+    return rows.map((own, i) =>
+      own.length === 0 ? (between[i] ?? null) : orNull(fold, own.flatMap((row) => column[row] ?? [])),
+    );
+  };
+  return {
+    line: take(series.line, mean),
+    min: take(series.min, smallestOf),
+    max: take(series.max, largestOf),
+    t: take(series.t, smallestOf),
+  };
+}
+
+function present(runs: readonly RunAtPlaces[], i: number, column: (run: RunAtPlaces) => Column): number[] {
+  return runs.flatMap((run) => column(run)[i] ?? []);
+}
+
+function orNull(fold: (values: readonly number[]) => number | null, values: readonly number[]): number | null {
+  return values.length === 0 ? null : fold(values);
 }
 
 function mean(row: readonly number[]): number | null {
   return row.length === 0 ? null : row.reduce((sum, value) => sum + value, 0) / row.length;
 }
 
-/** A column at each of the positions, which hold those of the series: straight between two points, null outside. */
-function valuesAt(series: PlotSeries, x: readonly number[], column: readonly (number | null)[]): (number | null)[] {
+/** A column at each of the positions: straight between two points, null outside and beside a gap. */
+function valuesBetween(series: PlotSeries, x: readonly number[], column: readonly (number | null)[]): Column {
   let row = 0;
   return x.map((at) => {
     while (row + 1 < series.x.length && (series.x[row + 1] ?? 0) <= at) row++;
@@ -61,14 +116,14 @@ function valuesAt(series: PlotSeries, x: readonly number[], column: readonly (nu
 
 function sumAt(
   members: readonly PlotSeries[],
-  x: readonly number[],
+  { x, placeOf }: Places,
   column: (series: PlotSeries) => readonly number[],
 ): number[] {
-  const sums = new Map<number, number>();
+  const sums = x.map(() => 0);
   for (const series of members)
     column(series).forEach((count, row) => {
-      const at = series.x[row] ?? 0;
-      if (count > 0) sums.set(at, (sums.get(at) ?? 0) + count);
+      const place = placeOf(series.x[row] ?? 0);
+      sums[place] = (sums[place] ?? 0) + count;
     });
-  return x.map((at) => sums.get(at) ?? 0);
+  return sums;
 }

@@ -6,14 +6,14 @@ import type { SeriesColumn } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { throughExtremes } from "../../chart/outstanding.ts";
 import { Plot } from "../../chart/plot.tsx";
-import { type PlotSeries, toPlotSeries } from "../../chart/plot-data.ts";
+import { drawnAxis, type PlotSeries, toPlotSeries, wireAxis } from "../../chart/plot-data.ts";
 import { outsideOf, type PlotChoices } from "../../chart/plot-model.ts";
 import { getCursor } from "../../clock/cursor.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Name } from "../../part/name.tsx";
 import { Loading, Problem } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
-import { formatNumber } from "../../text/format-number.ts";
+import { countOf, formatNumber } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import { groupSeries } from "./group-series.ts";
 import { positionOf, readAt, setHover } from "./hover.ts";
@@ -57,7 +57,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
   const seen = useSeen(host);
-  const { answer, series, axis } = useOverlaySeries(props, seen);
+  const { answer, series, axis, isOverTime } = useOverlaySeries(props, seen);
   const lines = useMemo(() => coloursOf(series, look), [series, look]);
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   const title = phase === "" ? metric : `${phase} · ${metric}`;
@@ -74,7 +74,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
         <h2 className="grow" aria-label={title}>
           <Name>{title}</Name>
         </h2>
-        {axis === props.axis || series.length === 0 ? null : (
+        {!isOverTime || series.length === 0 ? null : (
           <span className="muted" title={`these points were sent without ${props.axis}`}>
             over time
           </span>
@@ -101,7 +101,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
           height={plotHeight}
           startMs={0}
           hidden={noneHidden}
-          label={`${metric} ${phase} of ${series.length} ${look.groups === null ? "runs" : "groups"}`}
+          label={`${`${metric} ${phase}`.trim()} of ${countOf(series.length, look.groups === null ? "run" : "group")}`}
           onRead={() => {
             const cursor = getCursor();
             if (cursor === null) return setHover(null);
@@ -123,12 +123,14 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
   const ids = runs.flatMap((run, i) => (has?.[i] === null ? [] : [run.id]));
   const [stepless, setStepless] = useState<string | null>(null);
   const asked = JSON.stringify([props.axis, ids]);
-  const axis = stepless === asked ? "relative" : props.axis;
+  const isOverTime = stepless === asked && props.axis !== "relative";
+  const wanted = isOverTime ? "relative" : props.axis;
   const answer = useApi(
     "series",
-    { body: { runs: ids, keys: [metric], phase, axis, buckets: bucketsFor(runs.length), columns } },
+    { body: { runs: ids, keys: [metric], phase, axis: wireAxis(wanted), buckets: bucketsFor(runs.length), columns } },
     { enabled: seen && ids.length > 0, keep: true, staleMs: 30_000 },
   );
+  const axis = drawnAxis(wanted, answer.data?.axis);
   // Points that were sent without steps are still worth seeing: over time.
   const empty = answer.data?.series.length === 0 && !answer.isPlaceholderData;
   useEffect(() => {
@@ -136,8 +138,10 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
   }, [empty, asked]);
   const all = useMemo(() => {
     const starts = new Map(runs.map((run) => [run.id, run.start_ns ?? "0"]));
-    return answer.data?.series.map((each) => toPlotSeries(each, answer.data.axis, starts.get(each.run) ?? "0")) ?? [];
-  }, [answer.data, runs]);
+    // Without a phase, those of every phase are answered.
+    const own = answer.data?.series.filter((each) => each.phase === phase) ?? [];
+    return own.map((each) => toPlotSeries(each, answer.data?.axis ?? "step", starts.get(each.run) ?? "0"));
+  }, [answer.data, runs, phase]);
   const series = useMemo(() => {
     const shown = all.filter((each) => !hidden.has(each.run));
     if (look.groups === null) return shown.length > bandsMax ? shown.map(withoutEnvelope) : shown;
@@ -149,7 +153,7 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
         ) ?? [],
     );
   }, [all, hidden, look.groups]);
-  return { answer, series, axis };
+  return { answer, series, axis, isOverTime };
 }
 
 /** Few lines are worth every pixel of a large screen; of many, a line need not have more points than a panel has pixels. */

@@ -2,7 +2,7 @@
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Command, CommandBody } from "#api/contract/command.ts";
+import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Dialog } from "../../part/dialog.tsx";
@@ -12,6 +12,7 @@ import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
 import { type CommandChoice, commandChoices } from "./choices.ts";
+import { canPause, canResume } from "./pause.ts";
 import { RateField } from "./rate-field.tsx";
 
 export function ControlView() {
@@ -19,7 +20,6 @@ export function ControlView() {
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
   const search = useSearch({ strict: false }) as { ask?: string };
   const navigate = useNavigate();
-  const isPaused = run.status_raw === "paused";
   const asking = commandChoices.find((choice) => choice.type === search.ask) ?? null;
   const setAsking = (choice: CommandChoice | null) =>
     void navigate({
@@ -33,6 +33,10 @@ export function ControlView() {
         <Answer of={commands}>
           {(data) => {
             const open = data.accepting.length > 0;
+            const isIdle: Partial<Record<CommandType, boolean>> = {
+              pause: !canPause(run.status_raw),
+              resume: !canResume(run.status_raw, data.commands),
+            };
             return (
               <>
                 {open ? (
@@ -49,7 +53,7 @@ export function ControlView() {
                       key={choice.type}
                       type="button"
                       className={`button ${choice.type === "stop" ? "danger" : ""}`}
-                      disabled={!open || (choice.type === (isPaused ? "pause" : "resume") && run.status_raw !== "")}
+                      disabled={!open || isIdle[choice.type] === true}
                       onClick={() => setAsking(choice)}
                     >
                       <Icon name={choice.icon} size={14} /> {choice.word}

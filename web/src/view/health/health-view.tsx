@@ -85,7 +85,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           </tbody>
         </table>
       </Panel>
-      <div className="columns">
+      <div className="columns health-facts">
         <Panel title="journal">
           <Facts
             rows={[

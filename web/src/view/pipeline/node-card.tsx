@@ -32,17 +32,15 @@ export function NodeCard({
       aria-pressed={chosen}
       onClick={onChoose}
     >
-      <span className="row">
-        <strong className="clip node-name grow" title={node.processor}>
-          <bdi>{node.label}</bdi>
-        </strong>
-        <Checks node={node} />
-      </span>
+      <strong className="clip node-name" title={node.processor}>
+        <bdi>{node.label}</bdi>
+      </strong>
       <span className="row">
         <Status status={node.status} />
         {node.orphan ? <span className="status-warn">not declared</span> : null}
         <span className="grow" />
-        <span className="muted">{time}</span>
+        <Checks node={node} />
+        <span className="muted node-wall">{time}</span>
       </span>
       <span className="node-time">
         <i style={{ width: `${Math.max(node.wall_ms === null ? 0 : 1, share * 100)}%` }} />

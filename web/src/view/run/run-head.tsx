@@ -13,6 +13,7 @@ import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
 import { countOf, formatCount, formatNumber, toNumber } from "../../text/format-number.ts";
+import { canResume } from "../control/pause.ts";
 import { durationParts } from "./durations.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { JoinDialog, PartDialog } from "./join-dialog.tsx";
@@ -91,8 +92,7 @@ function durationsText(run: Run): string {
 function Steer({ run }: { readonly run: Run }) {
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 5_000 });
   const open = (commands.data?.accepting.length ?? 0) > 0;
-  const settled = commands.data?.commands.filter((command) => command.state === "confirmed") ?? [];
-  const paused = settled.findLast((command) => command.type === "pause" || command.type === "resume")?.type === "pause";
+  const paused = canResume(run.status_raw, commands.data?.commands ?? []);
   const navigate = useNavigate();
   const ask = (type: string) =>
     void navigate({ to: "/runs/$id/control", params: { id: run.id }, search: { ask: type } as never });

@@ -58,7 +58,6 @@ export function FilterBox({
     else return;
     if (event.key !== "Escape") event.preventDefault();
   };
-  const at = error instanceof Refusal ? error.answer.at : null;
   return (
     <div className="filter grow">
       <Icon name="search" size={14} />
@@ -84,41 +83,50 @@ export function FilterBox({
         onKeyDown={onKeyDown}
         onBlur={() => setTimeout(() => setCompletion(null), 120)}
       />
-      {completion === null ? null : (
-        <div className="menu filter-menu" id={list} role="listbox" aria-label="Suggestions">
-          {completion.suggestions.map((each, i) => (
-            <div
-              key={each.text}
-              id={`${list}-${i}`}
-              role="option"
-              tabIndex={-1}
-              className="menu-item"
-              aria-selected={i === picked}
-              onPointerDown={(event) => {
-                event.preventDefault();
-                take(each.text);
-              }}
-            >
-              <code className="grow clip">{each.text}</code>
-              <span className="muted">{each.note}</span>
-            </div>
-          ))}
-        </div>
+      <div className="filter-below">
+        {error instanceof Refusal ? <FilterError text={text} answer={error.answer} /> : null}
+        {completion === null ? null : (
+          <div className="menu filter-menu" id={list} role="listbox" aria-label="Suggestions">
+            {completion.suggestions.map((each, i) => (
+              <div
+                key={each.text}
+                id={`${list}-${i}`}
+                role="option"
+                tabIndex={-1}
+                className="menu-item"
+                aria-selected={i === picked}
+                onPointerDown={(event) => {
+                  event.preventDefault();
+                  take(each.text);
+                }}
+              >
+                <code className="grow clip">{each.text}</code>
+                <span className="muted">{each.note}</span>
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is wrong, with the character it is about. */
+function FilterError({ text, answer }: { readonly text: string; readonly answer: Refusal["answer"] }) {
+  const offset = answer.at?.offset;
+  const to = (offset ?? 0) + Math.max(1, answer.at?.length ?? 1);
+  return (
+    <div className="filter-error" role="alert">
+      {offset === undefined ? null : (
+        <code className="clip">
+          {offset > 16 ? "…" : ""}
+          {text.slice(Math.max(0, offset - 16), offset)}
+          <mark>{text.slice(offset, to) || "␣"}</mark>
+          {text.slice(to, offset + 24)}
+        </code>
       )}
-      {error instanceof Refusal && completion === null ? (
-        <div className="filter-error" role="alert">
-          {at?.offset === undefined ? null : (
-            <code className="clip">
-              {at.offset > 16 ? "…" : ""}
-              {text.slice(Math.max(0, at.offset - 16), at.offset)}
-              <mark>{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1)) || "␣"}</mark>
-              {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 24)}
-            </code>
-          )}
-          <span>{error.answer.message}</span>
-          <span className="muted">{error.answer.hint}</span>
-        </div>
-      ) : null}
+      <span>{answer.message}</span>
+      <span className="muted">{answer.hint}</span>
     </div>
   );
 }

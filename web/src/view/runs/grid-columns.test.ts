@@ -27,6 +27,14 @@ test("pinned columns stay beside the name, at their distance from the edge", () 
   expect(columns[4]).toEqual({ field: "x", width: 120, sticky: null });
 });
 
+test("on a narrow screen only the name stays, and leaves room for the rest", () => {
+  const columns = layoutColumns(choice, 350);
+  expect(columns.map((column) => column.field)).toEqual(["select", "name", "status", "y", "x", "z"]);
+  expect(columns.map((column) => column.sticky)).toEqual([0, 36, null, null, null, null]);
+  expect(columns[1]?.width).toBe(160);
+  expect(layoutColumns(choice, 712)).toEqual(layoutColumns(choice));
+});
+
 test("a column dropped among pinned ones becomes pinned, dropped among the others it scrolls", () => {
   expect(drawn(dropColumn(choice, "z", "y"))).toEqual(["select", "name", "status", "z", "y", "x"]);
   expect(dropColumn(choice, "z", "y").pinned).toEqual(["status", "y", "z"]);

@@ -17,6 +17,11 @@ export interface GridColumn {
 
 export const widthMin = 48;
 const widthMax = 900;
+/** Narrower than this there is no room for all that usually stays in place. */
+const narrowPx = 560;
+const narrowNamePx = 160;
+/** The most of a narrow screen that columns in place may take. */
+const stayingShare = 0.6;
 const usual: Record<string, number> = { select: 36, name: 240, status: 124, spark: 116, start: 92, duration: 88 };
 /** Columns every run has, which are not asked of the server as fields. */
 export const builtIn: ReadonlySet<string> = new Set(["name", "status", "spark", "start", "duration"]);
@@ -61,18 +66,25 @@ export function clampWidth(width: number): number {
   return Math.round(Math.max(widthMin, Math.min(widthMax, width)));
 }
 
-/** Tick box and name, then what is pinned, then the rest. */
-export function layoutColumns({ columns, pinned, widths }: ColumnChoice): GridColumn[] {
-  const widthOf = (field: string) => widths.get(field) ?? usual[field] ?? 96;
+/**
+ * Tick box and name, then what is pinned, then the rest. On a screen that columns in place would fill, so that the rest
+ * could never be seen, the name is narrower and pinned columns scroll too.
+ */
+export function layoutColumns({ columns, pinned, widths }: ColumnChoice, roomPx = Number.POSITIVE_INFINITY) {
+  const isNarrow = roomPx < narrowPx;
+  const widthOf = (field: string) =>
+    widths.get(field) ?? (isNarrow && field === "name" ? narrowNamePx : usual[field]) ?? 96;
   const fixed = ["select", "name", ...columns.filter((column) => pinned.includes(column))];
   const loose = columns.filter((column) => !pinned.includes(column));
   let left = 0;
-  const placed = fixed.map((field) => {
-    const column = { field, width: widthOf(field), sticky: left };
+  const placed = fixed.map((field): GridColumn => {
+    const width = widthOf(field);
+    const stays = !isNarrow || left + width <= roomPx * stayingShare;
+    const column = { field, width, sticky: stays ? left : null };
     left += column.width;
     return column;
   });
-  return [...placed, ...loose.map((field) => ({ field, width: widthOf(field), sticky: null }))];
+  return [...placed, ...loose.map((field): GridColumn => ({ field, width: widthOf(field), sticky: null }))];
 }
 
 /** The choice after `field` was dropped before `before` (null: at the end). Among pinned columns it becomes one. */

@@ -58,7 +58,7 @@ function NameCell({ run }: { readonly run: RunSummary }) {
         <Name>{run.name}</Name>
       </Link>
       {run.tags.slice(0, 1).map((tag) => (
-        <span key={tag} className="chip" title={tag} style={{ maxWidth: 80 }}>
+        <span key={tag} className="chip" title={tag}>
           <span className="clip">{tag}</span>
         </span>
       ))}

@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunGroup, RunSummary } from "#api/contract/run.ts";
 import { Icon } from "../../part/icon.tsx";
+import { useSize } from "../../part/use-size.ts";
 import { type ColumnChoice, type GridColumn, layoutColumns } from "./grid-columns.ts";
 import { GridHead } from "./grid-head.tsx";
 import { type ColumnFormat, formatsOfColumns, type GridRow, plainFormat, toGridRows } from "./grid-model.ts";
@@ -39,7 +40,8 @@ export function RunGrid(props: RunGridProps) {
   );
   const [draft, setDraft] = useState<ColumnChoice | null>(null);
   const choice = draft ?? props.choice;
-  const layout = useMemo(() => layoutColumns(choice), [choice]);
+  const room = useSize(scroller).width || Number.POSITIVE_INFINITY;
+  const layout = useMemo(() => layoutColumns(choice, room), [choice, room]);
   const { columns } = props.choice;
   const formats = useMemo(() => formatsOfColumns(props.runs, columns), [props.runs, columns]);
   const numeric = useMemo(

@@ -10,6 +10,7 @@ import type { PlotChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
+import { Name } from "../../part/name.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { toMs, toOffsetNs } from "../../text/format-time.ts";
@@ -140,9 +141,9 @@ function TensorBody({
   } as const;
   return (
     <>
-      <header className="panel-head">
-        <h2 className="clip" title={name}>
-          {name}
+      <header className="panel-head tensor-head">
+        <h2 aria-label={name}>
+          <Name>{name}</Name>
         </h2>
         <span className="muted clip grow" title={about}>
           {about}

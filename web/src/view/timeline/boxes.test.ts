@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SpansAnswer } from "#api/contract/span.ts";
-import { boxAt, mergedText, toBoxes, visibleBoxes } from "./boxes.ts";
+import { boxAt, mergedText, spanText, toBoxes, visibleBoxes } from "./boxes.ts";
 
 function answer(): SpansAnswer {
   // lane 0: one epoch over four steps; lane 1: one step.
@@ -44,6 +44,13 @@ test("hits the box under the pointer, or one within the slack", () => {
   expect(boxAt(boxes, boxes.rows[1]!, 525, 1)).toBe(2);
   expect(boxAt(boxes, boxes.rows[1]!, 537, 1)).toBe(-1);
   expect(boxAt(boxes, boxes.rows[1]!, 537, 3)).toBe(2);
+});
+
+test("a span that does not fit into its box keeps what tells it apart", () => {
+  expect(spanText("step", 283, 8)).toBe("step 283");
+  expect(spanText("step", 283, 6)).toBe("283");
+  expect(spanText("blocks.11.forward", null, 8)).toBe("…forward");
+  expect(spanText("step", 1_234_567, 4)).toBe("…567");
 });
 
 test("a merged box is called by its name only when it holds no other", () => {

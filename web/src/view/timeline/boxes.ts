@@ -85,6 +85,14 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
   return best;
 }
 
+/** A span in a box with room for so many characters: of "step 283" the number is what tells it, of a name its end. */
+export function spanText(name: string, index: number | null, charsMax: number): string {
+  const text = index === null ? name : `${name} ${index}`;
+  if (text.length <= charsMax) return text;
+  const end = index === null ? name : String(index);
+  return end.length <= charsMax ? end : `…${end.slice(end.length - charsMax + 1)}`;
+}
+
 /** "120 × step", or "153 840 spans, 8 names" where the box holds more than one. */
 export function mergedText(name: string, spans: number, names: number): string {
   return names > 1 ? `${countOf(spans, "span")}, ${names} names` : `${formatCount(spans)} × ${name}`;

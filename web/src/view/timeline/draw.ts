@@ -8,7 +8,7 @@ import type { TimeWindow } from "../../clock/window.ts";
 import { countOf } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
 import type { Area } from "./area-panel.tsx";
-import { type Boxes, mergedText, visibleBoxes } from "./boxes.ts";
+import { type Boxes, mergedText, spanText, visibleBoxes } from "./boxes.ts";
 import { type PlacedLane, rowPx } from "./lanes.ts";
 
 export const rulerPx = 22;
@@ -205,14 +205,13 @@ function label(
 ): void {
   const { spans } = boxes.answer;
   const merged = spans.merged[i] ?? 1;
-  const index = spans.index[i];
-  const single = index === null || index === undefined ? name : `${name} ${index}`;
-  const text = merged > 1 ? mergedText(name, merged, spans.names[i] ?? 1) : single;
   const fits = Math.floor((w - 8) / charPx);
   if (fits < 3) return;
+  const many = merged > 1 ? mergedText(name, merged, spans.names[i] ?? 1) : "";
+  const short = many.length > fits ? `${many.slice(0, fits - 1)}…` : many;
   ctx.fillStyle = ink;
   ctx.fillText(
-    text.length > fits ? `${text.slice(0, fits - 1)}…` : text,
+    merged > 1 ? short : spanText(name, spans.index[i] ?? null, fits),
     Math.max(x, gutterPx) + 4,
     y + barPx / 2 + 0.5,
   );
