@@ -216,6 +216,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await page.getByRole("button", { name: "Put layer_03/weight in front" }).click();
       await page.getByRole("region", { name: "pinned" }).waitFor();
       await page.getByRole("button", { name: "log", exact: true }).click();
+      await page.getByLabel("smooth").fill("0.8");
       await page.getByRole("button", { name: "large" }).click();
       await page.waitForURL(/size=large/);
       link = page.url().slice(server.app.url.length);
@@ -225,6 +226,7 @@ describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
       await page.getByRole("region", { name: "pinned" }).getByRole("region", { name: "layer_03/weight" }).waitFor();
       expect(await page.locator(".chart-panel").count()).toBe(3);
       expect(await page.getByRole("button", { name: "log", exact: true }).getAttribute("aria-pressed")).toBe("true");
+      expect(await page.getByLabel("smooth").inputValue()).toBe("0.8");
     });
   });
 });

@@ -17,6 +17,8 @@ export interface RunGridProps {
   /** Another question is read from its top. */
   readonly question: string;
   readonly runs: readonly RunSummary[];
+  /** How many there are, with those that were not loaded yet. */
+  readonly total: number;
   readonly groups: readonly RunGroup[] | undefined;
   readonly closed: ReadonlySet<string>;
   readonly choice: ColumnChoice;
@@ -52,8 +54,10 @@ export function RunGrid(props: RunGridProps) {
       ]),
     [props.runs, columns],
   );
+  // Runs that were not loaded yet have their place, so that the scroll bar tells how many there are and leads to the last.
+  const waiting = props.more && props.groups === undefined ? Math.max(0, props.total - props.runs.length) : 0;
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: rows.length + waiting,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: 12,
@@ -78,7 +82,7 @@ export function RunGrid(props: RunGridProps) {
   return (
     <div className="scroll grid-scroll" ref={scroller}>
       {/* biome-ignore lint/a11y/useSemanticElements: rows are placed by hand, which a table element does not allow. */}
-      <div className="grid" role="table" aria-label="Runs" aria-rowcount={rows.length + 1} style={{ minWidth: width }}>
+      <div className="grid" role="table" aria-label="Runs" aria-rowcount={rows.length + waiting + 1} style={{ minWidth: width }}>
         <GridHead
           layout={layout}
           template={template}
@@ -96,7 +100,9 @@ export function RunGrid(props: RunGridProps) {
         <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="rowgroup">
           {items.map((item) => {
             const row = rows[item.index];
-            return row === undefined ? null : (
+            return row === undefined ? (
+              <WaitingLine key={item.key} top={item.start} />
+            ) : (
               <GridLine
                 key={row.kind === "run" ? row.run.id : `group ${row.group.value}`}
                 {...props}
@@ -112,6 +118,14 @@ export function RunGrid(props: RunGridProps) {
           })}
         </div>
       </div>
+    </div>
+  );
+}
+
+function WaitingLine({ top }: { readonly top: number }) {
+  return (
+    <div className="grid-row grid-waiting" aria-hidden="true" style={{ transform: `translateY(${top}px)` }}>
+      <i className="skeleton" />
     </div>
   );
 }

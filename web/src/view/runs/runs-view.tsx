@@ -180,7 +180,7 @@ function RunsBar({
 }
 
 function Table({
-  table: { pages, runs, groups, key },
+  table: { pages, runs, total, groups, key },
   search,
   choice,
   spark,
@@ -220,6 +220,7 @@ function Table({
       <RunGrid
         question={key}
         runs={runs}
+        total={total}
         groups={groups}
         closed={closed}
         choice={choice}

@@ -8,7 +8,10 @@ import { createRefresher } from "../../data/refresh.ts";
 import { useLiveStream } from "../../data/use-live.ts";
 import { keepOrder } from "./runs-search.ts";
 
+/** The first pages are soon here; who scrolls on wants many. */
 const pageRows = 200;
+const pageRowsLater = 1000;
+const shortPages = 2;
 const settleMs = 2_000;
 const settleMsMax = 60_000;
 
@@ -17,14 +20,10 @@ export function useRuns(query: RunsQuery, enabled: boolean) {
   const pages = useInfiniteQuery({
     queryKey: ["runs", query],
     enabled,
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) =>
-      call(
-        "runs",
-        { query: { ...query, limit: pageRows, ...(pageParam === "" ? {} : { cursor: pageParam }) } },
-        signal,
-      ),
-    getNextPageParam: (last: RunsAnswer) => last.next ?? undefined,
+    initialPageParam: { limit: pageRows } as Pick<RunsQuery, "limit" | "cursor">,
+    queryFn: ({ pageParam, signal }) => call("runs", { query: { ...query, ...pageParam } }, signal),
+    getNextPageParam: ({ next }: RunsAnswer, { length }) =>
+      next === null ? undefined : { cursor: next, limit: length < shortPages ? pageRows : pageRowsLater },
     placeholderData: (previous) => previous,
     retry: (failures, error) => !(error instanceof Refusal) && failures < 2,
   });
