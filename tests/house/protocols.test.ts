@@ -4,15 +4,17 @@ import { ingestPaths } from "#protocol/facts.ts";
 import { inputKinds, protocols } from "#protocol/protocols.ts";
 import { listFiles, readText } from "./files.ts";
 
+const spoken = protocols.map(({ facts }) => facts.name).filter((name) => name !== "run");
 // Where a protocol may be called by its name: its own folders and files in a room, the SDK, the recipes of the page, and
 // the list of formats that runs are exported in, one of which is called so.
-const ownPlace = /^src\/(protocol|wire|emit)\/|(^|[/-])(cirron|semantiva|xtrack|otlp)[/.-]|\/(recipes|export)\.ts$/;
+const ownPlace = new RegExp(
+  `^src/(protocol|wire|emit)/|(^|[/-])(${spoken.join("|")})[/.-]|/(recipes|export)\\.ts$`,
+);
 /** Settings and tables that are called so. */
 const otherWords = /cirron_(batches|components|ids)|xtrackAddress|xtrackUnixPath|otlp(Steps|Grpc|Http)\w*/g;
 
 it("calls a protocol by its name only in its own folders", () => {
-  const names = protocols.map(({ facts }) => facts.name).filter((name) => name !== "run");
-  const literal = new RegExp(`["'\`](${names.join("|")})([A-Z_]\\w*)?["'\`]`);
+  const literal = new RegExp(`["'\`](${spoken.join("|")})([A-Z_]\\w*)?["'\`]`);
   const found = listFiles("src")
     .concat(listFiles("web/src"))
     .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\./.test(path))

@@ -249,6 +249,13 @@ describe("encodeBlock", () => {
     expect(await store.query({ sql: "SELECT count() AS n FROM tributary.empty" })).toEqual([{ n: "0" }]);
   });
 
+  it("refuses rows in which a column was forgotten, and names it", () => {
+    const rows = createRows("seq_ranges");
+    fillRows("seq_ranges", rows, 2);
+    rows.group_key.push("one more");
+    expect(() => encodeBlock("seq_ranges", [rows])).toThrow(/^seq_ranges\.\w+ is not filled in every row$/);
+  });
+
   it("leaves out exactly the rows marked as dropped", () => {
     const rows = createRows("seq_ranges");
     fillRows("seq_ranges", rows, 6);

@@ -2,6 +2,7 @@
 // name, its type and its data (see encode-column.ts). Many small `Rows` from different messages become one
 // block, because an INSERT costs milliseconds however few rows it has.
 
+import assert from "node:assert/strict";
 import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { ByteSink, releaseWritten } from "./byte-sink.ts";
@@ -46,7 +47,12 @@ export function* encodeSteps<T extends FactTable>(
   const first = Object.keys(types)[0] as string;
   const columnsOf = (name: string): AnyColumn[] =>
     rows.map((part) => (part as unknown as Record<string, AnyColumn>)[name] as AnyColumn);
-  const runs = columnsOf(first).flatMap((column, part) => keptRuns(part, column.length, dropped[part] ?? null));
+  const lengths = columnsOf(first).map(({ length }) => length);
+  for (const name of Object.keys(types)) {
+    const isFilled = columnsOf(name).every(({ length }, part) => length === lengths[part]);
+    assert(isFilled, `${table}.${name} is not filled in every row`);
+  }
+  const runs = lengths.flatMap((length, part) => keptRuns(part, length, dropped[part] ?? null));
   const blocks: NativeBlock[] = [];
   for (const some of cutRuns(runs, rowsMax)) blocks.push(yield* columnSteps(types, columnsOf, some, constants));
   return blocks;
