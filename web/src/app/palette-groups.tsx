@@ -8,6 +8,7 @@ import { panelId } from "../chart/metric-groups.ts";
 import { urlOf } from "../data/client.ts";
 import { useApi } from "../data/use-api.ts";
 import { Icon, type IconName } from "../part/icon.tsx";
+import { Name } from "../part/name.tsx";
 import { Status } from "../part/status.tsx";
 import { countOf, formatFloat } from "../text/format-number.ts";
 import { commandChoices } from "../view/control/choices.ts";
@@ -74,7 +75,9 @@ export function Runs({ text, onDone }: Group & { readonly text: string }) {
             onDone();
           }}
         >
-          <span className="clip grow">{run.name}</span>
+          <span className="grow">
+            <Name>{run.name}</Name>
+          </span>
           <Status status={run.status} />
         </Entry>
       ))}
@@ -152,8 +155,8 @@ function MetricsOfRun({ id, onMetric }: { readonly id: string; readonly onMetric
         const panel = panelId(metric.key, metric.phase);
         return (
           <Entry key={panel} value={`metric ${metric.phase} ${metric.key}`} onSelect={() => onMetric(panel)}>
-            <span className="clip grow">
-              {metric.key} <span className="muted">{metric.phase}</span>
+            <span className="grow row">
+              <Name>{metric.key}</Name> <span className="muted">{metric.phase}</span>
             </span>
             <span className="muted">{formatFloat(metric.last)}</span>
           </Entry>

@@ -1,6 +1,7 @@
 // Steps and values of a moment: which steps it holds, and where the least and the greatest value stand.
 
 import type { PlotSeries } from "../chart/plot-data.ts";
+import { Name } from "../part/name.tsx";
 import { formatFloat, formatNumber } from "../text/format-number.ts";
 import { formatElapsed } from "../text/format-time.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -19,8 +20,8 @@ export function MomentSteps({ metric }: { readonly metric: MomentMetric | null }
           <dd>{first === last ? formatNumber(first) : `${formatNumber(first)}–${formatNumber(last)}`}</dd>
         </>
       )}
-      <dt className="clip" title={metric.of}>
-        {metric.key}
+      <dt title={metric.of}>
+        <Name>{metric.key}</Name>
       </dt>
       <dd>{nan > 0 ? `NaN${nan > 1 ? ` ×${nan}` : ""}` : formatFloat(series.last.at(-1))}</dd>
     </>

@@ -5,6 +5,7 @@ import { useTheme } from "../app/theme.ts";
 import { spanColour } from "../chart/span-colours.ts";
 import { useApi } from "../data/use-api.ts";
 import { Icon } from "../part/icon.tsx";
+import { Name } from "../part/name.tsx";
 import { parseAnsi } from "../text/ansi.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../text/format-time.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -25,7 +26,7 @@ export function MomentSpans({ moment }: { readonly moment: TimeWindow }) {
       {rows.slice(0, 8).map((row) => (
         <span key={`${row.name} ${row.rank}`} className="chip" title={`${row.count} × ${row.name} in this moment`}>
           <i className="swatch" style={{ background: spanColour(run.id, row.name, theme) }} />
-          <span className="clip">{row.name}</span> {formatDuration(Number(row.wall_ns))}
+          <Name>{row.name}</Name> {formatDuration(Number(row.wall_ns))}
         </span>
       ))}
     </div>

@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import type { TensorInfo } from "#api/contract/snapshot.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { Icon } from "../../part/icon.tsx";
+import { Name } from "../../part/name.tsx";
 import { formatNumber } from "../../text/format-number.ts";
 
 const hints: Record<string, string> = {
@@ -57,8 +58,8 @@ export function TensorList({
               onClick={() => onChoose(each.tensor)}
             >
               <span className="grow clip">
-                <span className="clip" style={{ display: "block" }} title={each.tensor}>
-                  {each.tensor}
+                <span className="row">
+                  <Name>{each.tensor}</Name>
                 </span>
                 <span className="muted">
                   {each.shape.join("×") || "scalar"} {each.kind === "gradient" ? "· gradient" : ""}
