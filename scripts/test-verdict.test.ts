@@ -47,7 +47,11 @@ test("skipped tests are told, and fail where all must run", () => {
 });
 
 test("a file that cannot be loaded counts as one, and so does an error outside any test", () => {
-  const unloadable = { numPassedTests: 1, numFailedTests: 0, testResults: [{ name: "a", status: "failed", assertionResults: [] }] };
+  const unloadable = {
+    numPassedTests: 1,
+    numFailedTests: 0,
+    testResults: [{ name: "a", status: "failed", assertionResults: [] }],
+  };
   expect(toVerdict({ ...plain, status: 1, summary: unloadable }).failed).toBe(1);
   expect(toVerdict({ ...plain, status: 1, summary: summary("passed") }).failed).toBe(1);
   expect(toVerdict({ ...plain, status: 1, summary: undefined })).toMatchObject({ passed: 0, failed: 1 });

@@ -7,9 +7,7 @@ import { listFiles, readText } from "./files.ts";
 const spoken = protocols.map(({ facts }) => facts.name).filter((name) => name !== "run");
 // Where a protocol may be called by its name: its own folders and files in a room, the SDK, the recipes of the page, and
 // the list of formats that runs are exported in, one of which is called so.
-const ownPlace = new RegExp(
-  `^src/(protocol|wire|emit)/|(^|[/-])(${spoken.join("|")})[/.-]|/(recipes|export)\\.ts$`,
-);
+const ownPlace = new RegExp(`^src/(protocol|wire|emit)/|(^|[/-])(${spoken.join("|")})[/.-]|/(recipes|export)\\.ts$`);
 /** Settings and tables that are called so. */
 const otherWords = /cirron_(batches|components|ids)|xtrackAddress|xtrackUnixPath|otlp(Steps|Grpc|Http)\w*/g;
 

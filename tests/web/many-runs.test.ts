@@ -84,7 +84,10 @@ describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
     const [above, below] = [await error.boundingBox(), await list.boundingBox()];
     expect((above?.y ?? 0) + (above?.height ?? 999)).toBeLessThanOrEqual(below?.y ?? 0);
     expect(await suggestions.filter({ hasText: "0 runs" }).count()).toBe(0);
-    await suggestions.filter({ hasText: /^status/ }).first().waitFor();
+    await suggestions
+      .filter({ hasText: /^status/ })
+      .first()
+      .waitFor();
     await filter.fill("odd");
     // A name with spaces stands in one pair of quotes.
     await suggestions.filter({ hasText: /^metrics\."odd one"\.last/ }).waitFor();

@@ -256,33 +256,6 @@ describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
     });
   });
 
-  test("a chart keeps the axis it is drawn by until the points for another are here", async () => {
-    await walk("/runs/long/charts", async (page) => {
-      const panel = panelOf(page, "train · loss");
-      await boxOf(page, "train · loss");
-      await panel.getByRole("button", { name: "train · loss as a table" }).click();
-      const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
-      await soon(() => firstCell.textContent()).toMatch(/^steps? 1/);
-      let go: () => void = () => {};
-      const held = new Promise<void>((resolve) => {
-        go = resolve;
-      });
-      const asked = page.waitForRequest(/\/api\/v1\/series$/);
-      await page.route(/\/api\/v1\/series$/, async (route) => {
-        await held;
-        await route.continue();
-      });
-      await page.getByRole("button", { name: "relative" }).click();
-      await asked;
-      await timersFired(page, 100);
-      // Steps read as nanoseconds would all be 0:00.
-      expect(await firstCell.textContent()).toMatch(/^steps? 1/);
-      go();
-      await soon(() => firstCell.textContent()).toMatch(/^\d+:\d\d/);
-      await page.unrouteAll({ behavior: "ignoreErrors" });
-    });
-  });
-
   test("a long name keeps the end that tells it from others", async () => {
     await walk("/runs/awkward/charts", async (page) => {
       const panel = page.locator(".chart-panel", { hasText: "q_proj" });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
 import { profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
-import { boxOf, drag, panelOf, soon, walkOn } from "./walking.ts";
+import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -66,6 +66,33 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
       await soon(() => window()[1] - window()[0]).toBeGreaterThan((to - from) * 1.1);
       await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
       await page.waitForURL((url) => !url.searchParams.has("from"));
+    });
+  });
+
+  test("a chart keeps the axis it is drawn by until the points for another are here", async () => {
+    await walk(`${run}/charts`, async (page) => {
+      const panel = panelOf(page, "train · loss");
+      await boxOf(page, "train · loss");
+      await panel.getByRole("button", { name: "train · loss as a table" }).click();
+      const firstCell = panel.getByRole("row").nth(1).getByRole("cell").first();
+      await soon(() => firstCell.textContent()).toMatch(/^step \d+$/);
+      let go: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      const asked = page.waitForRequest(/\/api\/v1\/series$/);
+      await page.route(/\/api\/v1\/series$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "relative" }).click();
+      await asked;
+      await timersFired(page, 100);
+      // Steps read as nanoseconds would all be 0:00.
+      expect(await firstCell.textContent()).toMatch(/^step \d+$/);
+      go();
+      await soon(() => firstCell.textContent()).toMatch(/^\d+:\d\d/);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
     });
   });
 

@@ -1,6 +1,8 @@
 // A name of any length in a narrow place. What tells names apart mostly stands at their end, so the middle of a long one
 // is left out: its start gives way first, and where even the end has no room, that gives way from its own start.
 
+import "./name.css";
+
 const endLength = 12;
 /** A name this short is not worth cutting in two. */
 const wholeLength = 16;

@@ -11,9 +11,9 @@ const narrowest = 0.85;
  * are the panels of each group; groups follow each other in rows, and one of several rows has them to itself.
  */
 export function columnsFor(widthPx: number, panelPx: number, gapPx: number, counts: readonly number[]): number {
-  const fit = (px: number) => Math.max(1, Math.floor((widthPx + gapPx) / (px + gapPx)));
-  let best = fit(panelPx);
-  for (let columns = best + 1; columns <= fit(panelPx * narrowest); columns++)
+  const roomFor = (px: number) => Math.max(1, Math.floor((widthPx + gapPx) / (px + gapPx)));
+  let best = roomFor(panelPx);
+  for (let columns = best + 1; columns <= roomFor(panelPx * narrowest); columns++)
     if (holesOf(columns, counts) < holesOf(best, counts)) best = columns;
   return best;
 }

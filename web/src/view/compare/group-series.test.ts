@@ -52,7 +52,11 @@ test("of many runs with positions of their own the line is no rougher than the r
   // Each run is noisy in its own way, at positions that no other has.
   const runs = Array.from({ length: 7 }, (_, run) => {
     const x = Array.from({ length: 270 }, (_, i) => i * 7 + run);
-    return series(`${run}`, x, x.map((_, i) => run + (i % 2)));
+    return series(
+      `${run}`,
+      x,
+      x.map((_, i) => run + (i % 2)),
+    );
   });
   const [first, ...rest] = runs;
   if (first === undefined) throw new Error("there are runs");

@@ -16,8 +16,10 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
   const places = commonPlaces(members);
   const { x } = places;
   const read = members.map((series) => readAtPlaces(series, places));
-  const line = x.map((_, i) => mean(present(read, i, (run) => run.line)));
-  const t = x.map((_, i) => mean(present(read, i, (run) => run.t)) ?? 0);
+  const present = (i: number, column: keyof RunAtPlaces) => read.flatMap((run) => run[column][i] ?? []);
+  const fold = (column: keyof RunAtPlaces, by: Fold) => x.map((_, i) => by(present(i, column)));
+  const line = fold("line", mean);
+  const t = fold("t", mean).map((at) => at ?? 0);
   const sums = (column: (series: PlotSeries) => readonly number[]) => sumAt(members, places, column);
   return {
     run: name,
@@ -31,9 +33,9 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
     tLast: t,
     line,
     last: line,
-    min: x.map((_, i) => orNull(smallestOf, present(read, i, (run) => run.min))),
-    max: x.map((_, i) => orNull(largestOf, present(read, i, (run) => run.max))),
-    count: x.map((_, i) => present(read, i, (run) => run.line).length),
+    min: fold("min", least),
+    max: fold("max", greatest),
+    count: x.map((_, i) => present(i, "line").length),
     nan: sums((series) => series.nan),
     posInf: sums((series) => series.posInf),
     negInf: sums((series) => series.negInf),
@@ -72,32 +74,27 @@ interface RunAtPlaces {
 /** A run at each place: what it has there, or what lies between its points before and after. */
 function readAtPlaces(series: PlotSeries, places: Places): RunAtPlaces {
   const rows: number[][] = places.x.map(() => []);
-  series.x.forEach((at, row) => rows[places.placeOf(at)]?.push(row));
-  const take = (column: readonly (number | null)[], fold: (values: readonly number[]) => number | null): Column => {
+  for (const [row, at] of series.x.entries()) rows[places.placeOf(at)]?.push(row);
+  const take = (column: readonly (number | null)[], fold: Fold): Column => {
     const between = valuesBetween(series, places.x, column);
-    return rows.map((own, i) =>
-      own.length === 0 ? (between[i] ?? null) : orNull(fold, own.flatMap((row) => column[row] ?? [])),
-    );
+    const within = (own: readonly number[]) => fold(own.flatMap((row) => column[row] ?? []));
+    return rows.map((own, i) => (own.length === 0 ? (between[i] ?? null) : within(own)));
   };
   return {
     line: take(series.line, mean),
-    min: take(series.min, smallestOf),
-    max: take(series.max, largestOf),
-    t: take(series.t, smallestOf),
+    min: take(series.min, least),
+    max: take(series.max, greatest),
+    t: take(series.t, least),
   };
 }
 
-function present(runs: readonly RunAtPlaces[], i: number, column: (run: RunAtPlaces) => Column): number[] {
-  return runs.flatMap((run) => column(run)[i] ?? []);
-}
+/** Of no values there is none. */
+type Fold = (values: readonly number[]) => number | null;
 
-function orNull(fold: (values: readonly number[]) => number | null, values: readonly number[]): number | null {
-  return values.length === 0 ? null : fold(values);
-}
-
-function mean(row: readonly number[]): number | null {
-  return row.length === 0 ? null : row.reduce((sum, value) => sum + value, 0) / row.length;
-}
+const mean: Fold = (values) =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+const least: Fold = (values) => (values.length === 0 ? null : smallestOf(values));
+const greatest: Fold = (values) => (values.length === 0 ? null : largestOf(values));
 
 /** A column at each of the positions: straight between two points, null outside and beside a gap. */
 function valuesBetween(series: PlotSeries, x: readonly number[], column: readonly (number | null)[]): Column {

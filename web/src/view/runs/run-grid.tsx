@@ -46,14 +46,7 @@ export function RunGrid(props: RunGridProps) {
   const layout = useMemo(() => layoutColumns(choice, room), [choice, room]);
   const { columns } = props.choice;
   const formats = useMemo(() => formatsOfColumns(props.runs, columns), [props.runs, columns]);
-  const numeric = useMemo(
-    () =>
-      new Set([
-        "duration",
-        ...columns.filter((column) => props.runs.some((run) => (run.cells[column]?.num ?? null) !== null)),
-      ]),
-    [props.runs, columns],
-  );
+  const numeric = useMemo(() => numericOf(props.runs, columns), [props.runs, columns]);
   // Runs that were not loaded yet have their place, so that the scroll bar tells how many there are and leads to the last.
   const waiting = props.more && props.groups === undefined ? Math.max(0, props.total - props.runs.length) : 0;
   const virtual = useVirtualizer({
@@ -82,7 +75,13 @@ export function RunGrid(props: RunGridProps) {
   return (
     <div className="scroll grid-scroll" ref={scroller}>
       {/* biome-ignore lint/a11y/useSemanticElements: rows are placed by hand, which a table element does not allow. */}
-      <div className="grid" role="table" aria-label="Runs" aria-rowcount={rows.length + waiting + 1} style={{ minWidth: width }}>
+      <div
+        className="grid"
+        role="table"
+        aria-label="Runs"
+        aria-rowcount={rows.length + waiting + 1}
+        style={{ minWidth: width }}
+      >
         <GridHead
           layout={layout}
           template={template}
@@ -120,6 +119,12 @@ export function RunGrid(props: RunGridProps) {
       </div>
     </div>
   );
+}
+
+/** The columns whose values are aligned as numbers. */
+function numericOf(runs: readonly RunSummary[], columns: readonly string[]): ReadonlySet<string> {
+  const isNumeric = (column: string) => runs.some((run) => (run.cells[column]?.num ?? null) !== null);
+  return new Set(["duration", ...columns.filter(isNumeric)]);
 }
 
 function WaitingLine({ top }: { readonly top: number }) {

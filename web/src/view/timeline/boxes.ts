@@ -86,10 +86,10 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
 }
 
 /** A span in a box with room for so many characters: of "step 283" the number is what tells it, of a name its end. */
-export function spanText(name: string, index: number | null, charsMax: number): string {
+export function spanText(name: string, index: string | null, charsMax: number): string {
   const text = index === null ? name : `${name} ${index}`;
   if (text.length <= charsMax) return text;
-  const end = index === null ? name : String(index);
+  const end = index ?? name;
   return end.length <= charsMax ? end : `…${end.slice(end.length - charsMax + 1)}`;
 }
 
