@@ -132,7 +132,9 @@ function typed(context: Context, words: string, named: string[]): string {
   const [command, ...rest] = words.split(" ");
   const folder = join(context.examplesDir, "../bin");
   const isKnown = isRelease || (context.env["PATH"] ?? "").split(":").includes(folder);
-  return [isKnown ? "tributary" : relative("", join(folder, "tributary")), command, ...named, ...rest].join(" ");
+  const near = relative("", join(folder, "tributary"));
+  const path = near.startsWith("..") ? join(folder, "tributary") : near;
+  return [isKnown ? "tributary" : path, command, ...named, ...rest].join(" ");
 }
 
 function printNext(context: Context, { url }: RunningServer, hasLive: boolean): void {
