@@ -102,7 +102,7 @@ export function WindowBar() {
 }
 
 function WindowWords({ window }: { readonly window: TimeWindow | null }) {
-  return window === null ? <span className="window-words">whole run</span> : <StepsWithin window={window} />;
+  return window === null ? <span className="window-words whole">whole run</span> : <StepsWithin window={window} />;
 }
 
 function StepsWithin({ window }: { readonly window: TimeWindow }) {

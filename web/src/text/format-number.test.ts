@@ -67,6 +67,8 @@ test("gives a column one number of decimals, unless it holds exponents or whole 
   expect(decimalsOfColumn([2.1, 1.8541, 3.058, Number.NaN], 4)).toBe(3);
   expect(decimalsOfColumn([0.03, 1e30], 4)).toBeNull();
   expect(decimalsOfColumn([3, 40], 4)).toBeNull();
+  expect(decimalsOfColumn([2.1, 1.8541, 3.058, 0.000_264], 4)).toBe(3);
+  expect([0.07264, 0.000_264, 0].map((value) => formatDecimals(value, 3))).toEqual(["0.073", "0.00026", "0.000"]);
   expect([2.1, -12_345.6, Number.NaN].map((value) => formatDecimals(value, 3))).toEqual([
     "2.100",
     "−12\u202f345.600",

@@ -79,19 +79,25 @@ export function digitsOfColumn(values: readonly number[]): number {
 
 /**
  * How many decimals a column of like numbers shows, so that their points stand below each other; null where exponents
- * or whole numbers only make that useless.
+ * or whole numbers only make that useless. The usual value decides: one small value does not give all the others digits.
  */
 export function decimalsOfColumn(values: readonly number[], digits: number): number | null {
-  const texts = values.filter(Number.isFinite).map((value) => formatNumber(value, digits));
+  const finite = values.filter(Number.isFinite);
+  const texts = finite.map((value) => formatNumber(value, digits));
   if (texts.some((text) => text.includes("e"))) return null;
-  const decimals = largestOf([0, ...texts.map((text) => text.split(".")[1]?.length ?? 0)]);
+  const sizes = finite.filter((value) => value !== 0).map(Math.abs);
+  const usual = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? 1;
+  const wanted = Math.max(0, digits - 1 - Math.floor(Math.log10(usual)));
+  const decimals = Math.min(wanted, largestOf([0, ...texts.map((text) => text.split(".")[1]?.length ?? 0)]));
   return decimals === 0 || decimals > 6 ? null : decimals;
 }
 
+/** A value that would have less than two digits keeps two. */
 export function formatDecimals(value: number, decimals: number): string {
-  return Number.isFinite(value)
-    ? signed(value, groupThousands(Math.abs(value).toFixed(decimals)))
-    : formatNumber(value);
+  const isSmall = value !== 0 && Math.abs(value) < 10 ** (1 - decimals);
+  return isSmall || !Number.isFinite(value)
+    ? formatNumber(value, 2)
+    : signed(value, groupThousands(Math.abs(value).toFixed(decimals)));
 }
 
 const siUnits = ["a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];

@@ -53,7 +53,7 @@ export function Panel(props: PanelProps) {
   useEffect(() => {
     if (expanded) host.current?.scrollIntoView({ block: "nearest" });
   }, [expanded]);
-  const { series, answer, axis, isOverTime } = useSteplessSeries(props, seen || props.eager === true);
+  const { series, answer, axis, isOverTime, isAsked } = useSteplessSeries(props, seen || props.eager === true);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [table, setTable] = useState(false);
   const names = series.map((each) => each.worker ?? "");
@@ -89,7 +89,7 @@ export function Panel(props: PanelProps) {
       />
       {answer.error !== null && series.length === 0 ? (
         <Problem error={answer.error} retry={() => void answer.refetch()} />
-      ) : answer.data === undefined ? (
+      ) : series.length === 0 && isAsked ? (
         <output className="skeleton chart-loading" aria-label="Loading" style={{ height: props.height }} />
       ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: props.height }}>
@@ -137,7 +137,8 @@ function useSteplessSeries(props: PanelProps, enabled: boolean) {
   useEffect(() => {
     if (empty && clock.window === null) setStepless(true);
   }, [empty, clock.window]);
-  return { series, answer, axis, isOverTime };
+  const isNext = empty && clock.window === null && !isTimed(props.axis) && !isOverTime;
+  return { series, answer, axis, isOverTime, isAsked: answer.data === undefined || answer.isPlaceholderData || isNext };
 }
 
 function usePanelColours(key: string, names: readonly string[], theme: Theme): readonly string[] {

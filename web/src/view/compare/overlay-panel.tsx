@@ -57,7 +57,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
   const theme = useTheme();
   const host = useRef<HTMLElement>(null);
   const seen = useSeen(host);
-  const { answer, series, axis, isOverTime } = useOverlaySeries(props, seen);
+  const { answer, series, axis, isOverTime, isAsked } = useOverlaySeries(props, seen);
   const lines = useMemo(() => coloursOf(series, look), [series, look]);
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   const title = phase === "" ? metric : `${phase} · ${metric}`;
@@ -84,7 +84,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
         <Apart {...props} />
       </header>
       {answer.error === null ? null : <Problem error={answer.error} />}
-      {answer.data === undefined ? (
+      {answer.data === undefined || (series.length === 0 && isAsked) ? (
         <div style={{ height: plotHeight }}>{seen ? <Loading /> : null}</div>
       ) : series.length === 0 ? (
         <p className="muted chart-none" style={{ height: plotHeight }}>
@@ -153,7 +153,8 @@ function useOverlaySeries(props: OverlayPanelProps, seen: boolean) {
         ) ?? [],
     );
   }, [all, hidden, look.groups]);
-  return { answer, series, axis, isOverTime };
+  const isAsked = answer.isPlaceholderData || (empty && stepless !== asked);
+  return { answer, series, axis, isOverTime, isAsked };
 }
 
 /** Few lines are worth every pixel of a large screen; of many, a line need not have more points than a panel has pixels. */

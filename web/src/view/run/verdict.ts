@@ -53,7 +53,8 @@ function progressText({ progress }: Judged): string {
   if (progress === null) return "";
   const { unit } = progress;
   if (share === null) return `, at ${unit} ${progress.current}`.replace("  ", " ");
-  return `, ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of ${formatCount(toNumber(progress.total) ?? 0)} ${unit}`.trimEnd();
+  // Rounded as the head of the run does it: only what is done is 100 %.
+  return `, ${Math.floor(share * 100)} % of ${formatCount(toNumber(progress.total) ?? 0)} ${unit}`.trimEnd();
 }
 
 /** A run that says it is done but told less progress than it had planned stopped early. */

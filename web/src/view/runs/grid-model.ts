@@ -34,6 +34,9 @@ export interface ColumnFormat {
   readonly decimals: number | null;
 }
 
+/** What is measured has more digits than anybody reads. */
+const measuredDigits = 5;
+
 export const plainFormat: ColumnFormat = { digits: 4, decimals: null };
 
 export function formatsOfColumns(
@@ -47,7 +50,9 @@ export function formatsOfColumns(
         return number === null ? [] : [number];
       });
       const digits = digitsOfColumn(numbers);
-      const decimals = column.startsWith("metrics.") ? decimalsOfColumn(numbers, digits) : null;
+      const decimals = column.startsWith("metrics.")
+        ? decimalsOfColumn(numbers, Math.min(digits, measuredDigits))
+        : null;
       return [column, { digits, decimals }];
     }),
   );

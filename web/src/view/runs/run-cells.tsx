@@ -173,7 +173,7 @@ export function GroupCell({
   const bad = nonfinite === 0 ? "" : `; NaN or infinite in ${countOf(nonfinite, "run")}`;
   return (
     <span className="muted" title={`median ${median}, mean ${mean}, ${min} to ${max}, ${countOf(count, "run")}${bad}`}>
-      {median === null ? null : `~${formatNumber(median, digits)}`}
+      {median === null ? null : `~${formatNumber(median, Math.min(digits, 3))}`}
       {min === null || max === null || min === max ? null : (
         <small>
           {" "}
