@@ -64,7 +64,7 @@ export function Checkpoints() {
                       <td className="num">{each.step ?? "–"}</td>
                       <td>
                         <span className="row">
-                          <code style={{ overflowWrap: "anywhere" }}>{each.path}</code>
+                          <code className="file-path">{each.path}</code>
                           {isBest(each) ? (
                             <span className="badge status-completed" title={`best by ${each.best_key}`}>
                               <Icon name="star" size={14} /> best
@@ -159,7 +159,7 @@ function Artifact({ run, file }: { readonly run: string; readonly file: Artifact
         </td>
         <td className="muted">{file.type}</td>
         <td>
-          <code style={{ overflowWrap: "anywhere" }}>{file.path}</code>
+          <code className="file-path">{file.path}</code>
         </td>
         <td className="num">{file.size_bytes === null ? "–" : formatBytes(Number(file.size_bytes))}</td>
         <td>
@@ -190,9 +190,9 @@ function BestLine({ best }: { readonly best: NonNullable<Run["best_checkpoint"]>
       <span className="badge status-completed">
         <Icon name="star" size={14} /> best
       </span>
-      {best.step === null ? null : <span>step {best.step}</span>}
+      {best.step === null ? null : <span className="one-line">step {best.step}</span>}
       {value === undefined ? null : (
-        <span>
+        <span className="one-line">
           {best.best_key} {formatFloat(value)}
         </span>
       )}

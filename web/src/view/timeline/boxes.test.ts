@@ -49,8 +49,9 @@ test("hits the box under the pointer, or one within the slack", () => {
 test("a span that does not fit into its box keeps what tells it apart", () => {
   expect(spanText("step", "283", 8)).toBe("step 283");
   expect(spanText("step", "283", 6)).toBe("283");
-  expect(spanText("blocks.11.forward", null, 8)).toBe("…forward");
-  expect(spanText("step", "1234567", 4)).toBe("…567");
+  expect(spanText("blocks.11.forward", null, 8)).toBe("forward");
+  expect(["forward", "backward"].map((name) => spanText(name, null, 5))).toEqual(["forw…", "back…"]);
+  expect(spanText("step", "1234567", 4)).toBe("123…");
 });
 
 test("a merged box is called by its name only when it holds no other", () => {

@@ -85,12 +85,12 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
   return best;
 }
 
-/** A span in a box with room for so many characters: of "step 283" the number is what tells it, of a name its end. */
+/** A span in a box with room for so many characters: "step 283" is told by its number, "blocks.1.attn" by its last part. */
 export function spanText(name: string, index: string | null, charsMax: number): string {
   const text = index === null ? name : `${name} ${index}`;
   if (text.length <= charsMax) return text;
-  const end = index ?? name;
-  return end.length <= charsMax ? end : `…${end.slice(end.length - charsMax + 1)}`;
+  const telling = index ?? name.slice(1 + Math.max(...["/", ".", ":"].map((mark) => name.lastIndexOf(mark))));
+  return telling.length <= charsMax ? telling : `${telling.slice(0, charsMax - 1)}…`;
 }
 
 /** "120 × step", or "153 840 spans, 8 names" where the box holds more than one. */
