@@ -89,7 +89,7 @@ export function boxAt(boxes: Boxes, row: BoxRow, t: number, slack: number): numb
 export function spanText(name: string, index: string | null, charsMax: number): string {
   const text = index === null ? name : `${name} ${index}`;
   if (text.length <= charsMax) return text;
-  const telling = index ?? name.slice(1 + Math.max(...["/", ".", ":"].map((mark) => name.lastIndexOf(mark))));
+  const telling = index ?? /[^/.:]+$/.exec(name)?.[0] ?? name;
   return telling.length <= charsMax ? telling : `${telling.slice(0, charsMax - 1)}…`;
 }
 
