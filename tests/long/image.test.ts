@@ -57,6 +57,7 @@ async function start(image: Image): Promise<string> {
   const who = process.getuid?.() === 0 ? { uid: nodeId, gid: nodeId } : {};
   const path = join(image.root, "usr/local/bin", program);
   child = spawn(path, args, { cwd: join(image.root, "app"), env, stdio: ["ignore", "ignore", "inherit"], ...who });
+  await once(child, "spawn");
   const url = `http://127.0.0.1:${http}`;
   await eventually(
     async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true,

@@ -2,7 +2,7 @@
 // Docker where these tests run. Only the words that ours has are known; another one throws.
 
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, rename } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, rename, stat } from "node:fs/promises";
 import { dirname, join, matchesGlob } from "node:path";
 import { promisify } from "node:util";
 
@@ -45,7 +45,7 @@ export function readSteps(dockerfile: string): Step[] {
 /** The last stage, made in `folder` of the checkout in `context`. */
 export async function replaySteps(steps: readonly Step[], context: string, folder: string): Promise<Image> {
   // Whoever is not root in the image has to get to it.
-  await chmod(folder, 0o755);
+  for (const each of [dirname(folder), folder]) await chmod(each, (await stat(each)).mode | 0o011);
   const stages: Stage[] = [];
   for (const { word, rest } of steps) {
     if (word === "FROM") {

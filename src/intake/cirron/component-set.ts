@@ -108,16 +108,15 @@ export class ComponentSet {
 
   /** Every component in memory whose session may depend on this one. */
   neighbourhood(index: number, gapNs: bigint): number[] {
-    const seen = new Set([this.find(index)]);
-    for (const at of seen) {
+    const near: Near = { seen: new Set([this.find(index)]), left: new Map() };
+    for (const at of near.seen) {
       const component = this.items.get(at) as Component;
-      const mayJoin = (other: Component): boolean => mayEverJoin(component, other);
       for (const key of processKeys(component))
-        this.addNear(seen, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
+        this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayEverJoin);
       const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
-      for (const source of component.sources) this.addNear(seen, component, others.get(source), gapNs);
+      for (const source of component.sources) this.addNear(near, component, others.get(source), gapNs);
     }
-    return [...seen];
+    return [...near.seen];
   }
 
   /** Whether a component in memory is of one of these processes and near in time. */
@@ -154,19 +153,28 @@ export class ComponentSet {
   }
 
   private addNear(
-    seen: Set<number>,
+    { seen, left }: Near,
     component: Component,
-    others: ReadonlySet<number> | undefined,
-    gapNs: bigint,
-    mayJoin: (other: Component) => boolean = () => true,
+    indexed: ReadonlySet<number> | undefined,
+    farthestNs: bigint,
+    mayJoin: (a: Component, b: Component) => boolean = () => true,
   ): void {
-    if (others === undefined) return;
+    if (indexed === undefined) return;
+    const others = left.get(indexed) ?? new Set(indexed);
+    left.set(indexed, others);
     for (const at of others) {
-      if (seen.has(at)) continue;
       const other = this.items.get(at) as Component;
-      if (distanceNs(component, other) <= gapNs && mayJoin(other)) seen.add(at);
+      if (!seen.has(at) && (distanceNs(component, other) > farthestNs || !mayJoin(component, other))) continue;
+      seen.add(at);
+      others.delete(at);
     }
   }
+}
+
+interface Near {
+  readonly seen: Set<number>;
+  /** Of each index what is not seen yet: thousands that are near each other are looked at once, not in pairs. */
+  readonly left: Map<ReadonlySet<number>, Set<number>>;
 }
 
 export function processKeys(component: { sources: Iterable<string>; processes: Iterable<string> }): string[] {

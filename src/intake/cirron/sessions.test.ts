@@ -11,13 +11,16 @@ interface Facts {
   readonly thread: string | null;
   readonly root: string | null;
   readonly session: boolean;
+  /** What the path of its batches named. */
+  readonly run: string | null;
 }
 
-function toComponent({ from, length, thread, root, session }: Facts, at: number): Component {
+function toComponent({ from, length, thread, root, session, run }: Facts, at: number): Component {
   const component = createComponent("default", `default/c/${at}`);
   component.sources.add("key");
   component.processes.add("1/0");
   if (thread !== null) component.threads.add(thread);
+  if (run !== null) component.runOverrides.add(run);
   if (root !== null) component.unresolved.set(root, { id: root, hasEpochChild: false, leads: 1 } as never);
   const [firstNs, lastNs] = [BigInt(from), BigInt(from + length)];
   const named = { runId: null, pipelineId: null, deploymentId: null, modelId: null };
@@ -27,11 +30,12 @@ function toComponent({ from, length, thread, root, session }: Facts, at: number)
 
 const facts = (
   thread: fc.Arbitrary<string | null>,
-  others: { root: fc.Arbitrary<string | null>; session: fc.Arbitrary<boolean> },
+  others: { root: fc.Arbitrary<string | null>; session: fc.Arbitrary<boolean>; run: fc.Arbitrary<string | null> },
 ) =>
   fc.array(fc.record({ from: fc.nat(4000), length: fc.nat(60), thread, ...others }), { minLength: 1, maxLength: 14 });
 
 const plain = { root: fc.constant(null), session: fc.constant(false) };
+const runs = [null, "r"] as const;
 
 function membersOf(components: readonly Component[]): string[] {
   return toSessions(components, gapNs)
@@ -44,13 +48,13 @@ function membersOf(components: readonly Component[]): string[] {
     .sort();
 }
 
-it("joins what only its times tell apart as all pairs would, with and without a thread", () => {
+it.each(runs)("joins what only its times tell apart as all pairs would, with and without a thread, in run %s", (run) => {
   for (const thread of [null, "t"])
     fc.assert(
-      fc.property(facts(fc.constant(thread), plain), (some) => {
+      fc.property(facts(fc.constant(thread), { ...plain, run: fc.constant(run) }), (some) => {
         const components = some.map(toComponent);
         // One that is far from all others and unlike them makes all pairs be tried.
-        const other = toComponent({ from: 1_000_000, length: 1, thread: "far", root: null, session: false }, 99);
+        const other = toComponent({ from: 1_000_000, length: 1, thread: "far", root: null, session: false, run: null }, 99);
         expect(membersOf(components)).toEqual(membersOf([...components, other]).filter((ids) => ids !== "r99"));
       }),
       { numRuns: 500 },
@@ -59,7 +63,8 @@ it("joins what only its times tell apart as all pairs would, with and without a 
 
 it("finds the same sessions for neighbours that may be joined as for everything that is near", () => {
   const thread = fc.constantFrom("t1", "t2", "t3", null);
-  const others = { root: fc.constantFrom("u1", "u2", null), session: fc.boolean() };
+  const run = fc.constantFrom("r1", "r2", null);
+  const others = { root: fc.constantFrom("u1", "u2", null), session: fc.boolean(), run };
   fc.assert(
     fc.property(facts(thread, others), (some) => {
       const components = some.map(toComponent);
@@ -80,7 +85,23 @@ it("finds the same sessions for neighbours that may be joined as for everything 
 });
 
 it("leaves containers alone whose process has the same number, until one may be the other", () => {
-  const job = (root: string, thread: string) => toComponent({ from: 0, length: 10, thread, root, session: false }, 0);
+  const job = (root: string | null, thread: string, run: string | null = null) =>
+    toComponent({ from: 0, length: 10, thread, root, session: false, run }, 0);
   expect(mayEverJoin(job("u1", "t1"), job("u2", "t2"))).toBe(false);
   expect(mayEverJoin(job("u1", "t1"), job("u2", "t1"))).toBe(true);
+  expect(mayEverJoin(job(null, "t1", "r1"), job(null, "t1", "r2"))).toBe(false);
+  expect(mayEverJoin(job(null, "t1", "r1"), job(null, "t1"))).toBe(true);
+});
+
+it("works out the sessions of thousands that were sent to one named run one by one as fast as it sorts them", () => {
+  const count = 5000;
+  const components = Array.from({ length: count }, (_, at) =>
+    toComponent({ from: at, length: 1, thread: "t", root: null, session: false, run: "r" }, at),
+  );
+  let looks = 0;
+  for (const component of components)
+    Object.defineProperty(component, "processes", { get: () => (looks++, new Set(["1/0"])) });
+  expect(toSessions(components, gapNs)).toHaveLength(1);
+  // All pairs would be twelve million.
+  expect(looks).toBeLessThan(count * 4);
 });

@@ -40,10 +40,11 @@ export function toSessions(components: readonly Component[], gapNs: bigint): Ses
 }
 
 /**
- * Whether two components may be found to be one process, by themselves or with others between them. A thousand containers
- * whose process is number 1 have nothing to do with each other, and what comes of one must not cost a look at all.
+ * Whether two components may be found to be one process, as they are. A thousand containers whose process is number 1, or
+ * whose runs have different names, have nothing to do with each other, and what comes of one must not cost a look at all.
  */
 export function mayEverJoin(a: Component, b: Component): boolean {
+  if (a.runOverrides.size > 0 && b.runOverrides.size > 0 && !sharesAny(a.runOverrides, b.runOverrides)) return false;
   if (a.sessions.size > 0 && b.sessions.size > 0) return false;
   if (a.sessions.size > 0) return hangsWithin({ ...b, unresolved: [...b.unresolved.keys()] }, a);
   if (b.sessions.size > 0) return hangsWithin({ ...a, unresolved: [...a.unresolved.keys()] }, b);
@@ -87,7 +88,8 @@ function areAlike(components: readonly Component[]): boolean {
   const [first] = components;
   return components.every(
     (one) =>
-      one.sessions.size + one.unresolved.size + one.runOverrides.size === 0 &&
+      one.sessions.size + one.unresolved.size === 0 &&
+      isEqual(one.runOverrides, (first as Component).runOverrides) &&
       isEqual(one.sources, (first as Component).sources) &&
       isEqual(one.processes, (first as Component).processes) &&
       isEqual(one.threads, (first as Component).threads),
