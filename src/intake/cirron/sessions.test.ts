@@ -48,18 +48,24 @@ function membersOf(components: readonly Component[]): string[] {
     .sort();
 }
 
-it.each(runs)("joins what only its times tell apart as all pairs would, with and without a thread, in run %s", (run) => {
-  for (const thread of [null, "t"])
-    fc.assert(
-      fc.property(facts(fc.constant(thread), { ...plain, run: fc.constant(run) }), (some) => {
-        const components = some.map(toComponent);
-        // One that is far from all others and unlike them makes all pairs be tried.
-        const other = toComponent({ from: 1_000_000, length: 1, thread: "far", root: null, session: false, run: null }, 99);
-        expect(membersOf(components)).toEqual(membersOf([...components, other]).filter((ids) => ids !== "r99"));
-      }),
-      { numRuns: 500 },
-    );
-});
+it.each(runs)(
+  "joins what only its times tell apart as all pairs would, with and without a thread, in run %s",
+  (run) => {
+    for (const thread of [null, "t"])
+      fc.assert(
+        fc.property(facts(fc.constant(thread), { ...plain, run: fc.constant(run) }), (some) => {
+          const components = some.map(toComponent);
+          // One that is far from all others and unlike them makes all pairs be tried.
+          const other = toComponent(
+            { from: 1_000_000, length: 1, thread: "far", root: null, session: false, run: null },
+            99,
+          );
+          expect(membersOf(components)).toEqual(membersOf([...components, other]).filter((ids) => ids !== "r99"));
+        }),
+        { numRuns: 500 },
+      );
+  },
+);
 
 it("finds the same sessions for neighbours that may be joined as for everything that is near", () => {
   const thread = fc.constantFrom("t1", "t2", "t3", null);
@@ -99,8 +105,12 @@ it("works out the sessions of thousands that were sent to one named run one by o
     toComponent({ from: at, length: 1, thread: "t", root: null, session: false, run: "r" }, at),
   );
   let looks = 0;
-  for (const component of components)
-    Object.defineProperty(component, "processes", { get: () => (looks++, new Set(["1/0"])) });
+  const processes = new Set(["1/0"]);
+  const look = () => {
+    looks++;
+    return processes;
+  };
+  for (const component of components) Object.defineProperty(component, "processes", { get: look });
   expect(toSessions(components, gapNs)).toHaveLength(1);
   // All pairs would be twelve million.
   expect(looks).toBeLessThan(count * 4);
