@@ -101,6 +101,9 @@ describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
     const ofRun = async (page: Page) => {
       await page.getByRole("heading", { name, exact: true }).waitFor();
       expect(await page.evaluate<number>(endsWithin)).toBeLessThanOrEqual(1);
+      // Numbers are nothing without their names.
+      const metric = page.getByRole("region", { name: "metrics" }).getByRole("cell", { name: /^tokens_per_s/ });
+      expect((await boxOf(metric)).width).toBeGreaterThan(80);
     };
     await walkOn(browser, `${server.app.url}/runs/${profiledRun}`, ofRun, phone);
     const ofTable = async (page: Page) => {

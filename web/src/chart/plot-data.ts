@@ -26,6 +26,8 @@ export interface PlotSeries {
   readonly negInf: number[];
   /** Some bucket holds more than one point: draw the envelope. */
   readonly banded: boolean;
+  /** The envelope is of several runs around their mean, and the mean is what is looked at. */
+  readonly isMean?: true;
 }
 
 /** Time since the start is the time axis in other words. The server's own would begin at the run's first point. */

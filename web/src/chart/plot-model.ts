@@ -24,6 +24,8 @@ export interface PlotModel {
     readonly smooth: Column | null;
     readonly high: Column | null;
     readonly low: Column | null;
+    /** The envelope stands behind the line. */
+    readonly isMean: boolean;
   }[];
   readonly range: Range;
   /** Where a symlog axis turns from linear to logarithmic. */
@@ -44,6 +46,7 @@ export function toPlotModel(list: readonly PlotSeries[], choices: PlotChoices): 
       smooth: choices.smoothing > 0 ? pickColumn(smooth(line, choices.smoothing), rows) : null,
       high: series.banded ? pickColumn(positive(series.max), rows) : null,
       low: series.banded ? pickColumn(positive(series.min), rows) : null,
+      isMean: series.isMean === true,
     };
   });
   const values = extremesOf(list);

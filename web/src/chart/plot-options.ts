@@ -24,6 +24,7 @@ export interface PlotLook {
 
 const font = "11px system-ui, sans-serif";
 const lineWidth = 1.25;
+const meanWidth = 2;
 
 /** Columns in the order the options name them. */
 export function toColumns(model: PlotModel): uPlot.AlignedData {
@@ -40,7 +41,7 @@ const filledMax = 3;
 
 /**
  * The edges of an envelope are drawn as strongly as the line: what happened once within a bucket is what people look
- * for, and it must not be the faintest thing on the page.
+ * for, and it must not be the faintest thing on the page. Around the mean of several runs they are seen, and stand back.
  */
 export function toSeriesOptions(model: PlotModel, look: PlotLook): { series: uPlot.Series[]; bands: uPlot.Band[] } {
   const series: uPlot.Series[] = [{}];
@@ -51,15 +52,17 @@ export function toSeriesOptions(model: PlotModel, look: PlotLook): { series: uPl
     if (line.high !== null && line.low !== null) {
       const at = series.length;
       const edge: uPlot.Series = { show, stroke, width: lineWidth, points: { show: false }, spanGaps: false };
+      if (line.isMean) Object.assign(edge, { stroke: `${stroke}80`, width: 1 });
       series.push(edge, { ...edge });
-      if (model.lines.length <= filledMax) bands.push({ series: [at, at + 1], fill: `${stroke}40` });
+      if (line.isMean || model.lines.length <= filledMax)
+        bands.push({ series: [at, at + 1], fill: `${stroke}${line.isMean ? "26" : "40"}` });
     }
     const few = line.raw.filter((value) => value !== undefined && value !== null).length <= 60;
     const faded = line.smooth !== null;
     series.push({
       show,
       stroke: faded ? `${stroke}80` : stroke,
-      width: lineWidth,
+      width: line.isMean ? meanWidth : lineWidth,
       spanGaps: false,
       points: few && !faded ? { show: true, size: 4, fill: stroke, stroke } : { show: false },
     });

@@ -40,6 +40,7 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
     posInf: sums((series) => series.posInf),
     negInf: sums((series) => series.negInf),
     banded: members.length > 1 || first.banded,
+    ...(members.length > 1 ? { isMean: true } : {}),
   };
 }
 

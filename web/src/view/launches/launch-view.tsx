@@ -272,7 +272,7 @@ function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly
                   {cell.run === null ? (
                     <span className="muted">nothing arrived</span>
                   ) : (
-                    <Link to="/runs/$id" params={{ id: cell.run }}>
+                    <Link to="/runs/$id" params={{ id: cell.run }} className="one-line">
                       {cell.name}
                     </Link>
                   )}

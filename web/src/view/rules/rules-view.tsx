@@ -66,7 +66,7 @@ function RuleTable({
 }) {
   return (
     <div className="table-scroll">
-      <table className="table">
+      <table className="table rules-table">
         <thead>
           <tr>
             <th>rule</th>
