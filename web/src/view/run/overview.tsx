@@ -221,7 +221,9 @@ function Metrics({ run }: { readonly run: Run }) {
                   <Name>{name}</Name> <span className="muted">final</span>
                 </td>
                 <td className="num">{formatFloat(value)}</td>
-                <td colSpan={3} />
+                <td />
+                <td />
+                <td />
               </tr>
             ))}
             {metrics.data?.metrics.slice(0, 60).map((metric) => (
