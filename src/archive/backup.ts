@@ -61,7 +61,7 @@ export async function* writeBackup(
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<Uint8Array> {
   const { store } = collector;
-  await collector.drained();
+  await Promise.race([collector.drained(), whenAborted(signal)]);
   signal.throwIfAborted();
   const folder = join(dataDir, "tmp", `backup-${process.pid}-${Date.now()}`);
   await mkdir(folder, { recursive: true });
@@ -98,6 +98,11 @@ export async function* writeBackup(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** For what cannot be stopped, and need not be waited for by somebody who has gone. */
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 interface ReadTable {

@@ -1,6 +1,6 @@
 // SQL that people write: checked, then run with a guest's rights and limits.
 
-import { StoreOutage } from "#store/outage.ts";
+import { type OutageKind, StoreOutage } from "#store/outage.ts";
 import { viewSelects } from "#store/schema/views.ts";
 import { allowedFunctions } from "#store/sql-guard/functions.ts";
 import {
@@ -24,7 +24,7 @@ export interface SqlMistake {
 }
 
 export async function answerSql(
-  { store }: Sources,
+  { store }: Pick<Sources, "store">,
   sql: string,
   patience: GuestPatience,
 ): Promise<SqlAnswer | SqlMistake> {
@@ -57,12 +57,14 @@ async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>)
   yield* rest;
 }
 
-/** A wrong query is the person's to mend; an engine that is away is not. */
+/** What the person can mend; not an engine that is away, nor a question that was cancelled. */
+const mistakes: ReadonlySet<OutageKind> = new Set(["refused", "timeout", "too_large"]);
+
 async function orMistake<T>(work: () => Promise<T>): Promise<T | SqlMistake> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StoreOutage && !error.retryable) return { message: error.message, offset: null };
+    if (error instanceof StoreOutage && mistakes.has(error.kind)) return { message: error.message, offset: null };
     throw error;
   }
 }

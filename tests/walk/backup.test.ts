@@ -88,6 +88,26 @@ describe("backup and restore", () => {
     expect((await third.arrayBuffer()).byteLength).toBeGreaterThan(1000);
   });
 
+  it("is refused with a word when the server stops before it has begun, and the stop waits for nobody", async () => {
+    const stopped = await createTestApp();
+    try {
+      const held = Promise.withResolvers<void>();
+      const holding = stopped.app.collector.writer.betweenPlans(() => held.promise);
+      // What is not stored yet has to be before a backup begins, and cannot be while the writer is held.
+      const frame = toFrame({ type: "metric", seq: 1, ts: 1, payload: { run_id: "r", key: "loss", value: 1, step: 1 } });
+      await stopped.post("/v1/xtrack", frame, { "content-type": "application/octet-stream" });
+      const taken = stopped.get("/api/v1/backup");
+      const second = async () => ((await stopped.get("/api/v1/backup")).body as { code: string }).code;
+      await expect.poll(second).toBe("backup_under_way");
+      const closed = stopped.app.close();
+      expect(await taken).toMatchObject({ status: 503, body: { code: "shutting_down" } });
+      held.resolve();
+      await Promise.all([holding, closed]);
+    } finally {
+      await stopped.remove();
+    }
+  });
+
   it("reads no table for a caller who has gone away", async () => {
     const { dataDir } = app;
     const { collector } = app.app;

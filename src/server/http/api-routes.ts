@@ -1,20 +1,19 @@
 // The query routes: each handler of the API room, behind its declared path, scope and schemas.
 
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { type ApiRoute, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
 import { addRoute } from "./add-route.ts";
+import { type Endings, watchEnd } from "./endings.ts";
 import { toAttachmentHeaders } from "./headers.ts";
-import type { KeyWatch } from "./key-watch.ts";
 
-/** `draining` is aborted when the server begins to close: live streams end then, so that it can. */
-export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining: AbortSignal, keys: KeyWatch): void {
+export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: Endings): void {
   for (const name of Object.keys(handlers) as ApiRoute[]) {
     const handler = handlers[name] as Handler<ApiRoute>;
     const status = (schemas[name] as RouteSchemas).status ?? 200;
     addRoute(app, name, async (request, reply) => {
-      const signal = AbortSignal.any([draining, toCallerSignal(request, reply, keys)]);
+      const signal = watchEnd(request, reply, endings);
       const { params, query, body, caller } = request;
       const header = request.headers["last-event-id"];
       const lastEventId = typeof header === "string" ? header : undefined;
@@ -23,17 +22,6 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, draining:
       return send(reply, answer);
     });
   }
-}
-
-/** Aborted when the caller goes away, or its key does. */
-export function toCallerSignal({ caller }: FastifyRequest, reply: FastifyReply, keys: KeyWatch): AbortSignal {
-  const gone = new AbortController();
-  const endWatch = keys.watch(caller.source, () => gone.abort());
-  reply.raw.once("close", () => {
-    endWatch();
-    gone.abort();
-  });
-  return gone.signal;
 }
 
 function send(reply: FastifyReply, answer: unknown): unknown {

@@ -7,12 +7,14 @@ import { Refusal } from "#api/refusal.ts";
 import type { Metrics } from "#server/metrics.ts";
 import { type BodyLimits, createBodyStream, toBodyRefusal } from "./body.ts";
 import { refuseBusy, toArrival } from "./ingest-routes.ts";
+import type { KeyWatch } from "./key-watch.ts";
 import { type BlobIntake, type BlobPut, isBusy } from "./ports.ts";
 
 export interface BlobOptions {
   readonly blobs: BlobIntake;
   readonly limits: BodyLimits;
   readonly metrics: Metrics;
+  readonly keys: KeyWatch;
 }
 
 const blobRoutes = ["blob", "blobDefault", "blobRun"] as const satisfies readonly RouteName[];
@@ -54,18 +56,20 @@ function answer(request: FastifyRequest, reply: FastifyReply, location: string, 
 async function put(
   request: FastifyRequest,
   key: string,
-  { limits, metrics }: BlobOptions,
+  { limits, metrics, keys }: BlobOptions,
   take: (put: BlobPut) => ReturnType<BlobIntake["putBlob"]>,
 ) {
   const { workspace, source, runOverride, receivedNs } = toArrival(request);
   const contentType = request.headers["content-type"] ?? "application/octet-stream";
   const body = createBodyStream(request.raw, limits);
+  const endWatch = keys.watch(request.caller.source, () => request.raw.destroy());
   let stored: Awaited<ReturnType<typeof take>>;
   try {
     stored = await take({ workspace, source, runOverride, receivedNs, key, contentType, body });
   } catch (error) {
     throw toBodyRefusal(body.errored) ?? toBodyRefusal(error) ?? error;
   } finally {
+    endWatch();
     body.destroy();
     request.raw.resume();
   }

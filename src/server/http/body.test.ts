@@ -29,7 +29,7 @@ describe("a body that drips", () => {
     sender = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
     sender.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000\r\n\r\n");
     const [request] = (await once(server, "request")) as [IncomingMessage];
-    const body = readBody(request, limits, unfinished.open()).then(
+    const body = readBody(request, limits, unfinished.open(), () => () => {}).then(
       ({ bytes }) => bytes.length,
       (error: { code: string }) => error.code,
     );

@@ -17,6 +17,7 @@ import {
 import { Refusal } from "#api/refusal.ts";
 import { inTurns } from "#base/turns.ts";
 import type { Share } from "#server/unfinished-bytes.ts";
+import { refuseRevoked } from "./endings.ts";
 
 const gunzipBytes = promisify(gunzip);
 const inflateBytes = promisify(inflate);
@@ -49,8 +50,16 @@ export interface Body {
   readonly packed?: { readonly encoding: "gzip" | "deflate"; readonly bytes: Uint8Array };
 }
 
+/** Calls `onGone` when the sender may send no more; returns how to stop watching. */
+export type WatchSender = (onGone: () => void) => () => void;
+
 /** The whole body. Throws a BodyRefusal; the rest of the request is then read and thrown away. */
-export async function readBody(request: IncomingMessage, limits: BodyLimits, share: Share): Promise<Body> {
+export async function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  share: Share,
+  watchSender: WatchSender,
+): Promise<Body> {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
     request.resume();
@@ -58,7 +67,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, sha
   }
   // What came with the head is there as soon as the parser's turn is over.
   if (!request.complete) await null;
-  const sent = readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share));
+  const sent = readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
   return unpack(sent, encoding, limits, share);
 }
 
@@ -203,7 +212,12 @@ function readWhole(request: IncomingMessage, bytesMax: number, share: Share): Ui
 }
 
 /** The bytes as they are sent, never more than the limit in memory. */
-function readSent(request: IncomingMessage, bytesMax: number, share: Share): Promise<Uint8Array> {
+function readSent(
+  request: IncomingMessage,
+  bytesMax: number,
+  share: Share,
+  watchSender: WatchSender,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -222,16 +236,20 @@ function readSent(request: IncomingMessage, bytesMax: number, share: Share): Pro
     });
     // Most bodies are whole when their request is read, and need no watch.
     if (!request.complete) {
-      const endWatch = watchSpeed(
+      const endSpeed = watchSpeed(
         () => length,
         () => request.destroy(),
       );
-      request.once("close", endWatch);
-      request.once("end", endWatch);
+      const endSender = watchSender(() => request.destroy(refuseRevoked()));
+      for (const endWatch of [endSpeed, endSender]) {
+        request.once("close", endWatch);
+        request.once("end", endWatch);
+      }
     }
     request.once("end", () => resolve(join(chunks, length)));
     const onCut = () => reject(new BodyRefusal(cut, Buffer.concat(chunks)));
-    request.once("error", onCut);
+    // Nothing is kept of who may send no more, not even as a fault.
+    request.once("error", (error) => (error instanceof Refusal ? reject(error) : onCut()));
     request.once("close", () => {
       if (!request.complete) onCut();
     });

@@ -28,6 +28,7 @@ import { addBlobRoutes } from "./blob-routes.ts";
 import { readBody } from "./body.ts";
 import { createSenderOf, type Sender } from "./client-address.ts";
 import { answerClientError } from "./client-errors.ts";
+import { refuseStopping } from "./endings.ts";
 import { handleErrors, sendRefusal } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { isAllowedHost, isSameOrigin, refuseHost, refuseOrigin } from "./host-check.ts";
@@ -103,6 +104,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setValidatorCompiler(compileSchema as never);
   app.decorateRequest("caller", null as unknown as Caller);
   app.decorateRequest("sender", null as unknown as Sender);
+  app.decorateRequest("ended", null);
   parseJsonOnly(app, options);
   handleErrors(app, log);
   // The hooks call back: they run for every small batch, and a promise each would be among its larger costs.
@@ -165,7 +167,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     address: { host: bound.address, port: bound.port },
     url: `${scheme}://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
     async close(withinMs = 10_000) {
-      draining.abort();
+      draining.abort(refuseStopping());
       sockets.close();
       const cut = setTimeout(() => (app.server as Server).closeAllConnections(), withinMs);
       await app.close();
@@ -177,14 +179,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 const jsonBytesMax = 1024 * 1024;
 
 /** A form of another site can send text but not JSON, so nothing else is taken; DELETE may say JSON and send nothing. */
-function parseJsonOnly(app: FastifyInstance, { config, unfinished }: HttpServerOptions): void {
+function parseJsonOnly(app: FastifyInstance, { config, unfinished, keyWatch }: HttpServerOptions): void {
   const parse = promisify(app.getDefaultJsonParser("error", "error"));
   const limits = { bytesMax: jsonBytesMax, ratioMax: config.bodyRatioMax };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
     const share = unfinished.open();
     try {
-      const { bytes } = await readBody(request.raw, limits, share);
+      const { source } = request.caller;
+      const { bytes } = await readBody(request.raw, limits, share, (onGone) => keyWatch.watch(source, onGone));
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
       if (text.length === 0) return undefined;
       const value: unknown = await parse(request, text);
@@ -278,14 +281,16 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
     const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
     const limits = { bytesMax: config.bodyBytesMax, ratioMax };
     const decodeLimits = { json, stepNames: config.otlpSteps };
-    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished: options.unfinished });
-    addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax } });
+    const { keyWatch, unfinished } = options;
+    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished, keys: keyWatch });
+    addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax }, keys: keyWatch });
   });
   const { loggedOut, xtrack } = options;
   addSessionRoutes(app, { keys, access, loginSecret, loggedOut, loginAgeMs: config.loginAgeMs, xtrack });
   addSystemRoutes(app, { readiness, metrics, draining });
-  addApiRoutes(app, handlers, draining, options.keyWatch);
-  addMcpRoute(app, { handlers, draining, keys: options.keyWatch, log: options.log });
+  const endings = { draining, keys: options.keyWatch };
+  addApiRoutes(app, handlers, endings);
+  addMcpRoute(app, { handlers, endings, log: options.log });
   await addWebApp(app, webDir);
 }
 

@@ -4,9 +4,12 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "#api/refusal.ts";
 import type { Log } from "#server/log.ts";
+import { toEnding } from "./endings.ts";
 import { refuseOutage } from "./outages.ts";
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  // Of a file that was announced and could not be given.
+  reply.removeHeader("content-disposition");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(refusal.toAnswer());
 }
 
@@ -33,7 +36,7 @@ export function toRefusal(error: unknown): Refusal | undefined {
 
 export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request: FastifyRequest, reply) => {
-    const refusal = toRefusal(error);
+    const refusal = toEnding(error, request.ended) ?? toRefusal(error);
     if (refusal) return sendRefusal(reply, refusal);
     // A caller that went away in the middle of an answer is no failure of ours.
     if (reply.raw.destroyed || reply.raw.socket?.destroyed === true) {

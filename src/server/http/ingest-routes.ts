@@ -14,6 +14,7 @@ import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
 import { toRefusal } from "./errors.ts";
+import type { KeyWatch } from "./key-watch.ts";
 import { type Busy, type Intake, isBusy } from "./ports.ts";
 
 export interface IngestOptions {
@@ -22,6 +23,7 @@ export interface IngestOptions {
   readonly decodeLimits: IngestRequest["limits"];
   readonly unfinished: UnfinishedBytes;
   readonly metrics: Metrics;
+  readonly keys: KeyWatch;
   /** Those of the registry, unless a test brings its own. */
   readonly protocols?: readonly Protocol[];
 }
@@ -70,13 +72,13 @@ async function takeBody(
   request: FastifyRequest,
   head: { readonly headers: RequestHead["headers"]; body: Uint8Array },
   doors: readonly ProtocolDoor[],
-  { intake, limits, decodeLimits, metrics }: IngestOptions,
+  { intake, limits, decodeLimits, metrics, keys }: IngestOptions,
   share: Share,
 ): Promise<Reply> {
   const arrival = toArrival(request);
   let body: Body;
   try {
-    body = await readBody(request.raw, limits, share);
+    body = await readBody(request.raw, limits, share, (onGone) => keys.watch(request.caller.source, onGone));
   } catch (error) {
     if (error instanceof Refusal) metrics.refused.inc({ reason: error.code });
     if (error instanceof BodyRefusal) {

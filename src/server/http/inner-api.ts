@@ -8,6 +8,7 @@ import { type ApiRoute, type Caller, FileBody, type Handler, type Handlers, Json
 import { Refusal } from "#api/refusal.ts";
 import { readEvents } from "#api/server-events.ts";
 import { mayUse, refuseScope } from "./access.ts";
+import { toEnding } from "./endings.ts";
 import { toRefusal } from "./errors.ts";
 import { compileSchema } from "./validation.ts";
 
@@ -35,7 +36,7 @@ export function createInnerApi(handlers: Handlers, caller: Caller, signal: Abort
       const { body } = answer as FileBody;
       yield* readEvents({ body: body as AsyncIterable<Uint8Array> });
     },
-    explain: (error) => toRefusal(error)?.toAnswer() ?? null,
+    explain: (error) => (toEnding(error, signal) ?? toRefusal(error))?.toAnswer() ?? null,
   };
 }
 

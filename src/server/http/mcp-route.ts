@@ -8,18 +8,16 @@ import { paths } from "#api/contract/paths.ts";
 import type { Handlers } from "#api/handler.ts";
 import type { Log } from "#server/log.ts";
 import { addRoute } from "./add-route.ts";
-import { toCallerSignal } from "./api-routes.ts";
+import { type Endings, watchEnd } from "./endings.ts";
 import { createInnerApi } from "./inner-api.ts";
-import type { KeyWatch } from "./key-watch.ts";
 
 export interface McpOptions {
   readonly handlers: Handlers;
-  readonly draining: AbortSignal;
-  readonly keys: KeyWatch;
+  readonly endings: Endings;
   readonly log: Log;
 }
 
-export function addMcpRoute(app: FastifyInstance, { handlers, draining, keys, log }: McpOptions): void {
+export function addMcpRoute(app: FastifyInstance, { handlers, endings, log }: McpOptions): void {
   // Most servers are never asked by an agent, so what speaks the protocol is loaded by the first one.
   let loading: Promise<AnswerMcp> | undefined;
   const load = async (): Promise<AnswerMcp> => {
@@ -30,9 +28,12 @@ export function addMcpRoute(app: FastifyInstance, { handlers, draining, keys, lo
   addRoute(app, "mcp", async (request, reply) => {
     loading ??= load();
     const answerMcp = await loading;
-    const signal = AbortSignal.any([draining, toCallerSignal(request, reply, keys)]);
+    const signal = watchEnd(request, reply, endings);
     const api = createInnerApi(handlers, request.caller, signal);
-    return send(reply, await answerMcp(toRequest(request, signal), request.body, api));
+    const answer = await answerMcp(toRequest(request, signal), request.body, api);
+    // The SDK says no more than that the request has ended; the reason knows why.
+    if (answer.status === endedStatus) signal.throwIfAborted();
+    return send(reply, answer);
   });
 
   // Clients of the earlier version ask for a stream of their own, and are content with this answer.
@@ -43,6 +44,8 @@ export function addMcpRoute(app: FastifyInstance, { handlers, draining, keys, lo
     handler: (_request, reply) => reply.code(405).header("allow", "POST").send(),
   });
 }
+
+const endedStatus = 499;
 
 /** What the SDK reads of a request are its headers: the address was checked before. */
 function toRequest({ headers }: FastifyRequest, signal: AbortSignal): Request {

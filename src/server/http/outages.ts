@@ -40,6 +40,11 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
         hint: "Ask again in a second; what is sent meanwhile is accepted and waits in the journal.",
         headers,
       });
+    case "cancelled":
+      return new Refusal("store_unavailable", "The store was told to end this before it was answered.", {
+        hint: "Ask again in a second.",
+        headers,
+      });
     case "overloaded":
       return new Refusal("store_overloaded", "The store has no memory or no room for this at the moment.", {
         hint: "Ask again later, or for less: a shorter window, fewer runs or keys.",

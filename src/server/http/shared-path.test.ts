@@ -8,6 +8,7 @@ import { protocols } from "#protocol/protocols.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
+import { KeyWatch } from "./key-watch.ts";
 import type { Busy } from "./ports.ts";
 
 // A protocol of spans that shares its path with another, as OpenTelemetry does.
@@ -56,7 +57,9 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
   };
   const limits = { bytesMax: 1000, ratioMax: 100 };
   const unfinished = new UnfinishedBytes(10_000);
-  const options = { intake, limits, unfinished, decodeLimits: { json: defaultJsonLimits }, metrics: createMetrics() };
+  const keys = new KeyWatch({ list: () => [] });
+  const decodeLimits = { json: defaultJsonLimits };
+  const options = { intake, limits, unfinished, decodeLimits, metrics: createMetrics(), keys };
   addIngestRoutes(app, { ...options, protocols: [first, ...others, spans] });
   const post = (payload: Uint8Array, type: string) =>
     app.inject({ method: "POST", url: "/v1/traces", payload: Buffer.from(payload), headers: { "content-type": type } });
