@@ -13,7 +13,7 @@ import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
 import { readBlobKey } from "#store/reader/blobs.ts";
 import { readBlobsUnder } from "#store/reader/restore.ts";
 import type { Collector } from "./collector.ts";
-import { findRunOfSpan, liveRunOfSpan } from "./run-of-span.ts";
+import { findRunOfSpan, findRunsOfSpans, liveRunOfSpan } from "./run-of-span.ts";
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
@@ -71,8 +71,14 @@ class Room implements BlobRoom {
   async restore(): Promise<void> {
     await this.collector.drained();
     for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
-    for (const [key, blob] of [...this.waiting]) {
-      const run = await findRunOfSpan(this.collector, blob.workspace, blob.spanId);
+    // Some wait for ever, for spans that never came: they must not cost each start a question each.
+    const waiting = [...this.waiting];
+    const runs = await findRunsOfSpans(
+      this.collector,
+      waiting.map(([, blob]) => blob),
+    );
+    for (const [at, [key, blob]] of waiting.entries()) {
+      const run = runs[at];
       if (run !== undefined) this.moveLater(key, blob, run);
     }
   }
@@ -86,7 +92,7 @@ class Room implements BlobRoom {
     if (match === null) return refuseKey(put.key);
     const [, spanId, kind, ext] = match as unknown as [string, string, string, string];
     const known = await this.keyOf(put.workspace, spanId, kind);
-    const run = put.runOverride ?? (await findRunOfSpan(this.collector, put.workspace, spanId));
+    const run = put.runOverride ?? (await findRunOfSpan(this.collector, { workspace: put.workspace, spanId }));
     const place = { workspace: put.workspace, span: spanId, snapshot: kind, ext };
     const objectKey = known ?? (run === undefined ? waitingKey(place) : tensorKey({ ...place, run }));
     const location = `/v1/traces/blobs/${put.key.split("/").map(encodeURIComponent).join("/")}`;

@@ -6,6 +6,7 @@ import { parseGroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { readGroupsOfIds } from "#store/reader/cirron-identity.ts";
 import { readGroupRows } from "#store/reader/restore.ts";
+import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 import { toGroupRow } from "./stored-groups.ts";
 
@@ -14,22 +15,55 @@ export function liveRunOfSpan({ applier }: Collector, workspace: string, spanId:
   return applier.state.cirron.of(workspace).runOfSpan(spanId);
 }
 
+export interface SpanPlace {
+  readonly workspace: string;
+  readonly spanId: string;
+}
+
 /** Without its store nobody can tell: then the span counts as unknown. */
-export async function findRunOfSpan(
+export async function findRunOfSpan(collector: Collector, place: SpanPlace): Promise<string | undefined> {
+  return (await findRunsOfSpans(collector, [place]))[0];
+}
+
+/** In the order of the places; two questions for all of them. */
+export async function findRunsOfSpans(
   collector: Collector,
-  workspace: string,
-  spanId: string,
-): Promise<string | undefined> {
-  const live = liveRunOfSpan(collector, workspace, spanId);
-  if (live !== undefined) return live;
-  const { store } = collector;
+  places: readonly SpanPlace[],
+): Promise<(string | undefined)[]> {
+  const live = places.map(({ workspace, spanId }) => liveRunOfSpan(collector, workspace, spanId));
+  const stored = await readRuns(
+    collector.store,
+    places.filter((_, at) => live[at] === undefined),
+  );
+  return places.map((place, at) => live[at] ?? stored.get(nameOf(place)));
+}
+
+async function readRuns(store: Store, places: readonly SpanPlace[]): Promise<Map<string, string>> {
+  const runs = new Map<string, string>();
+  if (places.length === 0) return runs;
   try {
-    const found = await readGroupsOfIds(store, [spanKey(spanId)]);
-    const keys = found.map(({ groupKey }) => groupKey).filter((key) => parseGroupKey(key).workspace === workspace);
-    if (keys.length === 0) return undefined;
-    const rows = await readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", keys);
-    return rows.map(toGroupRow).find(({ deleted_ns }) => deleted_ns === 0n)?.run_id;
+    const found = await readGroupsOfIds(
+      store,
+      places.map(({ spanId }) => spanKey(spanId)),
+    );
+    if (found.length === 0) return runs;
+    const groupKeys = [...new Set(found.map(({ groupKey }) => groupKey))];
+    const rows = await readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", groupKeys);
+    const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+    const runOf = new Map(living.map(({ group_key, run_id }) => [group_key, run_id]));
+    const groupsOf = Map.groupBy(found, ({ key }) => key);
+    for (const place of places) {
+      const groups = groupsOf.get(spanKey(place.spanId)) ?? [];
+      const own = groups.filter(({ groupKey }) => parseGroupKey(groupKey).workspace === place.workspace);
+      const run = own.map(({ groupKey }) => runOf.get(groupKey)).find((one) => one !== undefined);
+      if (run !== undefined) runs.set(nameOf(place), run);
+    }
   } catch {
-    return undefined;
+    runs.clear();
   }
+  return runs;
+}
+
+function nameOf({ workspace, spanId }: SpanPlace): string {
+  return `${workspace}\0${spanId}`;
 }

@@ -1,0 +1,53 @@
+// Blobs come before their spans, and of some the span never comes.
+
+import { Readable } from "node:stream";
+import { expect, test, vi } from "vitest";
+import { nowNs } from "#base/clock.ts";
+import { type BlobRoom, createBlobRoom } from "#server/collector/blob-intake.ts";
+import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { cirronInput, createTestCollector, submitted } from "../support/collector.ts";
+
+const names = Array.from({ length: 30 }, (_, at) => `span ${at}`);
+const come = ["span 7", "span 21"];
+
+function put(room: BlobRoom, name: string): ReturnType<BlobRoom["putBlob"]> {
+  const arrival = { workspace: "default", source: "test", runOverride: null, receivedNs: nowNs() };
+  const body = Readable.from([Buffer.from(name)]);
+  const key = `snapshots/${hex(name)}/weights.safetensors`;
+  return room.putBlob({ ...arrival, key, contentType: "application/octet-stream", body });
+}
+
+test("those that wait cost a start a few questions, however many they are, and those whose span came are found", async () => {
+  const job = await createTestCollector();
+  const openRoom = () =>
+    createBlobRoom(job.collector, job.collector.blobs, { bytesMax: 1000 }, (cause) => {
+      throw cause;
+    });
+  try {
+    const room = await openRoom();
+    for (const name of names) await put(room, name);
+    await job.reopen();
+    // While nobody looks for their blobs.
+    const spans = come.map((id, at) => ({ id, parent: null, name: "step", at }));
+    await submitted(job.collector, cirronInput(Buffer.from(toBatchText("late", spans)), { runOverride: "found" }));
+    await job.collector.drained();
+    await job.reopen();
+    const spy = vi.spyOn(job.collector.store, "query");
+    const again = await openRoom();
+    const questions = spy.mock.calls.filter(([{ sql }]) => /cirron_ids|blobs|groups FINAL/.test(sql));
+    spy.mockRestore();
+    expect(questions.length).toBe(3);
+    await again.settled();
+    await job.collector.drained();
+    const sql = "SELECT object_key FROM tributary.blobs FINAL WHERE object_key LIKE 'traces/%' ORDER BY object_key";
+    expect(await job.collector.store.query({ sql })).toEqual(
+      come.map((name) => ({ object_key: `traces/default/found/${hex(name)}/weights.safetensors` })).sort(byKey),
+    );
+  } finally {
+    await job.remove();
+  }
+}, 60_000);
+
+function byKey(one: { object_key: string }, two: { object_key: string }): number {
+  return one.object_key < two.object_key ? -1 : 1;
+}
