@@ -1,6 +1,7 @@
 // Where the store is: the embedded engine in a data folder, or a ClickHouse server.
 
 import type { EmbeddedEngine } from "./embedded.ts";
+import type { Confinement } from "./engine/confinement.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
 
 export interface EmbeddedAddress {
@@ -10,6 +11,8 @@ export interface EmbeddedAddress {
   readonly memoryBytesMax?: number;
   /** Limits of SQL that people write. Default 30 s, 1 GiB, a million rows. */
   readonly guest?: GuestLimits;
+  /** Default: the strongest that the system offers. */
+  readonly confinement?: Confinement;
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
   /** The engine of this address, where it is being started already. */

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { EmbeddedAddress } from "./address.ts";
+import type { Confinement } from "./engine/confinement.ts";
 import type { GuestLimits } from "./engine/engine-config.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
 import type { StoreStats } from "./store.ts";
@@ -13,6 +14,7 @@ export interface EmbeddedEngine {
   readonly restarts: number;
   readonly load: StoreStats["load"];
   readonly pid: number | undefined;
+  readonly confinement: Confinement;
   whenReady(): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,13 +29,14 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EmbeddedE
   const dataDir = resolve(address.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const socketPath = chooseSocketPath(dataDir);
-  const { onEngineText, onCrash } = address;
+  const { confinement, onEngineText, onCrash } = address;
   const supervisor = await EngineSupervisor.start({
     dataDir,
     socketPath,
     memoryBytesMax: address.memoryBytesMax ?? memoryBytesDefault,
     guest: address.guest ?? guestDefault,
     folderWaitMs: address.folderWaitMs ?? folderWaitMsDefault,
+    ...(confinement === undefined ? {} : { confinement }),
     ...(onEngineText === undefined ? {} : { onEngineText: (text) => onEngineText(text) }),
     ...(onCrash === undefined ? {} : { onCrash: (reason) => onCrash(reason) }),
   });
@@ -47,6 +50,9 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EmbeddedE
     },
     get pid() {
       return supervisor.pid;
+    },
+    get confinement() {
+      return supervisor.confinement;
     },
     whenReady: () => supervisor.whenReady(),
     close: async () => {

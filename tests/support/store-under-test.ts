@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "#store/client.ts";
+import type { Confinement } from "#store/engine/confinement.ts";
 import type { Store } from "#store/store.ts";
 
 export interface StoreUnderTest {
@@ -18,9 +19,9 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), "tributary-test-"));
 }
 
-export async function openEmbedded(): Promise<StoreUnderTest> {
+export async function openEmbedded(confinement?: Confinement): Promise<StoreUnderTest> {
   const dataDir = makeDataDir();
-  const store = await createStore({ kind: "embedded", dataDir });
+  const store = await createStore({ kind: "embedded", dataDir, ...(confinement === undefined ? {} : { confinement }) });
   return {
     store,
     close: async () => {
@@ -48,6 +49,6 @@ async function openServer(url: string): Promise<StoreUnderTest> {
 const serverUrl = process.env["TRIBUTARY_TEST_CLICKHOUSE_URL"];
 
 export const storesUnderTest: readonly { readonly name: string; readonly open: () => Promise<StoreUnderTest> }[] = [
-  { name: "the embedded engine", open: openEmbedded },
+  { name: "the embedded engine", open: () => openEmbedded() },
   ...(serverUrl === undefined ? [] : [{ name: "a ClickHouse server", open: () => openServer(serverUrl) }]),
 ];

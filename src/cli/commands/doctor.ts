@@ -20,6 +20,7 @@ import { findPortOwner } from "#cli/port-owner.ts";
 import { printJson, printLine } from "#cli/print.ts";
 import type { Config } from "#config/settings.ts";
 import { listAside } from "#intake/set-aside.ts";
+import { type Confinement, findConfinement } from "#store/engine/confinement.ts";
 
 export function addDoctor(program: Command, context: Context): void {
   const command = program
@@ -39,7 +40,7 @@ export function addDoctor(program: Command, context: Context): void {
       await checkFolder(config.dataDir),
       await checkSpace(config),
       checkAside(config.dataDir),
-      ...(config.storeUrl === "" ? [await checkEngine()] : []),
+      ...(config.storeUrl === "" ? [await checkEngine(), await checkConfinement()] : []),
       ...(await checkServices(config)),
       ...(running
         ? await checkServer(createClient(config.server, keyFor(config, config.server)))
@@ -99,6 +100,17 @@ async function checkEngine(): Promise<Finding> {
     const hint = "There is no chDB for this platform; use a ClickHouse server with store.url.";
     return { what: "Embedded engine", ok: false, detail: String(error), hint };
   }
+}
+
+const confinements: Readonly<Record<Confinement, string>> = {
+  network: "no network, no privileges",
+  privileges: "no privileges; this system does not take the network from it",
+  none: "none by the system: unshare and setpriv of util-linux are missing or may do nothing",
+};
+
+/** What there is beside the fences that are always there; a system that offers less is not wrong. */
+async function checkConfinement(): Promise<Finding> {
+  return { what: "Engine's confinement", ok: true, detail: confinements[await findConfinement()], hint: "" };
 }
 
 async function checkServer(client: Client): Promise<Finding[]> {

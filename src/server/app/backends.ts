@@ -43,8 +43,11 @@ export function startStore(config: Config, log: Log): StoreAddress {
   const address = toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again"));
   if (address.kind !== "embedded") return address;
   const starting = startEmbedded(address);
-  // Whoever opens the store hears of it.
-  starting.catch(() => undefined);
+  starting.then(
+    ({ pid, confinement }) => log.debug({ pid, confinement }, "the engine runs"),
+    // Whoever opens the store hears of it.
+    () => undefined,
+  );
   return { ...address, starting };
 }
 

@@ -1,11 +1,12 @@
 // Keeps one engine process alive: starts it, listens for its heartbeat, and starts it again when it ends or goes
 // silent. Who needs it asks `whenReady`. A data folder that another process owns is waited for, then an error.
 
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { StoreOutage } from "#store/outage.ts";
+import { type Confinement, confine, engineEnvironment, isRefusal, strongest, weakerThan } from "./confinement.ts";
 import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
 import { findLiveOwner } from "./owner.ts";
 
@@ -16,6 +17,8 @@ export interface SupervisorOptions extends EngineOptions {
   readonly pingEveryMs?: number;
   /** How long a new engine may say nothing before it is replaced; twice as long after each that was. Default 60,000. */
   readonly firstWordMs?: number;
+  /** What to begin with; weaker where the system does not offer it. Default: the strongest. */
+  readonly confinement?: Confinement;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
   /** The engine ended without being asked to. */
@@ -40,11 +43,15 @@ export class EngineSupervisor {
   private isReady = false;
   private closing = false;
   private failedStarts = 0;
+  private confinedBy: Confinement;
+  /** Since the first engine has answered it is known that this machine offers the confinement. */
+  private isOffered = false;
   /** The end of what the engine wrote to stderr, which is where chDB says why it does not open a folder. */
   private lastText = "";
 
   private constructor(options: SupervisorOptions) {
     this.options = options;
+    this.confinedBy = options.confinement ?? strongest;
   }
 
   /** Resolves when the engine answers; throws `folder_taken` when another process keeps the folder. */
@@ -63,6 +70,10 @@ export class EngineSupervisor {
 
   get pid(): number | undefined {
     return this.child?.pid;
+  }
+
+  get confinement(): Confinement {
+    return this.confinedBy;
   }
 
   /** Resolves while the engine can be called; waits out a restart. */
@@ -98,10 +109,9 @@ export class EngineSupervisor {
 
   /** Starts a process and waits for its first word. */
   private async launch(): Promise<FromEngine> {
-    const child = fork(engineProgram(), [], {
-      // Each running query holds a thread of libuv's pool; with the usual four, files and queries starve each other.
-      env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
-      execArgv: [],
+    const [file, ...words] = confine(this.confinedBy, [process.execPath, engineProgram()]);
+    const child = spawn(file, words, {
+      env: engineEnvironment(process.env),
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       // A group of its own, so that Ctrl-C reaches the server alone.
       detached: true,
@@ -112,24 +122,35 @@ export class EngineSupervisor {
       this.lastText = (this.lastText + text).slice(-2000);
       this.options.onEngineText?.(text);
     });
-    const { onEngineText, onCrash, firstWordMs = firstWordMsDefault, ...options } = this.options;
+    const { onEngineText, onCrash, confinement, firstWordMs = firstWordMsDefault, ...options } = this.options;
     // After `close` nothing more comes from its stderr either.
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     tell(child, { kind: "start", options });
     // A process that was stopped or hangs before its first word neither speaks nor ends.
     const silentMs = firstWordMs * 2 ** this.failedStarts;
     const patience = new AbortController();
+    let isRefused = false;
     const outcome = await new Promise<FromEngine>((resolve) => {
       const fail = (reason: string): void => resolve({ kind: "failed", reason });
       child.once("message", (message) => resolve(message as FromEngine));
-      child.once("exit", (code, signal) => fail(`it ended with ${signal ?? code}`));
-      child.once("error", (error) => fail(error.message));
+      child.once("exit", (code, signal) => {
+        isRefused = isRefusal(code);
+        fail(`it ended with ${signal ?? code}`);
+      });
+      child.once("error", (error) => {
+        isRefused = true;
+        fail(error.message);
+      });
       sleep(silentMs, undefined, { signal: patience.signal }).then(
         () => fail(`it said nothing for ${silentMs / 1000} s`),
         () => {},
       );
     });
     patience.abort();
+    if (isRefused && !this.isOffered && this.confinedBy !== "none" && !this.closing) {
+      this.confinedBy = weakerThan(this.confinedBy);
+      return this.launch();
+    }
     if (outcome.kind !== "ready") {
       child.kill("SIGKILL");
       await closed;
@@ -139,6 +160,7 @@ export class EngineSupervisor {
     }
     this.watch(child);
     this.isReady = true;
+    this.isOffered = true;
     this.failedStarts = 0;
     this.ready.resolve();
     return outcome;

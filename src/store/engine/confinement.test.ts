@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { readFileSync, readlinkSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { createStore } from "#store/client.ts";
+import { makeDataDir } from "../../../tests/support/store-under-test.ts";
+import { type Confinement, engineEnvironment, findConfinement, weakerThan } from "./confinement.ts";
+import { EngineSupervisor } from "./supervisor.ts";
+
+// Each of these starts real engines.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** What this machine offers, and all that is weaker: a machine that offers nothing tests that the engine runs there. */
+const offered: Confinement[] = [await findConfinement()];
+while (offered.at(-1) !== "none") offered.push(weakerThan(offered.at(-1) as Confinement));
+
+async function start(confinement: Confinement, path = process.env["PATH"]): Promise<EngineSupervisor> {
+  const dataDir = makeDataDir();
+  vi.stubEnv("PATH", path);
+  vi.stubEnv("TRIBUTARY_ADMIN_KEY", "a-secret-of-the-server");
+  const supervisor = await EngineSupervisor.start({
+    ...{ dataDir, socketPath: join(dataDir, "engine.sock"), folderWaitMs: 0, confinement },
+    ...{ memoryBytesMax: 1e9, guest: { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 } },
+  });
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await supervisor.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return supervisor;
+}
+
+it.each(offered)("the engine gets what it is promised: %s", async (confinement) => {
+  const supervisor = await start(confinement);
+  expect(supervisor.confinement).toBe(confinement);
+  if (confinement === "none") return;
+  const status = readFileSync(`/proc/${supervisor.pid}/status`, "utf8");
+  expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  // At most the right to open files of others, which root keeps.
+  expect(status).toMatch(/^CapEff:\t000000000000000[02]$/m);
+  const networkOf = (pid: number | string | undefined) => readlinkSync(`/proc/${pid}/ns/net`);
+  expect(networkOf(supervisor.pid) !== networkOf("self")).toBe(confinement === "network");
+});
+
+it("runs without what the machine does not offer", async () => {
+  const { confinement, pid } = await start("network", "/nonexistent");
+  expect([confinement, typeof pid]).toEqual(["none", "number"]);
+});
+
+it("is not told the server's secrets", async () => {
+  const { pid } = await start("none");
+  expect(process.env["TRIBUTARY_ADMIN_KEY"]).toBe("a-secret-of-the-server");
+  const environ = readFileSync(`/proc/${pid}/environ`, "utf8");
+  expect(environ).toContain("UV_THREADPOOL_SIZE=16");
+  expect(environ).not.toContain("a-secret-of-the-server");
+  expect(engineEnvironment({ AWS_SECRET_ACCESS_KEY: "x", LC_ALL: "C" })).toEqual({
+    LC_ALL: "C",
+    UV_THREADPOOL_SIZE: "16",
+  });
+});
+
+it.runIf(offered[0] === "network")("reaches nobody, not even for its owner", async () => {
+  const heard: string[] = [];
+  const canary = createServer((_request, response) => response.end("heard\n"));
+  canary.on("connection", () => heard.push("a connection"));
+  canary.listen(0, "127.0.0.1");
+  await once(canary, "listening");
+  const dataDir = makeDataDir();
+  const store = await createStore({ kind: "embedded", dataDir });
+  try {
+    const { port } = canary.address() as AddressInfo;
+    const sql = `SELECT * FROM url('http://127.0.0.1:${port}/x', LineAsString) SETTINGS http_max_tries = 1`;
+    await expect(store.query({ sql })).rejects.toThrow();
+    expect(heard).toEqual([]);
+    expect(await store.query({ sql: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
+  } finally {
+    canary.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,59 @@
+// What the system keeps the engine from, whatever a statement makes it do: a network that is empty, no capabilities, and
+// none to be had from a program that it starts. `unshare` and `setpriv` of util-linux do this without root and then become
+// the engine, so that it is still the process that the supervisor started. Where they are missing or not allowed to, the
+// next weaker is taken.
+
+import { spawn } from "node:child_process";
+
+/** From the strongest on. */
+const confinements = ["network", "privileges", "none"] as const;
+export type Confinement = (typeof confinements)[number];
+
+export const strongest: Confinement = process.platform === "linux" ? "network" : "none";
+
+export function weakerThan(confinement: Confinement): Confinement {
+  return confinements[confinements.indexOf(confinement) + 1] ?? "none";
+}
+
+/** The command that runs `command` so confined. */
+export function confine(confinement: Confinement, command: readonly string[]): [string, ...string[]] {
+  if (confinement === "none") return [...command] as [string, ...string[]];
+  const isRoot = process.getuid?.() === 0;
+  // A folder that root serves may hold files of others.
+  const dropped = isRoot ? ["--inh-caps=-all", "--bounding-set=-all,+dac_override"] : [];
+  const unprivileged: [string, ...string[]] = ["setpriv", "--no-new-privs", ...dropped, "--", ...command];
+  if (confinement === "privileges") return unprivileged;
+  // Who is not root may have a network of their own only among users of their own.
+  const users = isRoot ? [] : ["--user", "--map-current-user"];
+  return ["unshare", ...users, "--net", "--", ...unprivileged];
+}
+
+/** What the tools say whose work is not allowed, or of which one is missing: none of these is the engine's. */
+export function isRefusal(code: number | null): boolean {
+  return code === 1 || code === 126 || code === 127;
+}
+
+/** The strongest that this machine offers. */
+export async function findConfinement(): Promise<Confinement> {
+  let confinement = strongest;
+  while (confinement !== "none" && !(await succeeds(confine(confinement, ["true"]))))
+    confinement = weakerThan(confinement);
+  return confinement;
+}
+
+function succeeds([file, ...words]: [string, ...string[]]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(file, words, { stdio: "ignore" });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+  });
+}
+
+/** What a process needs to run. Settings of the server, among them its secrets, are not for the engine. */
+const passedOn = /^(?:PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_\w+|DYLD_\w+|NODE_\w+|MALLOC_\w+)$/;
+
+export function engineEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const passed = Object.entries(env).filter(([name]) => passedOn.test(name));
+  // Each running query holds a thread of libuv's pool; with the usual four, files and queries starve each other.
+  return { ...Object.fromEntries(passed), UV_THREADPOOL_SIZE: "16" };
+}
