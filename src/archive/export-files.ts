@@ -2,7 +2,7 @@
 
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type ExportScope, exportTableQuery, streamSlices } from "#store/reader/export-tables.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, takenAway } from "#store/store.ts";
 import { ChromeTrace } from "./chrome-trace.ts";
 import { formatCsvRow } from "./csv.ts";
 import { encodeTexts } from "./encode-texts.ts";
@@ -13,7 +13,7 @@ export function exportParquet(
   scope: ExportScope,
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  return store.stream(exportTableQuery(store.database, kind, scope), { format: "Parquet", signal });
+  return store.stream(exportTableQuery(store.database, kind, scope), { ...takenAway, format: "Parquet", signal });
 }
 
 export function exportCsv(
@@ -26,7 +26,7 @@ export function exportCsv(
 }
 
 async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: AbortSignal): AsyncGenerator<string> {
-  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), { signal });
+  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), { ...takenAway, signal });
   yield* toCsv(header?.names ?? [], chunks);
 }
 
@@ -53,6 +53,6 @@ export function exportTrace(store: Store, run: FoundRun, signal: AbortSignal): A
 async function* traceTexts(store: Store, run: FoundRun, signal: AbortSignal): AsyncGenerator<string> {
   const trace = new ChromeTrace();
   yield trace.begin(run.runId);
-  for await (const slice of streamSlices(store, groupKeysOf(run), { signal })) yield trace.add(slice);
+  for await (const slice of streamSlices(store, groupKeysOf(run), { ...takenAway, signal })) yield trace.add(slice);
   yield trace.end();
 }

@@ -79,7 +79,7 @@ async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<str
 async function* exportHistory(parts: ExportParts, found: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
   const { store, workspace, signal } = parts;
   const run = found.runId;
-  for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { signal })) {
+  for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { ...takenAway, signal })) {
     const { group_key, ...fault } = row;
     yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }

@@ -1,7 +1,7 @@
 // The rows of a run in stretches of whole journal records, so that the engine never has to sort more than some at once.
 
 import { type RecordRow, readRecordSizes, streamRecords } from "#store/reader/record-rows.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, takenAway } from "#store/store.ts";
 
 /** What the engine sorts at once, unless one journal record has more. */
 const rowsAtOnce = 50_000;
@@ -20,6 +20,6 @@ export async function* readInStretches(
       to = sizes[at] as typeof to;
       rows += to.rows;
     }
-    yield streamRecords(store, groups, { from, to }, { signal });
+    yield streamRecords(store, groups, { from, to }, { ...takenAway, signal });
   }
 }

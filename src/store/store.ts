@@ -13,6 +13,7 @@ export interface Query {
 export interface ReadOptions {
   /** Aborting ends the query in the engine too. */
   readonly signal?: AbortSignal | undefined;
+  /** How long the engine may be at it, waits for a slow reader included; 0 for ever. */
   readonly timeoutMs?: number;
   readonly rowsMax?: number;
   readonly memoryBytesMax?: number;
@@ -23,6 +24,9 @@ export interface ReadOptions {
   /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
   readonly asGuest?: boolean;
 }
+
+/** Of what somebody takes away: it is read at their pace, which the time of a question is not for, and ends with them. */
+export const takenAway = { timeoutMs: 0 } as const satisfies ReadOptions;
 
 /**
  * `rows`: one JSON array a line; `objects`: one JSON object a line; both with 64-bit integers as decimal strings

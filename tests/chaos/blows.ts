@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { damageOutbox, flipJournal, lastSegment } from "./damage.ts";
 import type { Field } from "./deliver.ts";
+import { hourOfTrouble } from "./hour-of-trouble.ts";
 import type { Part, Victim } from "./victim.ts";
 
 type Random = () => number;
@@ -138,6 +139,11 @@ async function fillDisk(victim: Victim, random: Random): Promise<void> {
   await victim.ready();
 }
 
+/** While clients send; what strikes meanwhile would only cut it off. */
+async function takeBackup(_victim: Victim, _random: Random, { backups }: Field): Promise<void> {
+  await backups.awaitOne();
+}
+
 const failures = [
   ["fdatasync,fsync", "EIO"],
   ["fdatasync,fsync", "ENOSPC"],
@@ -180,6 +186,8 @@ export const blows: Readonly<Record<string, Blow>> = {
   "flip a byte of the journal": flipJournalByte,
   "damage the outbox": damageTheOutbox,
   "jump the clock": jumpClock,
+  "trouble the engine for an hour": hourOfTrouble,
+  "take a whole backup": takeBackup,
   [fillTheDisk]: fillDisk,
   "fail the server's calls": failCalls("server"),
   "fail the engine's calls": failCalls("engine"),

@@ -6,13 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../support/random-inputs.ts";
+import { Backups } from "./backups.ts";
 import { blows, failSystemCalls, fillTheDisk } from "./blows.ts";
 import { CommandLedger } from "./command-ledger.ts";
 import { listCommands, sendCommands, steeredRun } from "./commander.ts";
 import type { Field } from "./deliver.ts";
 import { Ledger, type Verdict, type Wrong } from "./ledger.ts";
 import { sendExports } from "./otlp-senders.ts";
-import { sendAndDelete, sendBlobs, sendNodes, sendSpans, takeBackups } from "./senders.ts";
+import { sendAndDelete, sendBlobs, sendNodes, sendSpans } from "./senders.ts";
 import { Victim } from "./victim.ts";
 import { sendPoints } from "./workers.ts";
 
@@ -21,6 +22,8 @@ export interface CampaignOptions {
   readonly seed: number;
   /** The blows to choose from, by name; all of them otherwise. */
   readonly only?: readonly string[];
+  /** They are taken one after the other instead of at random. */
+  readonly isInOrder?: boolean;
   /** No end before so many records were acknowledged. */
   readonly recordsMin?: number;
   /** No blow after so many minutes, whatever was wanted. */
@@ -47,21 +50,22 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const victim = await Victim.create(dataDir);
   const stop = new AbortController();
   const commands = new CommandLedger(victim);
-  const field: Field = { victim, ledger: new Ledger(), commands, stopped: stop.signal };
+  const backups = new Backups(dataDir);
+  const field: Field = { victim, ledger: new Ledger(), commands, backups, stopped: stop.signal };
   try {
     await victim.start();
-    const backups = takeBackups(field);
     const senders = sendAll(field);
     const rounds = await Promise.race([strike(field, options), failOf(senders)]);
     stop.abort();
     await senders;
     const verdict = await judge(field);
     const { starts: startsMs, startCosts: startCostsMs } = victim;
-    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups: await backups };
+    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups: backups.whole };
   } finally {
     stop.abort();
     await victim.end("SIGKILL");
     victim.forget();
+    backups.forget();
     if (diskBytes !== undefined) execFileSync("umount", ["--lazy", dataDir]);
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -81,6 +85,7 @@ function sendAll(field: Field): Promise<unknown> {
     sendCommands(field),
     sendAndDelete(field),
     sendBlobs(field),
+    field.backups.take(field),
   ]);
 }
 
@@ -90,6 +95,7 @@ async function judge(field: Field): Promise<Verdict> {
   if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
   const verdict = await ledger.judge(victim.url);
   await judgeCommands(field, verdict);
+  await field.backups.judge(verdict);
   return verdict;
 }
 
@@ -128,7 +134,8 @@ async function strike(field: Field, options: CampaignOptions): Promise<Record<st
   const untilMs = performance.now() + (options.minutesMax ?? Number.POSITIVE_INFINITY) * 60_000;
   for (let round = 1; (round <= options.rounds || !hasEnough()) && performance.now() < untilMs; round++) {
     await sleep(200 + random() * 1500);
-    const name = names[Math.floor(random() * names.length)] as string;
+    const at = options.isInOrder === true ? (round - 1) % names.length : Math.floor(random() * names.length);
+    const name = names[at] as string;
     const began = performance.now();
     await blows[name]?.(field.victim, random, field);
     counts[name] = (counts[name] ?? 0) + 1;

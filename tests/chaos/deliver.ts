@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Backups } from "./backups.ts";
 import type { CommandLedger } from "./command-ledger.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Victim } from "./victim.ts";
@@ -10,6 +11,7 @@ export interface Field {
   readonly victim: Victim;
   readonly ledger: Ledger;
   readonly commands: CommandLedger;
+  readonly backups: Backups;
   readonly stopped: AbortSignal;
 }
 

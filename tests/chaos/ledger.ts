@@ -25,6 +25,9 @@ export interface Verdict extends Wrong {
 /** How the ids of runs that exporters of OpenTelemetry name begin. */
 export const otlpRun = "otlp-";
 
+/** How the ids of runs begin that are deleted. */
+export const deletedRun = "gone-";
+
 /** Where a kind of record is found again: an id and its content, in pages that no answer's limit cuts. */
 const recordKinds = {
   // What exporters send stands in these tables too, and is judged by itself below.
@@ -57,12 +60,11 @@ function ofEachKind<T>(create: () => T): Record<RecordKind, T> {
 }
 
 export class Ledger {
-  private readonly sent = ofEachKind(() => new Map<string, string>());
-  private readonly taken = ofEachKind(() => new Set<string>());
-
-  private readonly blobs = new Map<string, string>();
+  private sent = ofEachKind(() => new Map<string, string>());
+  private taken = ofEachKind(() => new Set<string>());
+  private blobs = new Map<string, string>();
   /** Of records that were damaged. */
-  private readonly forgiven = new Set<string>();
+  private forgiven = new Set<string>();
 
   get acknowledged(): number {
     return kinds.reduce((sum, kind) => sum + this.taken[kind].size, 0);
@@ -94,9 +96,20 @@ export class Ledger {
     this.blobs.set(path, sha256Of(bytes));
   }
 
-  async judge(url: string): Promise<Verdict> {
+  /** What was acknowledged until now; what is sent, or damaged, later it hears of. */
+  copy(): Ledger {
+    const copy = new Ledger();
+    copy.sent = this.sent;
+    copy.forgiven = this.forgiven;
+    copy.blobs = new Map(this.blobs);
+    for (const kind of kinds) copy.taken[kind] = new Set(this.taken[kind]);
+    return copy;
+  }
+
+  /** Of an older copy it is not asked which runs had been deleted by then. */
+  async judge(url: string, isOlder = false): Promise<Verdict> {
     const verdict = { acknowledged: this.acknowledged, stored: 0, lost: [], doubled: [], invented: [], altered: [] };
-    for (const kind of kinds) await this.judgeKind(url, kind, verdict);
+    for (const kind of kinds) await this.judgeKind(url, kind, verdict, isOlder);
     await this.judgeBlobs(url, verdict);
     const counts = kinds.map((kind) => [kind, this.taken[kind].size]);
     return { ...verdict, byKind: Object.fromEntries(counts), blobs: this.blobs.size };
@@ -111,7 +124,12 @@ export class Ledger {
     }
   }
 
-  private async judgeKind(url: string, kind: RecordKind, verdict: Wrong & { stored: number }): Promise<void> {
+  private async judgeKind(
+    url: string,
+    kind: RecordKind,
+    verdict: Wrong & { stored: number },
+    isOlder: boolean,
+  ): Promise<void> {
     const { table, id, content } = recordKinds[kind];
     const [sent, missing, seen] = [this.sent[kind], new Set(this.taken[kind]), new Set<string>()];
     for (let page = 0; page < pages; page++) {
@@ -121,6 +139,7 @@ export class Ledger {
       );
       verdict.stored += rows.length;
       for (const [stored, value] of rows as [string, string][]) {
+        if (isOlder && stored.startsWith(deletedRun)) continue;
         const expected = sent.get(stored);
         if (seen.has(stored)) verdict.doubled.push(`${kind} ${stored}`);
         else if (expected === undefined) verdict.invented.push(`${kind} ${stored}`);
@@ -129,7 +148,10 @@ export class Ledger {
         missing.delete(stored);
       }
     }
-    for (const stored of missing) verdict.lost.push(`${kind} ${stored}`);
+    for (const stored of missing) {
+      const mayBeGone = this.forgiven.has(`${kind} ${stored}`) || (isOlder && stored.startsWith(deletedRun));
+      if (!mayBeGone) verdict.lost.push(`${kind} ${stored}`);
+    }
   }
 }
 

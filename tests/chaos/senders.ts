@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { call, deliver, type Field, hex } from "./deliver.ts";
+import { deletedRun } from "./ledger.ts";
 import { sendPoints } from "./workers.ts";
 
 /** Batches of one process, every fifth of them sent twice. */
@@ -90,7 +91,8 @@ export async function sendBlobs(field: Field): Promise<void> {
 export async function sendAndDelete(field: Field): Promise<void> {
   const { ledger, stopped } = field;
   for (let at = 0; !stopped.aborted; at++) {
-    const runId = `gone-${at}`;
+    while (field.backups.isAwaited && !stopped.aborted) await sleep(100);
+    const runId = `${deletedRun}${at}`;
     const part = new AbortController();
     const working = sendPoints({ ...field, stopped: AbortSignal.any([stopped, part.signal]) }, { runId, wid: "w0" });
     await sleep(300);
@@ -109,14 +111,4 @@ async function remove(field: Field, runId: string): Promise<boolean> {
     await sleep(100);
   }
   return false;
-}
-
-/** Backups are taken meanwhile; one that is cut off is only tried again. */
-export async function takeBackups(field: Field): Promise<number> {
-  let whole = 0;
-  while (!field.stopped.aborted) {
-    if ((await call(field, "/api/v1/backup"))?.status === 200) whole++;
-    await sleep(2000);
-  }
-  return whole;
 }

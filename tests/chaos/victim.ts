@@ -55,9 +55,13 @@ export class Victim {
     return childrenOf(this.pid)[0] ?? -1;
   }
 
-  /** Sets the server's clock so far from the real one, from now on. */
-  setClock(seconds: number): void {
-    writeFileSync(this.clockPath, String(seconds));
+  /** How far the server's clock is from the real one. */
+  clockS = 0;
+
+  /** Sets the server's clock so far from the real one, from now on, and lets its time go by so many times as fast. */
+  setClock(seconds: number, rate = 1): void {
+    this.clockS = seconds;
+    writeFileSync(this.clockPath, `${seconds} ${rate}`);
     this.jumps.push(performance.now());
   }
 

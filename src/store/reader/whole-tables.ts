@@ -1,7 +1,7 @@
 // Tables as wholes, as a backup takes them along and brings them back.
 
 import { type FactTable, factTables } from "#model/tables.ts";
-import type { Store } from "#store/store.ts";
+import { type Store, takenAway } from "#store/store.ts";
 import { count, readRow, readRows, text } from "./native-rows.ts";
 
 /** All rows of a table, or those that came up to a journal record, in the engine's own format. */
@@ -12,7 +12,7 @@ export function streamTable(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   const sql = `SELECT * FROM ${store.database}.${table} ${upTo(table, lastJpos)}`;
-  return store.stream({ sql }, { format: "Native", signal });
+  return store.stream({ sql }, { ...takenAway, format: "Native", signal });
 }
 
 export function countTable(store: Store, table: string, lastJpos: number | null = null): Promise<number> {
