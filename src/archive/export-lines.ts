@@ -11,6 +11,7 @@ import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
 import { readEdits } from "#store/reader/heads.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
+import { takenAway } from "#store/store.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { assignBatches } from "./export-batches.ts";
 import { readInStretches } from "./read-in-stretches.ts";

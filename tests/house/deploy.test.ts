@@ -19,6 +19,9 @@ function parseStrict(text: string): Record<string, unknown>[] {
 }
 
 interface Service {
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly image?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
@@ -51,6 +54,15 @@ describe("the compose file", () => {
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, fill(value)]));
       expect(readConfig({ flags: {}, env })).toMatchObject({ storeUrl: "http://clickhouse:8123", blobsKind: "s3" });
     }
+  });
+
+  it("gives collectors a file system that they cannot write to, and no privileges", () => {
+    for (const name of ["collector-1", "collector-2"])
+      expect([services[name]?.read_only, services[name]?.cap_drop, services[name]?.security_opt]).toEqual([
+        true,
+        ["ALL"],
+        ["no-new-privileges:true"],
+      ]);
   });
 
   it("names in its example every variable that it needs", () => {

@@ -69,6 +69,17 @@ it("takes frames of many megabytes on a connection that waits for acks, and skip
   expect(JSON.stringify((await walk.get("/api/v1/faults")).body)).toContain("xtrack_frame_too_large");
 });
 
+it("takes an event of two hundred thousand metrics over a connection, and goes on", async () => {
+  const walk = await start();
+  const socket = await open(xtrackPort(walk));
+  const metrics = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`m${at}`, at]));
+  socket.write(startOf("wide"));
+  socket.write(toFrame({ type: "metric_batch", seq: 2, ts, payload: { run_id: "wide", metrics, step: 1 } }));
+  expect(await waitForAck(socket, 2)).toMatchObject({ status: "ok" });
+  socket.write(metricOf("wide", 3));
+  expect(await waitForAck(socket, 3)).toMatchObject({ status: "ok" });
+}, 60_000);
+
 it("ends the open streams and connections of a key that is revoked", async () => {
   const walk = await start();
   const make = async (scope: string) => {

@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { makeDataFolder } from "./data-folder.ts";
+import { exitCodes } from "./exit.ts";
+
+it("says in a sentence that a data folder is a file, or lies in one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  for (const path of [file, join(file, "inside")])
+    expect(() => makeDataFolder(path)).toThrow(
+      expect.objectContaining({
+        code: exitCodes.usage,
+        message: expect.stringMatching(`^The data folder ${path} cannot be used: .+\\.$`),
+        hint: "Choose another with --data.",
+      }),
+    );
+});
