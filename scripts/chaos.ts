@@ -5,6 +5,7 @@
 //   npm run chaos -- --rounds 200 --records 1000000   the long form
 //   npm run chaos -- --rounds 200 --minutes 30        as much of it as there is time for
 //   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
+//   npm run chaos -- --built                          against what `npm run build` made, as people install it
 //   npm run chaos -- --disk 2147483648                on a file system of so many bytes, which also runs full (as root)
 //
 // With strace installed, system calls of the server fail too. Exits with 1 when a record was lost, doubled, invented or altered.
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
     disk: { type: "string" },
+    built: { type: "boolean", default: false },
     save: { type: "boolean", default: false },
   },
 });
@@ -36,6 +38,7 @@ const report = await runCampaign({
   rounds: Number(values.rounds),
   recordsMin: Number(values.records),
   seed: Number(values.seed),
+  program: values.built ? "built" : "sources",
   ...(values.only === undefined ? {} : { only: values.only }),
   ...(values.minutes === undefined ? {} : { minutesMax: Number(values.minutes) }),
   ...(values.disk === undefined ? {} : { diskBytes: Number(values.disk) }),

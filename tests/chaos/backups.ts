@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { restoreBackup } from "#archive/restore-backup.ts";
 import type { Field } from "./deliver.ts";
 import type { Ledger, Wrong } from "./ledger.ts";
-import { Victim } from "./victim.ts";
+import { type Program, Victim } from "./victim.ts";
 
 /** A blow that waits for a backup does so for this long; the store may first have to catch up. */
 const waitMs = 300_000;
@@ -53,10 +53,10 @@ export class Backups {
   }
 
   /** Adds what the last whole one lacks, or has and should not, to the verdict. */
-  async judge(verdict: Wrong): Promise<void> {
+  async judge(verdict: Wrong, program: Program): Promise<void> {
     if (this.last === null) return;
     const folder = `${this.dataDir}.restored`;
-    const restored = await Victim.create(folder);
+    const restored = await Victim.create(folder, program);
     try {
       await restoreBackup(this.last.path, folder);
       await restored.start();

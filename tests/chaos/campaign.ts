@@ -14,7 +14,7 @@ import type { Field } from "./deliver.ts";
 import { Ledger, type Verdict, type Wrong } from "./ledger.ts";
 import { sendExports } from "./otlp-senders.ts";
 import { sendAndDelete, sendBlobs, sendNodes, sendSpans } from "./senders.ts";
-import { Victim } from "./victim.ts";
+import { type Program, Victim } from "./victim.ts";
 import { sendPoints } from "./workers.ts";
 
 export interface CampaignOptions {
@@ -30,6 +30,8 @@ export interface CampaignOptions {
   readonly minutesMax?: number;
   /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
   readonly diskBytes?: number;
+  /** What is struck; the sources unless said. */
+  readonly program?: Program;
   onRound?(line: string): void;
 }
 
@@ -47,7 +49,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-chaos-"));
   const { diskBytes } = options;
   if (diskBytes !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskBytes}`, "tmpfs", dataDir]);
-  const victim = await Victim.create(dataDir);
+  const victim = await Victim.create(dataDir, options.program);
   const stop = new AbortController();
   const commands = new CommandLedger(victim);
   const backups = new Backups(dataDir);
@@ -95,7 +97,7 @@ async function judge(field: Field): Promise<Verdict> {
   if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
   const verdict = await ledger.judge(victim.url);
   await judgeCommands(field, verdict);
-  await field.backups.judge(verdict);
+  await field.backups.judge(verdict, victim.program);
   return verdict;
 }
 

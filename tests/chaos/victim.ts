@@ -7,12 +7,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 import { childrenOf, readStat } from "../support/process-tree.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
+const root = join(import.meta.dirname, "../..");
+const programs = { sources: join(root, "src/main.ts"), built: join(root, "dist/main.js") } as const;
 const clock = join(import.meta.dirname, "../children/set-clock.ts");
 /** Also on a machine that has much else to do. */
 const startMs = 300_000;
 
 export type Part = "server" | "engine";
+/** The sources as they are, or what `npm run build` made of them, which is what people install. */
+export type Program = keyof typeof programs;
 
 export class Victim {
   private child: ChildProcess | null = null;
@@ -30,17 +33,19 @@ export class Victim {
   /** What it said last before it was ready. */
   said = "nothing";
   private readonly clockPath: string;
+  readonly program: Program;
 
-  private constructor(dataDir: string, httpPort: number, xtrackPort: number) {
+  private constructor(dataDir: string, program: Program, httpPort: number, xtrackPort: number) {
     this.dataDir = dataDir;
+    this.program = program;
     this.httpPort = httpPort;
     this.xtrackPort = xtrackPort;
     this.clockPath = `${dataDir}.clock`;
     writeFileSync(this.clockPath, "0");
   }
 
-  static async create(dataDir: string): Promise<Victim> {
-    return new Victim(dataDir, await freePort(), await freePort());
+  static async create(dataDir: string, program: Program = "sources"): Promise<Victim> {
+    return new Victim(dataDir, program, await freePort(), await freePort());
   }
 
   get url(): string {
@@ -67,7 +72,7 @@ export class Victim {
 
   launch(): void {
     const addresses = ["--http", `127.0.0.1:${this.httpPort}`, "--xtrack", `127.0.0.1:${this.xtrackPort}`];
-    const words = ["--import", clock, main, "up", "--data", this.dataDir, ...addresses, "--quiet"];
+    const words = ["--import", clock, programs[this.program], "up", "--data", this.dataDir, ...addresses, "--quiet"];
     this.child = spawn(process.execPath, words, {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, CHAOS_CLOCK: this.clockPath, TRIBUTARY_OTLP_GRPC: "off" },

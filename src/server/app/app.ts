@@ -98,10 +98,17 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     closers.unshift(async () => peering?.close());
     const deletions = openDeletions(collector, peering, log);
     closers.unshift(() => deletions.close());
-    const control = await commands.open(collector, toCommandOptions(collector, peering, log));
+    // Each begins with questions to the store, whose answers a start waits for: so they are asked side by side.
+    const [control, keys, blobs, rules] = await Promise.all([
+      commands.open(collector, toCommandOptions(collector, peering, log)),
+      createKeyStore(collector, config),
+      createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
+        log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
+      ),
+      readRules(collector, config),
+    ]);
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
-    const keys = await createKeyStore(collector, config);
     let doors: XtrackDoors | null = null;
     const refused = new RefusedConnections(log, metrics);
     const unfinished = new UnfinishedBytes(config.unfinishedBytesMax);
@@ -118,11 +125,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     ];
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => health.close());
-    const blobs = await createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
-      log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
-    );
     const intake = createHttpIntake(collector, control);
-    const rules = await readRules(collector, config);
     const context = createContext({ collector, deletions, control, config, peering, rules, doors: () => doors });
     const http = await createHttpServer({
       ...{ config, log, metrics, keys, keyWatch, unfinished, intake, blobs },

@@ -37,8 +37,12 @@ export async function begin(
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
   setAside.beginReplay();
   const { isFresh } = (await met.later) ?? met;
-  applier.state.joins.replace(await untilDone(() => readJoins(store)));
-  versions.note(await untilDone(() => readNewestVersion(store)));
+  const [joins, newest] = await Promise.all([
+    untilDone(() => readJoins(store)),
+    untilDone(() => readNewestVersion(store)),
+  ]);
+  applier.state.joins.replace(joins);
+  versions.note(newest);
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
   await writer.begin(left.plans);

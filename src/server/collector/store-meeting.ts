@@ -65,9 +65,9 @@ async function meet(
   const say = (sentence: string): void => onTrouble(sentence, null);
   await migrate(store, say);
   const notes = await enrol(store, folder, identity, { mayRename, onRenamed: say });
-  const old = await tellOldServer(store);
+  const [old, isUsed, filled] = await Promise.all([tellOldServer(store), hasGroups(store), isFilled(store)]);
   if (old !== null) say(old);
-  return { notes, isFresh: !(await hasGroups(store)), isFilled: await isFilled(store) };
+  return { notes, isFresh: !isUsed, isFilled: filled };
 }
 
 /** Rejects only when this folder must not go on. */

@@ -16,8 +16,9 @@ export interface SystemOptions {
 }
 
 export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, draining }: SystemOptions): void {
-  const document = JSON.stringify(toOpenApi());
-  const page = toReferencePage();
+  // Made when somebody asks: most servers are never asked for them, and both would slow each start.
+  let document: string | undefined;
+  let page: string | undefined;
 
   addRoute(app, "healthz", () => ({ ok: true }));
 
@@ -36,10 +37,12 @@ export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, drai
 
   addRoute(app, "openapi", (_request, reply) => {
     reply.type("application/json; charset=utf-8");
+    document ??= JSON.stringify(toOpenApi());
     return document;
   });
 
   addRoute(app, "reference", (_request, reply) => {
+    page ??= toReferencePage();
     reply.type("text/html; charset=utf-8").headers(toPageHeaders(page));
     return page;
   });

@@ -54,7 +54,10 @@ const openRunsMax = 1000;
  */
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
-  await collector.onceJoined(async () => rules.load(await readSettings(collector.store, rulesSetting)));
+  await collector.onceJoined(async () => {
+    await collector.drained();
+    rules.load(await readSettings(collector.store, rulesSetting));
+  });
   return rules;
 }
 
