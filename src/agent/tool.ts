@@ -1,6 +1,7 @@
 // What a tool is, and the inputs that many of them share.
 
-import Type, { type Static, type TObject, type TProperties } from "typebox";
+import type { Static, TObject, TProperties } from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import type { Scope } from "#api/contract/admin.ts";
 import type { AgentApi } from "./agent-api.ts";
 import { rowsMax } from "./bound.ts";

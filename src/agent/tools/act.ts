@@ -1,6 +1,6 @@
 // What an agent may do to a run, with a key that allows it: commands to its workers, and notes and tags for people.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";

@@ -1,6 +1,6 @@
 // What rules saw.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, pageOf, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, runInput } from "#agent/tool.ts";

@@ -1,6 +1,6 @@
 // Several runs: only what differs, and where they part.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, fitLists } from "#agent/bound.ts";
 import { byInterest, count, round, toMs } from "#agent/measures.ts";
 import { defineTool, given } from "#agent/tool.ts";

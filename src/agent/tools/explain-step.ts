@@ -1,6 +1,6 @@
 // One step of a training: what was measured there, what took long, what was said, which tensors are not well.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import type { AgentApi } from "#agent/agent-api.ts";
 import { cut, fitLists, rowsMax } from "#agent/bound.ts";
 import { byInterest, count, median, readTime, round, toMs, toTime } from "#agent/measures.ts";

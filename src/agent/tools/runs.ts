@@ -1,6 +1,6 @@
 // Which runs there are, and what one of them is.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, fitLists, fitPage, rowsMax } from "#agent/bound.ts";
 import { byInterest, count, round, toSeconds, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, runInput } from "#agent/tool.ts";

@@ -1,6 +1,6 @@
 // Metrics over steps or time, in few buckets.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { pageOf, rowsMax } from "#agent/bound.ts";
 import { readWindow, round, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, windowInput } from "#agent/tool.ts";

@@ -1,6 +1,6 @@
 // Whatever the other tools do not answer: read-only SQL.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, cutAll, pageOf, rowsMax } from "#agent/bound.ts";
 import { count } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";

@@ -1,6 +1,6 @@
 // Where the time of a run went.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import { cut, cutAll, fitLists, pageOf } from "#agent/bound.ts";
 import { count, readWindow, round, toMs, toSeconds, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, runInput, windowInput } from "#agent/tool.ts";

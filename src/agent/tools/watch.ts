@@ -1,6 +1,6 @@
 // What changed in a run since the last look: waits until something does.
 
-import Type from "typebox";
+import { Type } from "#api/contract/schema.ts";
 import type { AgentApi } from "#agent/agent-api.ts";
 import { cut, fitLists, rowsMax } from "#agent/bound.ts";
 import { count, round, toTime } from "#agent/measures.ts";

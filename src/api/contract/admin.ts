@@ -1,6 +1,7 @@
 // Who may do what, and how the server is doing.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, Count, Int64, JsonText, NextCursor, nullable, PageQuery, TimeNs, word } from "./scalar.ts";
 
 export const Scope = word(["ingest", "read", "control", "admin"]);

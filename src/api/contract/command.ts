@@ -1,6 +1,7 @@
 // Control of a running job.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, JsonText, nullable, TimeNs, word } from "./scalar.ts";
 
 export const CommandType = word(["pause", "resume", "stop", "checkpoint_now", "update_params", "adjust_lr", "custom"]);

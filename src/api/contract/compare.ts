@@ -1,7 +1,8 @@
 // N runs side by side. Element i of every `values` list belongs to run i; null where a run has none.
 // A comparison has parts, and a part that was not asked for is an empty list: whoever shows one at a time asks for one.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { RunSummary } from "./run.ts";
 import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, word } from "./scalar.ts";
 

@@ -1,6 +1,7 @@
 // The one shape of every refusal, whatever the route.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { Count, nullable } from "./scalar.ts";
 
 export const ErrorAnswer = Type.Object({

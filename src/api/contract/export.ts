@@ -1,6 +1,7 @@
 // Taking data away: one run or a filtered set.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { word } from "./scalar.ts";
 
 export const ExportFormat = word([

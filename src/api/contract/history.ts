@@ -1,6 +1,7 @@
 // What an export tells of a run beside its records: faults that were kept with it, and commands it was sent.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { Count, Int64, TimeNs } from "./scalar.ts";
 
 const HistoryFault = Type.Object(

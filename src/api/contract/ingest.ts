@@ -1,6 +1,6 @@
 // Answers of the ingest routes; what goes in is the protocols' own affair.
 
-import Type from "typebox";
+import { Type } from "./schema.ts";
 import { Count, TimeNs, word } from "./scalar.ts";
 
 const wait = Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." }));

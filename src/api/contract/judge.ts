@@ -1,6 +1,7 @@
 // What is wrong with a run or bounds it, in words.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { confidences, findingCodes, findingViews, severities } from "#judge/finding.ts";
 import { AsOf, Int64, nullable, TimeNs, word } from "./scalar.ts";
 

@@ -1,6 +1,7 @@
 // Launches: run-space sweeps, keyed (id, attempt).
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { LaunchCompleteness, PipelineOutcome } from "./pipeline.ts";
 import { Cell, RunStatus } from "./run.ts";
 import { AsOf, Count, JsonText, NextCursor, nullable, PageQuery, repeated, TimeNs } from "./scalar.ts";

@@ -1,7 +1,8 @@
 // Server-sent events. Every event has an id `<collector>-<journal position>`; `Last-Event-ID` and `after` go on
 // from there. Without `run` a subscriber gets `run`, `changed`, `gone` and `stats`; with `run` also the rows.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { Command } from "./command.ts";
 import { LogRow } from "./record.ts";
 import { Alert } from "./rule.ts";

@@ -1,6 +1,7 @@
 // Semantiva pipelines: the graph as declared and as executed, and completeness in the field notes' words.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, Count, JsonText, nullable, TimeNs, word } from "./scalar.ts";
 
 export const NodeStatus = word(["succeeded", "error", "skipped", "cancelled", "running", "missing", "unknown"]);

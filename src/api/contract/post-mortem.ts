@@ -1,6 +1,7 @@
 // Why a run died, and what it left.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { deathCauses } from "#judge/death.ts";
 import { AsOf, Count, Int64, nullable, TimeNs, word } from "./scalar.ts";
 import { MetricInfo } from "./series.ts";

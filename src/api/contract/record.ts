@@ -1,6 +1,7 @@
 // What a run received besides series and spans: logs, params, files, events, faults, gaps.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { recordProtocolNames } from "#protocol/facts.ts";
 import {
   AsOf,

@@ -1,7 +1,8 @@
 // The schemas of every route of `paths.ts`. Server routes, the OpenAPI document and the clients are made from this
 // table; a route that is not here does not exist. Where `answer` is a file, `media` names its types instead.
 
-import Type, { type Static, type TSchema } from "typebox";
+import type { Static, TSchema } from "typebox";
+import { Type } from "./schema.ts";
 import { ingestPaths } from "#protocol/facts.ts";
 import * as admin from "./admin.ts";
 import * as command from "./command.ts";

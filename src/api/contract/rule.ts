@@ -1,6 +1,7 @@
 // Rules and what they saw.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { ruleKindNames } from "#judge/rule.ts";
 import { RunPlace } from "./judge.ts";
 import { AsOf, Count, nullable, TimeNs, word } from "./scalar.ts";

@@ -12,7 +12,8 @@
 // "~" is a case-insensitive substring, or a pattern with * ; a bare word matches name, id, experiment and tags.
 // Times are RFC 3339 or relative (-2h); durations have units (14.2s, 3m); NaN, Infinity are values.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { protocolNames } from "#protocol/facts.ts";
 import {
   AsOf,

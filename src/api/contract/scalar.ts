@@ -5,7 +5,8 @@
 //   times are nanoseconds since the epoch (`Int64`), durations are nanoseconds;
 //   JSON sent by a user comes back as its strict JSON text (`JsonText`), so that no reader can round it.
 
-import Type, { type Static, type TSchema } from "typebox";
+import type { Static, TSchema } from "typebox";
+import { Type } from "./schema.ts";
 
 export const Int64 = Type.String({ pattern: "^-?[0-9]{1,20}$", description: "A 64-bit integer in decimal." });
 export type Int64 = Static<typeof Int64>;

@@ -2,7 +2,8 @@
 // Buckets are deterministic: the same request over the same data gives the same answer, and the true
 // extremes are never sampled away. Positions are offsets from a 64-bit base, so that nanoseconds stay exact.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, nullable, TimeNs, word } from "./scalar.ts";
 
 export const Axis = word(["step", "epoch", "time", "relative"]);

@@ -1,6 +1,7 @@
 // Tensor snapshots: which tensors there are, their histograms over epochs, and values out of blobs.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
 
 export const TensorHint = word(["nan", "dead", "exploding", "vanishing", "constant"]);

@@ -2,7 +2,8 @@
 // What is narrower than a pixel and lies side by side in one lane and depth is merged into one box that says
 // how many it stands for; its name is the one that took most of the time.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, WindowQuery, word } from "./scalar.ts";
 
 export const Lane = Type.Object({

@@ -1,6 +1,7 @@
 // Read-only ClickHouse SQL over the documented tables.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { word } from "./scalar.ts";
 
 export const SqlBody = Type.Object(

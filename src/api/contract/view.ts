@@ -1,6 +1,7 @@
 // Views of the page that people gave a name: for themselves, or for all of the workspace.
 
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "./schema.ts";
 import { TimeNs, word } from "./scalar.ts";
 
 /** The pages that a view can be of. */
