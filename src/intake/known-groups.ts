@@ -38,9 +38,8 @@ interface KnownGroup {
 export class LoadingGroup {
   readonly group: KnownGroup = { row: null, workers: new Map(), lines: null, position: 0 };
 
-  event(worker: string, seq: bigint, tsNs: bigint): void {
-    const [seqLow, seqHigh] = toWords(seq);
-    const [tsLow, tsHigh] = toWords(tsNs);
+  /** Sequence number and time in words of 32 bits: a run has millions of events, and a bigint of each would be most of the work. */
+  event(worker: string, seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): void {
     setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
   }
 
@@ -241,8 +240,4 @@ function toRow(
     deleted_ns: 0n,
     version,
   };
-}
-
-function toWords(value: bigint): [number, number] {
-  return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
 }

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert, asyncProperty, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
-import type { Store } from "./store.ts";
+import { type ReadOptions, type Store, takenAway } from "./store.ts";
 
 const columns = { id: "Int64", text: "String" } as const;
 
@@ -177,6 +178,20 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     });
     const slow = store.query({ sql: "SELECT sum(sipHash64(number)) FROM numbers(100000000000)" }, { timeoutMs: 200 });
     expect(await outageOf(slow)).toMatchObject({ kind: "timeout", code: 159 });
+  });
+
+  it("lets who takes something away take their time, which would be over for a question", async () => {
+    const query = { sql: "SELECT number, repeat('x', 1000) FROM numbers(100000)" };
+    const takeSlowly = async (options: ReadOptions): Promise<number> => {
+      let bytes = 0;
+      for await (const chunk of store.stream(query, { ...options, format: "Native" })) {
+        if (bytes === 0) await sleep(2000);
+        bytes += chunk.length;
+      }
+      return bytes;
+    };
+    expect(await outageOf(takeSlowly({ timeoutMs: 1000 }))).toMatchObject({ kind: "timeout" });
+    expect(await takeSlowly(takenAway)).toBeGreaterThan(100_000_000);
   });
 
   it("fails a stream that breaks off, instead of ending it", async () => {

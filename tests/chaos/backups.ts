@@ -19,7 +19,7 @@ export class Backups {
   whole = 0;
   /** Somebody waits for one: meanwhile nobody deletes runs, which would end it. */
   isAwaited = false;
-  private last: { readonly path: string; readonly ledger: Ledger } | null = null;
+  private last: { readonly path: string; readonly asOf: number } | null = null;
   private readonly dataDir: string;
 
   constructor(dataDir: string) {
@@ -31,10 +31,10 @@ export class Backups {
     while (!field.stopped.aborted) {
       // Beside the last whole one.
       const path = `${this.dataDir}.backup-${this.whole % 2}`;
-      const ledger = field.ledger.copy();
+      const { moment: asOf } = field.ledger;
       if (await this.takeOne(field, path)) {
         this.whole++;
-        this.last = { path, ledger };
+        this.last = { path, asOf };
       }
       await sleep(this.isAwaited ? 200 : pauseMs, undefined, { signal: field.stopped }).catch(() => undefined);
     }
@@ -53,14 +53,14 @@ export class Backups {
   }
 
   /** Adds what the last whole one lacks, or has and should not, to the verdict. */
-  async judge(verdict: Wrong, program: Program): Promise<void> {
+  async judge(ledger: Ledger, verdict: Wrong, program: Program): Promise<void> {
     if (this.last === null) return;
     const folder = `${this.dataDir}.restored`;
     const restored = await Victim.create(folder, program);
     try {
       await restoreBackup(this.last.path, folder);
       await restored.start();
-      const found = await this.last.ledger.judge(restored.url, true);
+      const found = await ledger.judge(restored.url, this.last.asOf);
       for (const kind of ["lost", "doubled", "invented", "altered"] as const)
         verdict[kind].push(...found[kind].map((what) => `in the backup: ${what}`));
     } finally {

@@ -97,7 +97,7 @@ async function judge(field: Field): Promise<Verdict> {
   if (!drained.ok) throw new Error(`not drained: ${await drained.text()}`);
   const verdict = await ledger.judge(victim.url);
   await judgeCommands(field, verdict);
-  await field.backups.judge(verdict, victim.program);
+  await field.backups.judge(ledger, verdict, victim.program);
   return verdict;
 }
 

@@ -60,11 +60,14 @@ function ofEachKind<T>(create: () => T): Record<RecordKind, T> {
 }
 
 export class Ledger {
-  private sent = ofEachKind(() => new Map<string, string>());
-  private taken = ofEachKind(() => new Set<string>());
-  private blobs = new Map<string, string>();
+  private readonly sent = ofEachKind(() => new Map<string, string>());
+  /** When each was acknowledged, see `moment`. */
+  private readonly taken = ofEachKind(() => new Map<string, number>());
+  private readonly blobs = new Map<string, { readonly sha256: string; readonly moment: number }>();
   /** Of records that were damaged. */
-  private forgiven = new Set<string>();
+  private readonly forgiven = new Set<string>();
+  /** Counts what was acknowledged: a copy of the store that is begun now must hold all of it. */
+  moment = 0;
 
   get acknowledged(): number {
     return kinds.reduce((sum, kind) => sum + this.taken[kind].size, 0);
@@ -75,7 +78,9 @@ export class Ledger {
   }
 
   acknowledge(kind: RecordKind, ids: Iterable<string>): void {
-    for (const id of ids) if (!this.forgiven.has(`${kind} ${id}`)) this.taken[kind].add(id);
+    this.moment++;
+    const taken = this.taken[kind];
+    for (const id of ids) if (!taken.has(id) && !this.forgiven.has(`${kind} ${id}`)) taken.set(id, this.moment);
   }
 
   /** What held it was damaged: it may be there or not. */
@@ -93,30 +98,21 @@ export class Ledger {
   }
 
   keepBlob(path: string, bytes: Uint8Array): void {
-    this.blobs.set(path, sha256Of(bytes));
+    this.blobs.set(path, { sha256: sha256Of(bytes), moment: ++this.moment });
   }
 
-  /** What was acknowledged until now; what is sent, or damaged, later it hears of. */
-  copy(): Ledger {
-    const copy = new Ledger();
-    copy.sent = this.sent;
-    copy.forgiven = this.forgiven;
-    copy.blobs = new Map(this.blobs);
-    for (const kind of kinds) copy.taken[kind] = new Set(this.taken[kind]);
-    return copy;
-  }
-
-  /** Of an older copy it is not asked which runs had been deleted by then. */
-  async judge(url: string, isOlder = false): Promise<Verdict> {
+  /** `asOf`: of a copy that was begun at that moment. It is not asked which runs had been deleted by then. */
+  async judge(url: string, asOf = Number.POSITIVE_INFINITY): Promise<Verdict> {
     const verdict = { acknowledged: this.acknowledged, stored: 0, lost: [], doubled: [], invented: [], altered: [] };
-    for (const kind of kinds) await this.judgeKind(url, kind, verdict, isOlder);
-    await this.judgeBlobs(url, verdict);
+    for (const kind of kinds) await this.judgeKind(url, kind, verdict, asOf);
+    await this.judgeBlobs(url, verdict, asOf);
     const counts = kinds.map((kind) => [kind, this.taken[kind].size]);
     return { ...verdict, byKind: Object.fromEntries(counts), blobs: this.blobs.size };
   }
 
-  private async judgeBlobs(url: string, verdict: Wrong): Promise<void> {
-    for (const [path, sha256] of this.blobs) {
+  private async judgeBlobs(url: string, verdict: Wrong, asOf: number): Promise<void> {
+    for (const [path, { sha256, moment }] of this.blobs) {
+      if (moment > asOf) continue;
       const answer = await fetch(url + path);
       const bytes = new Uint8Array(await answer.arrayBuffer());
       if (!answer.ok) verdict.lost.push(`${path}: ${answer.status}`);
@@ -128,10 +124,11 @@ export class Ledger {
     url: string,
     kind: RecordKind,
     verdict: Wrong & { stored: number },
-    isOlder: boolean,
+    asOf: number,
   ): Promise<void> {
     const { table, id, content } = recordKinds[kind];
-    const [sent, missing, seen] = [this.sent[kind], new Set(this.taken[kind]), new Set<string>()];
+    const [sent, taken, seen] = [this.sent[kind], this.taken[kind], new Set<string>()];
+    const isOpen = (stored: string): boolean => Number.isFinite(asOf) && stored.startsWith(deletedRun);
     for (let page = 0; page < pages; page++) {
       const rows = await ask(
         url,
@@ -139,19 +136,16 @@ export class Ledger {
       );
       verdict.stored += rows.length;
       for (const [stored, value] of rows as [string, string][]) {
-        if (isOlder && stored.startsWith(deletedRun)) continue;
+        if (isOpen(stored)) continue;
         const expected = sent.get(stored);
         if (seen.has(stored)) verdict.doubled.push(`${kind} ${stored}`);
         else if (expected === undefined) verdict.invented.push(`${kind} ${stored}`);
         else if (expected !== value) verdict.altered.push(`${kind} ${stored}: ${value} instead of ${expected}`);
         seen.add(stored);
-        missing.delete(stored);
       }
     }
-    for (const stored of missing) {
-      const mayBeGone = this.forgiven.has(`${kind} ${stored}`) || (isOlder && stored.startsWith(deletedRun));
-      if (!mayBeGone) verdict.lost.push(`${kind} ${stored}`);
-    }
+    for (const [stored, moment] of taken)
+      if (moment <= asOf && !seen.has(stored) && !isOpen(stored)) verdict.lost.push(`${kind} ${stored}`);
   }
 }
 

@@ -124,6 +124,22 @@ describe("backup and restore", () => {
     expect(asked).toEqual([]);
   });
 
+  it("has all the time that a large table takes", async () => {
+    const { dataDir } = app;
+    const { collector } = app.app;
+    const patience = new Map<string, number | undefined>();
+    const store = Object.assign(Object.create(collector.store) as Store, {
+      stream: (...given: Parameters<Store["stream"]>) => {
+        const [{ sql }, { timeoutMs }] = given;
+        if (sql.startsWith("SELECT * FROM")) patience.set(sql, timeoutMs);
+        return collector.store.stream(...given);
+      },
+    });
+    for await (const chunk of writeBackup({ ...collector, store }, dataDir)) expect(chunk).toBeInstanceOf(Uint8Array);
+    expect(patience.size).toBeGreaterThan(20);
+    expect(new Set(patience.values())).toEqual(new Set([0]));
+  });
+
   it("bring back the same answers, blobs and keys, from a server that was running", async () => {
     const paths = ["cirron/torch_full", "xtrack/file_full/events.bin", "semantiva/plain_file"];
     const server = ["--server", app.app.url];

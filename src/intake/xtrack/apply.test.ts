@@ -239,7 +239,7 @@ it("knows the events of a group that it let go, when what the store holds of it 
   expect(state.groups.shrink(0, 3)).toBe(1);
   expect(state.groups.isMissing(key)).toBe(true);
   const loading = new LoadingGroup();
-  loading.event("", 1n, 10_000n);
+  loading.event("", 1, 0, 10_000, 0);
   state.groups.load(key, null, loading);
   expect(apply(state, body, 4)).toMatchObject({ accepted: 0, duplicates: 1 });
   state.groups.forget(key);

@@ -128,10 +128,15 @@ async function takeEvents(store: Store, groupKey: string, loading: LoadingGroup)
 
 function takeBlock(block: DecodedBlock, loading: LoadingGroup): void {
   const workers = columnOf(block, "worker", "dict");
-  const seqs = columnOf(block, "seq", "int64").values;
-  const times = columnOf(block, "ts_ns", "int64").values;
-  for (let row = 0; row < block.rows; row++) {
+  const seqs = toWords(columnOf(block, "seq", "int64").values);
+  const times = toWords(columnOf(block, "ts_ns", "int64").values);
+  for (let row = 0, low = 0, high = 1; row < block.rows; row++, low += 2, high += 2) {
     const worker = workers.keys[workers.codes[row] as number] as string;
-    loading.event(worker, seqs[row] as bigint, times[row] as bigint);
+    loading.event(worker, seqs[low] as number, seqs[high] as number, times[low] as number, times[high] as number);
   }
+}
+
+/** Low and high word of each number. */
+function toWords({ buffer, byteOffset, length }: BigInt64Array): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length * 2);
 }
