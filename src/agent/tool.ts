@@ -1,8 +1,8 @@
 // What a tool is, and the inputs that many of them share.
 
 import type { Static, TObject, TProperties } from "typebox";
-import { Type } from "#api/contract/schema.ts";
 import type { Scope } from "#api/contract/admin.ts";
+import { Type } from "#api/contract/schema.ts";
 import type { AgentApi } from "./agent-api.ts";
 import { rowsMax } from "./bound.ts";
 import { ToolMistake } from "./mistake.ts";

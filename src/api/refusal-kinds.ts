@@ -64,7 +64,10 @@ export const refusalKinds = {
   run_not_joined: { status: 409, means: "Nothing is joined to the run, so there is nothing to part." },
   runs_joined_already: { status: 409, means: "The two are one run already." },
   scope_missing: { status: 403, means: "The key lacks the scope that the route needs." },
-  shutting_down: { status: 503, means: "The server was asked to stop before the answer was whole; ask again when it is back." },
+  shutting_down: {
+    status: 503,
+    means: "The server was asked to stop before the answer was whole; ask again when it is back.",
+  },
   span_not_found: { status: 404, means: "The run has no such span." },
   sql_refused: { status: 400, means: "The statement is not one reading SELECT, is wrong, or meets a limit." },
   store_elsewhere: { status: 409, means: "The data is in a ClickHouse server, which has its own way of doing this." },

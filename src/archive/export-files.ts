@@ -26,7 +26,10 @@ export function exportCsv(
 }
 
 async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: AbortSignal): AsyncGenerator<string> {
-  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), { ...takenAway, signal });
+  const { header, chunks } = await store.answer(exportTableQuery(store.database, kind, scope), {
+    ...takenAway,
+    signal,
+  });
   yield* toCsv(header?.names ?? [], chunks);
 }
 

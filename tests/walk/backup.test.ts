@@ -94,7 +94,12 @@ describe("backup and restore", () => {
       const held = Promise.withResolvers<void>();
       const holding = stopped.app.collector.writer.betweenPlans(() => held.promise);
       // What is not stored yet has to be before a backup begins, and cannot be while the writer is held.
-      const frame = toFrame({ type: "metric", seq: 1, ts: 1, payload: { run_id: "r", key: "loss", value: 1, step: 1 } });
+      const frame = toFrame({
+        type: "metric",
+        seq: 1,
+        ts: 1,
+        payload: { run_id: "r", key: "loss", value: 1, step: 1 },
+      });
       await stopped.post("/v1/xtrack", frame, { "content-type": "application/octet-stream" });
       const taken = stopped.get("/api/v1/backup");
       const second = async () => ((await stopped.get("/api/v1/backup")).body as { code: string }).code;

@@ -1,11 +1,11 @@
 // What an agent may do to a run, with a key that allows it: commands to its workers, and notes and tags for people.
 
-import { Type } from "#api/contract/schema.ts";
 import { cut, rowsMax } from "#agent/bound.ts";
 import { count, toTime } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";
 import { defineTool, given, runInput } from "#agent/tool.ts";
 import { type Command, CommandType } from "#api/contract/command.ts";
+import { Type } from "#api/contract/schema.ts";
 
 export const sendCommand = defineTool(
   {

@@ -1,10 +1,10 @@
 // Several runs: only what differs, and where they part.
 
-import { Type } from "#api/contract/schema.ts";
 import { cut, fitLists } from "#agent/bound.ts";
 import { byInterest, count, round, toMs } from "#agent/measures.ts";
 import { defineTool, given } from "#agent/tool.ts";
 import type { CompareAnswer } from "#api/contract/compare.ts";
+import { Type } from "#api/contract/schema.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";
 
 /** Medians of spans that are nearer to each other than this are the same. */

@@ -1,11 +1,11 @@
 // One step of a training: what was measured there, what took long, what was said, which tensors are not well.
 
-import { Type } from "#api/contract/schema.ts";
 import type { AgentApi } from "#agent/agent-api.ts";
 import { cut, fitLists, rowsMax } from "#agent/bound.ts";
 import { byInterest, count, median, readTime, round, toMs, toTime } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";
 import { defineTool, runInput, windowInput } from "#agent/tool.ts";
+import { Type } from "#api/contract/schema.ts";
 import type { Series } from "#api/contract/series.ts";
 import type { SpanSummaryRow } from "#api/contract/span.ts";
 import { largestOf, smallestOf } from "#base/extremes.ts";

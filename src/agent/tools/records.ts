@@ -1,10 +1,10 @@
 // What a run said, and what of it could not be understood.
 
-import { Type } from "#api/contract/schema.ts";
 import { cut, fitPage, rowsMax } from "#agent/bound.ts";
 import { count, readWindow, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, runInput, windowInput } from "#agent/tool.ts";
 import { word } from "#api/contract/scalar.ts";
+import { Type } from "#api/contract/schema.ts";
 
 export const searchLogs = defineTool(
   {

@@ -1,9 +1,9 @@
 // Metrics over steps or time, in few buckets.
 
-import { Type } from "#api/contract/schema.ts";
 import { pageOf, rowsMax } from "#agent/bound.ts";
 import { readWindow, round, toTime } from "#agent/measures.ts";
 import { defineTool, given, pageInput, windowInput } from "#agent/tool.ts";
+import { Type } from "#api/contract/schema.ts";
 import { Axis, type Series } from "#api/contract/series.ts";
 
 const bucketsMax = 200;

@@ -1,10 +1,10 @@
 // Whatever the other tools do not answer: read-only SQL.
 
-import { Type } from "#api/contract/schema.ts";
 import { cut, cutAll, pageOf, rowsMax } from "#agent/bound.ts";
 import { count } from "#agent/measures.ts";
 import { ToolMistake } from "#agent/mistake.ts";
 import { defineTool } from "#agent/tool.ts";
+import { Type } from "#api/contract/schema.ts";
 
 export const sql = defineTool(
   {

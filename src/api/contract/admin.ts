@@ -1,8 +1,8 @@
 // Who may do what, and how the server is doing.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, Count, Int64, JsonText, NextCursor, nullable, PageQuery, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const Scope = word(["ingest", "read", "control", "admin"]);
 export type Scope = Static<typeof Scope>;

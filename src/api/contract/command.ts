@@ -1,8 +1,8 @@
 // Control of a running job.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, JsonText, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const CommandType = word(["pause", "resume", "stop", "checkpoint_now", "update_params", "adjust_lr", "custom"]);
 export type CommandType = Static<typeof CommandType>;

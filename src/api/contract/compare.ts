@@ -2,9 +2,9 @@
 // A comparison has parts, and a part that was not asked for is an empty list: whoever shows one at a time asks for one.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { RunSummary } from "./run.ts";
 import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const ComparePart = word(["params", "metrics", "divergence", "spans", "tensors"]);
 export type ComparePart = Static<typeof ComparePart>;

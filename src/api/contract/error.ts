@@ -1,8 +1,8 @@
 // The one shape of every refusal, whatever the route.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { Count, nullable } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const ErrorAnswer = Type.Object({
   code: Type.String({ description: "Stable word for programs, e.g. `run_not_found`, `filter_syntax`." }),

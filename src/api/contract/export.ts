@@ -1,8 +1,8 @@
 // Taking data away: one run or a filtered set.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const ExportFormat = word([
   "jsonl",

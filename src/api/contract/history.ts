@@ -1,8 +1,8 @@
 // What an export tells of a run beside its records: faults that were kept with it, and commands it was sent.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { Count, Int64, TimeNs } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 const HistoryFault = Type.Object(
   {

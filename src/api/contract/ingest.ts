@@ -1,7 +1,7 @@
 // Answers of the ingest routes; what goes in is the protocols' own affair.
 
-import { Type } from "./schema.ts";
 import { Count, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 const wait = Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." }));
 

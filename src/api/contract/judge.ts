@@ -1,9 +1,9 @@
 // What is wrong with a run or bounds it, in words.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { confidences, findingCodes, findingViews, severities } from "#judge/finding.ts";
 import { AsOf, Int64, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const RunPlace = Type.Object({ step: nullable(Int64), ts_ns: TimeNs });
 

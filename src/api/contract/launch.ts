@@ -1,10 +1,10 @@
 // Launches: run-space sweeps, keyed (id, attempt).
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { LaunchCompleteness, PipelineOutcome } from "./pipeline.ts";
 import { Cell, RunStatus } from "./run.ts";
 import { AsOf, Count, JsonText, NextCursor, nullable, PageQuery, repeated, TimeNs } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const LaunchSummary = Type.Object({
   id: Type.String(),

@@ -2,12 +2,12 @@
 // from there. Without `run` a subscriber gets `run`, `changed`, `gone` and `stats`; with `run` also the rows.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { Command } from "./command.ts";
 import { LogRow } from "./record.ts";
 import { Alert } from "./rule.ts";
 import { RunStatus } from "./run.ts";
 import { AsOf, Count, Float, Int64, nullable, repeated, TimeNs } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const LiveQuery = Type.Object({
   run: Type.Optional(repeated(Type.String({ minLength: 1 }), 100)),

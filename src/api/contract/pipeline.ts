@@ -1,8 +1,8 @@
 // Semantiva pipelines: the graph as declared and as executed, and completeness in the field notes' words.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, Count, JsonText, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const NodeStatus = word(["succeeded", "error", "skipped", "cancelled", "running", "missing", "unknown"]);
 export type NodeStatus = Static<typeof NodeStatus>;

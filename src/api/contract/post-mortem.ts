@@ -1,9 +1,9 @@
 // Why a run died, and what it left.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { deathCauses } from "#judge/death.ts";
 import { AsOf, Count, Int64, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 import { MetricInfo } from "./series.ts";
 
 export const PostMortem = Type.Object({

@@ -1,7 +1,6 @@
 // What a run received besides series and spans: logs, params, files, events, faults, gaps.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { recordProtocolNames } from "#protocol/facts.ts";
 import {
   AsOf,
@@ -17,6 +16,7 @@ import {
   WindowQuery,
   word,
 } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const LogsQuery = Type.Object({
   ...PageQuery,

@@ -2,7 +2,6 @@
 // table; a route that is not here does not exist. Where `answer` is a file, `media` names its types instead.
 
 import type { Static, TSchema } from "typebox";
-import { Type } from "./schema.ts";
 import { ingestPaths } from "#protocol/facts.ts";
 import * as admin from "./admin.ts";
 import * as command from "./command.ts";
@@ -20,6 +19,7 @@ import * as record from "./record.ts";
 import * as rule from "./rule.ts";
 import * as run from "./run.ts";
 import { Done, PageQuery, RunPath, WindowQuery } from "./scalar.ts";
+import { Type } from "./schema.ts";
 import * as series from "./series.ts";
 import * as snapshot from "./snapshot.ts";
 import * as span from "./span.ts";

@@ -1,10 +1,10 @@
 // Rules and what they saw.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { ruleKindNames } from "#judge/rule.ts";
 import { RunPlace } from "./judge.ts";
 import { AsOf, Count, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export { ruleKindNames };
 

@@ -13,7 +13,6 @@
 // Times are RFC 3339 or relative (-2h); durations have units (14.2s, 3m); NaN, Infinity are values.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { protocolNames } from "#protocol/facts.ts";
 import {
   AsOf,
@@ -28,6 +27,7 @@ import {
   TimeNs,
   word,
 } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const RunStatus = word(["running", "completed", "failed", "killed", "lost", "unknown"]);
 export type RunStatus = Static<typeof RunStatus>;

@@ -36,7 +36,9 @@ function toOptional(schema: Schema): Schema {
   return copy;
 }
 
-const ofType = (type: string) => (options: Schema = {}) => ({ type, ...options });
+const ofType =
+  (type: string) =>
+  (options: Schema = {}) => ({ type, ...options });
 
 export const Type = {
   Array: (items: Schema, options: Schema = {}) => ({ type: "array", items, ...options }),

@@ -3,8 +3,8 @@
 // extremes are never sampled away. Positions are offsets from a 64-bit base, so that nanoseconds stay exact.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, nullable, TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const Axis = word(["step", "epoch", "time", "relative"]);
 export type Axis = Static<typeof Axis>;

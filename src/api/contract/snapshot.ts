@@ -1,8 +1,8 @@
 // Tensor snapshots: which tensors there are, their histograms over epochs, and values out of blobs.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, nullable, TimeNs, WindowQuery, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const TensorHint = word(["nan", "dead", "exploding", "vanishing", "constant"]);
 export type TensorHint = Static<typeof TensorHint>;

@@ -3,8 +3,8 @@
 // how many it stands for; its name is the one that took most of the time.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { AsOf, Count, Float, Int64, JsonText, nullable, repeated, TimeNs, WindowQuery, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const Lane = Type.Object({
   id: Count,

@@ -1,8 +1,8 @@
 // Read-only ClickHouse SQL over the documented tables.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 export const SqlBody = Type.Object(
   {

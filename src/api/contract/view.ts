@@ -1,8 +1,8 @@
 // Views of the page that people gave a name: for themselves, or for all of the workspace.
 
 import type { Static } from "typebox";
-import { Type } from "./schema.ts";
 import { TimeNs, word } from "./scalar.ts";
+import { Type } from "./schema.ts";
 
 /** The pages that a view can be of. */
 export const viewPages = ["runs", "charts", "compare"] as const;

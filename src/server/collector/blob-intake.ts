@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { BlobInput } from "#intake/blob.ts";
 import { type Arrival, ownArrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
+import type { StateRow } from "#model/state-tables.ts";
 import { protocolOfKind } from "#protocol/protocols.ts";
 import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server/http/ports.ts";
 import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
@@ -69,8 +70,10 @@ class Room implements BlobRoom {
   }
 
   async restore(): Promise<void> {
-    await this.collector.drained();
+    await this.collector.sequencer.drained();
+    const unstored = this.collector.unstored.of("blobs");
     for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
+    for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
     // Some wait for ever, for spans that never came: they must not cost each start a question each.
     const waiting = [...this.waiting];
     const runs = await findRunsOfSpans(
@@ -81,6 +84,13 @@ class Room implements BlobRoom {
       const run = runs[at];
       if (run !== undefined) this.moveLater(key, blob, run);
     }
+  }
+
+  /** What the journal held from before the start. */
+  private takeUp(blob: WaitingBlob, position: number): void {
+    this.remember(blob.input, position);
+    if (blob.input.objectKey.startsWith(waitingPrefix)) this.wait(blob);
+    else this.waiting.delete(nameOf(blob.workspace, blob.spanId, blob.kind));
   }
 
   settled(): Promise<void> {
@@ -283,8 +293,9 @@ function toInput(
   };
 }
 
-function fromRow(row: Record<string, string>): WaitingBlob {
-  const text = (name: string): string => row[name] as string;
+/** As it is in the store, where numbers are texts, or as it was applied. */
+function fromRow(row: Readonly<Record<keyof StateRow<"blobs">, string | number | bigint>>): WaitingBlob {
+  const text = (name: keyof StateRow<"blobs">): string => String(row[name]);
   const input: BlobInput = {
     ...ownArrival(text("workspace")),
     kind: "blob",

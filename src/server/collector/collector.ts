@@ -43,6 +43,7 @@ import { createPatience, endless, none, type Patience } from "./patience.ts";
 import { RowsInUse } from "./rows-in-use.ts";
 import { StateVersions } from "./state-versions.ts";
 import { meetStore } from "./store-meeting.ts";
+import { UnstoredState } from "./unstored-state.ts";
 import { watchForQuiet } from "./watch-for-quiet.ts";
 
 export interface CollectorOptions {
@@ -99,6 +100,7 @@ export interface Collector {
   /** Accepted records that the journal no longer has. */
   readonly damage: JournalDamage;
   readonly versions: StateVersions;
+  readonly unstored: UnstoredState;
   /** Called for every input after it was applied, in order. */
   onApplied(listener: (applied: AppliedInput) => void): void;
   /** Called with the last journal record that is in the store, and with the batches since the call before. */
@@ -173,9 +175,11 @@ async function openWithStore(
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
     rowsInUse.stored(to);
+    unstored.stored(to);
     applier.shrink(to, sequencer.position.applied);
   };
   const rowsInUse = new RowsInUse(storedTo);
+  const unstored = new UnstoredState();
   const setAside = new SetAside(dataDir, { ...options, files: nodeFiles, protocolOf: protocolOfInput });
   const onUnstorable = createLeaver({ journal, setAside, applier });
   const onLateRetry: WriterOptions["onLateRetry"] = (block) => noteResent(store, id, [block]);
@@ -196,6 +200,7 @@ async function openWithStore(
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     for (const { row } of entry.applied.state) versions.note(row.version);
+    unstored.note(position, entry.applied.state);
     rowsInUse.add(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) attemptListener(listener, entry, options);
@@ -220,7 +225,7 @@ async function openWithStore(
     clearInterval(quiet);
   };
   const collector = assemble({
-    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes, versions },
+    ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes, versions, unstored },
     ...{ listeners, storedListeners, onClose, closeStore, onTrouble: options.onTrouble },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });

@@ -56,8 +56,9 @@ export function createCommandRoom(): CommandRoom {
         control.fold(toSteps(applied.state));
       };
       await collector.onceJoined(async () => {
-        await collector.drained();
-        control.fold(await readCommandSteps(collector.store));
+        await collector.sequencer.drained();
+        const unstored = collector.unstored.of("commands").flatMap(({ row }) => fromCommandRow(row) ?? []);
+        control.fold([...(await readCommandSteps(collector.store)), ...unstored]);
         for (const news of early.splice(0)) {
           const runId = runOf(news.runId);
           if (runId !== undefined) control.observe({ ...news, runId });

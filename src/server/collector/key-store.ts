@@ -30,7 +30,11 @@ export async function createKeyStore(
   const fixed = toFixedKey(adminKey, workspace);
   const keys = new Map<string, StoredKey>();
   const copy = collector.store.kind === "embedded" ? null : new KeyCopy(dataDir);
+  const versions = new Map<string, bigint>();
   const fold = (row: StateRow<"keys">): void => {
+    // The store may be read before it has what was applied here, and after another collector has changed it.
+    if (row.version < (versions.get(row.key_id) ?? 0n)) return;
+    versions.set(row.key_id, row.version);
     copy?.take(row);
     if (row.revoked === 1) keys.delete(row.key_id);
     else keys.set(row.key_id, { ...fromRow(row), lastUsedNs: keys.get(row.key_id)?.lastUsedNs ?? null });
@@ -42,12 +46,14 @@ export async function createKeyStore(
   });
   for (const row of (await copy?.read()) ?? []) fold(row);
   const reload = async (): Promise<void> => {
+    const unstored = collector.unstored.of("keys");
     const rows = await readStateRows<StateRow<"keys">>(collector.store, "keys");
     for (const row of rows) fold({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) });
+    for (const { row } of unstored) fold(row);
     await copy?.write();
   };
   await collector.onceJoined(async () => {
-    await collector.drained();
+    await collector.sequencer.drained();
     await reload();
   });
   const write = async (key: StoredKey, revoked: 0 | 1, author: string): Promise<void> => {

@@ -67,7 +67,8 @@ export async function readBody(
   }
   // What came with the head is there as soon as the parser's turn is over.
   if (!request.complete) await null;
-  const sent = readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
+  const sent =
+    readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
   return unpack(sent, encoding, limits, share);
 }
 

@@ -55,8 +55,10 @@ const openRunsMax = 1000;
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
   await collector.onceJoined(async () => {
-    await collector.drained();
-    rules.load(await readSettings(collector.store, rulesSetting));
+    await collector.sequencer.drained();
+    const unstored = collector.unstored.of("settings").filter(({ row }) => row.name === rulesSetting);
+    const stored = await readSettings(collector.store, rulesSetting);
+    rules.load([...stored, ...unstored.map(({ row }) => row)]);
   });
   return rules;
 }

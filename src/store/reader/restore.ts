@@ -1,6 +1,6 @@
 // What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
-import type { StateTable } from "#model/state-tables.ts";
+import type { StateRow, StateTable } from "#model/state-tables.ts";
 import { streamBlocks } from "#store/native/block-stream.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
@@ -171,7 +171,7 @@ export function readGroupRows<T>(store: Store, table: "groups" | "aliases", keys
 }
 
 /** Blobs whose object keys begin so. */
-export function readBlobsUnder(store: Store, prefix: string): Promise<Record<string, string>[]> {
+export function readBlobsUnder(store: Store, prefix: string): Promise<Record<keyof StateRow<"blobs">, string>[]> {
   return store.query({
     sql: `SELECT * FROM ${store.database}.blobs FINAL WHERE startsWith(object_key, {prefix:String})`,
     params: { prefix },

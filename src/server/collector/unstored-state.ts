@@ -1,0 +1,35 @@
+// Changes of small tables that are applied and that the store may not have yet. Whoever begins with what such a table holds
+// asks here first and the store afterwards, so that a start need not wait until the store has taken the journal's rest.
+
+import type { StateChange, StateRow, StateTable } from "#model/state-tables.ts";
+
+const tables = ["blobs", "commands", "keys", "settings"] as const satisfies readonly StateTable[];
+type UnstoredTable = (typeof tables)[number];
+const watched: ReadonlySet<StateTable> = new Set(tables);
+
+interface Unstored<T extends UnstoredTable> {
+  readonly position: number;
+  readonly row: StateRow<T>;
+}
+
+export class UnstoredState {
+  private changes: { readonly position: number; readonly change: StateChange }[] = [];
+
+  note(position: number, changes: readonly StateChange[]): void {
+    for (const change of changes) if (watched.has(change.table)) this.changes.push({ position, change });
+  }
+
+  /** The store has everything up to there. */
+  stored(to: number): void {
+    const [first] = this.changes;
+    if (first !== undefined && first.position <= to)
+      this.changes = this.changes.filter(({ position }) => position > to);
+  }
+
+  /** In the order in which they were applied. */
+  of<T extends UnstoredTable>(table: T): Unstored<T>[] {
+    return this.changes.flatMap(({ position, change }) =>
+      change.table === table ? [{ position, row: change.row as StateRow<T> }] : [],
+    );
+  }
+}
