@@ -1,7 +1,8 @@
 // One HTTP request to a ClickHouse server, or to the embedded engine on its socket: the same call for both.
 
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { HttpAgent, requestHttp } from "#base/node-http.ts";
 import { outageOfAnswer, StoreOutage } from "./outage.ts";
 
 export interface LinkOptions {
@@ -33,7 +34,7 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
   const isTls = url.protocol === "https:";
   const options = { keepAlive: true, maxSockets: socketsMax, ...(socketPath === undefined ? {} : { socketPath }) };
   const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
-  const open = isTls ? httpsRequest : httpRequest;
+  const open = isTls ? httpsRequest : requestHttp;
   return {
     send: (request) =>
       new Promise((resolve, reject) => {

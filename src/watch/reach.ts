@@ -3,9 +3,9 @@
 // one of these, so that a name cannot mean something else a moment later. Redirects are not followed.
 
 import { lookup as lookUp } from "node:dns/promises";
-import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { requestHttp } from "#base/node-http.ts";
 
 export interface Reach {
   /** Whether private addresses may be reached. */

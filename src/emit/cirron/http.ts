@@ -1,8 +1,9 @@
 // One HTTP exchange, whole answer in memory up to a bound. node:http rather than fetch: its sockets can
 // be unreferenced, so a request in flight never keeps the user's process alive.
 
-import { Agent as HttpAgent, type RequestOptions, request as requestHttp } from "node:http";
+import type { RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { HttpAgent, requestHttp } from "#base/node-http.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "PUT";

@@ -6,9 +6,10 @@
 // XTrack frames carry their own lengths, so message boundaries mean nothing here.
 
 import { createHash, randomBytes } from "node:crypto";
-import { type ClientRequest, request as requestHttp } from "node:http";
+import type { ClientRequest } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
+import { requestHttp } from "#base/node-http.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

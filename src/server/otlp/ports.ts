@@ -2,8 +2,9 @@
 // for, HTTP on 4318. Another collector of telemetry may well have them: then that is said, and the server goes on, since
 // all of it is to be had on its own port too.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHttp } from "#base/node-http.ts";
 import type { Address } from "#config/kinds.ts";
 import { checkBind, type HttpServer } from "#server/http/create-http-server.ts";
 import type { KeyStore } from "#server/http/ports.ts";
@@ -69,7 +70,7 @@ async function open(
 const exporterPaths = /^\/v1\/(?:traces|metrics|logs)\/?(?:\?|$)/;
 
 async function openHttpPort({ host, port }: Address, { config, http }: OtlpPortsOptions): Promise<Port> {
-  const server: Server = createServer({
+  const server: Server = createHttp({
     headersTimeout: config.headerTimeoutMs,
     requestTimeout: config.requestTimeoutMs,
   });

@@ -5,9 +5,10 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { unlink } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { createHttp } from "#base/node-http.ts";
 import { canStream } from "./chunked-format.ts";
 import { type Engine, purposeOf, type Statement } from "./engine.ts";
 import { guestUser, type Purpose } from "./engine-config.ts";
@@ -22,7 +23,7 @@ const stallMs = 60_000;
 
 export function createDoor(engine: Engine, tmp: string): Server {
   let serial = 0;
-  const server = createServer({ maxHeaderSize: headerBytesMax, keepAliveTimeout: 300_000 }, (request, response) => {
+  const server = createHttp({ maxHeaderSize: headerBytesMax, keepAliveTimeout: 300_000 }, (request, response) => {
     const gone = new AbortController();
     response.on("close", () => {
       if (!response.writableFinished) gone.abort(new Error("Code: 394. DB::Exception: The client went away."));
