@@ -26,7 +26,7 @@ test("keys that were made or revoked while nothing could be stored count from th
   const statusOf = async (key: string) => (await ask("/api/v1/keys", key)).status;
   try {
     await victim.start();
-    const first = await make("first", "none yet");
+    const first = await make("first", "none-yet");
     const revoked = await make("revoked", first.key);
     await ask("/readyz?drained=1", first.key);
     victim.signal("engine", "SIGSTOP");

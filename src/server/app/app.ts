@@ -24,7 +24,7 @@ import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
 import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
-import { type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
+import { type CommandRoom, type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { renameCollector } from "#server/collector/identity.ts";
@@ -98,15 +98,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     closers.unshift(async () => peering?.close());
     const deletions = openDeletions(collector, peering, log);
     closers.unshift(() => deletions.close());
-    // Each begins with questions to the store, whose answers a start waits for: so they are asked side by side.
-    const [control, keys, blobs, rules] = await Promise.all([
-      commands.open(collector, toCommandOptions(collector, peering, log)),
-      createKeyStore(collector, config),
-      createBlobRoom(collector, collector.blobs, { bytesMax: config.blobBytesMax }, (cause) =>
-        log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start."),
-      ),
-      readRules(collector, config),
-    ]);
+    const { control, keys, blobs, rules } = await openRooms({ collector, config, peering, log, commands });
     closers.unshift(async () => control.close());
     collector.onApplied((entry) => announceCommands(collector, control, entry));
     let doors: XtrackDoors | null = null;
@@ -162,6 +154,27 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     await closeAll(closers);
     throw cause;
   }
+}
+
+interface RoomParts {
+  readonly collector: Collector;
+  readonly config: Config;
+  readonly peering: Peering | null;
+  readonly log: Log;
+  readonly commands: CommandRoom;
+}
+
+/** Each begins with questions to the store, whose answers a start waits for: so they are asked side by side. */
+async function openRooms({ collector, config, peering, log, commands }: RoomParts) {
+  const onUnmoved = (cause: unknown) =>
+    log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start.");
+  const [control, keys, blobs, rules] = await Promise.all([
+    commands.open(collector, toCommandOptions(collector, peering, log)),
+    createKeyStore(collector, config),
+    createBlobRoom(collector, config.blobBytesMax, onUnmoved),
+    readRules(collector, config),
+  ]);
+  return { control, keys, blobs, rules };
 }
 
 function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collector, unfinished: UnfinishedBytes): void {

@@ -39,11 +39,10 @@ export interface BlobRoom extends BlobIntake {
 
 export async function createBlobRoom(
   collector: Collector,
-  blobs: BlobStore,
-  limits: { readonly bytesMax: number },
+  bytesMax: number,
   onTrouble: (cause: unknown) => void,
 ): Promise<BlobRoom> {
-  const room = new Room(collector, blobs, limits.bytesMax, onTrouble);
+  const room = new Room(collector, bytesMax, onTrouble);
   await collector.onceJoined(() => room.restore());
   collector.onApplied(({ applied }) => {
     // A blob waits for the span that it belongs to.
@@ -62,9 +61,9 @@ class Room implements BlobRoom {
   private readonly recent = new Map<string, string>();
   private moving: Promise<void> = Promise.resolve();
 
-  constructor(collector: Collector, blobs: BlobStore, bytesMax: number, onTrouble: (cause: unknown) => void) {
+  constructor(collector: Collector, bytesMax: number, onTrouble: (cause: unknown) => void) {
     this.collector = collector;
-    this.blobs = blobs;
+    this.blobs = collector.blobs;
     this.bytesMax = bytesMax;
     this.onTrouble = onTrouble;
   }

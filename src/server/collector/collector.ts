@@ -149,7 +149,7 @@ async function openWithStore(
   store: Store,
   closeStore: () => Promise<void>,
 ): Promise<Collector> {
-  const { dataDir } = options;
+  const { dataDir, onTrouble: tell } = options;
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
   const journalDir = join(dataDir, "journal");
@@ -160,10 +160,7 @@ async function openWithStore(
   let closing = false;
   const isClosing = (): boolean => closing;
   const patience = store.kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs);
-  const met = await meetStore(store, { dataDir, position: durable }, patience, {
-    onTrouble: options.onTrouble,
-    isClosing,
-  });
+  const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
   const { notes, isFresh } = met;
   const { id, epoch } = notes.identity;
   const idsFilled = fillIds(options, store, met);
@@ -171,15 +168,14 @@ async function openWithStore(
   const blobs = await options.openBlobs();
   // A deletion that was interrupted is finished before anything is remembered; on a shared store by its order.
   if (store.kind === "embedded") await removeHidden({ store, blobs });
-  const storedListeners: StoredListener[] = [(to) => notes.stored(to)];
+  const unstored = new UnstoredState();
+  const storedListeners: StoredListener[] = [(to) => notes.stored(to), (to) => unstored.stored(to)];
   const onStored: StoredListener = (to, batches) => {
     for (const listener of storedListeners) listener(to, batches);
     rowsInUse.stored(to);
-    unstored.stored(to);
     applier.shrink(to, sequencer.position.applied);
   };
   const rowsInUse = new RowsInUse(storedTo);
-  const unstored = new UnstoredState();
   const setAside = new SetAside(dataDir, { ...options, files: nodeFiles, protocolOf: protocolOfInput });
   const onUnstorable = createLeaver({ journal, setAside, applier });
   const onLateRetry: WriterOptions["onLateRetry"] = (block) => noteResent(store, id, [block]);
@@ -191,7 +187,7 @@ async function openWithStore(
     storedTo,
   );
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
-  const listeners = [...(options.listeners ?? [])];
+  const listeners = [(entry: AppliedInput) => unstored.note(entry), ...(options.listeners ?? [])];
   // What a closed store interrupts is in the journal, and the next start goes on with it.
   const onFatal = (cause: unknown): void => {
     if (!closing) options.onFatal(cause);
@@ -200,7 +196,6 @@ async function openWithStore(
   const onApplied = (entry: AppliedInput): void => {
     const { position, input, batch } = entry;
     for (const { row } of entry.applied.state) versions.note(row.version);
-    unstored.note(position, entry.applied.state);
     rowsInUse.add(batch);
     hub.publish({ position, workspace: input.workspace, batch, runOf: (key) => applier.state.joinedRunOf(key) });
     for (const listener of listeners) attemptListener(listener, entry, options);
@@ -210,12 +205,12 @@ async function openWithStore(
     if (deleted !== null)
       carryOut(collector, deleted, position, {
         isClosing,
-        onTrouble: (cause) => options.onTrouble("The store does not delete rows; it is asked again.", cause),
+        onTrouble: (cause) => tell("The store does not delete rows; it is asked again.", cause),
       });
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };
   const applied = (): number => sequencer.position.applied;
-  const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: options.onTrouble });
+  const onFailed = createMender({ store, applier, writer, setAside, applied, isClosing, onTrouble: tell });
   const hooks = { onApplied, onFailed, onFatal };
   const sequencer = new Sequencer(setAside.log(journal), writer, setAside.applier(applier), start, hooks);
   const joined = Promise.withResolvers<void>();
@@ -226,7 +221,7 @@ async function openWithStore(
   };
   const collector = assemble({
     ...{ id, store, blobs, journal, writer, sequencer, applier, hub, setAside, damage, notes, versions, unstored },
-    ...{ listeners, storedListeners, onClose, closeStore, onTrouble: options.onTrouble },
+    ...{ listeners, storedListeners, onClose, closeStore, onTrouble: tell },
     ...{ joined: joined.promise, patience: met.later === null ? patience : none },
   });
   const begun = begin(collector, { met, left, idsFilled, isClosing, onJoined: () => joined.resolve() }, options);

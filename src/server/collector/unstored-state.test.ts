@@ -8,9 +8,11 @@ function toSetting(value: string): StateChange {
 
 it("has what was applied and is not stored, in order and table by table", () => {
   const state = new UnstoredState();
-  state.note(1, [toSetting("a")]);
-  state.note(2, [toSetting("b"), toSetting("c")]);
-  state.note(5, [toSetting("d")]);
+  const note = (position: number, ...values: string[]) =>
+    state.note({ position, applied: { state: values.map(toSetting) } });
+  note(1, "a");
+  note(2, "b", "c");
+  note(5, "d");
   const values = () => state.of("settings").map(({ position, row }) => [position, row.value]);
   expect(values()).toEqual([
     [1, "a"],

@@ -12,11 +12,16 @@ interface Unstored<T extends UnstoredTable> {
   readonly row: StateRow<T>;
 }
 
+interface Noted {
+  readonly position: number;
+  readonly applied: { readonly state: readonly StateChange[] };
+}
+
 export class UnstoredState {
   private changes: { readonly position: number; readonly change: StateChange }[] = [];
 
-  note(position: number, changes: readonly StateChange[]): void {
-    for (const change of changes) if (watched.has(change.table)) this.changes.push({ position, change });
+  note({ position, applied }: Noted): void {
+    for (const change of applied.state) if (watched.has(change.table)) this.changes.push({ position, change });
   }
 
   /** The store has everything up to there. */
