@@ -58,6 +58,10 @@ const kindOfCode: ReadonlyMap<number, OutageKind> = new Map([
   [999, "engine_down"], // KEEPER_EXCEPTION
   [202, "overloaded"], // TOO_MANY_SIMULTANEOUS_QUERIES
   [241, "overloaded"], // MEMORY_LIMIT_EXCEEDED
+  [74, "overloaded"], // CANNOT_READ_FROM_FILE_DESCRIPTOR: a disk that fails, as for the next two
+  [75, "overloaded"], // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+  [76, "overloaded"], // CANNOT_OPEN_FILE: also when too many are open
+  [573, "overloaded"], // EPOLL_ERROR: too many files are open
   [439, "overloaded"], // CANNOT_SCHEDULE_TASK
   [745, "overloaded"], // SERVER_OVERLOADED
   [159, "timeout"], // TIMEOUT_EXCEEDED

@@ -4,6 +4,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "#api/refusal.ts";
 import type { Log } from "#server/log.ts";
+import { StoreOutage } from "#store/outage.ts";
 import { toEnding } from "./endings.ts";
 import { refuseOutage } from "./outages.ts";
 
@@ -37,7 +38,12 @@ export function toRefusal(error: unknown): Refusal | undefined {
 export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request: FastifyRequest, reply) => {
     const refusal = toEnding(error, request.ended) ?? toRefusal(error);
-    if (refusal) return sendRefusal(reply, refusal);
+    if (refusal) {
+      // A disk that fails the engine, or files that it may not open, are told by nobody else when it only reads.
+      if (error instanceof StoreOutage && error.kind === "overloaded")
+        log.warn({ err: error, url: request.routeOptions.url }, "the store could not answer");
+      return sendRefusal(reply, refusal);
+    }
     // A caller that went away in the middle of an answer is no failure of ours.
     if (reply.raw.destroyed || reply.raw.socket?.destroyed === true) {
       log.debug({ method: request.method, url: request.routeOptions.url }, "the caller went away");
