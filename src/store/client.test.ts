@@ -181,7 +181,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("lets who takes something away take their time, which would be over for a question", async () => {
-    const query = { sql: "SELECT number, repeat('x', 1000) FROM numbers(100000)" };
+    const query = { sql: "SELECT number, repeat('x', 100) FROM numbers(3000000)" };
     const takeSlowly = async (options: ReadOptions): Promise<number> => {
       let bytes = 0;
       for await (const chunk of store.stream(query, { ...options, format: "Native" })) {
