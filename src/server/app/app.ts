@@ -1,6 +1,5 @@
 // The whole server: a collector, its HTTP and XTrack doors, control and the API, opened and closed in order.
 
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,13 +21,11 @@ import type { Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/apply.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
-import { createBlobRoom } from "#server/collector/blob-intake.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
-import { type CommandRoom, type CommandRoomOptions, createCommandRoom } from "#server/collector/commands.ts";
+import { createCommandRoom } from "#server/collector/commands.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
 import { createHttpIntake } from "#server/collector/http-intake.ts";
 import { renameCollector } from "#server/collector/identity.ts";
-import { createKeyStore } from "#server/collector/key-store.ts";
 import { type Forwarder, openForwarder } from "#server/forward/forward-otlp.ts";
 import { createHttpServer, type HttpServer } from "#server/http/create-http-server.ts";
 import { KeyWatch } from "#server/http/key-watch.ts";
@@ -39,11 +36,10 @@ import type { XtrackPlace } from "#server/http/session-routes.ts";
 import type { Log } from "#server/log.ts";
 import { addReadGauge, createMetrics, type Metrics } from "#server/metrics.ts";
 import { type OtlpPorts, openOtlpPorts } from "#server/otlp/ports.ts";
-import { toOwnedId } from "#server/peers/claims.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
 import { openPeering, type Peering, type PeeringOptions } from "#server/peers/peering.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { openWatch, readRules, type Watch } from "#server/watch/open-watch.ts";
+import { openWatch, type Watch } from "#server/watch/open-watch.ts";
 import { openXtrackDoors, type XtrackDoors, type XtrackDoorsOptions } from "#server/xtrack/doors.ts";
 import { RefusedConnections } from "#server/xtrack/refused-connections.ts";
 import type { StoreAddress } from "#store/address.ts";
@@ -55,6 +51,7 @@ import { EventRate } from "./event-rate.ts";
 import { createHealth } from "./health.ts";
 import { JustDeleted } from "./just-deleted.ts";
 import { configuredAgeMs, createRetention, type Retention } from "./retention.ts";
+import { openRooms } from "./rooms.ts";
 import { createStoreTimes } from "./store-times.ts";
 
 export interface App {
@@ -156,27 +153,6 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
   }
 }
 
-interface RoomParts {
-  readonly collector: Collector;
-  readonly config: Config;
-  readonly peering: Peering | null;
-  readonly log: Log;
-  readonly commands: CommandRoom;
-}
-
-/** Each begins with questions to the store, whose answers a start waits for: so they are asked side by side. */
-async function openRooms({ collector, config, peering, log, commands }: RoomParts) {
-  const onUnmoved = (cause: unknown) =>
-    log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start.");
-  const [control, keys, blobs, rules] = await Promise.all([
-    commands.open(collector, toCommandOptions(collector, peering, log)),
-    createKeyStore(collector, config),
-    createBlobRoom(collector, config.blobBytesMax, onUnmoved),
-    readRules(collector, config),
-  ]);
-  return { control, keys, blobs, rules };
-}
-
 function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collector, unfinished: UnfinishedBytes): void {
   const add = (name: string, help: string, read: () => number) => addReadGauge(metrics, name, help, read);
   add("unfinished_bytes", "Bytes of bodies and frames that are still arriving or in hand.", () => unfinished.bytes);
@@ -248,13 +224,6 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
     const leftMs = Math.max(closeMsMin, endMs - performance.now());
     await Promise.race([close(leftMs), sleep(leftMs, undefined, { ref: false })]);
   }
-}
-
-/** With other collectors a command's id says which of them owns it. */
-function toCommandOptions(collector: Collector, peering: Peering | null, log: Log): CommandRoomOptions {
-  const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
-  if (peering === null) return { onTrouble };
-  return { onTrouble, others: peering.others, createId: (name = randomUUID()) => toOwnedId(name, collector.id) };
 }
 
 /** Subscribers are told of every step of a command, as it stands after it. */
