@@ -1,7 +1,9 @@
 // Deletions on a store that several collectors write to: what an order covers goes, and nothing that was accepted after it,
 // whoever hears of it late and whatever the store says meanwhile.
 
-import { rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { SharedDeletions } from "#server/peers/deletions.ts";
@@ -9,6 +11,7 @@ import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { CollectorProcess } from "../support/collector-process.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
@@ -23,14 +26,11 @@ let b: TestApp;
 
 const octets = { "content-type": "application/octet-stream" };
 
+const pointOf = (run: string, seq: number) => ({ run_id: run, key: "loss", value: seq, step: seq });
 const send = async (app: TestApp, run: string, from: number, to: number): Promise<Record<string, number>> => {
   const frames = Array.from({ length: to - from + 1 }, (_, at) => {
     const seq = from + at;
-    return encodeFrame(
-      "metric",
-      { seq, ts: 1794710321102255 + seq, wid: "w" },
-      { run_id: run, key: "loss", value: seq, step: seq },
-    );
+    return encodeFrame("metric", { seq, ts: 1794710321102255 + seq, wid: "w" }, pointOf(run, seq));
   });
   const { status, body } = await app.post("/v1/xtrack?wait=1", Buffer.concat(frames), octets);
   expect(status).toBe(202);
@@ -210,6 +210,34 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await send(a, "left", 11, 12);
     await bothShow("left", "2 of 11..12");
   }, 60_000);
+
+  test("a collector ends while a deletion is under way and a record waits for it, and goes on with both when it starts again", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tributary-ending-"));
+    const env = { TRIBUTARY_STORE_URL: doors[0].url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
+    const c = await CollectorProcess.make(folder, env);
+    const post = (seq: number, search: string) => {
+      const body = encodeFrame("metric", { seq, ts: 1794710321102255 + seq, wid: "w" }, pointOf("ending", seq));
+      return fetch(`${c.url}/v1/xtrack${search}`, { method: "POST", body, headers: octets });
+    };
+    try {
+      await c.start();
+      expect((await post(1, "?wait=1")).status).toBe(202);
+      for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") ? 341 : null));
+      expect((await fetch(`${c.url}/api/v1/runs/ending`, { method: "DELETE" })).status).toBe(200);
+      const late = post(2, "").catch(() => null);
+      const isDrained = () => fetch(`${c.url}/readyz?drained=1`, { signal: AbortSignal.timeout(1000) });
+      await eventually(async () => (await isDrained().catch(() => null)) === null, "nothing waits");
+      await c.stop();
+      await late;
+      for (const door of doors) door.judge(() => null);
+      await c.start();
+      await bothShow("ending", "1 of 2..2");
+    } finally {
+      for (const door of doors) door.judge(() => null);
+      await c.kill();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 90_000);
 
   test("a Cirron run that goes on at the other collector keeps its later spans, marks and points", async () => {
     const root = { id: "root", parent: null, name: "cirron.session", at: 0 };

@@ -47,10 +47,23 @@ export async function orderDeletion(
  */
 export function carryOut(collector: Parts, runs: readonly DeletedRun[], position: number, hooks: Hooks): void {
   const groupKeys = runs.flatMap((run) => run.groupKeys);
-  const removal = remove(collector, position, hooks).then(async (isDone) => {
-    if (isDone) await collector.applier.forget(groupKeys);
-  });
-  collector.applier.state.leave(groupKeys, removal);
+  void leave(collector.applier, groupKeys, remove(collector, position, hooks));
+}
+
+const never = new Promise<never>(() => undefined);
+
+/**
+ * What names these groups waits until they are gone and forgotten. When the process ends before, it waits to the end: the
+ * next start removes them first. (Told to go on, it would find them leaving, and ask again and again without a pause.)
+ */
+export async function leave(
+  applier: ProtocolApplier,
+  groupKeys: readonly string[],
+  gone: Promise<boolean>,
+): Promise<void> {
+  const forgotten = gone.then((isGone) => (isGone ? applier.forget(groupKeys) : never));
+  applier.state.leave(groupKeys, forgotten);
+  if (await gone) await forgotten;
 }
 
 interface Hooks {

@@ -10,7 +10,7 @@ import type { Peer, Peers } from "#bus/peers.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Collector } from "#server/collector/collector.ts";
-import { type DeletionOrder, untilTaken } from "#server/collector/deletion.ts";
+import { type DeletionOrder, leave, untilTaken } from "#server/collector/deletion.ts";
 import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
 import { readGroupRows } from "#store/reader/restore.ts";
@@ -228,13 +228,7 @@ export class SharedDeletions {
     const covered = fact.covered[collector.id] ?? 0;
     const isLate = collector.writer.stored < covered;
     if (isLate) await collector.writer.storedUpTo(covered);
-    const keys = keysOf(fact);
-    const gone = this.remove(fact, isOwn, isLate);
-    collector.applier.state.leave(
-      keys,
-      gone.then(() => undefined),
-    );
-    if (await gone) await collector.applier.forget(keys);
+    await leave(collector.applier, keysOf(fact), this.remove(fact, isOwn, isLate));
   }
 
   /** False when the process ends before: whoever starts next reads the order again. */
