@@ -32,12 +32,16 @@ export interface WebSocketDoor {
 const pingMs = 30_000;
 const goingAway = 1001;
 
-export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOptions): WebSocketDoor {
+export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
+  const { rules, counters } = options;
+  const { watchSource, ...ports } = options.ports;
   const connections = new Map<WebSocket, Connection>();
   return {
     accept(socket, caller, peer, about = { runOverride: null }) {
       const carrier = toCarrier(socket, peer, about);
-      // The HTTP server has let the caller in; a key that is repeated in the stream is only taken out of it.
+      // The HTTP server has let the caller in, so its key is watched although nothing was said yet; one that is repeated
+      // in the stream is only taken out of it.
+      const unwatch = watchSource?.(caller.source, () => socket.terminate());
       const connection = new Connection(carrier, { ...ports, gate: { admit: () => caller } }, rules, counters);
       connections.set(socket, connection);
       const pinging = setInterval(() => socket.ping(), pingMs).unref();
@@ -48,6 +52,7 @@ export function createWebSocketDoor({ rules, ports, counters }: WebSocketDoorOpt
       socket.on("error", () => undefined);
       socket.once("close", (code) => {
         clearInterval(pinging);
+        unwatch?.();
         connections.delete(socket);
         void connection.finish(code === 1006 ? "reset" : "eof");
       });
