@@ -1,9 +1,10 @@
 // Data folders whose store has its tables already. Making them takes the engine longer than starting does, and most
-// tests are not about it: a process makes them once and copies the folder. Those that are about it start from nothing.
+// tests are not about it: a run makes them once and copies the folder. Those that are about it start from nothing.
 
-import { cpSync, mkdtempSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createStore } from "#store/client.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import { migrate } from "#store/schema/migrate.ts";
@@ -20,14 +21,41 @@ export async function makeMigratedFolder(kind: Kind = "embedded"): Promise<strin
   const parent = process.env[runFolderVariable];
   // Outside vitest, as in a benchmark, nobody would remove the original.
   if (parent === undefined) return dataDir;
-  originals[kind] ??= makeOriginal(parent, kind);
+  originals[kind] ??= findOriginal(parent, kind);
   // The engine's links are relative and have to stay so.
   cpSync(join(await originals[kind], "store"), join(dataDir, "store"), { recursive: true, verbatimSymlinks: true });
   return dataDir;
 }
 
+/** One test process makes it, the others wait; of one that fails the next takes over. */
+async function findOriginal(parent: string, kind: Kind): Promise<string> {
+  const whole = join(parent, `store-${kind}`);
+  const making = `${whole}-making`;
+  while (!existsSync(whole)) {
+    if (!tryMake(making)) {
+      await sleep(50);
+      continue;
+    }
+    try {
+      if (!existsSync(whole)) renameSync(await makeOriginal(parent, kind), whole);
+    } finally {
+      rmSync(making, { recursive: true });
+    }
+  }
+  return whole;
+}
+
+function tryMake(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function makeOriginal(parent: string, kind: Kind): Promise<string> {
-  const dataDir = mkdtempSync(join(parent, "store-"));
+  const dataDir = mkdtempSync(join(parent, "new-store-"));
   if (kind === "embedded") {
     const store = await createStore({ kind, dataDir });
     await migrate(store);
