@@ -13,8 +13,10 @@ export default defineConfig({
     globalSetup: "tests/support/run-folder.ts",
     // Files that run one after another in a process share its modules: loading them anew costs more than most tests.
     isolate: false,
+    // Node runs the sources as they are, here as everywhere else: nothing is transformed.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Tests wait for children, sockets and timers about half of their time.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
     testTimeout: long ? 600_000 : 60_000,

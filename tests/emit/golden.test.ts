@@ -1,8 +1,11 @@
 // One program per format, compared with a file in the repository: any change of what is written shows in a review.
 // Ids, times and facts of the machine are replaced by their places. TRIBUTARY_GOLDEN=write writes the files anew.
 
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { expect, it, vi } from "vitest";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
 import { createTraceWriter, float } from "../../src/emit/semantiva.ts";
 import { startRun } from "../../src/emit/xtrack.ts";
 import { readFrames } from "./read-frames.ts";
@@ -24,26 +27,9 @@ function place(text: string, pattern: RegExp, name: string): string {
 }
 
 it("writes a Cirron batch as it did before", async () => {
-  // A session says how much its process has recorded, so this one gets the SDK of a process that has just started.
-  vi.resetModules();
-  const { batches, epochs, inference, mark, markInt, profile, scope, shutdown, snapshot, watch } = await import(
-    "../../src/emit/cirron.ts"
-  );
   const path = makeFolder();
-  profile({ path, snapshots: "full", rank: 2, runId: "golden", flushIntervalMs: 60_000 });
-  watch({ "layer.weight": { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2], grad: Float32Array.of(0.5, 0, 0, 0) } });
-  mark("note", "ünï", { nested: { a: [1, null, true] } });
-  for (const _ of epochs(1)) {
-    for (const batch of batches([10])) {
-      scope("forward", (span) => span.setGpuNs(5), { index: 7, attrs: { mode: "train" } });
-      mark("loss", 1, { step: batch });
-      markInt("correct", 11, undefined, "summary");
-      mark("ok", true);
-    }
-  }
-  inference(() => ({ usage: { prompt_tokens: 1, completion_tokens: 2 } }))();
-  snapshot({ probe: Int8Array.of(-1, 1) });
-  await shutdown();
+  // A session says how much its process has recorded, so this one has a process of its own.
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, "../children/golden-cirron.ts"), path]);
   const [name] = readdirSync(`${path}/spool`) as [string];
   let text = readFileSync(`${path}/spool/${name}`, "utf8").replaceAll(path, "<path>");
   text = place(text, /\b[0-9a-f]{32}\b/g, "id");
