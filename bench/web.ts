@@ -6,6 +6,7 @@
 import { writeFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
 import { createTestApp } from "../tests/support/app.ts";
+import { findProgram, wholeBrowsers } from "../tests/support/tools.ts";
 import { openBrowser } from "../tests/web/browser.ts";
 import { sendSteps, type WalkPart, walkTimeline } from "../tests/web/timeline-walk.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
@@ -16,7 +17,7 @@ const spansTotal = words.includes("--spans") ? Number(words[words.indexOf("--spa
 const run = "bench-timeline";
 
 const server = await createTestApp();
-const browser = await openBrowser();
+const browser = await openBrowser(findProgram(wholeBrowsers));
 try {
   await sendPictures(server);
   const pictures = toPictureTable(await measurePictures(server, browser));

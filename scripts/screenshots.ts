@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page, Request } from "playwright-core";
+import { findProgram, wholeBrowsers } from "../tests/support/tools.ts";
 import { openBrowser } from "../tests/web/browser.ts";
 
 interface View {
@@ -47,7 +48,7 @@ try {
   const url = await readUrl();
   await mkdir(folder, { recursive: true });
   const wanted = new Set(process.argv.slice(2));
-  const browser = await openBrowser();
+  const browser = await openBrowser(findProgram(wholeBrowsers));
   try {
     for (const view of await listViews(url)) {
       if (wanted.size > 0 && !wanted.has(view.name)) continue;

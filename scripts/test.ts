@@ -16,22 +16,25 @@ import { type Summary, toVerdict } from "./test-verdict.ts";
 
 const all = process.env["TRIBUTARY_TEST_ALL"] === "1";
 
-function installWithApt(packages: readonly string[]): void {
+function installWithApt(names: readonly ToolName[]): void {
   if (process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) return;
+  const packages = names.map((name) => tools[name].debian[0]);
   console.log(`installing ${packages.join(" ")}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const install = () =>
-    spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], { env, stdio: "ignore" });
-  if (install().status === 0) return;
-  spawnSync("apt-get", ["update", "-q"], { env, stdio: "ignore" });
-  install();
+  const apt = (...args: string[]) => spawnSync("apt-get", ["-y", "-q", ...args], { env, stdio: "ignore" }).status === 0;
+  const install = (some: readonly string[]) => apt("install", "--no-install-recommends", ...some);
+  if (install(packages)) return;
+  apt("update");
+  if (install(packages)) return;
+  // A package that this release does not have must not keep the others away.
+  for (const name of names) tools[name].debian.some((one) => install([one]));
 }
 
 /** The tools that are still missing after trying to install them. */
 function provideTools(): ToolName[] {
   const missing = () => (Object.keys(tools) as ToolName[]).filter((name) => findTool(name) === undefined);
   const wanted = missing();
-  if (wanted.length > 0) installWithApt(wanted.map((name) => tools[name].debian));
+  if (wanted.length > 0) installWithApt(wanted);
   return missing();
 }
 
@@ -55,7 +58,7 @@ function main(): void {
   const missing = args.length === 0 || all ? provideTools() : [];
   for (const name of missing) {
     const { debian, usedBy } = tools[name];
-    console.error(`${all ? "FAILED" : "SKIPPED"}: ${debian} is not installed, so the ${usedBy} do not run`);
+    console.error(`${all ? "FAILED" : "SKIPPED"}: ${debian[0]} is not installed, so the ${usedBy} do not run`);
   }
 
   const { status, summary } = runVitest(

@@ -2,10 +2,11 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -17,7 +18,7 @@ const pinOf = (page: Page) => new URL(page.url()).searchParams.get("pin");
 
 describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendSample(server);
     const id = "training";
     await sendXtrack(

@@ -4,10 +4,12 @@
 // The files of a test process share one browser, and with it what it has loaded and compiled of the page. Each visit
 // starts with an empty storage all the same.
 
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { runFolderVariable } from "../support/run-folder.ts";
 import { findTool } from "../support/tools.ts";
@@ -39,10 +41,10 @@ export interface TestBrowser {
 
 let shared: Promise<BrowserContext> | undefined;
 
-export async function openBrowser(): Promise<TestBrowser> {
-  buildWeb();
-  shared ??= launch();
-  const context = await shared;
+/** The first to call decides which browser it is for this process. */
+export async function openBrowser(executablePath: string | undefined = chromiumPath): Promise<TestBrowser> {
+  shared ??= launch(executablePath);
+  const [context] = await Promise.all([shared, buildWeb()]);
   const visits = new Set<Visit>();
   return {
     async visit(url, { theme = "light", width = 1400, height = 860, apart = false, prepare } = {}) {
@@ -70,12 +72,12 @@ export async function openBrowser(): Promise<TestBrowser> {
 }
 
 /** Playwright ends the browser with this process. */
-function launch(): Promise<BrowserContext> {
-  if (chromiumPath === undefined) throw new Error("chromium is not installed");
+function launch(executablePath: string | undefined): Promise<BrowserContext> {
+  if (executablePath === undefined) throw new Error("chromium is not installed");
   const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
   const profile = mkdtempSync(join(process.env[runFolderVariable] ?? tmpdir(), "chromium-"));
   return chromium.launchPersistentContext(profile, {
-    executablePath: chromiumPath,
+    executablePath,
     args: [...args, "--disable-sync", "--no-first-run"],
   });
 }
@@ -123,7 +125,7 @@ function watch(page: Page): string[] {
  * Builds the application unless what is built is newer than its sources. One test process builds, the others wait; a run
  * of the tests stays with what it began with, so that sources may be edited meanwhile.
  */
-function buildWeb(): void {
+async function buildWeb(): Promise<void> {
   const runFolder = process.env[runFolderVariable];
   const built = runFolder === undefined ? null : join(runFolder, "web-built");
   if (built !== null && existsSync(built)) return;
@@ -132,13 +134,13 @@ function buildWeb(): void {
   const deadlineMs = Date.now() + 120_000;
   while (!tryLock(lock)) {
     if (Date.now() > deadlineMs) throw new Error(`${lock} was never removed`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    await sleep(100);
   }
   try {
     if (built !== null && existsSync(built)) return;
     if (newestSource() > modified(join(root, "dist/web/index.html"))) {
       const vite = join(root, "node_modules/vite/bin/vite.js");
-      execFileSync(process.execPath, [vite, "build", "web", "--logLevel", "warn"], { cwd: root, stdio: "inherit" });
+      await promisify(execFile)(process.execPath, [vite, "build", "web", "--logLevel", "warn"], { cwd: root });
     }
     if (built !== null) writeFileSync(built, "");
   } finally {

@@ -2,9 +2,10 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -15,7 +16,7 @@ let browser: TestBrowser;
 
 describe.skipIf(chromiumPath === undefined)("comparing in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     const startMs = Date.now() - 3_600_000;
     await sendXtrack(server, Buffer.concat(Array.from({ length: runsTotal }, (_, n) => toRun(n, startMs))));
     await drained(server);

@@ -3,9 +3,10 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -22,7 +23,7 @@ const longMetric = "train/encoder.layers.11.self_attn.q_proj.weight/grad_norm";
 
 describe.skipIf(chromiumPath === undefined)("every day, in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     const id = "daily";
     await sendXtrack(
       server,

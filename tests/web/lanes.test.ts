@@ -3,9 +3,10 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { drag, soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -70,7 +71,7 @@ const seconds = (page: Page) => {
 
 describe.skipIf(chromiumPath === undefined)("a timeline of several ranks", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendLanes();
   }, 180_000);
   afterAll(async () => {

@@ -4,8 +4,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, viewsLoaded } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -16,7 +17,7 @@ let job: Run | undefined;
 
 describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
   }, 180_000);
   afterAll(async () => {
     await job?.end({ timeoutMs: 2000 });

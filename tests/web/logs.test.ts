@@ -3,9 +3,10 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -21,7 +22,7 @@ const line = (msg: string, level = "info"): [string, object] => ["log", { run_id
 
 describe.skipIf(chromiumPath === undefined)("a log in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     const events: [string, object][] = [
       ["run_start", { run_id: { id: run_id }, name: "talker" }],
       ...Array.from({ length: 1_200 }, (_, i) => line(`line ${i + 1}`)),

@@ -6,9 +6,10 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser, type Visit } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser, type Visit } from "./browser.ts";
 import { failedPipeline, profiledRun, sendRecorded, sendSample } from "./sample.ts";
+import { openSite } from "./site.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const axe = readFileSync(axePath, "utf8");
@@ -120,7 +121,7 @@ const views: readonly View[] = [
 
 describe.skipIf(chromiumPath === undefined)("every view", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendSample(server);
     recorded = (await sendRecorded(server, "with-blobs")).run;
     const port = Number(server.app.xtrack[0]?.split(":").at(-1));

@@ -1,9 +1,10 @@
 // Ten thousand runs in the table: only what is on screen exists, and filtering, sorting and paging stay quick.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -14,7 +15,7 @@ let browser: TestBrowser;
 
 describe.skipIf(chromiumPath === undefined)("ten thousand runs", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     const startMs = Date.now() - runsTotal * 1000;
     for (let first = 0; first < runsTotal; first += 1000) {
       const runs = Array.from({ length: 1000 }, (_, i) => toRun(first + i, startMs));

@@ -2,10 +2,11 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
 import { profiledRun, sendSample } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -57,7 +58,7 @@ async function spikeStrength(page: Page, panel: string): Promise<number> {
 
 describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendLongRun(server, "long");
     await sendAwkward(server, "awkward");
     await sendSample(server);

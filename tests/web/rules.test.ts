@@ -1,9 +1,10 @@
 // Verdicts, rules and the post-mortem on the page: what is said of a run, a rule made, tried, armed and fired.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -24,7 +25,7 @@ async function picture(page: { screenshot(options: object): Promise<unknown> }, 
 
 describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp({ watching: "on" }), openBrowser()]);
+    [server, browser] = await openSite({ watching: "on" });
     await sendSample(server);
   }, 240_000);
   afterAll(async () => {

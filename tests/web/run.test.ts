@@ -4,9 +4,10 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -19,7 +20,7 @@ const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(brow
 
 describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendSample(server);
   }, 180_000);
   afterAll(async () => {

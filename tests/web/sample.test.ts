@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { evil, sendEvil } from "./evil.ts";
 import {
   failedPipeline,
@@ -16,6 +16,7 @@ import {
   sendXtrack,
   toFrames,
 } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -25,7 +26,7 @@ let browser: TestBrowser;
 
 describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendSample(server);
   }, 180_000);
   afterAll(async () => {

@@ -4,8 +4,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { panelOf, soon, viewsLoaded, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -26,7 +27,7 @@ async function say(run_id: string, step: number, status = "training"): Promise<v
 
 describe.skipIf(chromiumPath === undefined)("the state of the page", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     for (const id of ["slow", "resting", "left"]) {
       await sendXtrack(server, toFrames([["run_start", { run_id: { id }, name: id }]], Date.now(), "w0"));
       await say(id, 1);

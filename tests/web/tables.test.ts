@@ -3,9 +3,10 @@
 
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestApp, type TestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser, type TestBrowser } from "./browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -23,7 +24,7 @@ async function boxOf(locator: Locator) {
 
 describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    [server, browser] = await openSite();
     await sendSample(server);
     for (let n = 0; n < 12; n++) {
       const id = `swept-${n}`;

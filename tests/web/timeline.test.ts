@@ -1,8 +1,8 @@
 // The walk of the million spans (tests/long), over few enough for every day.
 
 import { expect, test, vi } from "vitest";
-import { createTestApp } from "../support/app.ts";
-import { chromiumPath, openBrowser } from "./browser.ts";
+import { chromiumPath } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { checkWalk } from "./timeline-check.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 test.skipIf(chromiumPath === undefined)(
   "zooming into a timeline of 20,000 spans ends at single spans, and no step of it draws more than fits",
   async () => {
-    const [server, browser] = await Promise.all([createTestApp(), openBrowser()]);
+    const [server, browser] = await openSite();
     try {
       expect(await checkWalk(server, browser, 20_000)).toBe("seen");
     } finally {
