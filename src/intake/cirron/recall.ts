@@ -122,7 +122,9 @@ async function readComponents(
         next.add(row.merged_into);
     }
     const others = [...wanted].filter((key) => !known.has(key));
-    const groups = others.length === 0 ? [] : await store.readGroups(others);
+    const read = others.length === 0 ? [] : await store.readGroups(others);
+    // Ids are stored before their rows, and the rows may never have followed.
+    const groups = read.filter(({ rows, told }) => told !== null || hasRows(rows));
     for (const group of groups) loaded.set(group.groupKey, group);
     // Their rows may name spans of more such groups: those are one component with them.
     const named = new Set(groups.flatMap(namedOutside));
@@ -160,6 +162,10 @@ async function readRows(
     wanted = { span: fresh, mark: [], snapshot: [] };
   }
   return rows;
+}
+
+function hasRows({ spans, marks, snapshots }: StoredGroupRows["rows"]): boolean {
+  return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length > 0;
 }
 
 function stateKeys({ state }: ComponentRow): string[] {

@@ -1,6 +1,7 @@
-// One plan to the store, each block again and again until it is taken. Who writes goes first, then the facts, then the
-// small tables that map them to runs; the blocks of one such stage go side by side, because a small one costs the engine
-// more waiting than work.
+// One plan to the store, each block again and again until it is taken. Who writes goes first and by which ids rows are found
+// again, then the facts, then the small tables that map them to runs; the blocks of one such stage go side by side, because
+// a small one costs the engine more waiting than work. An id without its row does no harm, but a row without its id is
+// stored twice when the plan is lost in between.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FactTable, factTables } from "#model/tables.ts";
@@ -28,8 +29,9 @@ type Target = Pick<WriterOptions, "onTrouble" | "onLateRetry" | "tokensLastMs"> 
 /** Returns how many times a block had to be sent again. */
 export async function sendPlan(target: Target, { to, blocks }: Pick<Plan, "to" | "blocks">): Promise<number> {
   let retries = 0;
-  for (const stage of Map.groupBy(blocks, ({ table }) => stageOf(table)).values()) {
-    const tables = Map.groupBy(stage, ({ table }) => table).values();
+  const staged = Map.groupBy(blocks, ({ table }) => stageOf(table));
+  for (const stage of stages) {
+    const tables = Map.groupBy(staged.get(stage) ?? [], ({ table }) => table).values();
     const senders = Array.from({ length: tablesAtOnce }, async () => {
       // The blocks of one table one after the other: it has several because they are too much for the engine at once.
       for (const mine of tables) for (const block of mine) retries += await sendBlock(target, to, block);
@@ -40,8 +42,11 @@ export async function sendPlan(target: Target, { to, blocks }: Pick<Plan, "to" |
   return retries;
 }
 
-function stageOf(table: PlannedBlock["table"]): "writers" | "facts" | "maps" {
-  if (table === "writers") return "writers";
+const stages = ["first", "facts", "maps"] as const;
+const toldFirst: ReadonlySet<PlannedBlock["table"]> = new Set(["writers", "batch_places", "cirron_ids"]);
+
+function stageOf(table: PlannedBlock["table"]): (typeof stages)[number] {
+  if (toldFirst.has(table)) return "first";
   return (table as FactTable) in factTables ? "facts" : "maps";
 }
 

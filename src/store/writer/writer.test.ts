@@ -132,7 +132,7 @@ it("makes no plan any more when the time to close is over: the next start makes 
   expect(inserted).toEqual(["c-1-1-marks"]);
 });
 
-it("sends the facts side by side, and what maps them to runs when they are there", async () => {
+it("sends first by what rows are found again, then the facts side by side, and what maps them to runs when they are there", async () => {
   const log: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const store: BlockStore = {
@@ -144,7 +144,7 @@ it("sends the facts side by side, and what maps them to runs when they are there
       log.push(`${table} ends`);
     },
   };
-  const tables = ["writers", "spans", "marks", "groups", "aliases"] as const;
+  const tables = ["writers", "batch_places", "spans", "marks", "cirron_ids", "groups", "aliases"] as const;
   const blocks = tables.map((table) => ({ table, columns: [], rows: 1, bytes: new Uint8Array(1), token: table }));
   const options = {
     onTrouble: () => undefined,
@@ -152,7 +152,8 @@ it("sends the facts side by side, and what maps them to runs when they are there
     beforeRetry: async () => undefined,
   };
   const sent = sendPlan({ ...options, outbox: {} as Outbox, store }, { to: 1, blocks });
-  for (const names of [["writers"], ["spans", "marks"], ["groups", "aliases"]]) {
+  const first = ["writers", "batch_places", "cirron_ids"];
+  for (const names of [first, ["spans", "marks"], ["groups", "aliases"]]) {
     await expect.poll(() => names.every((name) => gates.has(name))).toBe(true);
     log.push("-");
     for (const name of names) gates.get(name)?.resolve();
@@ -160,7 +161,7 @@ it("sends the facts side by side, and what maps them to runs when they are there
   expect(await sent).toBe(0);
   expect(log.join()).toBe(
     [
-      ...["writers begins", "-", "writers ends"],
+      ...[...first.map((name) => `${name} begins`), "-", ...first.map((name) => `${name} ends`)],
       ...["spans begins", "marks begins", "-", "spans ends", "marks ends"],
       ...["groups begins", "aliases begins", "-", "groups ends", "aliases ends"],
     ].join(),
