@@ -49,7 +49,8 @@ console.log(page);
 if (values.save) await writeFile(new URL("../bench/results/chaos.md", import.meta.url), page);
 const { lost, doubled, invented, altered } = report.verdict;
 const wrong = [lost, doubled, invented, altered].flat();
-for (const line of wrong.slice(0, 20)) console.log(line);
+const kindOf = (line: string): string => /^(?:in the backup: )?\w+/.exec(line)?.[0] ?? "";
+for (const [kind, lines] of Map.groupBy(wrong, kindOf)) console.log(`${lines.length} ${kind}, such as ${lines[0]}`);
 process.exit(wrong.length === 0 ? 0 : 1);
 
 function toPage({ verdict, rounds, startsMs, startCostsMs, commands, backups }: Report): string {
