@@ -13,7 +13,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
-import { eventually, type NatsServer, natsPath, startNats } from "../support/several.ts";
+import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
 import { openStoreDoor, type StoreDoor } from "../support/store-door.ts";
 
 let nats: NatsServer;
@@ -213,28 +213,41 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
 
   test("a collector ends while a deletion is under way and a record waits for it, and goes on with both when it starts again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tributary-ending-"));
-    const env = { TRIBUTARY_STORE_URL: doors[0].url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
+    const port = await freePort();
+    let own = await openStoreDoor(engine.socketPath, port);
+    const env = { TRIBUTARY_STORE_URL: own.url, TRIBUTARY_STORE_GUEST_USER: "guest", TRIBUTARY_BUS_URL: nats.url };
     const c = await CollectorProcess.make(folder, env);
-    const post = (seq: number, search: string) => {
+    const givenUp = new AbortController();
+    const post = (seq: number, search: string, signal: AbortSignal | null = null) => {
       const body = encodeFrame("metric", { seq, ts: 1794710321102255 + seq, wid: "w" }, pointOf("ending", seq));
-      return fetch(`${c.url}/v1/xtrack${search}`, { method: "POST", body, headers: octets });
+      return fetch(`${c.url}/v1/xtrack${search}`, { method: "POST", body, headers: octets, signal });
     };
+    const answers = async (path: string) =>
+      (await fetch(c.url + path, { signal: AbortSignal.timeout(1000) }).catch(() => null)) !== null;
     try {
       await c.start();
       expect((await post(1, "?wait=1")).status).toBe(202);
       for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") ? 341 : null));
+      own.judge((statement) => (statement.startsWith("DELETE") ? "hang" : null));
       expect((await fetch(`${c.url}/api/v1/runs/ending`, { method: "DELETE" })).status).toBe(200);
-      const late = post(2, "").catch(() => null);
-      const isDrained = () => fetch(`${c.url}/readyz?drained=1`, { signal: AbortSignal.timeout(1000) });
-      await eventually(async () => (await isDrained().catch(() => null)) === null, "nothing waits");
-      await c.stop();
+      await eventually(() => own.seen.some((statement) => statement.startsWith("DELETE")), "nothing is deleted");
+      const late = post(2, "", givenUp.signal).catch(() => null);
+      await eventually(async () => !(await answers("/readyz?drained=1")), "nothing waits");
+      givenUp.abort();
       await late;
+      const stopped = c.stop();
+      await eventually(async () => !(await answers("/healthz")), "it does not end");
+      // What hangs fails now, while the process ends.
+      await own.close();
+      await stopped;
+      own = await openStoreDoor(engine.socketPath, port);
       for (const door of doors) door.judge(() => null);
       await c.start();
       await bothShow("ending", "1 of 2..2");
     } finally {
       for (const door of doors) door.judge(() => null);
       await c.kill();
+      await own.close();
       await rm(folder, { recursive: true, force: true });
     }
   }, 90_000);
