@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMetricFrames, firstNumber, toFrame } from "./support/metric-frames.ts";
-import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { describeMachine, quantile, startBare, startServer, whole } from "./support/server.ts";
 
 const [jobs = 1000, seconds = 15] = process.argv
   .slice(2)
@@ -19,16 +19,61 @@ const tickMs = 1000 / perSecond;
 
 const profileAt = process.argv.indexOf("--prof");
 const nodeFlags = profileAt < 0 ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.argv[profileAt + 1]}`];
-const server = await startServer({ nodeFlags });
-const sockets: Socket[] = [];
-for (let job = 0; job < jobs; job++) {
-  const socket = connect(server.xtrackPort, "127.0.0.1");
-  await once(socket, "connect");
-  socket.write(toFrame("run_start", firstNumber, { run_id: `job-${job}` }));
-  sockets.push(socket);
+const steps = seconds * perSecond;
+
+async function connectAll(port: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let job = 0; job < jobs; job++) {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(toFrame("run_start", firstNumber, { run_id: `job-${job}` }));
+    sockets.push(socket);
+  }
+  await sleep(2000);
+  return sockets;
 }
-const frames = sockets.map((_, job) => createMetricFrames(`job-${job}`));
-await sleep(2000);
+
+/** The metrics of all steps, and the seconds that they took. The jobs of a tick are spread over it, as those of strangers are. */
+async function sendAll(sockets: readonly Socket[], afterStep: (step: number) => void): Promise<number> {
+  const frames = sockets.map((_, job) => createMetricFrames(`job-${job}`));
+  const startMs = performance.now();
+  for (let step = 1; step <= steps; step++) {
+    for (let part = 0; part < 10; part++) {
+      const tsUs = Date.now() * 1000;
+      for (let job = part; job < jobs; job += 10) sockets[job]?.write(frames[job]?.(step, tsUs) as Buffer);
+      const dueMs = startMs + (step - 1) * tickMs + ((part + 1) * tickMs) / 10;
+      await sleep(Math.max(0, dueMs - performance.now()));
+    }
+    afterStep(step);
+  }
+  return (performance.now() - startMs) / 1000;
+}
+
+/** A connection is closed when all that came by it is durable: what is missing after that is lost. */
+async function endAll(sockets: readonly Socket[]): Promise<void> {
+  await Promise.all(
+    sockets.map((socket) => {
+      socket.resume();
+      return once(socket.end(), "close");
+    }),
+  );
+}
+
+/** Processor time in µs that Node alone takes for a metric. */
+async function measureBare(): Promise<number> {
+  const bare = await startBare("tcp");
+  const sockets = await connectAll(bare.port);
+  const before = await bare.usage();
+  await sendAll(sockets, () => undefined);
+  const after = await bare.usage();
+  await endAll(sockets);
+  await bare.close();
+  return ((after.cpuMs - before.cpuMs) * 1000) / (jobs * steps);
+}
+
+const bareUs = await measureBare();
+const server = await startServer({ nodeFlags });
+const sockets = await connectAll(server.xtrackPort);
 await server.drained();
 
 /** From a point's writing until the run's answer has it. */
@@ -45,29 +90,13 @@ interface Answer {
 }
 
 const before = await server.usage();
-const startMs = performance.now();
 const looks: Promise<number>[] = [];
-const steps = seconds * perSecond;
-for (let step = 1; step <= steps; step++) {
-  // The jobs of a tick are spread over it, as those of strangers are.
-  for (let part = 0; part < 10; part++) {
-    const tsUs = Date.now() * 1000;
-    for (let job = part; job < jobs; job += 10) sockets[job]?.write(frames[job]?.(step, tsUs) as Buffer);
-    const dueMs = startMs + (step - 1) * tickMs + ((part + 1) * tickMs) / 10;
-    await sleep(Math.max(0, dueMs - performance.now()));
-  }
+const tookS = await sendAll(sockets, (step) => {
   if (step % (3 * perSecond) === 0) looks.push(look(step % jobs, step, performance.now()));
-}
-const tookS = (performance.now() - startMs) / 1000;
+});
 const after = await server.usage();
 const waits = await Promise.all(looks);
-// A connection is closed when all that came by it is durable: what is missing after that is lost.
-await Promise.all(
-  sockets.map((socket) => {
-    socket.resume();
-    return once(socket.end(), "close");
-  }),
-);
+await endAll(sockets);
 await server.drained();
 const settled = await server.usage();
 const { runs } = (await (await fetch(`${server.url}/api/v1/runs?limit=1`)).json()) as {
@@ -97,6 +126,7 @@ const page = `# Many slow jobs
 | of one core: server | ${share(before.server.cpuMs, after.server.cpuMs)} |
 | of one core: engine | ${share(before.engine.cpuMs, after.engine.cpuMs)} |
 | processor µs a metric until all are stored: server · engine | ${each(before.server.cpuMs, settled.server.cpuMs)} · ${each(before.engine.cpuMs, settled.engine.cpuMs)} |
+| the same for Node alone, which reads and parses the frames and keeps nothing | ${bareUs.toFixed(1)} |
 | until a point can be queried, ms: p50 · p95 | ${whole(quantile(waits, 0.5))} · ${whole(quantile(waits, 0.95))} |
 | peak memory, MiB: server · engine | ${after.server.peakMiB} · ${after.engine.peakMiB} |
 `;

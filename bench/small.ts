@@ -5,6 +5,8 @@
 //
 // Usage: node bench/small.ts [batches, 12000] [--save] [--prof DIR] [--only WORDS]
 //
+// The last rows are Node alone: what it takes for the same requests with nothing but inflating and parsing them.
+//
 // `--only` runs the row of this name, or those whose names contain it: `--only "Cirron, 5 a batch"`, `--only Semantiva`.
 
 import { randomBytes } from "node:crypto";
@@ -13,7 +15,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type RawLoad, type RawResult, sendRaw, toRequest } from "./support/raw-http.ts";
-import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { type BenchServer, describeMachine, quantile, startBare, startServer, whole } from "./support/server.ts";
 
 const words = process.argv.slice(2);
 const [batches = 12_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
@@ -175,6 +177,21 @@ const rows: readonly Row[] = [
   },
 ];
 
+/** The same requests to Node alone, which inflates and parses them and keeps nothing. */
+async function runBare(spans: number): Promise<string> {
+  const bare = await startBare("http");
+  await sendRaw(bare.port, { requests: cirronRequests(spans, 1000), connections });
+  const load = { requests: cirronRequests(spans, batches), connections };
+  const before = await bare.usage();
+  const began = performance.now();
+  const { sent, refused, latenciesMs } = await sendRaw(bare.port, load);
+  const perSecond = sent / ((performance.now() - began) / 1000);
+  const after = await bare.usage();
+  await bare.close();
+  const latency = [0.5, 0.99].map((q) => quantile(latenciesMs, q).toFixed(1)).join(" · ");
+  return `| Node alone, ${spans} a batch | ${whole(sent)} | ${refused} | ${whole(perSecond)} | | ${whole(((after.cpuMs - before.cpuMs) * 1000) / sent)} | | | ${latency} | ${after.peakMiB} |`;
+}
+
 const lines: string[] = [];
 const named = rows.filter(({ name }) => name === only);
 for (const row of named.length > 0 ? named : rows.filter(({ name }) => name.includes(only))) {
@@ -182,6 +199,7 @@ for (const row of named.length > 0 ? named : rows.filter(({ name }) => name.incl
   lines.push(line);
   if (row.name === "Cirron, 5 a batch") reached = perSecond;
 }
+if (only === "" || only === "Node") for (const spans of [1, 5, 20]) lines.push(await runBare(spans));
 const probed = await startServer();
 const syncs = syncTimes(probed.dataDir);
 await probed.close();

@@ -70,6 +70,28 @@ export async function startServer({
   };
 }
 
+export interface BareServer {
+  readonly port: number;
+  usage(): Promise<Usage>;
+  close(): Promise<void>;
+}
+
+/** See bare-server.ts. */
+export async function startBare(kind: "tcp" | "http"): Promise<BareServer> {
+  const program = new URL("bare-server.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [...commandFlags, program, kind], { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return {
+    port: Number(line.toString()),
+    usage: () => readUsage(child.pid as number),
+    async close() {
+      const ended = once(child, "exit");
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
 /** The pipe stays open after that: a server whose pipe is closed while it prints would end. */
 function readAddresses(child: ChildProcess): Promise<{ url: string; xtrackPort: number }> {
   return new Promise((resolve, reject) => {
