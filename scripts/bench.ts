@@ -22,6 +22,7 @@ const all = [
   "overload",
   "peers",
   "disk",
+  "live",
   "web",
 ];
 const asked = process.argv.slice(2);
