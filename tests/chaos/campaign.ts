@@ -65,6 +65,8 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups: backups.whole };
   } finally {
     stop.abort();
+    // One that stands still would outlive its server.
+    victim.signal("engine", "SIGKILL");
     await victim.end("SIGKILL");
     victim.forget();
     backups.forget();

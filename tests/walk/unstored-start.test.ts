@@ -38,6 +38,8 @@ test("keys that were made or revoked while nothing could be stored count from th
     expect([await statusOf(made.key), await statusOf(first.key), await statusOf(revoked.key)]).toEqual([200, 200, 401]);
     expect((await fetch(`${victim.url}/api/v1/keys`)).status).toBe(401);
   } finally {
+    // One that stands still would outlive its server.
+    victim.signal("engine", "SIGKILL");
     await victim.end("SIGKILL");
     victim.forget();
     rmSync(dataDir, { recursive: true, force: true });
