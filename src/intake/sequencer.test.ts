@@ -91,6 +91,36 @@ const hooks = {
   },
 };
 
+test("says that what came before had its turn, while more and more waits", async () => {
+  const { applier } = recorder();
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const open = new Set<string>();
+  const slow: Applier = {
+    ...applier,
+    prepare(one) {
+      const text = textOf(one);
+      if (open.has(text)) return null;
+      const gate = gates.get(text) ?? Promise.withResolvers<void>();
+      gates.set(text, gate);
+      return gate.promise;
+    },
+  };
+  const sequencer = new Sequencer(journal, sink(), slow, { applied: 0, durable: 0 }, hooks);
+  const first = sequencer.submit(input("first")) as Exclude<Submitted, string>;
+  await first.durable;
+  const turn = sequencer.hadTurn();
+  const second = sequencer.submit(input("second")) as Exclude<Submitted, string>;
+  await second.durable;
+  open.add("first");
+  gates.get("first")?.resolve();
+  await turn;
+  expect(sequencer.position).toMatchObject({ applied: 1, durable: 2 });
+  open.add("second");
+  gates.get("second")?.resolve();
+  await sequencer.drained();
+  expect(sequencer.position.applied).toBeGreaterThanOrEqual(2);
+});
+
 test("applies inputs in the order of the journal and answers with their counts", async () => {
   const { seen, applier } = recorder();
   const sequencer = new Sequencer(journal, sink(), applier, { applied: 0, durable: 0 }, hooks);

@@ -101,6 +101,8 @@ export class Sequencer {
   private readonly gathering: Gathering;
   /** The last position that was applied. */
   private applied: number;
+  /** Who waits for a position to be applied. */
+  private awaited: { readonly position: number; resolve(): void }[] = [];
   /** The last position known to be durable. */
   private durable: number;
   /** Records up to here were applied before this process. */
@@ -160,9 +162,28 @@ export class Sequencer {
     return { durable, applied: applied.promise };
   }
 
-  /** Resolves when everything durable now has been applied. */
+  /** Resolves when everything durable now has been applied, and what comes meanwhile. */
   async drained(): Promise<void> {
     while (this.applied < this.durable) await (this.catchingUp ?? this.startCatchUp());
+  }
+
+  /** Resolves when all that is durable now had its turn, however much comes meanwhile. What was put off may still wait. */
+  async hadTurn(): Promise<void> {
+    const until = this.durable;
+    while (this.applied < until) await Promise.race([this.catchingUp ?? this.startCatchUp(), this.reached(until)]);
+  }
+
+  private reached(position: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.awaited.push({ position, resolve });
+    return promise;
+  }
+
+  private noteApplied(position: number): void {
+    this.applied = position;
+    if (this.awaited.length === 0) return;
+    for (const waiter of this.awaited) if (waiter.position <= position) waiter.resolve();
+    this.awaited = this.awaited.filter((waiter) => waiter.position > position);
   }
 
   private arrive(entry: Entry): void {
@@ -226,7 +247,7 @@ export class Sequencer {
     for await (const { position, payload } of this.log.replay(this.applied + 1)) {
       if (position > until || this.held.has(position)) {
         // Positions in between were corrupt and are counted by the journal.
-        this.applied = Math.max(this.applied, Math.min(position - 1, until));
+        this.noteApplied(Math.max(this.applied, Math.min(position - 1, until)));
         return;
       }
       const input = decodeInput(payload);
@@ -244,7 +265,7 @@ export class Sequencer {
 
   /** Nothing is stored of it, and the sink hears that too: who waits for the journal's end would wait for ever. */
   private passOver(position: number): void {
-    this.applied = position;
+    this.noteApplied(position);
     this.gathering.flush();
     this.sink.add({ first: position, position, parts: [], state: [], bytes: 0 });
   }
@@ -336,7 +357,7 @@ export class Sequencer {
   }
 
   private finish({ position, input, settle }: Waiting, applied: Applied): void {
-    this.applied = position;
+    this.noteApplied(position);
     this.copies.delete(position);
     const { accepted, duplicates, faults } = applied;
     this.gathering.add({ position, input, applied, tell: () => settle({ position, accepted, duplicates, faults }) });

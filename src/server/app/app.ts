@@ -342,7 +342,7 @@ function createContext(parts: ContextParts): ApiContext {
     wasJustDeleted: (workspace, id) => justDeleted.has(workspace, id),
     async deleteRuns(workspace, runs, author) {
       // What was accepted a moment ago may have given a run a group, or taken one.
-      await collector.sequencer.drained();
+      await collector.sequencer.hadTurn();
       const stored = new Map(runs.map(({ runId, groups }) => [runId, groups.map((group) => group.groupKey)]));
       const now = collector.applier.state.groupsNow(workspace, stored);
       const orders = [...now].map(([runId, groupKeys]) => ({ runId, groupKeys }));

@@ -7,6 +7,8 @@ export interface LivePoint {
   readonly x: number | null;
   readonly t: number;
   readonly value: number;
+  /** How many points it stands for. */
+  readonly count: number;
 }
 
 type PlacedPoint = LivePoint & { readonly x: number };
@@ -21,7 +23,7 @@ export function appendPoints(series: PlotSeries, points: readonly LivePoint[]): 
   const column = <K extends keyof Row>(name: K) => buckets.map((row) => row[name]);
   return {
     ...series,
-    points: series.points + fresh.length,
+    points: series.points + countOf(fresh),
     x: [...series.x, ...column("x")],
     xLast: [...series.xLast, ...column("xLast")],
     t: [...series.t, ...column("t")],
@@ -49,6 +51,11 @@ function toBuckets(points: readonly PlacedPoint[], end: number, width: number): 
   return [...parts.values()];
 }
 
+/** How many points these stand for. */
+export function countOf(points: readonly Pick<LivePoint, "count">[]): number {
+  return points.reduce((sum, { count }) => sum + count, 0);
+}
+
 type Row = ReturnType<typeof toRow>;
 
 function toRow(points: readonly PlacedPoint[]) {
@@ -68,7 +75,7 @@ function toRow(points: readonly PlacedPoint[]) {
     last: Number.isFinite(last.value) ? last.value : max,
     min: isNone ? null : finite.reduce((a, b) => Math.min(a, b)),
     max,
-    count: points.length,
+    count: countOf(points),
     nan: count(Number.isNaN),
     posInf: count((value) => value === Number.POSITIVE_INFINITY),
     negInf: count((value) => value === Number.NEGATIVE_INFINITY),

@@ -66,25 +66,26 @@ test("a bucket that ends in NaN is drawn at its greatest finite value and marked
 test("appends live points once, in order, and keeps what is not finite visible", () => {
   const plot = toPlotSeries(series({}), "step", start);
   const grown = appendPoints(plot, [
-    { x: 104, t: 40, value: Number.NaN },
-    { x: 103, t: 30, value: 0.5 },
-    { x: 102, t: 20, value: 9 },
-    { x: null, t: 50, value: 1 },
+    { x: 104, t: 40, value: Number.NaN, count: 1 },
+    { x: 103, t: 30, value: 0.5, count: 3 },
+    { x: 102, t: 20, value: 9, count: 1 },
+    { x: null, t: 50, value: 1, count: 1 },
   ]);
   expect([grown.x, grown.last, grown.nan]).toEqual([
     [100, 101, 102, 103, 104],
     [3, 2, 1, 0.5, null],
     [0, 0, 0, 0, 1],
   ]);
-  expect(appendPoints(grown, [{ x: 104, t: 40, value: 1 }])).toBe(grown);
+  expect(grown.points - plot.points).toBe(4);
+  expect(appendPoints(grown, [{ x: 104, t: 40, value: 1, count: 1 }])).toBe(grown);
 });
 
 test("live points behind a history in buckets come in buckets of the same width, with their extremes", () => {
   const history = series({ x: [0, 10, 20], x_last: [9, 19, 29], count: [10, 10, 10], mean: [3, 2, 1] });
   const plot = toPlotSeries(history, "step", start);
   expect(plot.line).toEqual([3, 2, 1]);
-  const points = Array.from({ length: 25 }, (_, i) => ({ x: 130 + i, t: 100 + i, value: i === 7 ? 99 : 1 }));
-  const grown = appendPoints(plot, [...points, { x: 155, t: 200, value: Number.NaN }]);
+  const points = Array.from({ length: 25 }, (_, i) => ({ x: 130 + i, t: 100 + i, value: i === 7 ? 99 : 1, count: 1 }));
+  const grown = appendPoints(plot, [...points, { x: 155, t: 200, value: Number.NaN, count: 1 }]);
   expect(grown.x.length).toBeLessThanOrEqual(3 + 3);
   expect(grown.count.reduce((a, b) => a + b)).toBe(30 + 26);
   expect(Math.max(...grown.max.filter((value) => value !== null))).toBe(99);
