@@ -257,12 +257,15 @@ async function sendLate(server: BenchServer): Promise<void> {
 /** Deletes a run while others are sent to, and tells the longest that one of those waited. */
 async function measureDeletion(server: BenchServer): Promise<{ deleteMs: number; pauseMs: number }> {
   const root = rootOf(1);
-  const load = createCirronLoad(40_000);
+  // Trainings that were not sent before.
+  const spansBefore = ingestSpans * (ingestRounds + 1);
+  const { bodies } = createCirronLoad(spansBefore + 40_000);
+  const fresh = bodies.slice(-Math.floor((bodies.length * 40_000) / (spansBefore + 40_000)));
   const agent = new Agent({ keepAlive: true });
   let isDone = false;
   let pauseMs = 0;
   const sending = (async () => {
-    for (const body of load.bodies) {
+    for (const body of fresh) {
       if (isDone) return;
       pauseMs = Math.max(pauseMs, await timed(() => postTraces(server.url, agent, body)));
     }
