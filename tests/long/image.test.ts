@@ -24,7 +24,7 @@ test("the image's collector starts as nobody special, takes and shows data, and 
   folder = await mkdtemp(join(tmpdir(), "tributary-image-"));
   const steps = readSteps(await readFile(join(checkout, "deploy/Dockerfile"), "utf8"));
   const image = await replaySteps(steps, checkout, folder).catch((error: Error) => {
-    if (!isOffline.test(error.message)) throw error;
+    if (!isOffline.test(error.message) || process.env["TRIBUTARY_TEST_ALL"] === "1") throw error;
     console.error("SKIPPED: npm reaches no registry, so the steps of the image cannot be carried out");
     return context.skip();
   });
