@@ -21,26 +21,34 @@ function sendMarks(recent: RecentRows, from: number, to: number): void {
   }
 }
 
+/** Who tells of each of these marks whether it is known. */
+function tellers(recent: RecentRows, marks: number): string[] {
+  const isInFilter = (): boolean => recent.filters().some((filter) => filter.has(keyLow(), keyHigh()));
+  return Array.from({ length: marks }, (_, at) => {
+    load(`mark-${at}`);
+    if (recent.find() >= 0) return "memory";
+    return isInFilter() ? "filter" : recent.mayBeStored(at * secondNs) ? "store" : "nobody";
+  });
+}
+
 it("knows rows exactly, then by a filter, then by when they were, and what comes after them as new", () => {
   const recent = new RecentRows(new Map(), limits);
   sendMarks(recent, 0, 60);
-  const isKnown = (at: number): boolean => {
-    load(`mark-${at}`);
-    return recent.find() >= 0;
-  };
-  const isInFilter = (at: number): boolean => {
-    load(`mark-${at}`);
-    return recent.filters().some((filter) => filter.has(keyLow(), keyHigh()));
-  };
-  const toldBy = Array.from({ length: 61 }, (_, at) =>
-    isKnown(at) ? "memory" : isInFilter(at) ? "filter" : recent.mayBeStored(at * secondNs) ? "store" : "nobody",
-  );
-  expect(toldBy).toEqual([
+  expect(tellers(recent, 61)).toEqual([
     ...new Array(48).fill("store"),
     ...new Array(8).fill("filter"),
     ...new Array(4).fill("memory"),
     "nobody",
   ]);
+});
+
+it("knows the rows of a filter that is let go by when they were", () => {
+  const recent = new RecentRows(new Map(), limits);
+  sendMarks(recent, 0, 60);
+  recent.dropFilters(1);
+  expect(tellers(recent, 61).filter((teller) => teller === "filter")).toHaveLength(8);
+  recent.dropFilters(0);
+  expect(tellers(recent, 61)).toEqual([...new Array(56).fill("store"), ...new Array(4).fill("memory"), "nobody"]);
 });
 
 it("takes every row for one that may be stored until it is told what is", () => {

@@ -252,7 +252,12 @@ export class RecentRows {
     generation.ids.visit((words, at) => ids.add(keyLow(words, at), keyHigh(words, at)));
     generation.endHour();
     for (const [hour, end] of generation.hours) noteEnd(hours, hour, end);
-    while (this.sealed.length > this.limits.filtersMax) {
+    this.dropFilters(1);
+  }
+
+  /** Keeps a share of the filters, the newest. Rows of those that go are known by their hours alone, like all that is older. */
+  dropFilters(share: number): void {
+    while (this.sealed.length > this.limits.filtersMax * share) {
       const oldest = this.sealed.shift() as Sealed;
       if (this.storedHours !== null) for (const [hour, end] of oldest.hours) noteEnd(this.storedHours, hour, end);
       this.storedUntil = Math.max(this.storedUntil, lastEnd(oldest.hours));

@@ -184,6 +184,7 @@ export class CirronWorkspace {
   shrink(storedPosition: number, nowNs: bigint, share: number): void {
     this.ledger.shrink(storedPosition, nowNs, share);
     for (let left = this.recent.generationsBeyond(share); left > 0; left--) this.rotate(storedPosition);
+    this.recent.dropFilters(share);
     const componentsMax = this.limits.componentsMax * share;
     if (this.components.size > componentsMax)
       this.dropComponents(storedPosition, this.components.size - (componentsMax * 7) / 8);
