@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EvidenceSeries, RunEvidence, SpanTime } from "./evidence.ts";
 import { judgeRun } from "./judge-run.ts";
+import { findStraggler } from "./straggler.ts";
 
 const nothing: RunEvidence = {
   params: {},
@@ -201,6 +202,22 @@ describe("ranks", () => {
     expect(found).toMatchObject({ code: "straggler", confidence: "high" });
     expect(found?.text).toBe("Rank 3 is a straggler: 1.6 times as long as the others for a step.");
     expect(found?.evidence[1]).toBe("slower in 19 of 20 windows (95 %)");
+  });
+
+  test("each is measured by the median of the others, also where they are two or three", () => {
+    const meanOf = { a: 4, b: 1, c: 2, d: 7 };
+    const own = (workers: readonly (keyof typeof meanOf)[]) =>
+      curve(6 * workers.length, (at) => at).map((at) => {
+        const worker = workers[at % workers.length] as keyof typeof meanOf;
+        return { worker, window: Math.floor(at / workers.length), steps: 10, meanNs: meanOf[worker] };
+      });
+    const measured = (workers: readonly (keyof typeof meanOf)[]) => {
+      const found = findStraggler(own(workers), { factor: 1, share: 0.5, windowsMin: 1 });
+      return [found?.worker, found?.othersNs];
+    };
+    expect(measured(["b", "d"])).toEqual(["d", 1]);
+    expect(measured(["d", "b", "c"])).toEqual(["d", 1.5]);
+    expect(measured(["a", "b", "c", "d"])).toEqual(["d", 2]);
   });
 
   test("one slow stretch, small differences and a single rank are no straggler", () => {

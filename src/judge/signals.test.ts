@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Rule, type RuleKind, sayRule, withDefaults } from "./rule.ts";
-import { lookFor, type Signal } from "./signals.ts";
+import { type Rule, type RuleKind, ruleKindNames, sayRule, withDefaults } from "./rule.ts";
+import { isOfTrackAlone, lookFor, type Signal } from "./signals.ts";
 import { RunTrack } from "./track.ts";
 
 const second = 1_000_000_000n;
@@ -203,4 +204,24 @@ test("a rule says what it looks for with its numbers", () => {
     "no new step for 2 min, and for 5 times the median step, while the run is alive",
   );
   expect(sayRule(rule("threshold", {}, { when: "status:failed" }))).toContain("matches status:failed,");
+});
+
+test("a rule that needs what is remembered alone, and saw nothing in it, sees nothing until more comes", () => {
+  const alone = ruleKindNames.map((kind) => rule(kind)).filter(isOfTrackAlone);
+  expect(alone.map(({ kind }) => kind)).not.toContain("stall");
+  expect(isOfTrackAlone(rule("slow", {}, { than: "baseline" }))).toBe(false);
+  const values = fc.array(fc.oneof(fc.constantFrom(Number.NaN, 1e9), fc.double({ min: 0, max: 2, noNaN: true })), {
+    maxLength: 400,
+    size: "max",
+  });
+  fc.assert(
+    fc.property(fc.array(values, { minLength: 1, maxLength: 3 }), (workers) => {
+      const track = new RunTrack();
+      for (const [at, own] of workers.entries()) give(track, own, { worker: `w${at}` });
+      const idle = alone.filter((one) => look(track, one) === null);
+      track.looked();
+      expect(idle.filter((one) => look(track, one, 1_000_000n * second) !== null)).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
 });

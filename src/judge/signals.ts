@@ -44,6 +44,11 @@ const looks: Partial<Record<Rule["kind"], Look>> = {
   no_checkpoint: noCheckpoint,
 };
 
+/** Nothing but what is remembered of a run counts: where it saw nothing, it sees nothing until more comes. */
+export function isOfTrackAlone({ kind, than }: Rule): boolean {
+  return looks[kind] !== undefined && kind !== "stall" && than === "";
+}
+
 function option(rule: Rule, name: string): number {
   return rule.options[name] ?? Number.NaN;
 }

@@ -31,28 +31,49 @@ export function findStraggler(
   const usable = windows.filter(({ steps, meanNs }) => steps >= stepsInWindowMin && meanNs > 0);
   const workers = new Set(usable.map(({ worker }) => worker));
   if (workers.size < 2) return null;
-  const byWindow = [...Map.groupBy(usable, ({ window }) => window).values()].filter((each) => each.length >= 2);
-  const found = [...workers].map((worker) => toStraggler(worker, byWindow, limits.factor));
+  const tallies = new Map([...workers].map((worker) => [worker, new Tally(worker)]));
+  for (const window of Map.groupBy(usable, ({ window }) => window).values()) {
+    if (window.length < 2) continue;
+    const sorted = window.toSorted((a, b) => a.meanNs - b.meanNs);
+    for (const [at, { worker, meanNs }] of sorted.entries())
+      tallies.get(worker)?.add(meanNs, medianWithout(sorted, at), limits.factor);
+  }
   return (
-    found
+    [...tallies.values()]
+      .map((tally) => tally.toStraggler())
       .filter((one) => one.windows >= limits.windowsMin && one.slowWindows >= one.windows * limits.share)
       .sort((a, b) => b.meanNs / b.othersNs - a.meanNs / a.othersNs)[0] ?? null
   );
 }
 
-function toStraggler(worker: string, byWindow: readonly (readonly RankWindow[])[], factor: number): Straggler {
-  const mine: number[] = [];
-  const theirs: number[] = [];
-  let slowWindows = 0;
-  for (const window of byWindow) {
-    const own = window.find((each) => each.worker === worker);
-    if (own === undefined) continue;
-    const others = medianOf(window.filter((each) => each !== own).map(({ meanNs }) => meanNs));
-    mine.push(own.meanNs);
-    theirs.push(others);
-    if (own.meanNs > factor * others) slowWindows++;
+class Tally {
+  private readonly worker: string;
+  private readonly mine: number[] = [];
+  private readonly theirs: number[] = [];
+  private slowWindows = 0;
+
+  constructor(worker: string) {
+    this.worker = worker;
   }
-  return { worker, windows: mine.length, slowWindows, meanNs: medianOf(mine), othersNs: medianOf(theirs) };
+
+  add(mineNs: number, othersNs: number, factor: number): void {
+    this.mine.push(mineNs);
+    this.theirs.push(othersNs);
+    if (mineNs > factor * othersNs) this.slowWindows++;
+  }
+
+  toStraggler(): Straggler {
+    const { worker, mine, theirs, slowWindows } = this;
+    return { worker, windows: mine.length, slowWindows, meanNs: medianOf(mine), othersNs: medianOf(theirs) };
+  }
+}
+
+/** The median of all but one. A thousand ranks would be too many to leave each out and sort the others. */
+function medianWithout(sorted: readonly RankWindow[], left: number): number {
+  const others = sorted.length - 1;
+  const at = (place: number): number => (sorted[place < left ? place : place + 1] as RankWindow).meanNs;
+  const middle = others >> 1;
+  return others % 2 === 1 ? at(middle) : (at(middle - 1) + at(middle)) / 2;
 }
 
 export function judgeStraggler({ windows }: RunEvidence): Finding | null {

@@ -71,7 +71,9 @@ export class LastValues {
   /** The last `count` of them, or all that are held. */
   last(count: number = this.held): Float64Array {
     const size = Math.min(count, this.held);
-    return Float64Array.from({ length: size }, (_, at) => this.fromEnd(size - 1 - at));
+    const last = new Float64Array(size);
+    for (let at = 0; at < size; at++) last[at] = this.fromEnd(size - 1 - at);
+    return last;
   }
 
   /** 0 is the newest. */

@@ -79,6 +79,8 @@ export class RunWatch {
   /** What the table of runs said of it when it was last asked; null when that was nothing, or is no longer true. */
   sight: TableSight | null = null;
   seenNs = 0n;
+  /** Rules that saw nothing in what is remembered, and of which nothing came since. */
+  readonly idleRules: Set<string> = new Set();
   /** The last journal record that was heard of it. */
   heardPosition = 0;
   /** When the earliest record arrived that was heard; null before that. */
@@ -102,6 +104,7 @@ export class RunWatch {
   /** One of its records. Records that came over several connections are not in the order of their arrival. */
   heard(arrivedNs: bigint, position: number): void {
     this.isDue = true;
+    this.idleRules.clear();
     this.heardPosition = position;
     if (this.firstHeardNs === null || arrivedNs < this.firstHeardNs) this.firstHeardNs = arrivedNs;
   }

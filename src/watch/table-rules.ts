@@ -22,10 +22,11 @@ export interface TableSight {
   readonly signals: ReadonlyMap<string, Signal>;
 }
 
+/** A rule, which runs it is about and in which what it waits for is there; null where it does not say. */
 interface Tested {
   readonly rule: Rule;
-  readonly filter: Filter | null;
-  readonly condition: Filter | null;
+  readonly isAbout: ((place: number) => boolean) | null;
+  readonly isThere: ((place: number) => boolean) | null;
 }
 
 /** Of runs that there are. One question for all of them. */
@@ -39,10 +40,17 @@ export async function lookAtTable(
   const tested = rules.map((rule) => ({ rule, filter: toFilter(rule.filter), condition: toFilter(conditionOf(rule)) }));
   const fields = tested.flatMap(({ filter, condition }) => [...fieldsOf(filter), ...fieldsOf(condition)]);
   return sources.runs.askSome(workspace, runs.groups, fields, context, (view) => {
+    const source = { readerOf: view.readerOf, wordsOf: (at: number) => wordsOf(view.rowAt(at)) };
+    const toTest = (filter: Filter | null) => (filter === null ? null : toPredicate(filter, source, context.nowNs));
+    const tests = tested.map(({ rule, filter, condition }) => ({
+      rule,
+      isAbout: toTest(filter),
+      isThere: toTest(condition),
+    }));
     const found = new Map<string, TableSight>();
     for (const id of runs.ids) {
       const place = view.placeOf(id);
-      if (place !== undefined) found.set(id, toSight(view, place, tested, context.nowNs));
+      if (place !== undefined) found.set(id, toSight(view, place, tests, context.nowNs));
     }
     return found;
   });
@@ -55,14 +63,12 @@ function toFilter(text: string): Filter | null {
 
 function toSight(view: RunsView, place: number, tested: readonly Tested[], nowNs: bigint): TableSight {
   const row = view.rowAt(place);
-  const source = { readerOf: view.readerOf, wordsOf: (at: number) => wordsOf(view.rowAt(at)) };
-  const isMatch = (filter: Filter) => toPredicate(filter, source, nowNs)(place);
   const about = new Set<string>();
   const signals = new Map<string, Signal>();
-  for (const { rule, filter, condition } of tested) {
-    if (filter !== null && !isMatch(filter)) continue;
+  for (const { rule, isAbout, isThere } of tested) {
+    if (isAbout?.(place) === false) continue;
     about.add(rule.name);
-    if (condition !== null && isMatch(condition)) signals.set(rule.name, toSignal(rule, row, nowNs));
+    if (isThere?.(place)) signals.set(rule.name, toSignal(rule, row, nowNs));
   }
   return {
     status: row.head.status,

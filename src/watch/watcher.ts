@@ -3,7 +3,7 @@
 // is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
 
 import { factsOf, type Rule } from "#judge/rule.ts";
-import { lookFor, type Moment, type Signal } from "#judge/signals.ts";
+import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
 import type { Batch } from "#model/batch.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -55,6 +55,7 @@ const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
 const pausePerLook = 4;
 const lookAgainNs = 5_000_000_000n;
+const seeAgainNsMax = 30_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
 const looksMax = 200;
@@ -101,6 +102,7 @@ export class Watcher {
     this.tests.clear();
     for (const run of this.runs.values()) {
       run.sight = null;
+      run.idleRules.clear();
       if (run.isOpen) run.isDue = true;
     }
   }
@@ -222,14 +224,16 @@ export class Watcher {
     }
   }
 
-  /** What the table says of a run is asked for every few seconds only: it takes the engine ten questions. */
+  /** What the table says of a run is asked for now and then only: it takes the engine ten questions. */
   private async seeAgain(
     workspace: string,
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
     nowNs: bigint,
   ): Promise<void> {
-    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= lookAgainNs);
+    const stale = runs.filter(
+      (run) => run.sight === null || nowNs - run.seenNs >= seeAgainNs(nowNs - run.sink.heardNs),
+    );
     if (stale.length === 0) return;
     const seen = await this.see(workspace, stale, rules);
     for (const run of stale) {
@@ -263,8 +267,9 @@ export class Watcher {
     const isAlive = sight.status === "running" && (sight.groups.some(isConnected) || nowNs - track.heardNs < aliveNs);
     for (const watched of rules) {
       const { rule, sinceNs } = watched;
-      if (!sight.about.has(rule.name)) continue;
+      if (!sight.about.has(rule.name) || run.idleRules.has(rule.name)) continue;
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
+      if (signal === null && isOfTrackAlone(rule) && !run.firings.has(rule.name)) run.idleRules.add(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else await this.clear(run, rule, sight);
     }
@@ -366,6 +371,13 @@ export class Watcher {
     await this.ports.change([toFiringChange(firing, this.ports.nowNs()), ...changes], firing.workspace, author);
     this.ports.announce(firing);
   }
+}
+
+/** The longer a run has been silent, the less there is to see. */
+function seeAgainNs(silentNs: bigint): bigint {
+  const pauseNs = silentNs / 4n;
+  if (pauseNs < lookAgainNs) return lookAgainNs;
+  return pauseNs < seeAgainNsMax ? pauseNs : seeAgainNsMax;
 }
 
 /** Once a run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
