@@ -8,8 +8,8 @@ import type { RowsInUse } from "./rows-in-use.ts";
 
 /** How long nothing must come for the server to count as quiet. */
 const quietMs = 10_000;
-/** What a collection finds free, the runtime still has to sweep: the next one gives that back too. */
-const givesAfterWork = 4;
+/** What a collection finds free, the runtime still has to sweep: the next one gives that back too. The rest it does alone. */
+const givesAfterWork = 2;
 
 interface Holders {
   applied(): number;
