@@ -3,6 +3,7 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
+import { Button } from "../part/button.tsx";
 import { Icon, type IconName, Logo } from "../part/icon.tsx";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
 import { Crumbs } from "./crumbs.tsx";
@@ -129,27 +130,25 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
       <Crumbs />
       <span className="grow" />
       <LiveDot />
-      <button type="button" className="button quiet no-print" onClick={onPalette} aria-label="⌘K command palette">
+      <Button look="quiet no-print" onClick={onPalette} aria-label="⌘K command palette">
         <kbd>⌘K</kbd>
-      </button>
-      <button
-        type="button"
-        className="button quiet icon no-print"
+      </Button>
+      <Button
+        look="quiet icon no-print"
+        icon="theme"
+        iconPx={16}
         onClick={() => setChoice(other)}
         aria-label={`Use the ${other} theme`}
         title={`${other} theme`}
-      >
-        <Icon name="theme" />
-      </button>
-      <button
-        type="button"
-        className="button quiet icon no-print"
+      />
+      <Button
+        look="quiet icon no-print"
+        icon="question"
+        iconPx={16}
         onClick={onHelp}
         aria-label="Keyboard help"
         title="keyboard (?)"
-      >
-        <Icon name="question" />
-      </button>
+      />
     </header>
   );
 }

@@ -3,6 +3,7 @@
 
 import { type ComponentType, useEffect, useReducer } from "react";
 import { useLiveState } from "../data/use-live.ts";
+import { Button } from "../part/button.tsx";
 import { Loading } from "../part/notice.tsx";
 
 type PropsOf<C> = C extends ComponentType<infer P> ? P : never;
@@ -54,9 +55,7 @@ function Missing({
     <div className="empty" role="alert">
       <strong>The server did not send this part of the page.</strong>
       <p>It is asked for again when the server answers. If the server was updated meanwhile, load the page anew.</p>
-      <button type="button" className="button" onClick={() => window.location.reload()}>
-        load the page anew
-      </button>
+      <Button onClick={() => window.location.reload()}>load the page anew</Button>
     </div>
   );
 }

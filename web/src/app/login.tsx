@@ -3,7 +3,9 @@
 import { type ReactNode, useState } from "react";
 import { Refusal } from "../data/client.ts";
 import { useApi, useChange } from "../data/use-api.ts";
+import { Button } from "../part/button.tsx";
 import { Problem } from "../part/notice.tsx";
+import { TextField } from "../part/field.tsx";
 
 export function LoginGate({ children }: { readonly children: ReactNode }) {
   const session = useApi("session", {}, { staleMs: 60_000 });
@@ -21,18 +23,19 @@ export function LoginGate({ children }: { readonly children: ReactNode }) {
     >
       <strong>This server asks for a key.</strong>
       <p>Paste an API key with the scope “read”. It stays in a cookie this page cannot read.</p>
-      <input
-        className="field mono"
+      <TextField
+        look="mono"
         type="password"
         autoComplete="current-password"
-        aria-label="API key"
+        label="API key"
+        placeholder=""
         value={key}
-        onChange={(event) => setKey(event.target.value)}
+        onChange={setKey}
         style={{ width: 360, maxWidth: "100%" }}
       />
-      <button type="submit" className="button primary" disabled={key === "" || login.isPending}>
+      <Button type="submit" look="primary" disabled={key === "" || login.isPending}>
         log in
-      </button>
+      </Button>
       {login.error === null ? null : <Problem error={login.error} />}
     </form>
   );

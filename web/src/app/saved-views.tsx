@@ -3,11 +3,13 @@
 import { useState } from "react";
 import type { SavedView } from "#api/contract/view.ts";
 import { useApi, useChange } from "../data/use-api.ts";
+import { Button } from "../part/button.tsx";
 import { CopyButton } from "../part/copy.tsx";
 import { Icon } from "../part/icon.tsx";
 import { Problem } from "../part/notice.tsx";
 import { Popover } from "../part/popover.tsx";
 import { formatSearch, parseSearch, type SearchRecord } from "./search.ts";
+import { TextField } from "../part/field.tsx";
 
 export interface SavedViewsProps {
   readonly page: SavedView["page"];
@@ -29,9 +31,9 @@ export function SavedViews({ page, search, onOpen, path, what }: SavedViewsProps
     <Popover
       label="Views"
       trigger={
-        <button type="button" className="button">
+        <Button>
           <span className="clip view-name">{current?.name ?? "views"}</span> <Icon name="down" size={12} />
-        </button>
+        </Button>
       }
     >
       {(done) => (
@@ -81,24 +83,22 @@ function ViewRow({
           <span className="clip">{view.name}</span>
           {view.shared ? <span className="muted">shared by {view.by}</span> : null}
         </button>
-        <button
-          type="button"
-          className="button quiet small"
+        <Button
+          look="quiet small"
           aria-label={sharing}
           title={sharing}
           onClick={() => save.mutate({ params, body: { search: view.search, shared: !view.shared } })}
         >
           {view.shared ? "unshare" : "share"}
-        </button>
+        </Button>
         <CopyButton text={link} label={`copy a link to ${view.name}`} />
-        <button
-          type="button"
-          className="button quiet small icon"
+        <Button
+          look="quiet small icon"
+          icon="cross"
+          iconPx={12}
           aria-label={`Forget ${view.name}`}
           onClick={() => forget.mutate({ params })}
-        >
-          <Icon name="cross" size={12} />
-        </button>
+        />
       </div>
       {error === null ? null : <Problem error={error} />}
     </>
@@ -122,17 +122,10 @@ function SaveForm({ page, search }: { readonly page: SavedView["page"]; readonly
       }}
     >
       <div className="row">
-        <input
-          className="field grow"
-          aria-label="Name of this view"
-          placeholder="name of this view"
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <button type="submit" className="button" disabled={name.trim() === "" || save.isPending}>
+        <TextField look="grow" label="Name of this view" maxLength={200} value={name} onChange={setName} />
+        <Button type="submit" disabled={name.trim() === "" || save.isPending}>
           save
-        </button>
+        </Button>
       </div>
       <label className="row">
         <input type="checkbox" checked={shared} onChange={(event) => setShared(event.target.checked)} />

@@ -1,6 +1,7 @@
 // Steps and values of a moment: which steps it holds, and where the least and the greatest value stand.
 
 import type { PlotSeries } from "../chart/plot-data.ts";
+import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
 import { formatFloat, formatNumber } from "../text/format-number.ts";
 import { formatElapsed } from "../text/format-time.ts";
@@ -60,14 +61,9 @@ function Extreme({
   const to = series.tLast[row] ?? 0;
   const from = Math.min(series.tLast[row - 1] ?? pin?.from ?? to - 1, to - 1);
   return (
-    <button
-      type="button"
-      className="button quiet small"
-      title="pin it"
-      onClick={() => setPin({ from, to, of: metric.of })}
-    >
+    <Button look="quiet small" title="pin it" onClick={() => setPin({ from, to, of: metric.of })}>
       <span className="muted">{word}</span> {formatFloat(value[row])} <span className="muted">at {place}</span>
-    </button>
+    </Button>
   );
 }
 

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useTheme } from "../app/theme.ts";
 import { spanColour } from "../chart/span-colours.ts";
 import { useApi } from "../data/use-api.ts";
-import { Icon } from "../part/icon.tsx";
+import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
 import { parseAnsi } from "../text/ansi.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../text/format-time.ts";
@@ -63,18 +63,19 @@ export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly
   const near = formatWindow({ from: moment.from - room, to: moment.to + room }, startNs);
   return (
     <span className="row wrap moment-go">
-      <button
-        type="button"
-        className="button small"
+      <Button
+        look="small"
+        icon="pin"
+        iconPx={12}
         aria-pressed={pin !== null}
         title={pin === null ? "stay on this moment" : "free it (Esc)"}
         onClick={() => setPin(pin === null ? { ...moment, of } : null)}
       >
-        <Icon name="pin" size={12} /> {pin === null ? "pin" : "pinned"}
-      </button>
-      <button type="button" className="button quiet small" onClick={() => setWindow(moment)}>
+        {pin === null ? "pin" : "pinned"}
+      </Button>
+      <Button look="quiet small" onClick={() => setWindow(moment)}>
         make it the window
-      </button>
+      </Button>
       {run.counts.spans + run.counts.nodes > 0 ? (
         <Link to="/runs/$id/timeline" params={params} search={{ ...near, ...pinned } as never}>
           timeline

@@ -4,7 +4,7 @@
 import { useState } from "react";
 import { usePreference } from "../app/preference.ts";
 import { useSettled } from "../data/use-settled.ts";
-import { Icon } from "../part/icon.tsx";
+import { Button } from "../part/button.tsx";
 import { formatElapsed } from "../text/format-time.ts";
 import { type Cursor, useCursor } from "./cursor.ts";
 import { MomentExtremes, MomentSteps } from "./moment-metric.tsx";
@@ -42,15 +42,14 @@ export function MomentStrip() {
       ) : (
         <MomentOf cursor={at} />
       )}
-      <button
-        type="button"
-        className="button quiet small icon"
+      <Button
+        look="quiet small icon"
+        icon="down"
+        iconPx={12}
         aria-label="Hide the moment under the cursor"
         title="hide"
         onClick={() => setShown("off")}
-      >
-        <Icon name="down" size={12} />
-      </button>
+      />
     </section>
   );
 }

@@ -2,7 +2,7 @@
 // it, its edges to stretch it, double-click or Esc to clear. Arrow keys move it.
 
 import { type PointerEvent, useRef, useState } from "react";
-import { Icon } from "../part/icon.tsx";
+import { Button } from "../part/button.tsx";
 import { formatDuration, formatElapsed } from "../text/format-time.ts";
 import { useCursor } from "./cursor.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -87,16 +87,15 @@ export function WindowBar() {
       </div>
       <span className="muted">{formatElapsed(limits.to, length / 100)}</span>
       <WindowWords window={shown} />
-      <button
-        type="button"
-        className="button quiet small icon"
+      <Button
+        look="quiet small icon"
+        icon="cross"
+        iconPx={12}
         disabled={clock.window === null}
         aria-label="Clear the window"
         title="clear (Esc)"
         onClick={() => clock.setWindow(null)}
-      >
-        <Icon name="cross" size={12} />
-      </button>
+      />
     </div>
   );
 }

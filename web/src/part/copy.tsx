@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Icon } from "./icon.tsx";
+import { Button } from "./button.tsx";
 
 export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
   const [done, setDone] = useState(false);
@@ -9,11 +9,17 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
     setTimeout(() => setDone(false), 1200);
   };
   return (
-    <button type="button" className="button quiet small" onClick={() => void copy()} aria-label={label} title={label}>
-      <Icon name={done ? "check" : "copy"} size={14} />
+    <Button
+      look="quiet small"
+      icon={done ? "check" : "copy"}
+      onClick={() => void copy()}
+      aria-label={label}
+      title={label}
+    >
+      {" "}
       <span className="hidden-text" aria-live="polite">
         {done ? "copied" : ""}
       </span>
-    </button>
+    </Button>
   );
 }

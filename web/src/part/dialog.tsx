@@ -1,7 +1,7 @@
 // The platform's own dialog: it traps focus, closes on Esc and needs no style injected into the page.
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
-import { Icon } from "./icon.tsx";
+import { Button } from "./button.tsx";
 
 export function Dialog({
   title,
@@ -45,9 +45,7 @@ export function Dialog({
           </div>
           {foot === undefined ? null : <div className="dialog-foot">{foot}</div>}
           {/* Last, so that the dialog begins with the focus on what it asks for. */}
-          <button type="button" className="button quiet small icon dialog-close" aria-label="Close" onClick={onClose}>
-            <Icon name="cross" size={14} />
-          </button>
+          <Button look="quiet small icon dialog-close" icon="cross" aria-label="Close" onClick={onClose} />
         </>
       ) : null}
     </dialog>

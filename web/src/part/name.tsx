@@ -18,3 +18,12 @@ export function Name({ children: text }: { readonly children: string }) {
     </span>
   );
 }
+
+/** A metric with the phase that it belongs to. */
+export function MetricName({ metric }: { readonly metric: { readonly key: string; readonly phase: string } }) {
+  return (
+    <>
+      <Name>{metric.key}</Name> <span className="muted">{metric.phase}</span>
+    </>
+  );
+}

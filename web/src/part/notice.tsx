@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { Refusal, Unreachable } from "../data/client.ts";
+import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -50,9 +51,9 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
         {refused === null ? null : <code className="muted">{refused.code}</code>}
       </div>
       {retry === undefined ? null : (
-        <button type="button" className="button small" onClick={retry}>
+        <Button look="small" onClick={retry}>
           ask again
-        </button>
+        </Button>
       )}
     </div>
   );

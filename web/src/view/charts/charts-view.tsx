@@ -13,7 +13,9 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
+import { TextField } from "../../part/field.tsx";
 import "./charts.css";
+import { Button } from "../../part/button.tsx";
 import { PanelGroups, type PanelSize, panelSizes } from "./panel-groups.tsx";
 import { parseRanges } from "./panel-layout.ts";
 
@@ -121,35 +123,27 @@ function ChartsBar({
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   return (
     <div className="bar wrap no-print">
-      <input
+      <TextField
         data-search
-        className="field"
+        label="Find metrics"
         placeholder="find metrics, also by pattern"
-        aria-label="Find metrics"
         value={find}
-        onChange={(event) => setSearch({ find: event.target.value || undefined })}
+        onChange={(text) => setSearch({ find: text || undefined })}
         style={{ width: 200 }}
       />
       <Choice label="Horizontal axis" options={axes} value={view.axis} onChange={view.setAxis} />
       <Choice label="Vertical scale" options={scales} value={view.scale} onChange={view.setScale} />
-      <button
-        type="button"
-        className="button"
+      <Button
         aria-pressed={view.robust === "on"}
         title="leave outliers outside the axis, and say so"
         onClick={() => view.setRobust(view.robust === "on" ? "off" : "on")}
       >
         robust range
-      </button>
+      </Button>
       {many ? (
-        <button
-          type="button"
-          className="button"
-          aria-pressed={view.split === "on"}
-          onClick={() => view.setSplit(view.split === "on" ? "off" : "on")}
-        >
+        <Button aria-pressed={view.split === "on"} onClick={() => view.setSplit(view.split === "on" ? "off" : "on")}>
           per worker
-        </button>
+        </Button>
       ) : null}
       <label className="row">
         <span className="muted">smooth</span>

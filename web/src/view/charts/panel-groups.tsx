@@ -10,7 +10,7 @@ import { Icon } from "../../part/icon.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSeen } from "../../part/use-seen.ts";
 import { useSize } from "../../part/use-size.ts";
-import { Panel } from "./panel.tsx";
+import { ChartPanel } from "./panel.tsx";
 import { columnsFor, formatRanges, moveInList, withRange } from "./panel-layout.ts";
 import { useChartEvents } from "./use-chart-events.ts";
 import { useLiveTail } from "./use-panel-series.ts";
@@ -135,7 +135,7 @@ function MadePanel({ panel, live, events, ...props }: PlacedPanelProps) {
   const bounds = props.ranges.get(id) ?? null;
   const choices = useMemo(() => ({ ...props.choices, bounds }), [props.choices, bounds]);
   return (
-    <Panel
+    <ChartPanel
       panel={panel}
       axis={props.axis}
       choices={choices}

@@ -3,8 +3,9 @@
 import { type RefObject, useMemo } from "react";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { outsideOf, toTsv } from "../../chart/plot-model.ts";
+import { Button } from "../../part/button.tsx";
 import { CopyButton } from "../../part/copy.tsx";
-import { Icon, type IconName } from "../../part/icon.tsx";
+import type { IconName } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import type { PanelProps } from "./panel.tsx";
 import { lastText } from "./panel-text.ts";
@@ -112,15 +113,13 @@ function Tool({
   readonly onClick: () => void;
 }) {
   return (
-    <button
-      type="button"
-      className="button quiet small icon"
+    <Button
+      look="quiet small icon"
+      icon={icon}
       aria-label={label}
       title={label}
       aria-pressed={pressed}
       onClick={onClick}
-    >
-      <Icon name={icon} size={14} />
-    </button>
+    />
   );
 }

@@ -44,7 +44,7 @@ export interface PanelProps {
   readonly eager?: boolean;
 }
 
-export function Panel(props: PanelProps) {
+export function ChartPanel(props: PanelProps) {
   const { panel, expanded } = props;
   const clock = useRunClock();
   const theme = useTheme();

@@ -2,9 +2,10 @@
 
 import { useState } from "react";
 import type { YBounds } from "../../chart/scale.ts";
-import { Icon } from "../../part/icon.tsx";
+import { Button } from "../../part/button.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { isRange, parseBound } from "./panel-layout.ts";
+import { TextField } from "../../part/field.tsx";
 
 export function RangeButton({
   name,
@@ -21,15 +22,7 @@ export function RangeButton({
     <Popover
       label={label}
       trigger={
-        <button
-          type="button"
-          className="button quiet small icon"
-          aria-label={label}
-          title={label}
-          aria-pressed={bounds !== null}
-        >
-          <Icon name="range" size={14} />
-        </button>
+        <Button look="quiet small icon" icon="range" aria-label={label} title={label} aria-pressed={bounds !== null} />
       }
     >
       <RangeForm key={JSON.stringify(bounds)} bounds={bounds} onChange={onChange} />
@@ -58,13 +51,13 @@ function RangeForm({
       <Bound label="to" value={max} onChange={setMax} />
       <Bound label="from" value={min} onChange={setMin} />
       <div className="row">
-        <button type="button" className="button" disabled={bounds === null} onClick={() => onChange(null)}>
+        <Button disabled={bounds === null} onClick={() => onChange(null)}>
           all values
-        </button>
+        </Button>
         <span className="grow" />
-        <button type="submit" className="button primary" disabled={!isRange(wanted)}>
+        <Button type="submit" look="primary" disabled={!isRange(wanted)}>
           set
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -82,13 +75,7 @@ function Bound({
   return (
     <label className="row">
       <span className="muted range-word">{label}</span>
-      <input
-        className="field grow"
-        inputMode="decimal"
-        placeholder="as the data"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
+      <TextField look="grow" inputMode="decimal" placeholder="as the data" value={value} onChange={onChange} />
     </label>
   );
 }

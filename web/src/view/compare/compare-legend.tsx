@@ -7,6 +7,7 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { useTheme } from "../../app/theme.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
@@ -14,6 +15,7 @@ import type { CompareSearch } from "./compare-search.ts";
 import { HoverTable } from "./hover-table.tsx";
 import { scaleColours } from "./run-colours.ts";
 import type { Look } from "./use-comparison.ts";
+import { Select, TextField } from "../../part/field.tsx";
 
 interface LegendProps {
   readonly compare: CompareAnswer;
@@ -64,36 +66,26 @@ export function CompareLegend(props: LegendProps) {
 function ColourChoice({ look, search }: { readonly look: Look; readonly search: CompareSearch }) {
   const setSearch = useSetSearch();
   const theme = useTheme();
-  const options = look.axes.map((axis) => (
-    <option key={axis.name} value={axis.name}>
-      {axis.label}
-    </option>
-  ));
+  const options = look.axes.map((axis) => [axis.name, axis.label] as const);
   const scale = look.groups === null && look.colourAxis !== null && !look.colourAxis.words ? look.colourAxis : null;
   return (
     <div className="legend-choice">
       <label>
         <span className="muted">colour</span>
-        <select
-          className="select"
+        <Select
           value={search.colour ?? ""}
           disabled={look.groups !== null}
-          onChange={(event) => setSearch({ colour: event.target.value || undefined })}
-        >
-          <option value="">each run its own</option>
-          {options}
-        </select>
+          options={[["", "each run its own"], ...options]}
+          onChange={(colour) => setSearch({ colour: colour || undefined })}
+        />
       </label>
       <label>
         <span className="muted">group</span>
-        <select
-          className="select"
+        <Select
           value={search.group ?? ""}
-          onChange={(event) => setSearch({ group: event.target.value || undefined })}
-        >
-          <option value="">not grouped</option>
-          {options}
-        </select>
+          options={[["", "not grouped"], ...options]}
+          onChange={(group) => setSearch({ group: group || undefined })}
+        />
       </label>
       {scale === null ? null : (
         <div className="legend-scale" aria-hidden="true">
@@ -114,13 +106,9 @@ function Missing({ missing, ids }: { readonly missing: readonly string[]; readon
         {missing.length === 1 ? "One run is" : `${missing.length} runs are`} not here any more and left out:{" "}
         <code>{missing.join(", ")}</code>
       </span>
-      <button
-        type="button"
-        className="button small"
-        onClick={() => setSearch({ run: ids.filter((id) => !missing.includes(id)) })}
-      >
+      <Button look="small" onClick={() => setSearch({ run: ids.filter((id) => !missing.includes(id)) })}>
         drop
-      </button>
+      </Button>
     </p>
   );
 }
@@ -133,15 +121,13 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
   const hideText = isHidden ? `Show ${run.name}` : `Hide ${run.name}`;
   return (
     <li className={`legend-item ${isHidden || (alone !== null && alone !== run.id) ? "faded" : ""}`}>
-      <button
-        type="button"
-        className="button quiet small icon"
+      <Button
+        look="quiet small icon"
+        icon={isHidden ? "hidden" : "eye"}
         aria-label={hideText}
         title={hideText}
         onClick={() => setSearch({ hide: isHidden ? hide.filter((id) => id !== run.id) : [...hide, run.id] })}
-      >
-        <Icon name={isHidden ? "hidden" : "eye"} size={14} />
-      </button>
+      />
       <button
         type="button"
         className="grid-sort grow"
@@ -154,16 +140,15 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
         <Name>{run.name}</Name>
       </button>
       {run.status === "completed" ? null : <Status status={run.status} />}
-      <button
-        type="button"
-        className={`button quiet small icon ${isBase ? "" : "on-hover"}`}
+      <Button
+        look={`quiet small icon ${isBase ? "" : "on-hover"}`}
+        icon="flag"
+        iconPx={12}
         aria-label={`Measure by ${run.name}`}
         title={isBase ? "the others are measured by this run" : "measure the others by this run"}
         aria-pressed={isBase}
         onClick={() => setSearch({ base: run.id })}
-      >
-        <Icon name="flag" size={12} />
-      </button>
+      />
       <Link
         to="/runs/$id/charts"
         params={{ id: run.id }}
@@ -172,16 +157,15 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
       >
         <Icon name="right" size={12} />
       </Link>
-      <button
-        type="button"
-        className="button quiet small icon on-hover"
+      <Button
+        look="quiet small icon on-hover"
+        icon="cross"
+        iconPx={12}
         aria-label={`Leave out ${run.name}`}
         onClick={() =>
           setSearch({ run: ids.filter((id) => id !== run.id), hide: hide.filter((id) => id !== run.id) }, "as a step")
         }
-      >
-        <Icon name="cross" size={12} />
-      </button>
+      />
     </li>
   );
 }
@@ -197,13 +181,7 @@ export function AddRun({ ids }: { readonly ids: readonly string[] }) {
   );
   return (
     <div className="add-run">
-      <input
-        className="field"
-        placeholder="add a run by name"
-        aria-label="Add a run by name"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
+      <TextField label="Add a run by name" value={text} onChange={setText} />
       {asked === "" ? null : (
         <ul>
           {runs.data?.runs

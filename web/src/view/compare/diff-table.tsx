@@ -6,6 +6,8 @@ import type { Float } from "#api/contract/scalar.ts";
 import { smallestOf } from "#base/extremes.ts";
 import { Name } from "../../part/name.tsx";
 import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
+import { Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 
 const digits = 5;
 
@@ -118,27 +120,21 @@ function finite(values: CompareAnswer["metrics"][number]["last"]): number[] {
 function Divergence({ compare }: { readonly compare: CompareAnswer }) {
   const names = new Map(compare.runs.map((run) => [run.id, run.name]));
   return (
-    <section className="panel" aria-label="Point of divergence">
-      <header className="panel-head">
-        <h2>where they leave {compare.runs[0]?.name}</h2>
-      </header>
-      <table className="table">
-        <tbody>
-          {compare.divergence.map((row) => (
-            <tr key={`${row.key} ${row.phase} ${row.run}`}>
-              <td>{names.get(row.run) ?? row.run}</td>
-              <td className="muted">
-                {row.key} {row.phase}
-              </td>
-              <td>
-                {row.step === null
-                  ? "never beyond noise"
-                  : `step ${row.step}: ${formatFloat(row.value)} against ${formatFloat(row.reference)}`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Panel title={`where they leave ${compare.runs[0]?.name}`} label="Point of divergence">
+      <Table
+        rows={compare.divergence}
+        keyOf={(row) => `${row.key} ${row.phase} ${row.run}`}
+        columns={[
+          { cell: (row) => names.get(row.run) ?? row.run },
+          { cell: (row) => `${row.key} ${row.phase}`, look: "muted" },
+          {
+            cell: ({ step, value, reference }) =>
+              step === null
+                ? "never beyond noise"
+                : `step ${step}: ${formatFloat(value)} against ${formatFloat(reference)}`,
+          },
+        ]}
+      />
+    </Panel>
   );
 }

@@ -8,7 +8,9 @@ import type { PlotChoices } from "../../chart/plot-model.ts";
 import type { YScale } from "../../chart/scale.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Empty } from "../../part/notice.tsx";
+import { TextField } from "../../part/field.tsx";
 import "../charts/charts.css";
+import { Button } from "../../part/button.tsx";
 import type { CompareSearch } from "./compare-search.ts";
 import { type OverlayAxis, OverlayPanel } from "./overlay-panel.tsx";
 import type { Look } from "./use-comparison.ts";
@@ -56,25 +58,18 @@ export function OverlayView({
   return (
     <div className="stack">
       <div className="row wrap">
-        <input
+        <TextField
           data-search
-          className="field"
-          placeholder="find metrics"
-          aria-label="Find metrics"
+          label="Find metrics"
           value={find}
-          onChange={(event) => setSearch({ find: event.target.value || undefined })}
+          onChange={(text) => setSearch({ find: text || undefined })}
           style={{ width: 160 }}
         />
         <Choice label="Horizontal axis" options={axes} value={axis} onChange={setAxis} />
         <Choice label="Vertical scale" options={scales} value={scale} onChange={setScale} />
-        <button
-          type="button"
-          className="button"
-          aria-pressed={robust === "on"}
-          onClick={() => setRobust(robust === "on" ? "off" : "on")}
-        >
+        <Button aria-pressed={robust === "on"} onClick={() => setRobust(robust === "on" ? "off" : "on")}>
           robust range
-        </button>
+        </Button>
         <label className="row">
           <span className="muted">smooth</span>
           <input

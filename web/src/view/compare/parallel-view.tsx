@@ -3,6 +3,7 @@
 import { type PointerEvent, useRef, useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
+import { Button } from "../../part/button.tsx";
 import { Name } from "../../part/name.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
@@ -78,17 +79,16 @@ function Passing({
   return (
     <>
       <span className="muted">{count === 1 ? "1 run passes" : `${count} runs pass`}</span>
-      <button
-        type="button"
-        className="button small"
+      <Button
+        look="small"
         disabled={count === passing.length || count === 0}
         onClick={() => setSearch({ run: compare.runs.filter((_, i) => passing[i]).map((run) => run.id) }, "as a step")}
       >
         keep only these
-      </button>
-      <button type="button" className="button small" disabled={!brushed} onClick={onClear}>
+      </Button>
+      <Button look="small" disabled={!brushed} onClick={onClear}>
         clear brushes
-      </button>
+      </Button>
     </>
   );
 }

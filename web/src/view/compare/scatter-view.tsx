@@ -11,6 +11,7 @@ import { formatNumber } from "../../text/format-number.ts";
 import type { CompareSearch } from "./compare-search.ts";
 import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
 import type { Look } from "./use-comparison.ts";
+import { Select } from "../../part/field.tsx";
 
 const left = 84;
 const right = 24;
@@ -39,11 +40,12 @@ export function ScatterView({
   const y = drawn.find((axis) => axis.name === wholeY?.name) ?? wholeY;
   if (x === undefined || y === undefined) return <Empty title="These runs do not differ in any parameter or metric." />;
   const absent = compare.runs.filter((_, i) => !isDrawn(i));
+  const options = axes.map((axis) => [axis.name, axis.label] as const);
   return (
     <div className="fill">
       <div className="row wrap">
-        <AxisSelect label="across" axes={axes} value={x.name} onChange={(name) => setSearch({ x: name })} />
-        <AxisSelect label="up" axes={axes} value={y.name} onChange={(name) => setSearch({ y: name })} />
+        <Select caption="across" options={options} value={x.name} onChange={(name) => setSearch({ x: name })} />
+        <Select caption="up" options={options} value={y.name} onChange={(name) => setSearch({ y: name })} />
       </div>
       <Points runs={compare.runs.filter((_, i) => isDrawn(i))} x={x} y={y} look={look} />
       {absent.length === 0 ? null : (
@@ -137,31 +139,6 @@ function Scales({
         {y.label}
       </text>
     </>
-  );
-}
-
-function AxisSelect({
-  label,
-  axes,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly axes: readonly ParallelAxis[];
-  readonly value: string;
-  readonly onChange: (name: string) => void;
-}) {
-  return (
-    <label className="row">
-      <span className="muted">{label}</span>
-      <select className="select" value={value} onChange={(event) => onChange(event.target.value)}>
-        {axes.map((axis) => (
-          <option key={axis.name} value={axis.name}>
-            {axis.label}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -6,6 +6,7 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { Ridgeline } from "../tensors/ridgeline.tsx";
+import { Select } from "../../part/field.tsx";
 import "../tensors/tensors.css";
 
 export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {
@@ -13,19 +14,13 @@ export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) 
   if (compare.tensors.length === 0) return <Empty title="No tensor is in two of these runs." />;
   return (
     <div className="stack">
-      <select
-        className="select"
-        aria-label="Tensor"
+      <Select
+        label="Tensor"
         value={tensor}
-        onChange={(event) => setTensor(event.target.value)}
+        options={compare.tensors.map((each) => [each, each])}
+        onChange={setTensor}
         style={{ maxWidth: 360 }}
-      >
-        {compare.tensors.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
+      />
       <div className="tensor-pair">
         {compare.runs.map((run) => (
           <OneRun key={run.id} run={run} tensor={tensor} />

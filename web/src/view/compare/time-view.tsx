@@ -5,8 +5,15 @@ import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
 import { Empty } from "../../part/notice.tsx";
 import { formatDuration } from "../../text/format-time.ts";
+import { Table } from "../../part/table.tsx";
+import { Select } from "../../part/field.tsx";
 
-type Column = "wall_ns" | "gpu_ns" | "p50_ns";
+const columns = [
+  ["wall_ns", "wall time"],
+  ["gpu_ns", "GPU time"],
+  ["p50_ns", "median of one span"],
+] as const;
+type Column = (typeof columns)[number][0];
 
 export function TimeView({
   compare,
@@ -21,58 +28,49 @@ export function TimeView({
   if (rows.length === 0) return <Empty title="None of these runs has spans." />;
   return (
     <div className="stack">
-      <label className="row">
-        <span className="muted">show</span>
-        <select className="select" value={column} onChange={(event) => setColumn(event.target.value as Column)}>
-          <option value="wall_ns">wall time</option>
-          <option value="gpu_ns">GPU time</option>
-          <option value="p50_ns">median of one span</option>
-        </select>
-      </label>
-      <table className="table panel">
-        <thead>
-          <tr>
-            <th>span</th>
-            <th style={{ width: "60%" }}>time</th>
-            <th className="num">against {compare.runs[0]?.name}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>{row.name}</td>
-              <td>
-                {compare.runs.map((run, i) => {
-                  const ns = Number(row[column][i] ?? 0);
-                  return (
-                    <div key={run.id} className="row" title={run.name} style={{ height: 16 }}>
-                      <span
-                        style={{
-                          width: `${(ns / widest) * 70}%`,
-                          minWidth: ns > 0 ? 2 : 0,
-                          height: 8,
-                          background: colours.get(run.id),
-                          borderRadius: 2,
-                        }}
-                      />
-                      <span className="muted" style={{ fontSize: 11 }}>
-                        {row[column][i] === null ? "–" : formatDuration(ns)}
-                      </span>
-                    </div>
-                  );
-                })}
-              </td>
-              <td className="num">
-                {compare.runs.map((run, i) => (
-                  <div key={run.id} style={{ height: 16, fontSize: 11 }}>
-                    {i === 0 ? "" : difference(row[column][0], row[column][i])}
+      <Select caption="show" value={column} options={columns} onChange={setColumn} />
+      <Table
+        look="panel"
+        rows={rows}
+        keyOf={(row) => row.name}
+        columns={[
+          { head: "span", cell: (row) => row.name },
+          {
+            head: "time",
+            width: "60%",
+            cell: (row) =>
+              compare.runs.map((run, i) => {
+                const ns = Number(row[column][i] ?? 0);
+                return (
+                  <div key={run.id} className="row" title={run.name} style={{ height: 16 }}>
+                    <span
+                      style={{
+                        width: `${(ns / widest) * 70}%`,
+                        minWidth: ns > 0 ? 2 : 0,
+                        height: 8,
+                        background: colours.get(run.id),
+                        borderRadius: 2,
+                      }}
+                    />
+                    <span className="muted" style={{ fontSize: 11 }}>
+                      {row[column][i] === null ? "–" : formatDuration(ns)}
+                    </span>
                   </div>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+                );
+              }),
+          },
+          {
+            head: `against ${compare.runs[0]?.name}`,
+            cell: (row) =>
+              compare.runs.map((run, i) => (
+                <div key={run.id} style={{ height: 16, fontSize: 11 }}>
+                  {i === 0 ? "" : difference(row[column][0], row[column][i])}
+                </div>
+              )),
+            look: "num",
+          },
+        ]}
+      />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
@@ -14,6 +15,9 @@ import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
 import { type CommandChoice, commandChoices } from "./choices.ts";
 import { canPause, canResume } from "./pause.ts";
 import { RateField } from "./rate-field.tsx";
+import { Page } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
+import { Select } from "../../part/field.tsx";
 
 export function ControlView() {
   const { run } = useRunClock();
@@ -28,50 +32,48 @@ export function ControlView() {
       replace: true,
     } as never);
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <Answer of={commands}>
-          {(data) => {
-            const open = data.accepting.length > 0;
-            const isIdle: Partial<Record<CommandType, boolean>> = {
-              pause: !canPause(run.status_raw),
-              resume: !canResume(run.status_raw, data.commands),
-            };
-            return (
-              <>
-                {open ? (
-                  <p>{acceptText(data.accepting)}</p>
-                ) : (
-                  <p className="notice">
-                    <Icon name="info" />
-                    <span>{data.how}</span>
-                  </p>
+    <Page>
+      <Answer of={commands}>
+        {(data) => {
+          const open = data.accepting.length > 0;
+          const isIdle: Partial<Record<CommandType, boolean>> = {
+            pause: !canPause(run.status_raw),
+            resume: !canResume(run.status_raw, data.commands),
+          };
+          return (
+            <>
+              {open ? (
+                <p>{acceptText(data.accepting)}</p>
+              ) : (
+                <p className="notice">
+                  <Icon name="info" />
+                  <span>{data.how}</span>
+                </p>
+              )}
+              <div className="row wrap">
+                {commandChoices.map((choice) => (
+                  <Button
+                    key={choice.type}
+                    look={choice.type === "stop" ? "danger" : ""}
+                    icon={choice.icon}
+                    disabled={!open || isIdle[choice.type] === true}
+                    onClick={() => setAsking(choice)}
+                  >
+                    {choice.word}
+                  </Button>
+                ))}
+              </div>
+              <History commands={data.commands} />
+              <Dialog title={asking?.word ?? ""} open={open && asking !== null} onClose={() => setAsking(null)}>
+                {asking === null ? null : (
+                  <Ask choice={asking} workers={data.accepting} onDone={() => setAsking(null)} />
                 )}
-                <div className="row wrap">
-                  {commandChoices.map((choice) => (
-                    <button
-                      key={choice.type}
-                      type="button"
-                      className={`button ${choice.type === "stop" ? "danger" : ""}`}
-                      disabled={!open || isIdle[choice.type] === true}
-                      onClick={() => setAsking(choice)}
-                    >
-                      <Icon name={choice.icon} size={14} /> {choice.word}
-                    </button>
-                  ))}
-                </div>
-                <History commands={data.commands} />
-                <Dialog title={asking?.word ?? ""} open={open && asking !== null} onClose={() => setAsking(null)}>
-                  {asking === null ? null : (
-                    <Ask choice={asking} workers={data.accepting} onDone={() => setAsking(null)} />
-                  )}
-                </Dialog>
-              </>
-            );
-          }}
-        </Answer>
-      </div>
-    </div>
+              </Dialog>
+            </>
+          );
+        }}
+      </Answer>
+    </Page>
   );
 }
 
@@ -135,25 +137,20 @@ function Ask({
       {workers.length > 1 && named.length > 0 ? (
         <label className="row">
           to
-          <select className="select" value={worker} onChange={(event) => setWorker(event.target.value)}>
-            <option value="">all {workers.length} workers</option>
-            {named.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
+          <Select
+            value={worker}
+            options={[["", `all ${workers.length} workers`], ...named.map((each) => [each, each] as const)]}
+            onChange={setWorker}
+          />
         </label>
       ) : null}
       {send.error === null ? null : <Problem error={send.error} />}
       <div className="row">
         <span className="grow" />
-        <button type="button" className="button" onClick={onDone}>
-          cancel
-        </button>
-        <button type="submit" className="button primary" disabled={parsed === null || send.isPending}>
+        <Button onClick={onDone}>cancel</Button>
+        <Button type="submit" look="primary" disabled={parsed === null || send.isPending}>
           send “{choice.word.toLowerCase()}”
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -166,59 +163,59 @@ function History({ commands }: { readonly commands: readonly Command[] }) {
   return (
     <section className="panel" aria-label="Commands sent">
       <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>what</th>
-              <th>to</th>
-              <th>by</th>
-              <th>when</th>
-              <th>state</th>
-              <th className="num">took</th>
-              <th>answer</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...commands].reverse().map((command) => (
-              <tr key={command.id}>
-                <td>
-                  {command.type} {command.payload === "{}" ? null : <code className="muted">{command.payload}</code>}
-                </td>
-                <td>
+        <Table
+          rows={[...commands].reverse()}
+          keyOf={(command) => command.id}
+          columns={[
+            {
+              head: "what",
+              cell: ({ type, payload }) => (
+                <>
+                  {type} {payload === "{}" ? null : <code className="muted">{payload}</code>}
+                </>
+              ),
+            },
+            {
+              head: "to",
+              cell: (command) => (
+                <>
                   {command.worker ?? "all"}
                   {run.joined.length === 0 ? null : <span className="muted"> of {command.run}</span>}
-                </td>
-                <td>
-                  {command.by}
-                  {command.reason === "" ? null : <div className="muted">{command.reason}</div>}
-                </td>
-                <td>
-                  <When ns={command.created_ns} />
-                </td>
-                <td>
-                  <span className="row">
-                    <Status status={command.state} />
-                    {command.state === "queued" ? (
-                      <button
-                        type="button"
-                        className="button quiet small"
-                        onClick={() => cancel.mutate({ params: { id: run.id, command: command.id } })}
-                      >
-                        take back
-                      </button>
-                    ) : null}
-                  </span>
-                </td>
-                <td className="num">
-                  {command.settled_ns === null
-                    ? "–"
-                    : formatDuration(toOffsetNs(command.settled_ns, command.created_ns))}
-                </td>
-                <td>{command.note}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                </>
+              ),
+            },
+            {
+              head: "by",
+              cell: ({ by, reason }) => (
+                <>
+                  {by}
+                  {reason === "" ? null : <div className="muted">{reason}</div>}
+                </>
+              ),
+            },
+            { head: "when", cell: (command) => <When ns={command.created_ns} /> },
+            {
+              head: "state",
+              cell: ({ id, state }) => (
+                <span className="row">
+                  <Status status={state} />
+                  {state === "queued" ? (
+                    <Button look="quiet small" onClick={() => cancel.mutate({ params: { id: run.id, command: id } })}>
+                      take back
+                    </Button>
+                  ) : null}
+                </span>
+              ),
+            },
+            {
+              head: "took",
+              cell: ({ settled_ns, created_ns }) =>
+                settled_ns === null ? "–" : formatDuration(toOffsetNs(settled_ns, created_ns)),
+              look: "num",
+            },
+            { head: "answer", cell: (command) => command.note },
+          ]}
+        />
       </div>
     </section>
   );

@@ -5,6 +5,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import { presentRate } from "./present-rate.ts";
+import { TextField } from "../../part/field.tsx";
 
 /** Gives the payload as JSON text; '' while no number stands in the field. */
 export function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {
@@ -18,13 +19,13 @@ export function RateField({ onChange }: { readonly onChange: (payload: string) =
   return (
     <label className="stack" style={{ gap: 4 }}>
       learning rate
-      <input
-        className={`field num ${Number.isFinite(value) ? "" : "invalid"}`}
+      <TextField
+        look={`num ${Number.isFinite(value) ? "" : "invalid"}`}
         type="number"
         step="any"
         value={shown}
         aria-invalid={!Number.isFinite(value)}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
       />
       <span className="muted">
         {present === null ? "The job has not told its rate." : `now ${formatNumber(present)}`}

@@ -1,7 +1,6 @@
 // How the server is doing: rates, lag, faults by reason, who is connected.
 
-import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
@@ -11,8 +10,13 @@ import { When } from "../../part/when.tsx";
 import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Alarming, Table } from "../../part/table.tsx";
+import { Fact } from "../../part/facts.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
+import { Button } from "../../part/button.tsx";
 
 /** A filter has room for about so many ids. */
 const namedMax = 50;
@@ -20,12 +24,10 @@ const namedMax = 50;
 export function HealthView() {
   const health = useApi("health", {}, { refetchMs: 2_000 });
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <Answer of={health}>{(data) => <Health health={data} />}</Answer>
-        <Faults />
-      </div>
-    </div>
+    <Page>
+      <Answer of={health}>{(data) => <Health health={data} />}</Answer>
+      <Faults />
+    </Page>
   );
 }
 
@@ -57,36 +59,23 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           values={history.waiting_bytes}
         />
       </div>
-      <Panel title="by protocol">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>protocol</th>
-              <th className="num">now</th>
-              <th className="num">accepted</th>
-              <th className="num">duplicates</th>
-              <th className="num">faults</th>
-              <th className="num">refused</th>
-              <th className="num">missing</th>
-            </tr>
-          </thead>
-          <tbody>
-            {health.protocols.map((row) => (
-              <tr key={row.protocol}>
-                <td>{row.protocol}</td>
-                <td className="num">{formatSi(row.events_per_s)}/s</td>
-                <td className="num">{formatCount(row.accepted)}</td>
-                <td className="num">{formatCount(row.duplicates)}</td>
-                <td className={`num ${row.faults > 0 ? "status-failed" : ""}`}>{formatCount(row.faults)}</td>
-                <td className={`num ${row.refused > 0 ? "status-failed" : ""}`}>{formatCount(row.refused)}</td>
-                <td className={`num ${row.missing > 0 ? "status-warn" : ""}`}>{formatCount(row.missing)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <Panel title="by protocol" look="table-scroll">
+        <Table
+          rows={health.protocols}
+          keyOf={(row) => row.protocol}
+          columns={[
+            { head: "protocol", cell: (row) => row.protocol },
+            { head: "now", cell: (row) => `${formatSi(row.events_per_s)}/s`, look: "num" },
+            { head: "accepted", cell: (row) => formatCount(row.accepted), look: "num" },
+            { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
+            { head: "faults", cell: (row) => <Alarming count={row.faults} />, look: "num" },
+            { head: "refused", cell: (row) => <Alarming count={row.refused} />, look: "num" },
+            { head: "missing", cell: (row) => <Alarming count={row.missing} look="status-warn" />, look: "num" },
+          ]}
+        />
       </Panel>
       <div className="columns health-facts">
-        <Panel title="journal">
+        <Panel title="journal" look="table-scroll">
           <Facts
             rows={[
               [
@@ -99,7 +88,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="store">
+        <Panel title="store" look="table-scroll">
           <Facts
             rows={[
               [
@@ -115,7 +104,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
             ]}
           />
         </Panel>
-        <Panel title="server">
+        <Panel title="server" look="table-scroll">
           <Facts
             rows={[
               ["version", health.version],
@@ -130,17 +119,6 @@ function Health({ health }: { readonly health: HealthAnswer }) {
       </div>
       <Connections health={health} />
     </>
-  );
-}
-
-function Panel({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="panel table-scroll" aria-label={title}>
-      <header className="panel-head">
-        <h2>{title}</h2>
-      </header>
-      {children}
-    </section>
   );
 }
 
@@ -166,10 +144,7 @@ function Facts({ rows }: { readonly rows: readonly (readonly [string, string])[]
   return (
     <dl className="facts panel-body">
       {rows.map(([name, value]) => (
-        <div key={name} style={{ display: "contents" }}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact key={name} name={name} value={value} />
       ))}
     </dl>
   );
@@ -188,50 +163,30 @@ function useRunNames(health: HealthAnswer): ReadonlyMap<string, string> {
 function Connections({ health }: { readonly health: HealthAnswer }) {
   const names = useRunNames(health);
   return (
-    <Panel title={`connected workers (${health.connections.length})`}>
+    <Panel title={`connected workers (${health.connections.length})`} look="table-scroll">
       {health.connections.length === 0 ? (
         <p className="panel-body muted">Nobody holds a connection. Clients that post over HTTP are not listed.</p>
       ) : (
-        <table className="table">
-          <thead>
-            <tr>
-              <th>worker</th>
-              <th>run</th>
-              <th>by</th>
-              <th>peer</th>
-              <th>since</th>
-              <th className="num">events</th>
-              <th className="num">bytes</th>
-              <th>commands</th>
-            </tr>
-          </thead>
-          <tbody>
-            {health.connections.map((each) => (
-              <tr key={each.id}>
-                <td>{each.worker === "" ? <span className="muted">no worker id</span> : each.worker}</td>
-                <td>
-                  {each.run === null ? (
-                    "–"
-                  ) : (
-                    <Link to="/runs/$id" params={{ id: each.run }}>
-                      {names.get(each.run) ?? each.run}
-                    </Link>
-                  )}
-                </td>
-                <td className="muted">{each.transport}</td>
-                <td>
-                  <code>{each.peer}</code>
-                </td>
-                <td>
-                  <When ns={each.since_ns} />
-                </td>
-                <td className="num">{formatCount(each.events)}</td>
-                <td className="num">{formatBytes(each.bytes)}</td>
-                <td>{each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={health.connections}
+          keyOf={(each) => each.id}
+          columns={[
+            { head: "worker", cell: ({ worker }) => worker || <span className="muted">no worker id</span> },
+            {
+              head: "run",
+              cell: ({ run }) => (run === null ? "–" : <RunLink id={run}>{names.get(run) ?? run}</RunLink>),
+            },
+            { head: "by", cell: ({ transport }) => transport, look: "muted" },
+            { head: "peer", cell: ({ peer }) => <code>{peer}</code> },
+            { head: "since", cell: ({ since_ns }) => <When ns={since_ns} /> },
+            { head: "events", cell: ({ events }) => formatCount(events), look: "num" },
+            { head: "bytes", cell: ({ bytes }) => formatBytes(bytes), look: "num" },
+            {
+              head: "commands",
+              cell: (each) => (each.accepts_commands ? "accepted" : <span className="muted">not asked for</span>),
+            },
+          ]}
+        />
       )}
     </Panel>
   );
@@ -248,15 +203,14 @@ function Faults() {
       <header className="panel-head wrap">
         <h3>faults</h3>
         {Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
-          <button
+          <Button
             key={each}
-            type="button"
-            className="button small"
+            look="small"
             aria-pressed={each === code}
             onClick={() => setCode(each === code ? null : each)}
           >
             {each} <span className="muted">{formatCount(count)}</span>
-          </button>
+          </Button>
         ))}
       </header>
       <Answer of={faults} rows={2}>

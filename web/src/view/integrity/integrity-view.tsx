@@ -6,7 +6,10 @@ import { hasTrait } from "#protocol/facts.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
+import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Alarming, Table } from "../../part/table.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
 import { DataNotes } from "../run/overview.tsx";
@@ -16,16 +19,14 @@ import "./integrity.css";
 export function IntegrityView() {
   const { run } = useRunClock();
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <DataNotes run={run} />
-        <Sequences />
-        {run.protocols.some((name) => hasTrait(name, "pipelines")) ? <Completeness /> : null}
-        <NonFinite />
-        <Faults />
-        <SetAside />
-      </div>
-    </div>
+    <Page>
+      <DataNotes run={run} />
+      <Sequences />
+      {run.protocols.some((name) => hasTrait(name, "pipelines")) ? <Completeness /> : null}
+      <NonFinite />
+      <Faults />
+      <SetAside />
+    </Page>
   );
 }
 
@@ -33,10 +34,7 @@ function Sequences() {
   const { run } = useRunClock();
   const gaps = useApi("gaps", { params: { id: run.id } });
   return (
-    <section className="panel" aria-label="Sequence numbers">
-      <header className="panel-head">
-        <h2>sequence numbers</h2>
-      </header>
+    <Panel title="sequence numbers" label="Sequence numbers">
       <Answer of={gaps} rows={3}>
         {(data) =>
           data.sequences.length === 0 ? (
@@ -45,46 +43,32 @@ function Sequences() {
             </p>
           ) : (
             <div className="table-scroll">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>worker</th>
-                    <th className="num">received</th>
-                    <th className="num">duplicates</th>
-                    <th className="num">missing</th>
-                    <th className="num">conflicts</th>
-                    <th style={{ width: "45%" }}>over the sequence</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.sequences.map((sequence) => (
-                    <SequenceRow key={`${sequence.worker} ${sequence.incarnation}`} sequence={sequence} />
-                  ))}
-                </tbody>
-              </table>
+              <Table
+                rows={data.sequences}
+                keyOf={(row) => `${row.worker} ${row.incarnation}`}
+                columns={[
+                  { head: "worker", cell: (row) => <WorkerName sequence={row} /> },
+                  { head: "received", cell: (row) => formatCount(row.received), look: "num" },
+                  { head: "duplicates", cell: (row) => formatCount(row.duplicates), look: "num" },
+                  { head: "missing", cell: (row) => <Alarming count={row.missing} />, look: "num" },
+                  { head: "conflicts", cell: (row) => formatCount(row.conflicts), look: "num" },
+                  { head: "over the sequence", cell: (row) => <SequenceBar sequence={row} />, width: "45%" },
+                ]}
+              />
             </div>
           )
         }
       </Answer>
-    </section>
+    </Panel>
   );
 }
 
-function SequenceRow({ sequence }: { readonly sequence: WorkerSequence }) {
+function WorkerName({ sequence: { worker, incarnation } }: { readonly sequence: WorkerSequence }) {
   return (
-    <tr>
-      <td>
-        {sequence.worker === "" ? "no worker id" : sequence.worker}
-        {sequence.incarnation > 1 ? <span className="muted"> start {sequence.incarnation}</span> : null}
-      </td>
-      <td className="num">{formatCount(sequence.received)}</td>
-      <td className="num">{formatCount(sequence.duplicates)}</td>
-      <td className={`num ${sequence.missing > 0 ? "status-failed" : ""}`}>{formatCount(sequence.missing)}</td>
-      <td className="num">{formatCount(sequence.conflicts)}</td>
-      <td>
-        <SequenceBar sequence={sequence} />
-      </td>
-    </tr>
+    <>
+      {worker === "" ? "no worker id" : worker}
+      {incarnation > 1 ? <span className="muted"> start {incarnation}</span> : null}
+    </>
   );
 }
 
@@ -115,46 +99,45 @@ function SequenceBar({ sequence }: { readonly sequence: WorkerSequence }) {
 function Completeness() {
   const { run } = useRunClock();
   const completeness = useApi("completeness", { params: { id: run.id } });
+  const pipeline = (
+    <Link to="/runs/$id/pipeline" params={{ id: run.id }}>
+      pipeline
+    </Link>
+  );
   return (
-    <section className="panel" aria-label="Completeness">
-      <header className="panel-head">
-        <h2>pipeline records</h2>
-        <span className="grow" />
-        <Link to="/runs/$id/pipeline" params={{ id: run.id }}>
-          pipeline
-        </Link>
-      </header>
+    <Panel title="pipeline records" label="Completeness" side={pipeline}>
       <Answer of={completeness} rows={3}>
-        {(data) => (
+        {({ status, summary, ...data }) => (
           <dl className="facts panel-body">
             <dt>verdict</dt>
-            <dd className={data.status === "complete" ? "status-completed" : "status-warn"}>
-              {data.status}
-              {data.status === "complete"
+            <dd className={status === "complete" ? "status-completed" : "status-warn"}>
+              {status}
+              {status === "complete"
                 ? " — every edge of the record arrived; whether the run succeeded is another question"
                 : ""}
             </dd>
             <dt>nodes</dt>
             <dd>
-              {data.summary.nodes_observed} of {data.summary.nodes_total_expected ?? "an unknown number"}
-              {data.summary.coverage_pct === null ? "" : ` (${formatPercent(data.summary.coverage_pct / 100)})`}
+              {summary.nodes_observed} of {summary.nodes_total_expected ?? "an unknown number"}
+              {summary.coverage_pct === null ? "" : ` (${formatPercent(summary.coverage_pct / 100)})`}
             </dd>
             <dt>start, end</dt>
             <dd>
-              {data.summary.has_start ? "start arrived" : "no start"}, {data.summary.has_end ? "end arrived" : "no end"}
+              {summary.has_start ? "start arrived" : "no start"}, {summary.has_end ? "end arrived" : "no end"}
             </dd>
-            {data.problems.length === 0 ? null : <Names name="problems" list={data.problems.map(describeProblem)} />}
-            {data.missing_nodes.length === 0 ? null : <Names name="never ran" list={data.missing_nodes} />}
-            {data.orphan_nodes.length === 0 ? null : <Names name="not declared" list={data.orphan_nodes} />}
-            {data.nonterminal_nodes.length === 0 ? null : <Names name="not finished" list={data.nonterminal_nodes} />}
+            <Names name="problems" list={data.problems.map(describeProblem)} />
+            <Names name="never ran" list={data.missing_nodes} />
+            <Names name="not declared" list={data.orphan_nodes} />
+            <Names name="not finished" list={data.nonterminal_nodes} />
           </dl>
         )}
       </Answer>
-    </section>
+    </Panel>
   );
 }
 
 function Names({ name, list }: { readonly name: string; readonly list: readonly string[] }) {
+  if (list.length === 0) return null;
   return (
     <>
       <dt>{name}</dt>
@@ -176,37 +159,20 @@ function NonFinite() {
     metrics.data?.metrics.filter((metric) => metric.nan + metric.pos_inf + metric.neg_inf + metric.odd > 0) ?? [];
   if (bad.length === 0) return null;
   return (
-    <section className="panel" aria-label="Values that are not finite">
-      <header className="panel-head">
-        <h2>values that are not finite numbers</h2>
-      </header>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>metric</th>
-            <th className="num">NaN</th>
-            <th className="num">+Inf</th>
-            <th className="num">−Inf</th>
-            <th className="num">no number</th>
-            <th className="num">of points</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bad.map((metric) => (
-            <tr key={`${metric.phase} ${metric.key}`}>
-              <td>
-                {metric.key} <span className="muted">{metric.phase}</span>
-              </td>
-              <td className="num">{formatCount(metric.nan)}</td>
-              <td className="num">{formatCount(metric.pos_inf)}</td>
-              <td className="num">{formatCount(metric.neg_inf)}</td>
-              <td className="num">{formatCount(metric.odd)}</td>
-              <td className="num">{formatCount(metric.count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Panel title="values that are not finite numbers" label="Values that are not finite">
+      <Table
+        rows={bad}
+        keyOf={(metric) => `${metric.phase} ${metric.key}`}
+        columns={[
+          { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
+          { head: "NaN", cell: (metric) => formatCount(metric.nan), look: "num" },
+          { head: "+Inf", cell: (metric) => formatCount(metric.pos_inf), look: "num" },
+          { head: "−Inf", cell: (metric) => formatCount(metric.neg_inf), look: "num" },
+          { head: "no number", cell: (metric) => formatCount(metric.odd), look: "num" },
+          { head: "of points", cell: (metric) => formatCount(metric.count), look: "num" },
+        ]}
+      />
+    </Panel>
   );
 }
 
@@ -214,10 +180,7 @@ function Faults() {
   const { run } = useRunClock();
   const faults = useApi("runFaults", { params: { id: run.id }, query: { limit: 200 } });
   return (
-    <section className="panel" aria-label="Faults">
-      <header className="panel-head">
-        <h2>faults</h2>
-      </header>
+    <Panel title="faults" label="Faults">
       <Answer of={faults} rows={2}>
         {(data) =>
           data.faults.length === 0 ? (
@@ -229,7 +192,7 @@ function Faults() {
           )
         }
       </Answer>
-    </section>
+    </Panel>
   );
 }
 
@@ -239,15 +202,12 @@ function SetAside() {
   const found = faults.data?.faults ?? [];
   if (found.length === 0) return null;
   return (
-    <section className="panel" aria-label="Set aside">
-      <header className="panel-head">
-        <h2>set aside</h2>
-      </header>
+    <Panel title="set aside" label="Set aside">
       <p className="panel-body muted">
         The server accepted these records of the workspace and could not apply them when they came. They may belong to
         this run.
       </p>
       <FaultList faults={found} />
-    </section>
+    </Panel>
   );
 }

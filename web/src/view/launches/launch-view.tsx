@@ -18,6 +18,10 @@ import { ValueCell } from "../runs/run-cells.tsx";
 import { headingOf } from "../runs/runs-search.ts";
 import { bestCell, chooseAxes, heatOf, toGrid } from "./grid.ts";
 import { RunsBar } from "./launches-view.tsx";
+import { Page } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
+import { Select } from "../../part/field.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import "./launches.css";
 
 const route = getRouteApi("/launches/$id/$attempt");
@@ -32,20 +36,18 @@ export function LaunchView() {
     { keep: true },
   );
   return (
-    <div className="scroll">
-      <div className="page stack" style={{ maxWidth: "none" }}>
-        <Answer of={launch}>
-          {(data) => (
-            <>
-              <Head launch={data} />
-              <Controls launch={data} metric={metric} />
-              <CellGrid launch={data} metric={metric} />
-              <CellTable launch={data} metric={metric} />
-            </>
-          )}
-        </Answer>
-      </div>
-    </div>
+    <Page maxWidth="none">
+      <Answer of={launch}>
+        {(data) => (
+          <>
+            <Head launch={data} />
+            <Controls launch={data} metric={metric} />
+            <CellGrid launch={data} metric={metric} />
+            <CellTable launch={data} metric={metric} />
+          </>
+        )}
+      </Answer>
+    </Page>
   );
 }
 
@@ -114,39 +116,22 @@ function Controls({ launch, metric }: { readonly launch: LaunchAnswer; readonly 
   const { x, y } = useAxes(launch);
   const change = (part: { x?: string; y?: string; metric?: string }) =>
     void navigate({ search: (before) => defined({ ...before, ...part }), replace: true });
+  const axes = launch.axes.map(({ name, values }) => [name, `${name} (${values.length})`] as const);
   return (
     <div className="row wrap">
-      <label className="row">
-        <span className="muted">across</span>
-        <select className="select" value={x ?? ""} onChange={(event) => change({ x: event.target.value })}>
-          {launch.axes.map((axis) => (
-            <option key={axis.name} value={axis.name}>
-              {axis.name} ({axis.values.length})
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="row">
-        <span className="muted">down</span>
-        <select className="select" value={y ?? "none"} onChange={(event) => change({ y: event.target.value })}>
-          <option value="none">nothing</option>
-          {launch.axes.map((axis) => (
-            <option key={axis.name} value={axis.name}>
-              {axis.name} ({axis.values.length})
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="row">
-        <span className="muted">colour</span>
-        <select className="select" value={metric} onChange={(event) => change({ metric: event.target.value })}>
-          {metrics.map((each) => (
-            <option key={each} value={each}>
-              {headingOf(each)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select caption="across" value={x ?? ""} options={axes} onChange={(name) => change({ x: name })} />
+      <Select
+        caption="down"
+        value={y ?? "none"}
+        options={[["none", "nothing"], ...axes]}
+        onChange={(name) => change({ y: name })}
+      />
+      <Select
+        caption="colour"
+        value={metric}
+        options={metrics.map((each) => [each, headingOf(each)])}
+        onChange={(name) => change({ metric: name })}
+      />
     </div>
   );
 }
@@ -250,55 +235,46 @@ function CellBox({
 function CellTable({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
   return (
     <section className="panel table-scroll" aria-label="Runs of the launch">
-      <table className="table">
-        <thead>
-          <tr>
-            <th className="num">index</th>
-            <th>run</th>
-            <th>status</th>
-            {launch.axes.map((axis) => (
-              <th key={axis.name}>{axis.name}</th>
-            ))}
-            <th className="num">{headingOf(metric)}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {launch.grid.map((cell) => {
-            const value = cell.cells[metric];
-            return (
-              <tr key={cell.index ?? cell.run}>
-                <td className="num">{cell.index ?? "–"}</td>
-                <td>
-                  {cell.run === null ? (
-                    <span className="muted">nothing arrived</span>
-                  ) : (
-                    <Link to="/runs/$id" params={{ id: cell.run }} className="one-line">
-                      {cell.name}
-                    </Link>
-                  )}
-                </td>
-                <td>
-                  <Status status={cell.status} />
-                </td>
-                {launch.axes.map((axis) => (
-                  <td key={axis.name}>
-                    <code>{cell.context[axis.name] ?? ""}</code>
-                  </td>
-                ))}
-                <td className="num">
-                  {value === undefined ? (
-                    "–"
-                  ) : metric === "duration" ? (
-                    formatDuration(toNumber(value.num) ?? Number.NaN)
-                  ) : (
-                    <ValueCell cell={value} digits={4} />
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table
+        rows={launch.grid}
+        keyOf={(cell) => cell.index ?? cell.run ?? ""}
+        columns={[
+          { head: "index", cell: (cell) => cell.index ?? "–", look: "num" },
+          {
+            head: "run",
+            cell: ({ run, name }) =>
+              run === null ? (
+                <span className="muted">nothing arrived</span>
+              ) : (
+                <RunLink id={run} look="one-line">
+                  {name}
+                </RunLink>
+              ),
+          },
+          { head: "status", cell: (cell) => <Status status={cell.status} /> },
+          ...launch.axes.map(({ name }) => ({
+            head: name,
+            cell: ({ context }: LaunchCell) => <code>{context[name] ?? ""}</code>,
+          })),
+          {
+            head: headingOf(metric),
+            cell: ({ cells }) => <MetricCell cell={cells[metric]} metric={metric} />,
+            look: "num",
+          },
+        ]}
+      />
     </section>
   );
+}
+
+function MetricCell({
+  cell,
+  metric,
+}: {
+  readonly cell: LaunchCell["cells"][string] | undefined;
+  readonly metric: string;
+}) {
+  if (cell === undefined) return "–";
+  if (metric === "duration") return formatDuration(toNumber(cell.num) ?? Number.NaN);
+  return <ValueCell cell={cell} digits={4} />;
 }

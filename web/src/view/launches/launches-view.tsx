@@ -9,7 +9,9 @@ import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount } from "../../text/format-number.ts";
+import { type Column, Table } from "../../part/table.tsx";
 import "./launches.css";
+import { Button } from "../../part/button.tsx";
 
 export function LaunchesView() {
   const { pages, rows } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);
@@ -32,69 +34,51 @@ export function LaunchesView() {
   }
   return (
     <div className="scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>launch</th>
-            <th>attempt</th>
-            <th>status</th>
-            <th>runs</th>
-            <th>records</th>
-            <th>combined</th>
-            <th>started</th>
-            <th className="num">took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((launch) => (
-            <LaunchRow key={`${launch.id} ${launch.attempt}`} launch={launch} />
-          ))}
-        </tbody>
-      </table>
-      {pages.hasNextPage ? (
-        <button type="button" className="button" onClick={more}>
-          more
-        </button>
-      ) : null}
+      <Table rows={rows} keyOf={(launch) => `${launch.id} ${launch.attempt}`} columns={columns} />
+      {pages.hasNextPage ? <Button onClick={more}>more</Button> : null}
     </div>
   );
 }
 
-function LaunchRow({ launch }: { readonly launch: LaunchSummary }) {
-  const { completeness } = launch;
-  return (
-    <tr>
-      <td>
-        <Link to="/launches/$id/$attempt" params={{ id: launch.id, attempt: String(launch.attempt) }} className="mono">
-          {launch.id}
-        </Link>
-      </td>
-      <td>
-        {launch.attempt}
-        {launch.attempts.length > 1 ? <span className="muted"> of {launch.attempts.length}</span> : null}
-      </td>
-      <td>
-        <Status status={launch.status} raw={launch.status_raw} />
-      </td>
-      <td>
-        <RunsBar launch={launch} />
-      </td>
-      <td
-        className={completeness.status === "complete" ? "status-completed" : "status-warn"}
-        title={completeness.problems.map(describeProblem).join(", ")}
+const columns: readonly Column<LaunchSummary>[] = [
+  {
+    head: "launch",
+    cell: ({ id, attempt }) => (
+      <Link to="/launches/$id/$attempt" params={{ id, attempt: String(attempt) }} className="mono">
+        {id}
+      </Link>
+    ),
+  },
+  {
+    head: "attempt",
+    cell: ({ attempt, attempts }) => (
+      <>
+        {attempt}
+        {attempts.length > 1 ? <span className="muted"> of {attempts.length}</span> : null}
+      </>
+    ),
+  },
+  { head: "status", cell: (launch) => <Status status={launch.status} raw={launch.status_raw} /> },
+  { head: "runs", cell: (launch) => <RunsBar launch={launch} /> },
+  {
+    head: "records",
+    cell: ({ completeness: { status, problems } }) => (
+      <span
+        className={status === "complete" ? "status-completed" : "status-warn"}
+        title={problems.map(describeProblem).join(", ")}
       >
-        {completeness.status}
-      </td>
-      <td className="muted">{launch.combine_mode.replace("_", " ")}</td>
-      <td>
-        <When ns={launch.start_ns} />
-      </td>
-      <td className="num">
-        <Took start={launch.start_ns} end={launch.end_ns} running={launch.status === "running"} />
-      </td>
-    </tr>
-  );
-}
+        {status}
+      </span>
+    ),
+  },
+  { head: "combined", cell: (launch) => launch.combine_mode.replace("_", " "), look: "muted" },
+  { head: "started", cell: (launch) => <When ns={launch.start_ns} /> },
+  {
+    head: "took",
+    cell: ({ start_ns, end_ns, status }) => <Took start={start_ns} end={end_ns} running={status === "running"} />,
+    look: "num",
+  },
+];
 
 export function RunsBar({ launch }: { readonly launch: LaunchSummary }) {
   const planned = Math.max(launch.planned ?? launch.runs, launch.runs, 1);

@@ -3,12 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
-import { Icon } from "../../part/icon.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import type { LogFilter } from "./log-tail.ts";
 import { saveLog } from "./save-log.ts";
 import type { LogStart, useLogSearch } from "./use-log-search.ts";
+import { Select, TextField } from "../../part/field.tsx";
 
 const levelOrder = ["debug", "info", "warning", "warn", "error", "critical"];
 
@@ -27,13 +28,11 @@ export function LogBar({ search, levels, follow, onFollow }: LogBarProps) {
   };
   return (
     <div className="bar wrap no-print">
-      <input
+      <TextField
         data-search
-        className="field"
-        placeholder="find in messages"
-        aria-label="Find in messages"
+        label="Find in messages"
         value={search.text}
-        onChange={(event) => search.setText(event.target.value)}
+        onChange={search.setText}
         onKeyDown={(event) => {
           if (event.key === "Escape") search.setText("");
         }}
@@ -59,9 +58,7 @@ export function LogBar({ search, levels, follow, onFollow }: LogBarProps) {
           onFollow(read === "end" && run.status === "running");
         }}
       />
-      <button
-        type="button"
-        className="button"
+      <Button
         aria-pressed={follow}
         title="stay at the newest line"
         onClick={() => {
@@ -70,7 +67,7 @@ export function LogBar({ search, levels, follow, onFollow }: LogBarProps) {
         }}
       >
         follow
-      </button>
+      </Button>
     </div>
   );
 }
@@ -79,14 +76,12 @@ function WorkerChoice({ worker, onChange }: { readonly worker: string; readonly 
   const { run } = useRunClock();
   if (run.worker_list.length < 2) return null;
   return (
-    <select className="select" aria-label="Worker" value={worker} onChange={(event) => onChange(event.target.value)}>
-      <option value="">all workers</option>
-      {run.worker_list.map((each) => (
-        <option key={each.worker} value={each.worker}>
-          {each.worker}
-        </option>
-      ))}
-    </select>
+    <Select
+      label="Worker"
+      value={worker}
+      options={[["", "all workers"], ...run.worker_list.map((each) => [each.worker, each.worker] as const)]}
+      onChange={onChange}
+    />
   );
 }
 
@@ -95,16 +90,14 @@ function Download({ filter }: { readonly filter: LogFilter }) {
   const [lines, setLines] = useState(0);
   const save = useMutation({ mutationFn: () => saveLog(run, filter, setLines) });
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
+      icon={save.error === null ? "download" : "warning"}
       disabled={save.isPending}
       title={save.error === null ? "the lines that are found, as a text file" : save.error.message}
       onClick={() => save.mutate()}
     >
-      <Icon name={save.error === null ? "download" : "warning"} size={14} />
       {save.isPending ? countOf(lines, "line") : save.error === null ? "download" : "failed, try again"}
-    </button>
+    </Button>
   );
 }
 
@@ -119,15 +112,14 @@ function Levels({
 }) {
   const known = Object.entries(counts).sort(([a], [b]) => levelOrder.indexOf(a) - levelOrder.indexOf(b));
   return known.map(([level, count]) => (
-    <button
+    <Button
       key={level}
-      type="button"
-      className="button small"
+      look="small"
       aria-pressed={chosen.includes(level)}
       onClick={() => onChange(chosen.includes(level) ? chosen.filter((each) => each !== level) : [...chosen, level])}
     >
       <span className={`log-level level-${level}`}>{level === "" ? "no level" : level}</span>
       <span className="muted">{formatCount(count)}</span>
-    </button>
+    </Button>
   ));
 }

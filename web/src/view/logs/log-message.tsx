@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { LogRow } from "#api/contract/record.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { Button } from "../../part/button.tsx";
 import { formatBytes } from "../../text/format-number.ts";
 import { toPieces } from "./log-text.ts";
 import { readWholeMessage } from "./whole-message.ts";
@@ -31,7 +32,7 @@ export function LogMessage({ row, search }: { readonly row: LogRow; readonly sea
         ),
       )}
       {isCut ? (
-        <button type="button" className="button small log-cut" onClick={() => setOpen(!open)} aria-expanded={open}>
+        <Button look="small log-cut" onClick={() => setOpen(!open)} aria-expanded={open}>
           {open
             ? whole.error !== null
               ? "it did not come; try again"
@@ -39,7 +40,7 @@ export function LogMessage({ row, search }: { readonly row: LogRow; readonly sea
                 ? "loading"
                 : "show less"
             : `show all, ${formatBytes(row.cut_from ?? row.msg.length)}`}
-        </button>
+        </Button>
       ) : null}
     </>
   );

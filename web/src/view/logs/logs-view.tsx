@@ -12,6 +12,7 @@ import { useOwnCommand } from "../start/own-command.ts";
 import { LogBar } from "./log-bar.tsx";
 import { LogLine } from "./log-line.tsx";
 import "./logs.css";
+import { Button } from "../../part/button.tsx";
 import { useGutter } from "./use-gutter.ts";
 import { useLog } from "./use-log.ts";
 import { useLogSearch } from "./use-log-search.ts";
@@ -92,9 +93,9 @@ function PinnedFrom({ pin }: { readonly pin: TimeWindow }) {
   return (
     <p className="log-pinned no-print">
       <span className="muted">from the pinned moment, {formatElapsed(pin.to, 1e6)}, on</span>
-      <button type="button" className="button quiet small" onClick={() => setPin(null)}>
+      <Button look="quiet small" onClick={() => setPin(null)}>
         show all
-      </button>
+      </Button>
     </p>
   );
 }

@@ -3,11 +3,14 @@
 import { useState } from "react";
 import type { GraphNode } from "#api/contract/pipeline.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
-import { CopyButton } from "../../part/copy.tsx";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Status } from "../../part/status.tsx";
 import { toOffsetNs } from "../../text/format-time.ts";
+import { Table } from "../../part/table.tsx";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { AsideHead } from "../../part/aside-head.tsx";
 
 export function NodeDetails({
   node,
@@ -28,14 +31,7 @@ export function NodeDetails({
   };
   return (
     <aside className="node-details" aria-label={`Node ${node.label}`}>
-      <header className="row">
-        <h2 className="clip grow" title={node.processor}>
-          {node.label}
-        </h2>
-        <button type="button" className="button quiet small icon" aria-label="Close" onClick={onClose}>
-          <Icon name="cross" size={12} />
-        </button>
-      </header>
+      <AsideHead title={node.label} hint={node.processor} onClose={onClose} />
       <div className="row wrap">
         <Status status={node.status} />
         {node.executions > 1 ? <span className="chip">ran {node.executions} times</span> : null}
@@ -56,41 +52,27 @@ export function NodeDetails({
         </p>
       ) : null}
       <dl className="facts">
-        <dt>wall, CPU</dt>
-        <dd>
-          {node.wall_ms ?? "–"} ms, {node.cpu_ms ?? "–"} ms
-        </dd>
-        <dt>processor</dt>
-        <dd>
-          <code>{node.processor}</code>
-        </dd>
-        <dt>id</dt>
-        <dd className="row">
-          <code className="clip">{node.id}</code>
-          <CopyButton text={node.id} label="copy the id" />
-        </dd>
+        <Fact name="wall, CPU" value={`${node.wall_ms ?? "–"} ms, ${node.cpu_ms ?? "–"} ms`} />
+        <Fact name="processor" value={<code>{node.processor}</code>} />
+        <CopiedFact name="id" value={node.id} />
       </dl>
       {node.start_ns === null || node.end_ns === null ? null : (
-        <button type="button" className="button small" onClick={makeWindow}>
+        <Button look="small" onClick={makeWindow}>
           make it the window
-        </button>
+        </Button>
       )}
       {node.parameters.length === 0 ? null : (
         <>
           <h3>parameters</h3>
-          <table className="table">
-            <tbody>
-              {node.parameters.map((param) => (
-                <tr key={param.name}>
-                  <td>{param.name}</td>
-                  <td>
-                    <code>{param.value}</code>
-                  </td>
-                  <td className="muted">{param.source}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            rows={node.parameters}
+            keyOf={({ name }) => name}
+            columns={[
+              { cell: ({ name }) => name },
+              { cell: ({ value }) => <code>{value}</code> },
+              { cell: ({ source }) => source, look: "muted" },
+            ]}
+          />
         </>
       )}
       <Keys title="created" keys={node.context.created} />
@@ -121,9 +103,9 @@ export function NodeDetails({
       )}
       {node.record === "" ? null : (
         <>
-          <button type="button" className="button small" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+          <Button look="small" aria-expanded={raw} onClick={() => setRaw(!raw)}>
             {raw ? "hide the record" : "show the record"}
-          </button>
+          </Button>
           {raw ? <JsonView text={node.record} /> : null}
         </>
       )}

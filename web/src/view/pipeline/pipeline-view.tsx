@@ -7,7 +7,6 @@ import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Icon } from "../../part/icon.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
@@ -15,6 +14,7 @@ import { heightOf, layoutGraph, nodeWidth, type PlacedGraph } from "./layout.ts"
 import { NodeCard } from "./node-card.tsx";
 import { NodeDetails } from "./node-details.tsx";
 import "./pipeline.css";
+import { Button } from "../../part/button.tsx";
 
 /** Free room beside the graph. */
 const sidePx = 72;
@@ -127,25 +127,19 @@ function Zoom({
 }) {
   return (
     <div className="pipeline-zoom no-print">
-      <button
-        type="button"
-        className="button small icon"
-        aria-label="Zoom out"
-        onClick={() => onZoom(Math.max(0.25, zoom / 1.25))}
-      >
+      <Button look="small icon" aria-label="Zoom out" onClick={() => onZoom(Math.max(0.25, zoom / 1.25))}>
         −
-      </button>
-      <button
-        type="button"
-        className="button small icon"
+      </Button>
+      <Button
+        look="small icon"
+        icon="plus"
+        iconPx={12}
         aria-label="Zoom in"
         onClick={() => onZoom(Math.min(2, zoom * 1.25))}
-      >
-        <Icon name="plus" size={12} />
-      </button>
-      <button type="button" className="button small" aria-pressed={isFit} onClick={() => onZoom(null)}>
+      />
+      <Button look="small" aria-pressed={isFit} onClick={() => onZoom(null)}>
         fit
-      </button>
+      </Button>
     </div>
   );
 }

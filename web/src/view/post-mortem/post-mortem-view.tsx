@@ -7,8 +7,11 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { formatCount, formatFloat } from "../../text/format-number.ts";
+import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, formatDuration, formatTime, toMs } from "../../text/format-time.ts";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Alarming, Table } from "../../part/table.tsx";
+import { MetricName } from "../../part/name.tsx";
 
 export function PostMortemView() {
   const { run } = useRunClock();
@@ -18,11 +21,9 @@ export function PostMortemView() {
     run.status === "running" ? { refetchMs: 10_000 } : {},
   );
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <Answer of={answer}>{(found) => <Found found={found} run={run.id} />}</Answer>
-      </div>
-    </div>
+    <Page>
+      <Answer of={answer}>{(found) => <Found found={found} run={run.id} />}</Answer>
+    </Page>
   );
 }
 
@@ -52,9 +53,9 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
         </p>
       ))}
       {found.traceback === "" ? null : (
-        <Panel title="traceback">
+        <BodyPanel title="traceback">
           <pre className="traceback">{found.traceback}</pre>
-        </Panel>
+        </BodyPanel>
       )}
       {found.lines.length === 0 ? null : <Lines found={found} run={run} />}
       {found.workers.length === 0 ? null : <Workers found={found} />}
@@ -64,7 +65,7 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
   );
 }
 
-function Panel({
+function BodyPanel({
   title,
   side,
   children,
@@ -74,14 +75,9 @@ function Panel({
   readonly children: ReactNode;
 }) {
   return (
-    <section className="panel" aria-label={title}>
-      <header className="panel-head">
-        <h2>{title}</h2>
-        <span className="grow" />
-        {side}
-      </header>
+    <Panel title={title} side={side}>
       <div className="panel-body table-scroll">{children}</div>
-    </section>
+    </Panel>
   );
 }
 
@@ -92,100 +88,79 @@ function Lines({ found, run }: { readonly found: PostMortem; readonly run: strin
     </Link>
   );
   return (
-    <Panel title="lines that tell" side={all}>
+    <BodyPanel title="lines that tell" side={all}>
       <pre className="traceback">
         {found.lines
           .map(({ ts_ns, worker, text }) => `${formatClock(toMs(ts_ns))} ${worker === "" ? "" : `${worker} `}${text}`)
           .join("\n")}
       </pre>
-    </Panel>
+    </BodyPanel>
   );
 }
 
 function Workers({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="last signs of life">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>worker</th>
-            <th>last heard</th>
-            <th className="num">before the last</th>
-            <th className="num">step</th>
-            <th>doing</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.workers.map(({ worker, last_ns, behind_ns, last_step, doing }) => (
-            <tr key={worker}>
-              <td>{worker === "" ? "no worker id" : worker}</td>
-              <td>{formatTime(toMs(last_ns))}</td>
-              <td className="num">{behind_ns === "0" ? "" : formatDuration(Number(behind_ns))}</td>
-              <td className="num">{last_step}</td>
-              <td>{doing}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Panel>
+    <BodyPanel title="last signs of life">
+      <Table
+        rows={found.workers}
+        keyOf={({ worker }) => worker}
+        columns={[
+          { head: "worker", cell: ({ worker }) => worker || "no worker id" },
+          { head: "last heard", cell: ({ last_ns }) => formatTime(toMs(last_ns)) },
+          {
+            head: "before the last",
+            cell: ({ behind_ns }) => (behind_ns === "0" ? "" : formatDuration(Number(behind_ns))),
+            look: "num",
+          },
+          { head: "step", cell: ({ last_step }) => last_step, look: "num" },
+          { head: "doing", cell: ({ doing }) => doing },
+        ]}
+      />
+    </BodyPanel>
   );
 }
 
 function Open({ found }: { readonly found: PostMortem }) {
   return (
-    <Panel title="open when it died">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>scope</th>
-            <th>rank</th>
-            <th>since</th>
-            <th>holds</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.open.map(({ id, name, rank, start_ns, holds }) => (
-            <tr key={id}>
-              <td title={id}>{name === "" ? <span className="muted">never arrived itself</span> : name}</td>
-              <td>{rank}</td>
-              <td>{start_ns === null ? "" : formatClock(toMs(start_ns))}</td>
-              <td>{holds}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Panel>
+    <BodyPanel title="open when it died">
+      <Table
+        rows={found.open}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            head: "scope",
+            cell: ({ id, name }) => (
+              <span title={id}>{name || <span className="muted">never arrived itself</span>}</span>
+            ),
+          },
+          { head: "rank", cell: ({ rank }) => rank },
+          { head: "since", cell: ({ start_ns }) => (start_ns === null ? "" : formatClock(toMs(start_ns))) },
+          { head: "holds", cell: ({ holds }) => holds },
+        ]}
+      />
+    </BodyPanel>
   );
 }
 
 function Metrics({ found }: { readonly found: PostMortem }) {
+  const oddOf = ({ nan, pos_inf, neg_inf }: PostMortem["metrics"][number]) => nan + pos_inf + neg_inf;
   return (
-    <Panel title="last metrics">
-      <table className="table metrics-table">
-        <thead>
-          <tr>
-            <th>metric</th>
-            <th className="num">last</th>
-            <th className="num">step</th>
-            <th className="num">not finite</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.metrics.map(({ key, phase, last, last_step, nan, pos_inf, neg_inf }) => {
-            const odd = nan + pos_inf + neg_inf;
-            return (
-              <tr key={`${phase} ${key}`}>
-                <td>
-                  {key} <span className="muted">{phase}</span>
-                </td>
-                <td className="num">{formatFloat(last)}</td>
-                <td className="num">{last_step}</td>
-                <td className="num">{odd === 0 ? "" : <span className="status-warn">{formatCount(odd)}</span>}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Panel>
+    <BodyPanel title="last metrics">
+      <Table
+        look="metrics-table"
+        rows={found.metrics}
+        keyOf={({ key, phase }) => `${phase} ${key}`}
+        columns={[
+          { head: "metric", cell: (metric) => <MetricName metric={metric} /> },
+          { head: "last", cell: ({ last }) => formatFloat(last), look: "num" },
+          { head: "step", cell: ({ last_step }) => last_step, look: "num" },
+          {
+            head: "not finite",
+            cell: (metric) => (oddOf(metric) === 0 ? "" : <Alarming count={oddOf(metric)} look="status-warn" />),
+            look: "num",
+          },
+        ]}
+      />
+    </BodyPanel>
   );
 }

@@ -6,6 +6,7 @@ import type { Alert } from "#api/contract/rule.ts";
 import { useLiveStream } from "../../data/use-live.ts";
 import { Icon } from "../../part/icon.tsx";
 import "./rules.css";
+import { Button } from "../../part/button.tsx";
 
 const shownMs = 20_000;
 
@@ -34,9 +35,7 @@ export function AlertToast() {
       <Link to="/runs/$id" params={{ id: alert.run }} className="grow" onClick={() => setAlert(null)}>
         <strong>{alert.rule}</strong> {alert.text}
       </Link>
-      <button type="button" className="button quiet icon" aria-label="Close" onClick={() => setAlert(null)}>
-        <Icon name="cross" size={14} />
-      </button>
+      <Button look="quiet icon" icon="cross" aria-label="Close" onClick={() => setAlert(null)} />
     </div>
   );
 }

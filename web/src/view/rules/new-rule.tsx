@@ -3,8 +3,8 @@
 import { type FormEvent, useState } from "react";
 import { ruleKindNames } from "#api/contract/rule.ts";
 import { useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
-import { Icon } from "../../part/icon.tsx";
 import { Problem } from "../../part/notice.tsx";
 
 const commands = [
@@ -31,9 +31,9 @@ export function NewRule() {
   };
   return (
     <>
-      <button type="button" className="button small" onClick={() => setOpen(true)}>
-        <Icon name="plus" size={14} /> new rule
-      </button>
+      <Button look="small" icon="plus" onClick={() => setOpen(true)}>
+        new rule
+      </Button>
       <Dialog title="New rule" open={open} onClose={() => setOpen(false)}>
         <form className="rule-form" onSubmit={send}>
           <label htmlFor="rule-name">name</label>
@@ -76,9 +76,9 @@ export function NewRule() {
             placeholder="https://hooks.slack.com/…"
           />
           {put.error === null ? null : <Problem error={put.error} />}
-          <button type="submit" className="button primary" disabled={put.isPending}>
+          <Button type="submit" look="primary" disabled={put.isPending}>
             make it, as a dry run
-          </button>
+          </Button>
         </form>
       </Dialog>
     </>

@@ -9,51 +9,43 @@ import { Answer, Problem } from "../../part/notice.tsx";
 import { AlertList } from "./alert-list.tsx";
 import { NewRule } from "./new-rule.tsx";
 import { RuleTest } from "./rule-test.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
 import "./rules.css";
+import { Button } from "../../part/button.tsx";
 
 export function RulesView() {
   const alerts = useApi("alerts", { query: { limit: 50 } }, { refetchMs: 15_000 });
   const rules = useApi("rules", {});
   const [tried, setTried] = useState<string | null>(null);
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <section className="panel" aria-label="Alerts">
-          <header className="panel-head">
-            <h2>alerts</h2>
-          </header>
-          <Answer of={alerts} rows={3}>
-            {(data) =>
-              data.alerts.length === 0 ? (
-                <p className="panel-body muted">No rule saw anything.</p>
-              ) : (
-                <AlertList alerts={data.alerts} withRun />
-              )
-            }
-          </Answer>
-        </section>
-        <section className="panel" aria-label="Rules">
-          <header className="panel-head">
-            <h2>rules</h2>
-            <span className="grow" />
-            <NewRule />
-          </header>
-          <Answer of={rules}>
-            {(data) => (
-              <>
-                {data.watching ? null : (
-                  <p className="notice warn">
-                    <Icon name="warning" /> Rules are not watched on this server: watch.rules is off.
-                  </p>
-                )}
-                <RuleTable rules={data.rules} onTest={setTried} />
-              </>
-            )}
-          </Answer>
-        </section>
-      </div>
+    <Page>
+      <Panel title="alerts" label="Alerts">
+        <Answer of={alerts} rows={3}>
+          {(data) =>
+            data.alerts.length === 0 ? (
+              <p className="panel-body muted">No rule saw anything.</p>
+            ) : (
+              <AlertList alerts={data.alerts} withRun />
+            )
+          }
+        </Answer>
+      </Panel>
+      <Panel title="rules" label="Rules" side={<NewRule />}>
+        <Answer of={rules}>
+          {(data) => (
+            <>
+              {data.watching ? null : (
+                <p className="notice warn">
+                  <Icon name="warning" /> Rules are not watched on this server: watch.rules is off.
+                </p>
+              )}
+              <RuleTable rules={data.rules} onTest={setTried} />
+            </>
+          )}
+        </Answer>
+      </Panel>
       {tried === null ? null : <RuleTest name={tried} onClose={() => setTried(null)} />}
-    </div>
+    </Page>
   );
 }
 
@@ -115,27 +107,22 @@ function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest
       </td>
       <td>
         <span className="row wrap">
-          <button type="button" className="button small" onClick={() => onTest(rule.name)}>
+          <Button look="small" onClick={() => onTest(rule.name)}>
             try on past runs
-          </button>
-          <button
-            type="button"
-            className="button small"
+          </Button>
+          <Button
+            look="small"
             onClick={() => (rule.armed ? arm.mutate({ params, body: { armed: false } }) : setAsking(true))}
           >
             {rule.armed ? "disarm" : "arm"}
-          </button>
-          <button
-            type="button"
-            className="button small"
-            onClick={() => silence.mutate({ params, body: { seconds: isSilent ? 0 : 8 * hourS } })}
-          >
+          </Button>
+          <Button look="small" onClick={() => silence.mutate({ params, body: { seconds: isSilent ? 0 : 8 * hourS } })}>
             {isSilent ? "end silence" : "silence 8 h"}
-          </button>
+          </Button>
           {rule.origin === "page" ? (
-            <button type="button" className="button small" onClick={() => remove.mutate({ params })}>
+            <Button look="small" onClick={() => remove.mutate({ params })}>
               delete
-            </button>
+            </Button>
           ) : null}
         </span>
         {problem === null ? null : <Problem error={problem} />}
@@ -145,19 +132,16 @@ function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest
           onClose={() => setAsking(false)}
           foot={
             <>
-              <button type="button" className="button" onClick={() => setAsking(false)}>
-                leave it a dry run
-              </button>
-              <button
-                type="button"
-                className="button primary"
+              <Button onClick={() => setAsking(false)}>leave it a dry run</Button>
+              <Button
+                look="primary"
                 onClick={() => {
                   arm.mutate({ params, body: { armed: true } });
                   setAsking(false);
                 }}
               >
                 arm it
-              </button>
+              </Button>
             </>
           }
         >

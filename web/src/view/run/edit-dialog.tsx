@@ -3,8 +3,10 @@
 import { useState } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Problem } from "../../part/notice.tsx";
+import { TextField } from "../../part/field.tsx";
 
 export function EditDialog({
   run,
@@ -52,14 +54,14 @@ function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () =>
     >
       <label className="stack" style={{ gap: 4 }}>
         name
-        <input className="field" value={name} onChange={(event) => setName(event.target.value)} />
+        <TextField value={name} onChange={setName} />
         {run.name_sent === "" || run.name_sent === name ? null : (
           <span className="muted">sent as “{run.name_sent}”</span>
         )}
       </label>
       <label className="stack" style={{ gap: 4 }}>
         tags, with commas between
-        <input className="field" value={tags} onChange={(event) => setTags(event.target.value)} />
+        <TextField value={tags} onChange={setTags} />
       </label>
       <label className="stack" style={{ gap: 4 }}>
         notes
@@ -68,9 +70,9 @@ function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () =>
       {change.error === null ? null : <Problem error={change.error} />}
       <div className="row">
         <span className="grow" />
-        <button type="submit" className="button primary" disabled={change.isPending}>
+        <Button type="submit" look="primary" disabled={change.isPending}>
           save
-        </button>
+        </Button>
       </div>
     </form>
   );

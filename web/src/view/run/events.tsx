@@ -12,6 +12,7 @@ import { VirtualList } from "../../part/virtual-list.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed, toOffsetNs } from "../../text/format-time.ts";
+import { Select, TextField } from "../../part/field.tsx";
 import "../logs/logs.css";
 
 export function Events() {
@@ -25,29 +26,17 @@ export function Events() {
     limit: 300,
   });
   const { pages, rows, first } = usePages("events", { params: { id: run.id }, query }, (answer) => answer.events);
+  const types = Object.entries(first?.types ?? {}).map(
+    ([each, count]) => [each, `${each} (${formatCount(count)})`] as const,
+  );
   const onEnd = useCallback(() => {
     if (!pages.isFetchingNextPage) void pages.fetchNextPage();
   }, [pages.isFetchingNextPage, pages.fetchNextPage]);
   return (
     <>
       <div className="bar wrap no-print">
-        <input
-          data-search
-          className="field"
-          placeholder="find in the text"
-          aria-label="Find in the text"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-          style={{ width: 220 }}
-        />
-        <select className="select" aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
-          <option value="">all types</option>
-          {Object.entries(first?.types ?? {}).map(([each, count]) => (
-            <option key={each} value={each}>
-              {each} ({formatCount(count)})
-            </option>
-          ))}
-        </select>
+        <TextField data-search label="Find in the text" value={search} onChange={setSearch} style={{ width: 220 }} />
+        <Select label="Type" value={type} options={[["", "all types"], ...types]} onChange={setType} />
       </div>
       {pages.error === null ? null : (
         <div style={{ padding: 16 }}>

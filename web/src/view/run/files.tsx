@@ -6,12 +6,15 @@ import type { Run } from "#api/contract/run.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { urlOf } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { formatBytes, formatFloat } from "../../text/format-number.ts";
 import { FilePreview, kindOfFile } from "./file-preview.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 
 export function Files() {
   const { run } = useRunClock();
@@ -25,18 +28,18 @@ export function Files() {
     );
   }
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <Checkpoints />
-        <Artifacts />
-      </div>
-    </div>
+    <Page>
+      <Checkpoints />
+      <Artifacts />
+    </Page>
   );
 }
 
 export function Checkpoints() {
   const { run } = useRunClock();
   const checkpoints = useApi("checkpoints", { params: { id: run.id }, query: { limit: 1000 } });
+  const isBest = (each: CheckpointRow) =>
+    each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
   return (
     <section className="panel" aria-label="checkpoints">
       <header className="panel-head">
@@ -44,53 +47,43 @@ export function Checkpoints() {
         {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
       </header>
       <Answer of={checkpoints}>
-        {(data) => {
-          const isBest = (each: CheckpointRow) =>
-            each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
-          return (
-            <div className="table-scroll">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th className="num">step</th>
-                    <th>path</th>
-                    <th>metrics</th>
-                    <th>when</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.checkpoints.map((each) => (
-                    <tr key={`${each.ts_ns} ${each.path} ${each.worker}`}>
-                      <td className="num">{each.step ?? "–"}</td>
-                      <td>
-                        <span className="row">
-                          <code className="file-path">{each.path}</code>
-                          {isBest(each) ? (
-                            <span className="badge status-completed" title={`best by ${each.best_key}`}>
-                              <Icon name="star" size={14} /> best
-                            </span>
-                          ) : each.is_best ? (
-                            <span className="muted">was best</span>
-                          ) : null}
-                        </span>
-                      </td>
-                      <td>
-                        {Object.entries(each.metrics)
-                          .map(([name, value]) => `${name} ${formatFloat(value)}`)
-                          .join(", ")}
-                      </td>
-                      <td>
-                        <When ns={each.ts_ns} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          );
-        }}
+        {(data) => (
+          <div className="table-scroll">
+            <Table
+              rows={data.checkpoints}
+              keyOf={(each) => `${each.ts_ns} ${each.path} ${each.worker}`}
+              columns={[
+                { head: "step", cell: (each) => each.step ?? "–", look: "num" },
+                { head: "path", cell: (each) => <CheckpointPath checkpoint={each} isBest={isBest(each)} /> },
+                { head: "metrics", cell: (each) => metricsText(each.metrics) },
+                { head: "when", cell: (each) => <When ns={each.ts_ns} /> },
+              ]}
+            />
+          </div>
+        )}
       </Answer>
     </section>
+  );
+}
+
+function metricsText(metrics: CheckpointRow["metrics"]): string {
+  return Object.entries(metrics)
+    .map(([name, value]) => `${name} ${formatFloat(value)}`)
+    .join(", ");
+}
+
+function CheckpointPath({ checkpoint, isBest }: { readonly checkpoint: CheckpointRow; readonly isBest: boolean }) {
+  return (
+    <span className="row">
+      <code className="file-path">{checkpoint.path}</code>
+      {isBest ? (
+        <span className="badge status-completed" title={`best by ${checkpoint.best_key}`}>
+          <Icon name="star" size={14} /> best
+        </span>
+      ) : checkpoint.is_best ? (
+        <span className="muted">was best</span>
+      ) : null}
+    </span>
   );
 }
 
@@ -98,10 +91,7 @@ function Artifacts() {
   const { run } = useRunClock();
   const artifacts = useApi("artifacts", { params: { id: run.id }, query: { limit: 1000 } });
   return (
-    <section className="panel" aria-label="artifacts">
-      <header className="panel-head">
-        <h2>artifacts</h2>
-      </header>
+    <Panel title="artifacts">
       <Answer of={artifacts}>
         {(data) => (
           <div className="table-scroll">
@@ -125,7 +115,7 @@ function Artifacts() {
           </div>
         )}
       </Answer>
-    </section>
+    </Panel>
   );
 }
 
@@ -145,15 +135,14 @@ function Artifact({ run, file }: { readonly run: string; readonly file: Artifact
               file.name
             )}
             {kind === null ? null : (
-              <button
-                type="button"
-                className="button quiet small"
+              <Button
+                look="quiet small"
                 aria-expanded={open}
                 aria-label={`${open ? "Close" : "Show"} ${file.name}`}
                 onClick={() => setOpen(!open)}
               >
                 {open ? "close" : "show"}
-              </button>
+              </Button>
             )}
           </span>
         </td>

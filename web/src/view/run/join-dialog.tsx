@@ -5,11 +5,13 @@ import { useState } from "react";
 import type { Run, RunSummary } from "#api/contract/run.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
+import { TextField } from "../../part/field.tsx";
 
 interface AskProps {
   readonly run: Run;
@@ -52,13 +54,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
         Their spans, metrics, logs and files are shown as this run's from then on, also those that still come. Nothing
         is changed in the records, and they can be parted again.
       </p>
-      <input
-        className="field"
-        aria-label="Find runs to join"
-        placeholder="find by name or id"
-        value={find}
-        onChange={(event) => setFind(event.target.value)}
-      />
+      <TextField label="Find runs to join" placeholder="find by name or id" value={find} onChange={setFind} />
       <Answer of={found}>
         {(data) => (
           <fieldset className="run-choices">
@@ -83,12 +79,10 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
       {join.error === null ? null : <Problem error={join.error} />}
       <div className="row">
         <span className="grow" />
-        <button type="button" className="button" onClick={onClose}>
-          cancel
-        </button>
-        <button type="submit" className="button primary" disabled={chosen.size === 0 || join.isPending}>
+        <Button onClick={onClose}>cancel</Button>
+        <Button type="submit" look="primary" disabled={chosen.size === 0 || join.isPending}>
           join {chosen.size === 0 ? "" : countOf(chosen.size, "run")}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -123,17 +117,14 @@ export function PartDialog({ run, open, onClose }: AskProps) {
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            keep them joined
-          </button>
-          <button
-            type="button"
-            className="button danger"
+          <Button onClick={onClose}>keep them joined</Button>
+          <Button
+            look="danger"
             disabled={part.isPending}
             onClick={() => part.mutate({ params: { id: run.id } }, { onSuccess: onClose })}
           >
             part all
-          </button>
+          </Button>
         </>
       }
     >
@@ -145,9 +136,8 @@ export function PartDialog({ run, open, onClose }: AskProps) {
             {by === "" ? "" : `${by}, `}
             <When ns={at_ns} />
           </span>
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
             aria-label={`Part ${id}`}
             disabled={part.isPending}
             onClick={() =>
@@ -155,7 +145,7 @@ export function PartDialog({ run, open, onClose }: AskProps) {
             }
           >
             part
-          </button>
+          </Button>
         </div>
       ))}
       {part.error === null ? null : <Problem error={part.error} />}

@@ -12,6 +12,8 @@ import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
 import { toVerdict } from "./verdict.ts";
+import { Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 
 const curvesMax = 4;
 const rowsMax = 24;
@@ -104,32 +106,29 @@ export function KeyTexts({
   readonly run: string;
 }) {
   if (rows.length === 0) return null;
+  const all = (
+    <Link to={to} params={{ id: run }}>
+      {rows.length > rowsMax ? `all ${rows.length}` : "all"}
+    </Link>
+  );
   return (
-    <section className="panel" aria-label={title}>
-      <header className="panel-head">
-        <h2>{title}</h2>
-        <span className="grow" />
-        <Link to={to} params={{ id: run }}>
-          {rows.length > rowsMax ? `all ${rows.length}` : "all"}
-        </Link>
-      </header>
-      <table className="table key-texts">
-        <tbody>
-          {rows.slice(0, rowsMax).map(([name, value]) => (
-            <tr key={name}>
-              <td className="muted">
-                <Name>{name}</Name>
-              </td>
-              <td>
-                <code className="clip" title={value}>
-                  {value}
-                </code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Panel title={title} side={all}>
+      <Table
+        look="key-texts"
+        rows={rows.slice(0, rowsMax)}
+        keyOf={([name]) => name}
+        columns={[
+          { cell: ([name]) => <Name>{name}</Name>, look: "muted" },
+          {
+            cell: ([, value]) => (
+              <code className="clip" title={value}>
+                {value}
+              </code>
+            ),
+          },
+        ]}
+      />
+    </Panel>
   );
 }
 
@@ -141,15 +140,13 @@ export function LastLines({ run }: { readonly run: Run }) {
   );
   const lines = [...(logs.data?.logs ?? [])].reverse();
   if (lines.length === 0) return null;
+  const log = (
+    <Link to="/runs/$id/logs" params={{ id: run.id }}>
+      log
+    </Link>
+  );
   return (
-    <section className="panel" aria-label="Last lines">
-      <header className="panel-head">
-        <h2>last lines</h2>
-        <span className="grow" />
-        <Link to="/runs/$id/logs" params={{ id: run.id }}>
-          log
-        </Link>
-      </header>
+    <Panel title="last lines" label="Last lines" side={log}>
       <ol className="last-lines">
         {lines.map((line) => (
           <li key={line.id} className={`level-${line.level}`}>
@@ -160,6 +157,6 @@ export function LastLines({ run }: { readonly run: Run }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Panel>
   );
 }

@@ -3,11 +3,12 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Run } from "#api/contract/run.ts";
+import type { MetricInfo } from "#api/contract/series.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
-import { Name } from "../../part/name.tsx";
+import { MetricName } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
@@ -16,23 +17,25 @@ import { RunAlerts } from "../rules/run-alerts.tsx";
 import { durationParts } from "./durations.ts";
 import { Findings } from "./findings.tsx";
 import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 
 export function Overview() {
   const { run } = useRunClock();
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <VerdictLine run={run} />
-        <Findings run={run} />
-        <RunAlerts run={run} />
-        <KeyCurves run={run} />
-        <OverviewPanels run={run}>
-          <KeyTexts title="parameters" rows={ownParams(run)} to="/runs/$id/params" run={run.id} />
-          <LastLines run={run} />
-          <KeyTexts title="environment" rows={told(run.env)} to="/runs/$id/params" run={run.id} />
-        </OverviewPanels>
-      </div>
-    </div>
+    <Page>
+      <VerdictLine run={run} />
+      <Findings run={run} />
+      <RunAlerts run={run} />
+      <KeyCurves run={run} />
+      <OverviewPanels run={run}>
+        <KeyTexts title="parameters" rows={ownParams(run)} to="/runs/$id/params" run={run.id} />
+        <LastLines run={run} />
+        <KeyTexts title="environment" rows={told(run.env)} to="/runs/$id/params" run={run.id} />
+      </OverviewPanels>
+    </Page>
   );
 }
 
@@ -55,26 +58,26 @@ export function OverviewPanels({ run, children }: { readonly run: Run; readonly 
       <div className="overview-columns">
         <Metrics run={run} />
         {children}
-        <Panel title="run">
+        <BodyPanel title="run">
           <Facts run={run} />
-        </Panel>
-        <Panel title="received">
+        </BodyPanel>
+        <BodyPanel title="received">
           <Counts run={run} />
-        </Panel>
+        </BodyPanel>
         {run.best_checkpoint === null ? null : (
-          <Panel title="best checkpoint">
+          <BodyPanel title="best checkpoint">
             <BestCheckpoint best={run.best_checkpoint} />
-          </Panel>
+          </BodyPanel>
         )}
         {run.worker_list.length === 0 ? null : (
-          <Panel title={`workers (${run.worker_list.length})`}>
+          <BodyPanel title={`workers (${run.worker_list.length})`}>
             <Workers run={run} />
-          </Panel>
+          </BodyPanel>
         )}
         {run.notes === "" ? null : (
-          <Panel title="notes">
+          <BodyPanel title="notes">
             <pre>{run.notes}</pre>
-          </Panel>
+          </BodyPanel>
         )}
       </div>
     </>
@@ -96,14 +99,11 @@ export function DataNotes({ run }: { readonly run: Run }) {
   );
 }
 
-function Panel({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function BodyPanel({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <section className="panel" aria-label={title}>
-      <header className="panel-head">
-        <h2>{title}</h2>
-      </header>
+    <Panel title={title}>
       <div className="panel-body">{children}</div>
-    </section>
+    </Panel>
   );
 }
 
@@ -125,15 +125,12 @@ function ErrorPanel({ run }: { readonly run: Run }) {
 }
 
 function Facts({ run }: { readonly run: Run }) {
+  const others = run.aliases.filter((each) => each !== run.id);
   return (
     <dl className="facts">
-      <dt>id</dt>
-      <dd className="row">
-        <code className="clip">{run.id}</code>
-        <CopyButton text={run.id} label="copy the id" />
-      </dd>
-      {run.name_sent !== "" && run.name_sent !== run.name ? <Fact name="sent as" value={run.name_sent} /> : null}
-      {run.experiment === "" ? null : <Fact name="experiment" value={run.experiment} />}
+      <CopiedFact name="id" value={run.id} />
+      <Fact name="sent as" value={run.name_sent === run.name ? null : run.name_sent || null} />
+      <Fact name="experiment" value={run.experiment || null} />
       {run.tags.length === 0 ? null : (
         <>
           <dt>tags</dt>
@@ -146,10 +143,8 @@ function Facts({ run }: { readonly run: Run }) {
           </dd>
         </>
       )}
-      <dt>started</dt>
-      <dd>{run.start_ns === null ? "–" : formatTime(toMs(run.start_ns))}</dd>
-      <dt>ended</dt>
-      <dd>{run.end_ns === null ? "–" : formatTime(toMs(run.end_ns))}</dd>
+      <Fact name="started" value={run.start_ns === null ? "–" : formatTime(toMs(run.start_ns))} />
+      <Fact name="ended" value={run.end_ns === null ? "–" : formatTime(toMs(run.end_ns))} />
       {run.durations.map((each) => (
         <Fact
           key={each.worker}
@@ -157,23 +152,9 @@ function Facts({ run }: { readonly run: Run }) {
           value={durationParts(each)}
         />
       ))}
-      <dt>last received</dt>
-      <dd>
-        <When ns={run.updated_ns} />
-      </dd>
-      {run.parent === null ? null : (
-        <>
-          <dt>parent</dt>
-          <dd>
-            <Link to="/runs/$id" params={{ id: run.parent }}>
-              {run.parent}
-            </Link>
-          </dd>
-        </>
-      )}
-      {run.aliases.length < 2 ? null : (
-        <Fact name="also known as" value={run.aliases.filter((each) => each !== run.id).join(", ")} />
-      )}
+      <Fact name="last received" value={<When ns={run.updated_ns} />} />
+      <Fact name="parent" value={run.parent === null ? null : <RunLink id={run.parent} />} />
+      <Fact name="also known as" value={run.aliases.length < 2 ? null : others.join(", ")} />
       {Object.entries(run.source).map(([name, value]) => (
         <Fact key={name} name={name.replaceAll("_", " ")} value={value} />
       ))}
@@ -181,71 +162,49 @@ function Facts({ run }: { readonly run: Run }) {
   );
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
-  );
-}
-
 function Metrics({ run }: { readonly run: Run }) {
   const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
   const finals = Object.entries(run.final_metrics);
   if (run.counts.metrics === 0 && finals.length === 0) return null;
+  const charts = (
+    <Link to="/runs/$id/charts" params={{ id: run.id }}>
+      charts
+    </Link>
+  );
+  const rows = [
+    ...finals.map(([key, last]): MetricRow => ({ key, phase: "final", last })),
+    ...(metrics.data?.metrics.slice(0, 60) ?? []),
+  ];
   return (
-    <section className="panel" aria-label="metrics">
-      <header className="panel-head">
-        <h2>metrics</h2>
-        <span className="grow" />
-        <Link to="/runs/$id/charts" params={{ id: run.id }}>
-          charts
-        </Link>
-      </header>
+    <Panel title="metrics" side={charts}>
       <div className="table-scroll" style={{ maxHeight: 420 }}>
-        <table className="table metrics-table">
-          <thead>
-            <tr>
-              <th>metric</th>
-              <th className="num">last</th>
-              <th className="num">min</th>
-              <th className="num">max</th>
-              <th className="num">points</th>
-            </tr>
-          </thead>
-          <tbody>
-            {finals.map(([name, value]) => (
-              <tr key={`final ${name}`}>
-                <td>
-                  <Name>{name}</Name> <span className="muted">final</span>
-                </td>
-                <td className="num">{formatFloat(value)}</td>
-                <td />
-                <td />
-                <td />
-              </tr>
-            ))}
-            {metrics.data?.metrics.slice(0, 60).map((metric) => (
-              <tr key={`${metric.phase} ${metric.key}`}>
-                <td>
-                  <Name>{metric.key}</Name> <span className="muted">{metric.phase}</span>
-                </td>
-                <td className="num">{formatFloat(metric.last)}</td>
-                <td className="num">{formatFloat(metric.min)}</td>
-                <td className="num">{formatFloat(metric.max)}</td>
-                <td className="num">
-                  {formatCount(metric.count)}
-                  {metric.nan + metric.pos_inf + metric.neg_inf > 0 ? (
-                    <span className="status-warn"> ✕{metric.nan + metric.pos_inf + metric.neg_inf}</span>
-                  ) : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          look="metrics-table"
+          rows={rows}
+          keyOf={(row) => `${row.count === undefined ? "final" : row.phase} ${row.key}`}
+          columns={[
+            { head: "metric", cell: (row) => <MetricName metric={row} /> },
+            { head: "last", cell: ({ last }) => formatFloat(last), look: "num" },
+            { head: "min", cell: ({ min }) => (min === undefined ? "" : formatFloat(min)), look: "num" },
+            { head: "max", cell: ({ max }) => (max === undefined ? "" : formatFloat(max)), look: "num" },
+            { head: "points", cell: (row) => <Points of={row} />, look: "num" },
+          ]}
+        />
       </div>
-    </section>
+    </Panel>
+  );
+}
+
+/** A metric, or only a last value that the run gave at its end. */
+type MetricRow = Pick<MetricInfo, "key" | "phase" | "last"> & Partial<MetricInfo>;
+
+function Points({ of: { count, nan = 0, pos_inf = 0, neg_inf = 0 } }: { readonly of: MetricRow }) {
+  const odd = nan + pos_inf + neg_inf;
+  return (
+    <>
+      {count === undefined ? "" : formatCount(count)}
+      {odd > 0 ? <span className="status-warn"> ✕{odd}</span> : null}
+    </>
   );
 }
 
@@ -258,15 +217,12 @@ function BestCheckpoint({ best }: { readonly best: NonNullable<Run["best_checkpo
         <code style={{ overflowWrap: "anywhere" }}>{best.path}</code>
         <CopyButton text={best.path} label="copy the path" />
       </dd>
-      {best.step === null ? null : <Fact name="step" value={formatCount(Number(best.step))} />}
-      {best.best_key === "" ? null : <Fact name="best by" value={best.best_key} />}
+      <Fact name="step" value={best.step === null ? null : formatCount(Number(best.step))} />
+      <Fact name="best by" value={best.best_key || null} />
       {Object.entries(best.metrics).map(([name, value]) => (
         <Fact key={name} name={name} value={formatFloat(value)} />
       ))}
-      <dt>when</dt>
-      <dd>
-        <When ns={best.ts_ns} />
-      </dd>
+      <Fact name="when" value={<When ns={best.ts_ns} />} />
     </dl>
   );
 }

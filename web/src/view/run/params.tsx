@@ -6,24 +6,22 @@ import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { TextField } from "../../part/field.tsx";
 
 export function Params() {
   const [search, setSearch] = useState("");
   return (
-    <div className="scroll">
-      <div className="page stack">
-        <input
-          data-search
-          className="field"
-          placeholder="find a parameter or variable"
-          aria-label="Find a parameter or variable"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-          style={{ width: 280 }}
-        />
-        <ParamTables search={search} />
-      </div>
-    </div>
+    <Page>
+      <TextField
+        data-search
+        label="Find a parameter or variable"
+        value={search}
+        onChange={setSearch}
+        style={{ width: 280 }}
+      />
+      <ParamTables search={search} />
+    </Page>
   );
 }
 
@@ -35,12 +33,7 @@ export function ParamTables({ search }: { readonly search: string }) {
   const source = Object.entries(run.source).filter(([name, value]) => found(`${name} ${value}`));
   return (
     <div className="columns">
-      <section className="panel" aria-label="parameters">
-        <header className="panel-head">
-          <h2>parameters</h2>
-          <span className="grow" />
-          <CopyButton text={() => toJson(run.params)} label="copy all as JSON" />
-        </header>
+      <Panel title="parameters" side={<CopyButton text={() => toJson(run.params)} label="copy all as JSON" />}>
         <Answer of={params}>
           {(data) => (
             <table className="table param-table">
@@ -75,7 +68,7 @@ export function ParamTables({ search }: { readonly search: string }) {
             </table>
           )}
         </Answer>
-      </section>
+      </Panel>
       <TextTable title="environment" rows={env} none="No environment was sent." />
       <TextTable title="source" rows={source} none="No source was sent." />
     </div>
@@ -92,10 +85,7 @@ function TextTable({
   readonly none: string;
 }) {
   return (
-    <section className="panel" aria-label={title}>
-      <header className="panel-head">
-        <h2>{title}</h2>
-      </header>
+    <Panel title={title}>
       <table className="table">
         <tbody>
           {rows.map(([name, value]) => (
@@ -111,7 +101,7 @@ function TextTable({
           ) : null}
         </tbody>
       </table>
-    </section>
+    </Panel>
   );
 }
 

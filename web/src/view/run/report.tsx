@@ -6,9 +6,10 @@ import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
 import type { PlotChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { Icon } from "../../part/icon.tsx";
+import { Panel } from "../../part/panel.tsx";
 import "../charts/charts.css";
-import { Panel } from "../charts/panel.tsx";
+import { Button } from "../../part/button.tsx";
+import { ChartPanel } from "../charts/panel.tsx";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import { SummaryTable } from "../timeline/summary-table.tsx";
 import { Checkpoints } from "./files.tsx";
@@ -30,21 +31,18 @@ export function Report() {
     <div className="scroll">
       <div className="page report stack">
         <p className="row no-print">
-          <button type="button" className="button primary" onClick={() => window.print()}>
-            <Icon name="image" size={14} /> print
-          </button>
+          <Button look="primary" icon="image" onClick={() => window.print()}>
+            print
+          </Button>
           <span className="muted">or save it as PDF; charts show the shared window when there is one</span>
         </p>
         <OverviewPanels run={run} />
         {run.counts.metrics === 0 ? null : <ReportCharts />}
         <ParamTables search="" />
         {run.counts.spans + run.counts.nodes === 0 ? null : (
-          <section className="panel" aria-label="Time by span">
-            <header className="panel-head">
-              <h2>time by span</h2>
-            </header>
+          <Panel title="time by span" label="Time by span">
             <SummaryTable onName={() => undefined} />
-          </section>
+          </Panel>
         )}
         {run.counts.checkpoints === 0 ? null : <Checkpoints />}
       </div>
@@ -65,7 +63,7 @@ function ReportCharts() {
     <section aria-label="Charts">
       <div className="chart-grid">
         {panels.slice(0, panelsMax).map((panel) => (
-          <Panel
+          <ChartPanel
             key={`${panel.key} ${panel.phase}`}
             panel={panel}
             axis="step"

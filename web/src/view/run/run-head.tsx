@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Run } from "#api/contract/run.ts";
 import { urlOf } from "../../data/client.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
@@ -99,26 +100,22 @@ function Steer({ run }: { readonly run: Run }) {
   const how = open ? undefined : (commands.data?.how ?? "");
   return (
     <>
-      <button
-        type="button"
-        className="button icon"
+      <Button
+        look="icon"
+        icon={paused ? "play" : "pause"}
         aria-label={paused ? "Resume…" : "Pause…"}
         title={how ?? (paused ? "resume" : "pause")}
         disabled={!open}
         onClick={() => ask(paused ? "resume" : "pause")}
-      >
-        <Icon name={paused ? "play" : "pause"} size={14} />
-      </button>
-      <button
-        type="button"
-        className="button icon"
+      />
+      <Button
+        look="icon"
+        icon="stop"
         aria-label="Stop…"
         title={how ?? "stop"}
         disabled={!open}
         onClick={() => ask("stop")}
-      >
-        <Icon name="stop" size={14} />
-      </button>
+      />
     </>
   );
 }
@@ -184,11 +181,7 @@ function Actions({ run }: { readonly run: Run }) {
   return (
     <>
       <Menu
-        trigger={
-          <button type="button" className="button icon" aria-label="More actions">
-            <Icon name="more" />
-          </button>
-        }
+        trigger={<Button look="icon" icon="more" iconPx={16} aria-label="More actions" />}
         entries={[
           { label: "Edit name, tags, notes", icon: "tag", act: () => setAsking("edit") },
           {
@@ -225,18 +218,15 @@ function Actions({ run }: { readonly run: Run }) {
         onClose={() => setAsking(null)}
         foot={
           <>
-            <button type="button" className="button" onClick={() => setAsking(null)}>
-              keep it
-            </button>
-            <button
-              type="button"
-              className="button danger"
+            <Button onClick={() => setAsking(null)}>keep it</Button>
+            <Button
+              look="danger"
               onClick={() =>
                 remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })
               }
             >
               delete the run
-            </button>
+            </Button>
           </>
         }
       >

@@ -2,10 +2,12 @@
 
 import { useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { builtIn, type ColumnChoice, hideColumn, moveColumn, pinColumn } from "./grid-columns.ts";
 import { headingOf } from "./runs-search.ts";
+import { TextField } from "../../part/field.tsx";
 
 export function ColumnPicker({
   fields,
@@ -34,24 +36,18 @@ export function ColumnPicker({
       label="Columns"
       className="column-picker"
       trigger={
-        <button type="button" className="button">
+        <Button>
           columns <Icon name="down" size={12} />
-        </button>
+        </Button>
       }
     >
-      <input
-        className="field"
-        placeholder="find a param, tag or metric"
-        aria-label="Find a column"
-        value={asked}
-        onChange={(event) => setAsked(event.target.value)}
-      />
+      <TextField label="Find a column" placeholder="find a param, tag or metric" value={asked} onChange={setAsked} />
       <p className="menu-label row">
         shown
         <span className="grow" />
-        <button type="button" className="button quiet small" disabled={usual} onClick={onReset}>
+        <Button look="quiet small" disabled={usual} onClick={onReset}>
           usual columns
-        </button>
+        </Button>
       </p>
       <ul>
         {columns.map((field, i) => (
@@ -60,33 +56,30 @@ export function ColumnPicker({
               <input type="checkbox" checked onChange={() => onChange(hideColumn(choice, field))} />
               <span className="clip">{headingOf(field)}</span>
             </label>
-            <button
-              type="button"
-              className="button quiet small icon"
+            <Button
+              look="quiet small icon"
+              icon="pin"
+              iconPx={12}
               aria-label={`Pin ${field}`}
               aria-pressed={pinned.includes(field)}
               onClick={() => onChange(pinColumn(choice, field))}
-            >
-              <Icon name="pin" size={12} />
-            </button>
-            <button
-              type="button"
-              className="button quiet small icon"
+            />
+            <Button
+              look="quiet small icon"
+              icon="up"
+              iconPx={12}
               disabled={i === 0}
               aria-label={`Move ${field} left`}
               onClick={() => onChange(moveColumn(choice, field, -1))}
-            >
-              <Icon name="up" size={12} />
-            </button>
-            <button
-              type="button"
-              className="button quiet small icon"
+            />
+            <Button
+              look="quiet small icon"
+              icon="down"
+              iconPx={12}
               disabled={i === columns.length - 1}
               aria-label={`Move ${field} right`}
               onClick={() => onChange(moveColumn(choice, field, 1))}
-            >
-              <Icon name="down" size={12} />
-            </button>
+            />
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
@@ -34,17 +35,14 @@ export function JoinRunsDialog({
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            cancel
-          </button>
-          <button
-            type="button"
-            className="button primary"
+          <Button onClick={onClose}>cancel</Button>
+          <Button
+            look="primary"
             disabled={join.isPending}
             onClick={() => join.mutate({ params: { id: stays.id }, body: { ids } }, { onSuccess: onDone })}
           >
             join
-          </button>
+          </Button>
         </>
       }
     >

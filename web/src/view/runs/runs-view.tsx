@@ -16,7 +16,9 @@ import { builtIn, type ColumnChoice, readColumns, readPinned, readWidths, writeC
 import { useRememberView } from "./remembered-view.ts";
 import { RunGrid } from "./run-grid.tsx";
 import { chooseColumns, chooseSpark, groupFields, headingOf, parseRunsSearch, type RunsSearch } from "./runs-search.ts";
+import { Select } from "../../part/field.tsx";
 import "./runs.css";
+import { Button } from "../../part/button.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useRuns } from "./use-runs.ts";
 import { useSelection } from "./use-selection.ts";
@@ -156,22 +158,13 @@ function RunsBar({
         onChange={onChoice}
         onReset={() => onChange({ columns: undefined, pinned: undefined, widths: undefined })}
       />
-      <label className="row">
-        <span className="muted">group</span>
-        <select
-          className="select"
-          style={{ maxWidth: 180 }}
-          value={search.group ?? ""}
-          onChange={(event) => onChange({ group: event.target.value === "" ? undefined : event.target.value })}
-        >
-          <option value="">none</option>
-          {groupFields(known, search.group).map((field) => (
-            <option key={field} value={field}>
-              {headingOf(field)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        caption="group"
+        style={{ maxWidth: 180 }}
+        value={search.group ?? ""}
+        options={[["", "none"], ...groupFields(known, search.group).map((field) => [field, headingOf(field)] as const)]}
+        onChange={(group) => onChange({ group: group || undefined })}
+      />
       <span className="muted" aria-live="polite">
         {counted}
       </span>
@@ -208,13 +201,12 @@ function Table({
           <span className="muted">
             {formatCount(groups.length)} {groups.length === 1 ? "group" : "groups"}
           </span>
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
             onClick={() => setClosed(allClosed ? noGroups : new Set(groups.map((group) => group.value)))}
           >
             {allClosed ? "open all" : "close all"}
-          </button>
+          </Button>
         </div>
       )}
       <RunGrid

@@ -6,6 +6,7 @@ import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
 import { call, urlOf } from "../../data/client.ts";
 import { useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
@@ -14,6 +15,7 @@ import { saveFile } from "../../part/save-file.ts";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
 import { toRunsCsv } from "./runs-csv.ts";
+import { TextField } from "../../part/field.tsx";
 
 const comparedMax = 100;
 /** What a filter may be long; of more runs the page exports the table only, the command line everything. */
@@ -47,20 +49,19 @@ export function SelectionBar({
       <strong>
         {formatCount(runs.length)} selected{gathering ? " …" : ""}
       </strong>
-      <button
-        type="button"
-        className="button primary"
+      <Button
+        look="primary"
         disabled={runs.length < 2 || runs.length > comparedMax}
         title={runs.length > comparedMax ? `at most ${comparedMax} runs can be compared` : undefined}
         onClick={() => void navigate({ to: "/compare", search: { run: ids } })}
       >
         Compare
-      </button>
+      </Button>
       <Menu
         trigger={
-          <button type="button" className="button">
+          <Button>
             Export <Icon name="down" size={12} />
-          </button>
+          </Button>
         }
         entries={[
           {
@@ -75,24 +76,20 @@ export function SelectionBar({
               ]),
         ]}
       />
-      <button type="button" className="button" onClick={() => setAsking("tag")}>
-        Tag
-      </button>
-      <button
-        type="button"
-        className="button"
+      <Button onClick={() => setAsking("tag")}>Tag</Button>
+      <Button
         disabled={runs.length < 2 || runs.length > joinedMax}
         title="they belong together: make them one run"
         onClick={() => setAsking("join")}
       >
         Join
-      </button>
-      <button type="button" className="button danger" onClick={() => setAsking("delete")}>
+      </Button>
+      <Button look="danger" onClick={() => setAsking("delete")}>
         Delete
-      </button>
-      <button type="button" className="button quiet" onClick={onClear}>
+      </Button>
+      <Button look="quiet" onClick={onClear}>
         clear
-      </button>
+      </Button>
       <TagDialog runs={runs} open={asking === "tag"} onClose={() => setAsking(null)} />
       <JoinRunsDialog runs={runs} open={asking === "join"} onClose={() => setAsking(null)} onDone={done} />
       <DeleteDialog runs={runs} open={asking === "delete"} onClose={() => setAsking(null)} onDone={done} />
@@ -128,18 +125,12 @@ function TagDialog({ runs, open, onClose }: AskProps) {
       open={open}
       onClose={onClose}
       foot={
-        <button type="button" className="button primary" disabled={tag.trim() === ""} onClick={() => void add()}>
+        <Button look="primary" disabled={tag.trim() === ""} onClick={() => void add()}>
           add the tag
-        </button>
+        </Button>
       }
     >
-      <input
-        className="field"
-        aria-label="Tag"
-        placeholder="tag"
-        value={tag}
-        onChange={(event) => setTag(event.target.value)}
-      />
+      <TextField label="Tag" value={tag} onChange={setTag} />
       {error === null ? null : <Problem error={error} />}
     </Dialog>
   );
@@ -154,19 +145,16 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            keep them
-          </button>
-          <button
-            type="button"
-            className="button danger"
+          <Button onClick={onClose}>keep them</Button>
+          <Button
+            look="danger"
             disabled={remove.isPending}
             onClick={() =>
               remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
             }
           >
             delete {countOf(runs.length, "run")}
-          </button>
+          </Button>
         </>
       }
     >

@@ -4,9 +4,13 @@ import { useState } from "react";
 import type { Scope } from "#api/contract/admin.ts";
 import { themeChoices, useThemeChoice } from "../../app/theme.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, CommandLine, Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
+import { TextField } from "../../part/field.tsx";
 
 const scopes: readonly (readonly [Scope, string])[] = [
   ["ingest", "send records"],
@@ -20,38 +24,26 @@ export function SettingsView() {
   const session = useApi("session", {});
   const logout = useChange("logout", ["session"]);
   return (
-    <div className="scroll">
-      <div className="page stack" style={{ maxWidth: 980 }}>
-        <section className="panel" aria-label="Appearance">
-          <header className="panel-head">
-            <h2>appearance</h2>
-          </header>
-          <div className="panel-body row">
-            <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
-          </div>
-        </section>
-        <Keys />
-        <Retention />
-        <Audit />
-        <section className="panel" aria-label="Session">
-          <header className="panel-head">
-            <h2>session</h2>
-          </header>
-          <div className="panel-body row wrap">
-            <span>
-              workspace <strong>{session.data?.workspace ?? "–"}</strong>, allowed:{" "}
-              {session.data?.scopes.join(", ") ?? "–"}
-            </span>
-            <span className="grow" />
-            {session.data?.key_needed === true ? (
-              <button type="button" className="button" onClick={() => logout.mutate({})}>
-                log out
-              </button>
-            ) : null}
-          </div>
-        </section>
-      </div>
-    </div>
+    <Page maxWidth={980}>
+      <Panel title="appearance" label="Appearance">
+        <div className="panel-body row">
+          <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
+        </div>
+      </Panel>
+      <Keys />
+      <Retention />
+      <Audit />
+      <Panel title="session" label="Session">
+        <div className="panel-body row wrap">
+          <span>
+            workspace <strong>{session.data?.workspace ?? "–"}</strong>, allowed:{" "}
+            {session.data?.scopes.join(", ") ?? "–"}
+          </span>
+          <span className="grow" />
+          {session.data?.key_needed === true ? <Button onClick={() => logout.mutate({})}>log out</Button> : null}
+        </div>
+      </Panel>
+    </Page>
   );
 }
 
@@ -62,10 +54,7 @@ function Keys() {
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<readonly Scope[]>(["ingest"]);
   return (
-    <section className="panel" aria-label="API keys">
-      <header className="panel-head">
-        <h2>API keys</h2>
-      </header>
+    <Panel title="API keys">
       <div className="panel-body stack">
         <Answer of={keys} rows={2}>
           {(data) =>
@@ -75,42 +64,25 @@ function Keys() {
                 key.
               </p>
             ) : (
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>name</th>
-                    <th>scopes</th>
-                    <th>workspace</th>
-                    <th>created</th>
-                    <th>last used</th>
-                    <th />
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.keys.map((key) => (
-                    <tr key={key.id}>
-                      <td>{key.name}</td>
-                      <td>{key.scopes.join(", ")}</td>
-                      <td>{key.workspace}</td>
-                      <td>
-                        <When ns={key.created_ns} />
-                      </td>
-                      <td>
-                        <When ns={key.last_used_ns} />
-                      </td>
-                      <td className="num">
-                        <button
-                          type="button"
-                          className="button small danger"
-                          onClick={() => revoke.mutate({ params: { key: key.id } })}
-                        >
-                          revoke
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+              <Table
+                rows={data.keys}
+                keyOf={(key) => key.id}
+                columns={[
+                  { head: "name", cell: (key) => key.name },
+                  { head: "scopes", cell: (key) => key.scopes.join(", ") },
+                  { head: "workspace", cell: (key) => key.workspace },
+                  { head: "created", cell: (key) => <When ns={key.created_ns} /> },
+                  { head: "last used", cell: (key) => <When ns={key.last_used_ns} /> },
+                  {
+                    cell: (key) => (
+                      <Button look="small danger" onClick={() => revoke.mutate({ params: { key: key.id } })}>
+                        revoke
+                      </Button>
+                    ),
+                    look: "num",
+                  },
+                ]}
+              />
             )
           }
         </Answer>
@@ -121,13 +93,7 @@ function Keys() {
             create.mutate({ body: { name, scopes: [...chosen] } }, { onSuccess: () => setName("") });
           }}
         >
-          <input
-            className="field"
-            placeholder="name of a new key"
-            aria-label="Name of a new key"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <TextField label="Name of a new key" value={name} onChange={setName} />
           {scopes.map(([scope, means]) => (
             <label key={scope} className="row" title={means} style={{ gap: 4 }}>
               <input
@@ -140,13 +106,9 @@ function Keys() {
               {scope}
             </label>
           ))}
-          <button
-            type="submit"
-            className="button primary"
-            disabled={name.trim() === "" || chosen.length === 0 || create.isPending}
-          >
+          <Button type="submit" look="primary" disabled={name.trim() === "" || chosen.length === 0 || create.isPending}>
             create
-          </button>
+          </Button>
         </form>
         {create.data === undefined ? null : (
           <div className="notice warn stack">
@@ -157,7 +119,7 @@ function Keys() {
         {create.error === null ? null : <Problem error={create.error} />}
         {revoke.error === null ? null : <Problem error={revoke.error} />}
       </div>
-    </section>
+    </Panel>
   );
 }
 
@@ -167,10 +129,7 @@ function Retention() {
   const [days, setDays] = useState<string | null>(null);
   const shown = days ?? (retention.data?.days === null ? "" : String(retention.data?.days ?? ""));
   return (
-    <section className="panel" aria-label="Retention">
-      <header className="panel-head">
-        <h2>retention</h2>
-      </header>
+    <Panel title="retention" label="Retention">
       <form
         className="panel-body row wrap"
         onSubmit={(event) => {
@@ -180,64 +139,53 @@ function Retention() {
       >
         <label className="row">
           delete runs
-          <input
-            className="field num"
+          <TextField
+            look="num"
             type="number"
             min="1"
             max="36500"
             value={shown}
             placeholder="never"
-            onChange={(event) => setDays(event.target.value)}
+            onChange={setDays}
             style={{ width: 90 }}
           />
           days after their last record
         </label>
-        <button type="submit" className="button" disabled={days === null || change.isPending}>
+        <Button type="submit" disabled={days === null || change.isPending}>
           save
-        </button>
+        </Button>
         <span className="muted">
           {retention.data?.set_by === "configuration" ? "as the configuration says; " : ""}empty keeps them for ever
         </span>
         {change.error === null ? null : <Problem error={change.error} />}
       </form>
-    </section>
+    </Panel>
   );
 }
 
 function Audit() {
   const audit = useApi("audit", { query: { limit: 50 } });
   return (
-    <section className="panel" aria-label="Audit">
-      <header className="panel-head">
-        <h2>who did what</h2>
-      </header>
+    <Panel title="who did what" label="Audit">
       <Answer of={audit} rows={2}>
         {(data) =>
           data.entries.length === 0 ? (
             <p className="panel-body muted">Nothing was changed yet.</p>
           ) : (
-            <table className="table">
-              <tbody>
-                {data.entries.map((entry) => (
-                  <tr key={`${entry.at_ns} ${entry.action} ${entry.target}`}>
-                    <td>
-                      <When ns={entry.at_ns} />
-                    </td>
-                    <td>{entry.by}</td>
-                    <td>{entry.action}</td>
-                    <td>
-                      <code>{entry.target}</code>
-                    </td>
-                    <td>
-                      <code className="muted">{entry.detail}</code>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table
+              rows={data.entries}
+              keyOf={(entry) => `${entry.at_ns} ${entry.action} ${entry.target}`}
+              columns={[
+                { cell: (entry) => <When ns={entry.at_ns} /> },
+                { cell: (entry) => entry.by },
+                { cell: (entry) => entry.action },
+                { cell: (entry) => <code>{entry.target}</code> },
+                { cell: (entry) => <code className="muted">{entry.detail}</code> },
+              ]}
+            />
           )
         }
       </Answer>
-    </section>
+    </Panel>
   );
 }

@@ -11,6 +11,7 @@ import { Problem } from "../../part/notice.tsx";
 import { saveFile } from "../../part/save-file.ts";
 import { formatCount, formatNumber } from "../../text/format-number.ts";
 import "./sql.css";
+import { Button } from "../../part/button.tsx";
 import { SqlEditor } from "./sql-editor.tsx";
 import { QueryList, useSqlHistory } from "./sql-history.tsx";
 import { SqlChart, SqlTable } from "./sql-result.tsx";
@@ -76,14 +77,9 @@ export function SqlView() {
         <div className="sql-ask">
           <SqlEditor value={text} schema={schema.data} invalid={run.error !== null} onChange={setText} onRun={ask} />
           <div className="row">
-            <button
-              type="button"
-              className="button primary"
-              disabled={run.isPending || text.trim() === ""}
-              onClick={ask}
-            >
+            <Button look="primary" disabled={run.isPending || text.trim() === ""} onClick={ask}>
               run <kbd>⌘⏎</kbd>
-            </button>
+            </Button>
             {run.data === undefined ? null : <ResultLine answer={run.data} />}
             <span className="grow" />
             {run.data === undefined ? null : (
@@ -133,14 +129,9 @@ function SaveAs({ query }: { readonly query: string }) {
     <>
       {error === null ? null : <span className="status-failed">{error.message}</span>}
       {(["csv", "parquet"] as const).map((format) => (
-        <button
-          key={format}
-          type="button"
-          className="button small"
-          onClick={() => save(format).then(() => setError(null), setError)}
-        >
+        <Button key={format} look="small" onClick={() => save(format).then(() => setError(null), setError)}>
           {format}
-        </button>
+        </Button>
       ))}
     </>
   );

@@ -6,6 +6,7 @@ import { useApi } from "../../data/use-api.ts";
 import { CommandLine } from "../../part/notice.tsx";
 import { toRecipes } from "./recipes.ts";
 import "./start.css";
+import { Button } from "../../part/button.tsx";
 import { useFirstRecord } from "./use-first-record.ts";
 
 export function StartView() {
@@ -25,15 +26,9 @@ export function StartView() {
         </p>
         <nav className="row wrap" aria-label="Clients">
           {recipes.map((each) => (
-            <button
-              key={each.name}
-              type="button"
-              className="button"
-              aria-pressed={each.name === recipe?.name}
-              onClick={() => setChosen(each.name)}
-            >
+            <Button key={each.name} aria-pressed={each.name === recipe?.name} onClick={() => setChosen(each.name)}>
               {each.name}
-            </button>
+            </Button>
           ))}
         </nav>
         {recipe === undefined ? null : (

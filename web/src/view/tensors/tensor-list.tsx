@@ -3,9 +3,11 @@
 import { useMemo, useState } from "react";
 import type { TensorInfo } from "#api/contract/snapshot.ts";
 import { Spark } from "../../chart/spark.tsx";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { formatNumber } from "../../text/format-number.ts";
+import { TextField } from "../../part/field.tsx";
 
 const hints: Record<string, string> = {
   nan: "holds NaN",
@@ -36,17 +38,10 @@ export function TensorList({
   return (
     <nav className="tensor-list" aria-label="Tensors">
       <div className="row tensor-find">
-        <input
-          data-search
-          className="field grow"
-          placeholder="find a tensor"
-          aria-label="Find a tensor"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-        <button type="button" className="button small" onClick={() => setSort(sort === "name" ? "change" : "name")}>
+        <TextField data-search look="grow" label="Find a tensor" value={search} onChange={setSearch} />
+        <Button look="small" onClick={() => setSort(sort === "name" ? "change" : "name")}>
           by {sort}
-        </button>
+        </Button>
       </div>
       <ul className="scroll">
         {rows.map((each) => (

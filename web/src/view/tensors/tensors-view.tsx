@@ -18,6 +18,7 @@ import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
 import { toStatsSeries } from "./stats-series.ts";
 import { TensorList } from "./tensor-list.tsx";
+import { Select } from "../../part/field.tsx";
 import "./tensors.css";
 import { ValuesPanel } from "./values-panel.tsx";
 
@@ -167,18 +168,11 @@ function TensorBody({
           <>
             <label className="row">
               <h3>values</h3>
-              <select
-                className="select"
+              <Select
                 value={values ?? ""}
-                onChange={(event) => setValues(event.target.value === "" ? null : event.target.value)}
-              >
-                <option value="">choose a snapshot</option>
-                {stored.map((row) => (
-                  <option key={row.id} value={row.id}>
-                    {labelOf(row) || row.id}
-                  </option>
-                ))}
-              </select>
+                options={[["", "choose a snapshot"], ...stored.map((row) => [row.id, labelOf(row) || row.id] as const)]}
+                onChange={(id) => setValues(id === "" ? null : id)}
+              />
             </label>
             {values === null ? null : <ValuesPanel tensor={name} snapshot={values} />}
           </>

@@ -5,11 +5,13 @@ import { spanColour } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { formatWindow, type TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Icon } from "../../part/icon.tsx";
+import { Button } from "../../part/button.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed } from "../../text/format-time.ts";
 import { sumByName } from "./flame.ts";
+import { Table } from "../../part/table.tsx";
+import { AsideHead } from "../../part/aside-head.tsx";
 
 export interface Area extends TimeWindow {
   /** Ids of lanes. */
@@ -30,45 +32,33 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
   const lanes = area.lanes.length === 1 ? "one lane" : `${area.lanes.length} lanes`;
   return (
     <aside className="span-details" aria-label="Selected area">
-      <header className="row">
-        <h2 className="clip grow">
-          {formatDuration(area.to - area.from)}, {lanes}
-        </h2>
-        <button type="button" className="button quiet small icon" aria-label="Close" onClick={onClose}>
-          <Icon name="cross" size={12} />
-        </button>
-      </header>
+      <AsideHead title={`${formatDuration(area.to - area.from)}, ${lanes}`} onClose={onClose} />
       <p className="muted">
         {formatElapsed(area.from, 1e6)} – {formatElapsed(area.to, 1e6)}
       </p>
-      <button type="button" className="button small" onClick={() => setWindow({ from: area.from, to: area.to })}>
+      <Button look="small" onClick={() => setWindow({ from: area.from, to: area.to })}>
         make it the window (M)
-      </button>
+      </Button>
       <Answer of={flame} rows={4}>
         {(data) => (
-          <table className="table">
-            <caption className="muted">{countOf(data.total, "span")}</caption>
-            <thead>
-              <tr>
-                <th>name</th>
-                <th className="num">count</th>
-                <th className="num">wall</th>
-                <th className="num">self</th>
-              </tr>
-            </thead>
-            <tbody>
-              {sumByName(data).map((sum) => (
-                <tr key={sum.name}>
-                  <td>
-                    <i className="swatch" style={{ background: spanColour(run.id, sum.name, theme) }} /> {sum.name}
-                  </td>
-                  <td className="num">{formatCount(sum.count)}</td>
-                  <td className="num">{formatDuration(sum.wallNs)}</td>
-                  <td className="num">{formatDuration(sum.selfNs)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            caption={countOf(data.total, "span")}
+            rows={sumByName(data)}
+            keyOf={(sum) => sum.name}
+            columns={[
+              {
+                head: "name",
+                cell: ({ name }) => (
+                  <>
+                    <i className="swatch" style={{ background: spanColour(run.id, name, theme) }} /> {name}
+                  </>
+                ),
+              },
+              { head: "count", cell: (sum) => formatCount(sum.count), look: "num" },
+              { head: "wall", cell: (sum) => formatDuration(sum.wallNs), look: "num" },
+              { head: "self", cell: (sum) => formatDuration(sum.selfNs), look: "num" },
+            ]}
+          />
         )}
       </Answer>
     </aside>

@@ -6,6 +6,7 @@ import { inkOn } from "../../chart/colour.ts";
 import { spanColour } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
@@ -56,9 +57,9 @@ function Flame({
           </>
         )}
         {focused ? (
-          <button type="button" className="button small" onClick={() => onFocus(null)}>
+          <Button look="small" onClick={() => onFocus(null)}>
             show all
-          </button>
+          </Button>
         ) : null}
       </p>
       <div className="flame-boxes" style={{ height: (depth + 1) * rowPx }}>

@@ -2,13 +2,14 @@
 
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
-import { CopyButton } from "../../part/copy.tsx";
-import { Icon } from "../../part/icon.tsx";
+import { Button } from "../../part/button.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
 import { toModelCall } from "./model-call.ts";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { AsideHead } from "../../part/aside-head.tsx";
 
 export function SpanDetails({
   id,
@@ -29,14 +30,7 @@ export function SpanDetails({
           const wall = data.end_ns === null ? null : toOffsetNs(data.end_ns, data.start_ns);
           return (
             <>
-              <header className="row">
-                <h2 className="clip grow" title={data.name}>
-                  {data.name} {data.index}
-                </h2>
-                <button type="button" className="button quiet small icon" aria-label="Close" onClick={onClose}>
-                  <Icon name="cross" size={12} />
-                </button>
-              </header>
+              <AsideHead title={`${data.name} ${data.index ?? ""}`} hint={data.name} onClose={onClose} />
               {data.ancestors.length === 0 ? null : (
                 <p className="ancestors">
                   {data.ancestors_cut ? <span className="muted">… more above</span> : null}
@@ -54,47 +48,31 @@ export function SpanDetails({
                 </p>
               )}
               <dl className="facts">
-                <dt>wall</dt>
-                <dd>{wall === null ? "no end arrived" : formatDuration(wall)}</dd>
-                {data.gpu_ns === null ? null : (
-                  <Fact name="GPU" value={`${formatDuration(Number(data.gpu_ns))}${share(data.gpu_ns, wall)}`} />
-                )}
-                {data.cpu_ns === null ? null : (
-                  <Fact name="CPU" value={`${formatDuration(Number(data.cpu_ns))}${share(data.cpu_ns, wall)}`} />
-                )}
-                {data.memory_peak_bytes === null ? null : (
-                  <Fact name="peak memory" value={formatBytes(Number(data.memory_peak_bytes))} />
-                )}
+                <Fact name="wall" value={wall === null ? "no end arrived" : formatDuration(wall)} />
+                <Fact name="GPU" value={timeOf(data.gpu_ns, wall)} />
+                <Fact name="CPU" value={timeOf(data.cpu_ns, wall)} />
+                <Fact
+                  name="peak memory"
+                  value={data.memory_peak_bytes === null ? null : formatBytes(Number(data.memory_peak_bytes))}
+                />
                 {toModelCall(data.attrs).map(([name, value]) => (
                   <Fact key={name} name={name} value={value} />
                 ))}
                 <Fact name="starts" value={formatElapsed(start, 1e5)} />
-                <Fact name="children" value={String(data.children)} />
-                {data.rank === null ? null : <Fact name="rank" value={String(data.rank)} />}
-                {data.thread === null ? null : <Fact name="thread" value={data.thread} />}
-                <dt>id</dt>
-                <dd className="row">
-                  <code className="clip">{data.id}</code>
-                  <CopyButton text={data.id} label="copy the id" />
-                </dd>
+                <Fact name="children" value={data.children} />
+                <Fact name="rank" value={data.rank} />
+                <Fact name="thread" value={data.thread} />
+                <CopiedFact name="id" value={data.id} />
               </dl>
               <div className="row">
                 {wall === null || wall <= 0 ? null : (
-                  <button
-                    type="button"
-                    className="button small"
-                    onClick={() => setWindow({ from: start, to: start + wall })}
-                  >
+                  <Button look="small" onClick={() => setWindow({ from: start, to: start + wall })}>
                     make it the window (M)
-                  </button>
+                  </Button>
                 )}
-                <button
-                  type="button"
-                  className="button small"
-                  onClick={() => pinCursor({ t: start, from: "timeline" })}
-                >
+                <Button look="small" onClick={() => pinCursor({ t: start, from: "timeline" })}>
                   pin its start
-                </button>
+                </Button>
               </div>
               {data.marks.length === 0 ? null : (
                 <>
@@ -142,15 +120,9 @@ export function SpanDetails({
   );
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
-  );
-}
-
-function share(part: string, wall: number | null): string {
-  return wall === null || wall <= 0 ? "" : ` (${((Number(part) / wall) * 100).toFixed(0)} % of wall)`;
+/** With its share of the wall time. */
+function timeOf(part: string | null, wall: number | null): string | null {
+  if (part === null) return null;
+  const share = wall === null || wall <= 0 ? "" : ` (${((Number(part) / wall) * 100).toFixed(0)} % of wall)`;
+  return `${formatDuration(Number(part))}${share}`;
 }

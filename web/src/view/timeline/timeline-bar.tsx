@@ -1,6 +1,7 @@
 // The bar above the timeline: search with the number of matches, lanes or flame graph, and what the pointer is on.
 
 import { spanFlags } from "#api/contract/span-flags.ts";
+import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
@@ -8,6 +9,7 @@ import { type Boxes, mergedText } from "./boxes.ts";
 import type { PickedBox } from "./timeline-canvas.tsx";
 import type { TimelineShow } from "./timeline-view.tsx";
 import type { useMatches } from "./use-matches.ts";
+import { TextField } from "../../part/field.tsx";
 
 export interface TimelineBarProps {
   readonly find: string;
@@ -27,13 +29,12 @@ export function TimelineBar(props: TimelineBarProps) {
   const hint = show === "flame" ? "a click shows a part alone; drag above to choose the window" : moves;
   return (
     <div className="bar timeline-bar no-print">
-      <input
+      <TextField
         data-search
-        className="field"
+        label="Highlight spans by name"
         placeholder="highlight by name"
-        aria-label="Highlight spans by name"
         value={find}
-        onChange={(event) => change({ find: event.target.value || undefined })}
+        onChange={(text) => change({ find: text || undefined })}
         onKeyDown={(event) => {
           if (event.key === "Enter") matches.go(event.shiftKey ? -1 : 1);
           // Out of the box, n and N go on; Esc once more ends the search.
@@ -63,9 +64,9 @@ export function TimelineBar(props: TimelineBarProps) {
           ? ""
           : `${countOf(finest.answer.total, "span")}, ${formatCount(finest.start.length)} drawn`}
       </span>
-      <button type="button" className="button small" onClick={props.onFitAll}>
+      <Button look="small" onClick={props.onFitAll}>
         fit all
-      </button>
+      </Button>
     </div>
   );
 }

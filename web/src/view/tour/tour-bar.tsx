@@ -1,8 +1,8 @@
 // Goes along through the views: what to see here, and the way on.
 
 import { Link } from "@tanstack/react-router";
-import { Icon } from "../../part/icon.tsx";
 import "./tour.css";
+import { Button } from "../../part/button.tsx";
 import { useTourPlace, useTourSteps } from "./use-tour.ts";
 
 export function TourBar() {
@@ -18,15 +18,13 @@ export function TourBar() {
       </p>
       <Go href={steps[place - 2]?.href ?? null} word="back" onGo={() => setPlace(place - 1)} />
       {place === steps.length ? (
-        <button type="button" className="button primary" onClick={() => setPlace(0)}>
+        <Button look="primary" onClick={() => setPlace(0)}>
           done
-        </button>
+        </Button>
       ) : (
         <Go href={steps[place]?.href ?? null} word="next" onGo={() => setPlace(place + 1)} primary />
       )}
-      <button type="button" className="button quiet icon" aria-label="Leave the tour" onClick={() => setPlace(0)}>
-        <Icon name="cross" size={14} />
-      </button>
+      <Button look="quiet icon" icon="cross" aria-label="Leave the tour" onClick={() => setPlace(0)} />
     </aside>
   );
 }

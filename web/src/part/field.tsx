@@ -1,0 +1,64 @@
+// Where people write or choose. Both tell what they hold, not what happened to them.
+
+import type { ComponentProps } from "react";
+
+type Own = "value" | "onChange" | "className";
+
+export function TextField({
+  label,
+  placeholder = label === undefined ? undefined : label.charAt(0).toLowerCase() + label.slice(1),
+  look = "",
+  onChange,
+  ...rest
+}: Omit<ComponentProps<"input">, Own> & {
+  /** Its name, unless a label stands around it. */
+  readonly label?: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  /** Words of the style sheet: grow, mono, num, invalid. */
+  readonly look?: string;
+}) {
+  return (
+    <input
+      {...rest}
+      className={`field ${look}`}
+      aria-label={label}
+      placeholder={placeholder}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+export function Select<T extends string>({
+  label,
+  caption,
+  options,
+  onChange,
+  ...rest
+}: Omit<ComponentProps<"select">, Own> & {
+  readonly label?: string;
+  /** Its name, shown before it. */
+  readonly caption?: string;
+  readonly value: T;
+  /** What is chosen, and what it is called. */
+  readonly options: readonly (readonly [value: T, text: string])[];
+  readonly onChange: (value: T) => void;
+}) {
+  const select = (
+    <select {...rest} className="select" aria-label={label} onChange={(event) => onChange(event.target.value as T)}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+  if (caption === undefined) return select;
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control stands in it.
+    <label className="row">
+      <span className="muted">{caption}</span>
+      {select}
+    </label>
+  );
+}

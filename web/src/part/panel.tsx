@@ -1,0 +1,41 @@
+// A part of a page with its title.
+
+import type { ReactNode } from "react";
+
+export function Panel({
+  title,
+  label = title,
+  side,
+  look = "",
+  children,
+}: {
+  readonly title: string;
+  /** What it is called where the title does not say it alone. */
+  readonly label?: string;
+  /** At the end of the line of the title. */
+  readonly side?: ReactNode;
+  readonly look?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className={`panel ${look}`} aria-label={label}>
+      <header className="panel-head">
+        <h2>{title}</h2>
+        {side === undefined ? null : <span className="grow" />}
+        {side}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Panels below each other, which scroll as one. */
+export function Page({ children, maxWidth }: { readonly children: ReactNode; readonly maxWidth?: number | "none" }) {
+  return (
+    <div className="scroll">
+      <div className="page stack" style={{ maxWidth }}>
+        {children}
+      </div>
+    </div>
+  );
+}
