@@ -6,9 +6,8 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { Agent } from "node:http";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -17,11 +16,10 @@ import type { Store } from "#store/store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
+import { numbers, savePage } from "./support/words.ts";
+import { openSocket, toFrame } from "./support/xtrack-socket.ts";
 
-const [points = 1_000_000, spans = 200_000] = process.argv
-  .slice(2)
-  .filter((word) => /^\d+$/.test(word))
-  .map(Number);
+const [points = 1_000_000, spans = 200_000] = numbers;
 const seriesEach = 10;
 const firstUs = 1_700_000_000_000_000;
 
@@ -47,9 +45,7 @@ function createRandom(seed: number): () => number {
 /** Ten series of one worker, a step about every 250 ms, each value sent as a metric of its own. */
 async function sendPoints(server: BenchServer, pick: (step: number, random: () => number) => number): Promise<void> {
   const random = createRandom(7);
-  const socket = connect(server.xtrackPort, "127.0.0.1");
-  await once(socket, "connect");
-  socket.resume();
+  const socket = await openSocket(server.xtrackPort);
   let us = firstUs;
   let seq = 1;
   const frames: Buffer[] = [
@@ -67,13 +63,6 @@ async function sendPoints(server: BenchServer, pick: (step: number, random: () =
   }
   socket.end(Buffer.concat(frames));
   await once(socket, "close");
-}
-
-function toFrame(json: string): Buffer {
-  const frame = Buffer.allocUnsafe(4 + json.length);
-  frame.writeUInt32BE(json.length);
-  frame.write(json, 4, "latin1");
-  return frame;
 }
 
 /** The copies of a training have ids of their own, as random as those of the SDK. */
@@ -166,5 +155,4 @@ ${toLines(curve.found, points, "point").join("\n")}
 ## ${whole(spanRows)} spans, with ${whole(marks)} marks and ${whole(snapshots)} snapshots
 ${toLines(cirron.found, spanRows, "span, its share of marks and snapshots included").join("\n")}
 `;
-process.stdout.write(page);
-if (process.argv.includes("--save")) await writeFile(new URL("results/disk.md", import.meta.url), page);
+await savePage("disk", page);

@@ -2,12 +2,14 @@
 // The figures include everything: taking the time, keeping the record, encoding it, and writing the batch or frame.
 // Usage: node bench/emit.ts [--save]   (--save rewrites bench/results/emit.md)
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { health, mark, markInt, profile, scope, shutdown, span, steps } from "#emit/cirron.ts";
 import { createTraceWriter } from "#emit/semantiva.ts";
 import { startRun } from "#emit/xtrack.ts";
+import { describeMachine } from "./support/server.ts";
+import { savePage } from "./support/words.ts";
 
 interface Result {
   readonly what: string;
@@ -139,12 +141,14 @@ try {
     }),
   );
   trace.close();
-  report(`The SDK itself estimates ${Math.round(overheadMs)} ms for the ${marks + spans} records of the Cirron rows.`);
+  await report(
+    `The SDK itself estimates ${Math.round(overheadMs)} ms for the ${marks + spans} records of the Cirron rows.`,
+  );
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function report(note: string): void {
+async function report(note: string): Promise<void> {
   const rows = results.map(
     ({ what, medianNs, bestNs }) => `| ${what} | ${medianNs.toFixed(0)} | ${bestNs.toFixed(0)} |`,
   );
@@ -160,11 +164,10 @@ function report(note: string): void {
     "",
     note,
     "",
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, shared with other work. ${new Date().toISOString().slice(0, 10)}.`,
+    `${describeMachine()}. ${new Date().toISOString().slice(0, 10)}.`,
     "",
   ].join("\n");
-  console.log(text);
-  if (process.argv.includes("--save")) writeFileSync(new URL("results/emit.md", import.meta.url), text);
+  await savePage("emit", text);
 }
 
 if (sink < 0) console.log(sink);

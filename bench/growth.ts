@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,14 +17,12 @@ import type { Store } from "#store/store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { option, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const option = (name: string, fallback: string): string =>
-  words.includes(name) ? (words[words.indexOf(name) + 1] as string) : fallback;
-const sizes = option("--sizes", "1000000,10000000,50000000").split(",").map(Number);
-const pointsMax = Number(option("--points", "100000000"));
-const linesMax = Number(option("--lines", "2000000"));
-const ingestSpans = Number(option("--ingest", "100000"));
+const sizes = (option("--sizes") ?? "1000000,10000000,50000000").split(",").map(Number);
+const pointsMax = Number(option("--points") ?? 100_000_000);
+const linesMax = Number(option("--lines") ?? 2_000_000);
+const ingestSpans = Number(option("--ingest") ?? 100_000);
 const ingestRounds = 7;
 
 const fillAtOnce = 1_000_000;
@@ -245,7 +243,7 @@ async function sendLate(server: BenchServer): Promise<void> {
   const span = `{"id":"${"f".repeat(31)}1","parent_id":"${root}","name":"late","start_ns":${startNs},"end_ns":${startNs + 5n},"pid":0,"attrs":{}}`;
   const batch = `{"schema_version":1,"sdk_version":"0.3.0","batch_id":"late","created_ns":1,"spans":[${span}],"marks":[],"snapshots":[]}`;
   const agent = new Agent();
-  const status = await postTraces(server.url, agent, gzipSync(batch), "?wait=1");
+  const status = await postTraces(server.url, agent, gzipSync(batch), { query: "?wait=1" });
   agent.destroy();
   const { counts } = (await (await fetch(`${server.url}/api/v1/runs/${root}`)).json()) as {
     counts?: { spans: number };
@@ -311,12 +309,11 @@ const cells = (row: Row): string =>
   ].join(" | ");
 const text = `# Growth
 
-\`${["node bench/growth.ts", ...words.filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
+\`${["node bench/growth.ts", ...process.argv.slice(2).filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
 Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable: the middle one of ${ingestRounds} rounds, each of which goes through all folders.
 
 | Cirron spans stored | start until ready, ms | server MiB after it | spans/s | server and engine, µs a span | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map((row) => `| ${cells(row)} |`).join("\n")}
 `;
-console.log(text);
-if (words.includes("--save")) await writeFile(new URL("results/growth.md", import.meta.url), text);
+await savePage("growth", text);

@@ -6,58 +6,33 @@
 // Rules watch as they do by default; `--no-rules` says what that costs.
 
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
-import { connect } from "node:net";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
-import { type BenchServer, describeMachine, quantile, startServer, type Usage, whole } from "./support/server.ts";
+import {
+  askSql,
+  type BenchServer,
+  describeMachine,
+  type Measured,
+  measure,
+  quantile,
+  startServer,
+  whole,
+} from "./support/server.ts";
 import { measureSteady } from "./support/steady.ts";
-import { createXtrackLoad, type XtrackLoad } from "./support/xtrack-load.ts";
+import { createXtrackLoad } from "./support/xtrack-load.ts";
+import { isAsked, nodeFlags, numbers, option, savePage } from "./support/words.ts";
+import { openSocket, textsOf } from "./support/xtrack-socket.ts";
 
-const words = process.argv.slice(2);
-const steadyS = words.includes("--steady") ? Number(words[words.indexOf("--steady") + 1]) : 120;
-const numbers = words.filter((word, at) => /^\d+$/.test(word) && words[at - 1] !== "--steady").map(Number);
+const steadyS = Number(option("--steady") ?? 120);
 const [spansMin = 400_000, eventsMin = 800_000] = numbers;
-const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
-const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
-const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const only = option("--only");
 /** The built-in rules watch unless they are turned off. */
-const isWatching = !words.includes("--no-rules");
+const isWatching = !isAsked("--no-rules");
 const env = { TRIBUTARY_WATCH_RULES: isWatching ? "on" : "off" };
 const warmSpans = 20_000;
 const posters = 4;
 const timeoutMs = 40_000;
-
-interface Measured {
-  readonly acceptedS: number;
-  readonly queryableS: number;
-  readonly server: Usage;
-  readonly engine: Usage;
-  /** Processor time of this process, which plays the clients. */
-  readonly clientMs: number;
-}
-
-/** Runs `work`, then waits until all of it can be queried; CPU is what both took. */
-async function measure(server: BenchServer, work: () => Promise<void>): Promise<Measured> {
-  const before = await server.usage();
-  const cpu = process.cpuUsage();
-  const began = performance.now();
-  await work();
-  const acceptedS = (performance.now() - began) / 1000;
-  await server.drained();
-  const queryableS = (performance.now() - began) / 1000;
-  const spent = process.cpuUsage(cpu);
-  const after = await server.usage();
-  const minus = (a: Usage, b: Usage): Usage => ({ ...a, cpuMs: a.cpuMs - b.cpuMs });
-  return {
-    acceptedS,
-    queryableS,
-    server: minus(after.server, before.server),
-    engine: minus(after.engine, before.engine),
-    clientMs: (spent.user + spent.system) / 1000,
-  };
-}
 
 /** Milliseconds of processor time for decoding and parsing each text once; the best of a few rounds. */
 function parseMs(texts: readonly Uint8Array[]): number {
@@ -103,7 +78,7 @@ async function measureCirron(): Promise<string[]> {
     number,
     number,
   ];
-  const expected = await countSpans(server.url);
+  const expected = await count(server, "SELECT count() FROM spans");
   agent.destroy();
   await server.close();
   const parse = (parseMs(load.sample.texts) * 1000) / load.sample.spans;
@@ -123,7 +98,7 @@ async function measureCirron(): Promise<string[]> {
 }
 
 /** `unitParseUs` is what JSON.parse alone takes for one unit's share of the bytes. */
-function costLines(measured: Measured, units: number, unit: string, unitParseUs: number): string[] {
+function costLines(measured: Measured<unknown>, units: number, unit: string, unitParseUs: number): string[] {
   const us = (ms: number): string => ((ms * 1000) / units).toFixed(1);
   const ratio = ((unitParseUs * units) / 1000 / measured.server.cpuMs).toFixed(2);
   return [
@@ -134,21 +109,12 @@ function costLines(measured: Measured, units: number, unit: string, unitParseUs:
   ];
 }
 
-async function countSpans(url: string): Promise<string> {
-  return count(url, "SELECT count() FROM spans");
-}
-
-async function count(url: string, query: string): Promise<string> {
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${url}/api/v1/sql`, { method: "POST", headers, body: JSON.stringify({ query }) });
-  const { rows } = (await answer.json()) as { rows?: string[][] };
-  return whole(Number(rows?.[0]?.[0] ?? Number.NaN));
+async function count(server: BenchServer, query: string): Promise<string> {
+  return whole(Number((await askSql(server, query))[0]?.[0]));
 }
 
 async function send(port: number, chunks: readonly Buffer[]): Promise<number> {
-  const socket = connect(port, "127.0.0.1");
-  await once(socket, "connect");
-  socket.resume();
+  const socket = await openSocket(port);
   let longestMs = 0;
   for (const chunk of chunks) {
     const began = performance.now();
@@ -192,9 +158,10 @@ async function measureFrames(connections: number, batch: number): Promise<string
   const measured = await measure(server, async () => {
     waits.push(...(await Promise.all(load.streams.map((chunks) => send(server.xtrackPort, chunks)))));
   });
-  const stored = await count(server.url, "SELECT count() FROM metrics WHERE run_id = 'bench'");
+  const stored = await count(server, "SELECT count() FROM metrics WHERE run_id = 'bench'");
   await server.close();
-  const texts = textsOf(load);
+  // Those of the first frames.
+  const texts = textsOf(load.streams[0]?.[1] ?? load.streams[0]?.[0] ?? Buffer.alloc(0));
   const parse = (parseMs(texts) * 1000) / texts.length;
   const us = (ms: number): string => ((ms * 1000) / load.events).toFixed(2);
   const cells = [
@@ -215,30 +182,19 @@ async function measureFrames(connections: number, batch: number): Promise<string
   return `| ${cells.join(" | ")} |`;
 }
 
-/** The JSON texts of the first frames. */
-function textsOf(load: XtrackLoad): Uint8Array[] {
-  const chunk = load.streams[0]?.[1] ?? load.streams[0]?.[0] ?? Buffer.alloc(0);
-  const texts: Uint8Array[] = [];
-  for (let at = 0; at < chunk.length; ) {
-    const end = at + 4 + chunk.readUInt32BE(at);
-    texts.push(chunk.subarray(at + 4, end));
-    at = end;
-  }
-  return texts;
-}
-
 const sections: string[][] = [];
 const wants = (section: string): boolean => only === undefined || only === section;
 if (wants("cirron")) sections.push(await measureCirron());
 if (wants("xtrack")) sections.push(await measureXtrack());
 if (wants("steady")) sections.push(await measureSteady(steadyS));
 const command = `node bench/ingest.ts${numbers.map((number) => ` ${number}`).join("")}${isWatching ? "" : " --no-rules"}`;
-const page = `# Ingest
+await savePage(
+  "ingest",
+  `# Ingest
 
 \`${command}\` on ${describeMachine()}. The clients, the server and the engine share these cores.
 ${isWatching ? "The built-in rules watch, as they do by default." : "No rules watch."}
 
 ${sections.map((lines) => lines.join("\n")).join("\n\n")}
-`;
-console.log(page);
-if (words.includes("--save")) await writeFile(new URL("results/ingest.md", import.meta.url), page);
+`,
+);

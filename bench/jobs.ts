@@ -4,21 +4,16 @@
 // Usage: node bench/jobs.ts [jobs, 1000] [seconds, 15] [--save] [--prof DIR]
 
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createMetricFrames, firstNumber, toFrame } from "./support/metric-frames.ts";
-import { describeMachine, quantile, startBare, startServer, whole } from "./support/server.ts";
+import { createMetricFrames, firstNumber } from "./support/metric-frames.ts";
+import { askSql, describeMachine, quantile, startBare, startServer, whole } from "./support/server.ts";
+import { nodeFlags, numbers, savePage } from "./support/words.ts";
+import { toEvent } from "./support/xtrack-socket.ts";
 
-const [jobs = 1000, seconds = 15] = process.argv
-  .slice(2)
-  .filter((word) => /^\d+$/.test(word))
-  .map(Number);
+const [jobs = 1000, seconds = 15] = numbers;
 const perSecond = 10;
 const tickMs = 1000 / perSecond;
-
-const profileAt = process.argv.indexOf("--prof");
-const nodeFlags = profileAt < 0 ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.argv[profileAt + 1]}`];
 const steps = seconds * perSecond;
 
 async function connectAll(port: number): Promise<Socket[]> {
@@ -26,7 +21,7 @@ async function connectAll(port: number): Promise<Socket[]> {
   for (let job = 0; job < jobs; job++) {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
-    socket.write(toFrame("run_start", firstNumber, { run_id: `job-${job}` }));
+    socket.write(toEvent("run_start", { seq: firstNumber, ts: Date.now() * 1000, wid: "w" }, { run_id: `job-${job}` }));
     sockets.push(socket);
   }
   await sleep(2000);
@@ -103,13 +98,7 @@ const { runs } = (await (await fetch(`${server.url}/api/v1/runs?limit=1`)).json(
   runs: unknown[];
   total?: number;
 };
-const sql = JSON.stringify({ query: "SELECT count(), uniqExact(run_id) FROM metrics" });
-const counted = await fetch(`${server.url}/api/v1/sql`, {
-  method: "POST",
-  body: sql,
-  headers: { "content-type": "application/json" },
-});
-const [[points, found]] = ((await counted.json()) as { rows: [[string, string]] }).rows;
+const [[points, found] = []] = await askSql(server, "SELECT count(), uniqExact(run_id) FROM metrics");
 await server.close();
 if (runs.length === 0) throw new Error("there are no runs");
 
@@ -130,5 +119,4 @@ const page = `# Many slow jobs
 | until a point can be queried, ms: p50 · p95 | ${whole(quantile(waits, 0.5))} · ${whole(quantile(waits, 0.95))} |
 | peak memory, MiB: server · engine | ${after.server.peakMiB} · ${after.engine.peakMiB} |
 `;
-process.stdout.write(page);
-if (process.argv.includes("--save")) await writeFile(new URL("results/jobs.md", import.meta.url), page);
+await savePage("jobs", page);

@@ -1,10 +1,12 @@
 // How fast the journal takes records when 1, 16 or 64 writers each wait for their own acknowledgement.
 // Usage: node bench/journal.ts [--save]   (--save rewrites bench/results/journal.md)
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createJournal } from "#journal/journal.ts";
+import { describeMachine, quantile } from "./support/server.ts";
+import { savePage } from "./support/words.ts";
 
 const secondsEach = 1.2;
 const mebibyte = 1024 * 1024;
@@ -42,15 +44,13 @@ async function measure(writers: number, recordBytes: number): Promise<Result> {
   const { fsyncs } = journal.state();
   await journal.close();
   await rm(dir, { recursive: true });
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] as number;
   return {
     writers,
     recordBytes,
     appendsPerSecond: latencies.length / seconds,
     mebibytesPerSecond: (latencies.length * recordBytes) / mebibyte / seconds,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
     fsyncsPerSecond: fsyncs / seconds,
   };
 }
@@ -69,10 +69,7 @@ for (const recordBytes of [256, 65_536]) {
     );
   }
 }
-const table = `${lines.join("\n")}\n`;
-process.stdout.write(table);
-if (process.argv.includes("--save")) {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${process.platform}`;
-  const head = `# Journal\n\n\`node bench/journal.ts\` on ${machine}. Every append waits for its own fdatasync.\n\n`;
-  await writeFile(new URL("results/journal.md", import.meta.url), head + table);
-}
+await savePage(
+  "journal",
+  `# Journal\n\n\`node bench/journal.ts\` on ${describeMachine()}. Every append waits for its own fdatasync.\n\n${lines.join("\n")}\n`,
+);

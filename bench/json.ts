@@ -1,11 +1,13 @@
 // How fast the lossless JSON reader and the Cirron decoder are beside JSON.parse, on the same bytes in the same process.
 // Usage: node bench/json.ts [--save]   (--save rewrites bench/results/json.md)
 
-import { globSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { JsonCursor } from "#base/json/cursor.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { decodeBatch } from "#wire/cirron/decode.ts";
+import { describeMachine, quantile } from "./support/server.ts";
+import { savePage } from "./support/words.ts";
+import { textsOf } from "./support/xtrack-socket.ts";
 
 const warmUpRounds = 15;
 const measuredRounds = 40;
@@ -34,18 +36,6 @@ function readFiles(pattern: string): Uint8Array[] {
   return globSync(pattern)
     .sort()
     .map((file) => readFileSync(file));
-}
-
-/** The frames of an XTrack file: four bytes of length, then that many of JSON. */
-function readFrames(file: string): Uint8Array[] {
-  const bytes = readFileSync(file);
-  const frames: Uint8Array[] = [];
-  for (let at = 0; at + 4 <= bytes.length; ) {
-    const size = bytes.readUInt32BE(at);
-    frames.push(bytes.subarray(at + 4, at + 4 + size));
-    at += 4 + size;
-  }
-  return frames;
 }
 
 /** JSON.parse cannot take part in texts with NaN. */
@@ -82,11 +72,7 @@ function measureMedian(texts: readonly Uint8Array[], all: readonly Reader[], sch
       for (let i = 0; i < inRow; i++) rounds.get(name)?.push(timeRound(texts, read));
     }
   }
-  return new Map(all.map(([name]) => [name, medianOf(rounds.get(name)?.slice(warmUpRounds) ?? [])]));
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+  return new Map(all.map(([name]) => [name, quantile(rounds.get(name)?.slice(warmUpRounds) ?? [], 0.5)]));
 }
 
 function measure(traffic: Traffic): string[] {
@@ -105,7 +91,7 @@ function measure(traffic: Traffic): string[] {
   );
 }
 
-const sweep = readFrames("examples/data/h200/sweep.xtrack.bin");
+const sweep = textsOf(readFileSync("examples/data/h200/sweep.xtrack.bin"));
 const traffics: readonly Traffic[] = [
   {
     name: "Cirron, H200 training",
@@ -114,15 +100,17 @@ const traffics: readonly Traffic[] = [
   },
   { name: "Cirron, small batches", texts: readFiles("tests/fixtures/cirron/*/.cirron/spool/*.json"), isCirron: true },
   { name: "XTrack, H200 sweep", texts: sweep, isCirron: false },
-  { name: "XTrack, H200 training", texts: readFrames("examples/data/h200/cirron-twin.xtrack.bin"), isCirron: false },
+  {
+    name: "XTrack, H200 training",
+    texts: textsOf(readFileSync("examples/data/h200/cirron-twin.xtrack.bin")),
+    isCirron: false,
+  },
 ];
 
-const processor = cpus()[0]?.model.trim() ?? "unknown processor";
-const load = loadavg()[0]?.toFixed(1);
 const lines = [
   "# JSON",
   "",
-  `\`node bench/json.ts\` on ${cpus().length} × ${processor}, Node ${process.version}, ${process.platform}, one run at a load average of ${load}.`,
+  `\`node bench/json.ts\` on ${describeMachine()}.`,
   "MiB per second of processor time (all threads), from the median of 40 or more rounds, beside `JSON.parse` of the same bytes (decoded to",
   "a string first, as a server must): once with the readers in turns of 20 rounds, once alternating after every round.",
   "Ratios are to `JSON.parse` under the same schedule. `decodeBatch` ends in typed columns, ready for the store; the others end in objects or nothing.",
@@ -132,5 +120,4 @@ const lines = [
   ...traffics.flatMap(measure),
   "",
 ];
-console.log(lines.join("\n"));
-if (process.argv.includes("--save")) writeFileSync("bench/results/json.md", lines.join("\n"));
+await savePage("json", lines.join("\n"));

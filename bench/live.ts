@@ -4,18 +4,15 @@
 //
 // Usage: node bench/live.ts [events a second, 100000] [seconds, 20] [--save]
 
-import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openBrowser, type TestBrowser } from "../tests/web/browser.ts";
-import { createMetricFrames, firstNumber, toFrame } from "./support/metric-frames.ts";
+import { createMetricFrames, firstNumber } from "./support/metric-frames.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { numbers, savePage } from "./support/words.ts";
+import { openSocket, toEvent } from "./support/xtrack-socket.ts";
 
-const [perSecond = 100_000, seconds = 20] = process.argv
-  .slice(2)
-  .filter((word) => /^\d+$/.test(word))
-  .map(Number);
+const [perSecond = 100_000, seconds = 20] = numbers;
 const connections = 4;
 const tickMs = 20;
 const framesPerTick = Math.round((perSecond * tickMs) / 1000 / connections);
@@ -31,10 +28,8 @@ interface Job {
 }
 
 async function openJob(server: BenchServer, run: string): Promise<Job> {
-  const socket = connect(server.xtrackPort, "127.0.0.1");
-  await once(socket, "connect");
-  socket.resume();
-  socket.write(toFrame("run_start", firstNumber, { run_id: run }));
+  const socket = await openSocket(server.xtrackPort);
+  socket.write(toEvent("run_start", { seq: firstNumber, ts: Date.now() * 1000, wid: "w" }, { run_id: run }));
   const frame = createMetricFrames(run);
   let step = 0;
   const send = (count: number): void => {
@@ -148,7 +143,6 @@ Milliseconds from the sender's clock to the page's; a frame is late after ${late
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 `;
-console.log(page);
-if (process.argv.includes("--save")) await writeFile(new URL("results/live.md", import.meta.url), page);
+await savePage("live", page);
 // The browser belongs to the process and would keep it alive.
 process.exit();

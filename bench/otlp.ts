@@ -4,8 +4,7 @@
 // Usage: node bench/otlp.ts [spans, 400000] [--save] [--prof DIR]
 
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { gzipSync } from "node:zlib";
 import { decodeExport } from "#wire/otlp/decode.ts";
 import { toRoleOf } from "#wire/otlp/meaning.ts";
@@ -13,11 +12,11 @@ import { encodeMessage, type Message } from "#wire/otlp/message.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import { span } from "#wire/otlp/schema.ts";
-import { describeMachine, startServer, type Usage, whole } from "./support/server.ts";
+import { askSql, describeMachine, measure, startServer, type Usage, whole } from "./support/server.ts";
+import { postTraces } from "./support/post.ts";
+import { nodeFlags, numbers, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const [spans = 400_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
-const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
+const [spans = 400_000] = numbers;
 const spansPerRequest = 512;
 const posters = 4;
 const warmRequests = 40;
@@ -74,19 +73,7 @@ function makeBodies(count: number, first: number): { bodies: Buffer[]; plain: Ui
 }
 
 function post(url: string, agent: Agent, body: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      "content-type": "application/x-protobuf",
-      "content-encoding": "gzip",
-      "content-length": body.length,
-    };
-    const call = request(`${url}/v1/traces`, { method: "POST", agent, headers }, (response) => {
-      response.resume();
-      response.once("end", () => resolve(response.statusCode ?? 0));
-    });
-    call.once("error", reject);
-    call.end(body);
-  });
+  return postTraces(url, agent, body, { type: "application/x-protobuf" });
 }
 
 /** Microseconds of processor time for decoding a span into columns; the best of a few rounds. */
@@ -104,38 +91,26 @@ function decodeUs(plain: readonly Uint8Array[]): number {
 
 const { bodies, plain } = makeBodies(spans, 1_000_000);
 const perSpan = decodeUs(plain.slice(0, 100));
-const server = await startServer({
-  nodeFlags: profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`],
-  env: { TRIBUTARY_OTLP_GRPC: "off" },
-});
+const server = await startServer({ nodeFlags, env: { TRIBUTARY_OTLP_GRPC: "off" } });
 const agent = new Agent({ keepAlive: true, maxSockets: posters });
 for (const body of makeBodies(warmRequests * spansPerRequest, 0).bodies) await post(server.url, agent, body);
 await server.drained();
 
-const before = await server.usage();
-const began = performance.now();
 let next = 0;
 let refused = 0;
-await Promise.all(
-  Array.from({ length: posters }, async () => {
-    while (next < bodies.length) if ((await post(server.url, agent, bodies[next++] as Buffer)) !== 200) refused++;
-  }),
+const measured = await measure(server, () =>
+  Promise.all(
+    Array.from({ length: posters }, async () => {
+      while (next < bodies.length) if ((await post(server.url, agent, bodies[next++] as Buffer)) !== 200) refused++;
+    }),
+  ),
 );
-const acceptedS = (performance.now() - began) / 1000;
-await server.drained();
-const queryableS = (performance.now() - began) / 1000;
-const after = await server.usage();
-const answer = await fetch(`${server.url}/api/v1/sql`, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ query: "SELECT count() FROM otel_spans" }),
-});
-const { rows } = (await answer.json()) as { rows: string[][] };
+const [[found] = []] = await askSql(server, "SELECT count() FROM otel_spans");
 await server.close();
 agent.destroy();
 
 const sent = bodies.length * spansPerRequest;
-const cpu = (a: Usage, b: Usage): string => (((a.cpuMs - b.cpuMs) * 1000) / sent).toFixed(1);
+const us = ({ cpuMs }: Usage): string => ((cpuMs * 1000) / sent).toFixed(1);
 const lines = [
   "# OTLP",
   "",
@@ -144,17 +119,16 @@ const lines = [
   "",
   "| | |",
   "| --- | ---: |",
-  `| spans sent, and found in the end (with ${whole(warmRequests * spansPerRequest)} of the warm-up) | ${whole(sent)}, ${whole(Number(rows[0]?.[0]))} |`,
+  `| spans sent, and found in the end (with ${whole(warmRequests * spansPerRequest)} of the warm-up) | ${whole(sent)}, ${whole(Number(found))} |`,
   `| requests refused | ${refused} |`,
-  `| spans/s accepted | ${whole(sent / acceptedS)} |`,
-  `| spans/s until queryable | ${whole(sent / queryableS)} |`,
-  `| server's and engine's processor time a span, µs | ${cpu(after.server, before.server)} and ${cpu(after.engine, before.engine)} |`,
+  `| spans/s accepted | ${whole(sent / measured.acceptedS)} |`,
+  `| spans/s until queryable | ${whole(sent / measured.queryableS)} |`,
+  `| server's and engine's processor time a span, µs | ${us(measured.server)} and ${us(measured.engine)} |`,
   `| decoding alone, µs a span | ${perSpan.toFixed(2)} |`,
-  `| server's peak, MiB | ${after.server.peakMiB} |`,
+  `| server's peak, MiB | ${measured.server.peakMiB} |`,
   `| bytes a span, plain and gzipped | ${whole(plain.reduce((sum, body) => sum + body.length, 0) / sent)} and ${whole(bodies.reduce((sum, body) => sum + body.length, 0) / sent)} |`,
   "",
   describeMachine(),
   "",
 ];
-console.log(lines.join("\n"));
-if (words.includes("--save")) await writeFile(new URL("results/otlp.md", import.meta.url), lines.join("\n"));
+await savePage("otlp", lines.join("\n"));

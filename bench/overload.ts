@@ -4,15 +4,15 @@
 // Usage: node bench/overload.ts [seconds, 600] [--save]
 
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { createCirronCopies } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { numbers, savePage } from "./support/words.ts";
 
-const [seconds = 600] = process.argv.slice(2).map(Number).filter(Number.isFinite);
+const [seconds = 600] = numbers;
 const senders = 64;
 const quietMs = 250;
 
@@ -87,6 +87,5 @@ ${row("GET /healthz", monitor)}
 
 The server held ${whole(Math.round(peakMiB))} MiB at most; \`memory.budget\` is 1 GiB.
 `;
-console.log(page);
-if (process.argv.includes("--save")) await writeFile(new URL("./results/overload.md", import.meta.url), page);
+await savePage("overload", page);
 process.exit(0);

@@ -6,15 +6,15 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeMachine, startServer, whole } from "./support/server.ts";
+import { numbers, option, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const [points = 200_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
-const only = words.includes("--only") ? words[words.indexOf("--only") + 1] : undefined;
+const [points = 200_000] = numbers;
+const only = option("--only");
 const program = fileURLToPath(new URL("peers.py", import.meta.url));
 const timeoutMs = 120_000;
 
@@ -121,5 +121,4 @@ The rate counts from the first point until all of them were read back. Memory is
 | --- | ---: | ---: | ---: | ---: | --- |
 ${lines.join("\n")}
 `;
-process.stdout.write(page);
-if (words.includes("--save")) await writeFile(new URL("results/peers.md", import.meta.url), page);
+await savePage("peers", page);

@@ -3,18 +3,16 @@
 //
 // Usage: node bench/query.ts [--small] [--save] [--prof DIR]
 
-import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, type Socket } from "node:net";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fillLaunch, fillManyRuns, fillRuns, type QuerySizes } from "./support/query-data.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
+import { isAsked, nodeFlags, savePage } from "./support/words.ts";
+import { openSocket, toEvent, toFrame } from "./support/xtrack-socket.ts";
 
-const words = process.argv.slice(2);
-const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
-const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
-const factor = words.includes("--small") ? 0.1 : 1;
+const factor = isAsked("--small") ? 0.1 : 1;
 const sizes: QuerySizes = {
   runs: 10_000 * factor,
   fields: 200,
@@ -81,9 +79,7 @@ async function measureManyRuns(server: BenchServer): Promise<Line[]> {
       ask(server, `/runs?group=params.param_5&columns=${metric}`),
     ),
   ];
-  const socket = connect(server.xtrackPort, "127.0.0.1");
-  await once(socket, "connect");
-  socket.resume();
+  const socket = await openSocket(server.xtrackPort);
   let seq = 0;
   lines.push(
     await time(`table of ${runs} runs, sorted by a metric, after a new point of one run`, null, async () => {
@@ -191,11 +187,7 @@ function spanBatch(number: number): unknown {
 function pointFrame(step: number): Buffer {
   const ts = 1794710500000000 + step;
   const payload = { run_id: "long", key: "train/loss", value: 1 / step, step, ctx: { phase: "train" } };
-  const json = JSON.stringify({ v: 1, t: "metric", m: { seq: step + 2, ts, wid: "w0" }, p: payload });
-  const frame = Buffer.allocUnsafe(4 + json.length);
-  frame.writeUInt32BE(json.length);
-  frame.write(json, 4, "latin1");
-  return frame;
+  return toEvent("metric", { seq: step + 2, ts, wid: "w0" }, payload);
 }
 
 async function extentOf(server: BenchServer): Promise<{ from: bigint; span: number }> {
@@ -213,9 +205,7 @@ let coldMs = 0;
 
 /** From the send of an event to its arrival at a subscriber of its run. */
 async function measureLive(server: BenchServer): Promise<number[]> {
-  const socket = connect(server.xtrackPort, "127.0.0.1");
-  await once(socket, "connect");
-  socket.resume();
+  const socket = await openSocket(server.xtrackPort);
   send(socket, `{"v":1,"t":"run_start","m":{"seq":1,"ts":${Date.now() * 1000}},"p":{"run_id":{"id":"live"}}}`);
   await server.drained();
   const stop = new AbortController();
@@ -244,10 +234,7 @@ async function measureLive(server: BenchServer): Promise<number[]> {
 }
 
 function send(socket: Socket, json: string): void {
-  const frame = Buffer.allocUnsafe(4 + json.length);
-  frame.writeUInt32BE(json.length);
-  frame.write(json, 4, "latin1");
-  socket.write(frame);
+  socket.write(toFrame(json));
 }
 
 async function withFolder<T>(
@@ -299,5 +286,4 @@ The very first look at the timeline of ${whole(sizes.spans)} spans, which reads 
 
 An event from its sender to a subscriber of its run, of ${delays.length} (aim: p95 under 50 ms): p50 ${quantile(delays, 0.5).toFixed(1)} ms, p95 ${quantile(delays, 0.95).toFixed(1)} ms, p99 ${quantile(delays, 0.99).toFixed(1)} ms.
 `;
-console.log(page);
-if (words.includes("--save")) await writeFile(new URL("results/query.md", import.meta.url), page);
+await savePage("query", page);

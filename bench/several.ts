@@ -5,23 +5,16 @@
 // Usage: node bench/several.ts [--spans 600000] [--idle 2000000] [--save]
 
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { readEvents } from "../src/api/server-events.ts";
 import { startNats, startSharedStore } from "../tests/support/several.ts";
 import { measureIdling, measureScaling, type Taken } from "./support/collectors-load.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { createXtrackLoad } from "./support/xtrack-load.ts";
+import { option, savePage } from "./support/words.ts";
+import { toEvent } from "./support/xtrack-socket.ts";
 
-const { values } = parseArgs({
-  options: {
-    spans: { type: "string", default: "600000" },
-    idle: { type: "string", default: "2000000" },
-    save: { type: "boolean", default: false },
-  },
-});
 const events = 200_000;
 const freshRuns = 1000;
 const rounds = 15;
@@ -60,12 +53,7 @@ async function watch(from: BenchServer, at: BenchServer, run: string): Promise<n
   })().catch(() => undefined);
   const socket = connect(from.xtrackPort, "127.0.0.1").setNoDelay(true);
   await once(socket, "connect");
-  const frame = (type: string, seq: number, payload: object): Buffer => {
-    const text = Buffer.from(JSON.stringify({ v: 1, t: type, m: { seq, ts: seq, wid: "w" }, p: payload }));
-    const head = Buffer.alloc(4);
-    head.writeUInt32BE(text.length);
-    return Buffer.concat([head, text]);
-  };
+  const frame = (type: string, seq: number, payload: object) => toEvent(type, { seq, ts: seq, wid: "w" }, payload);
   socket.write(frame("run_start", 1, { run_id: run }));
   await sleep(500);
   const waits: number[] = [];
@@ -142,8 +130,8 @@ const deleted = await deletion(a, b, "new-0");
 const counted = await fetch(`${b.url}/api/v1/runs/two/metrics`);
 const { metrics } = (await counted.json()) as { metrics: { count: number }[] };
 await Promise.all([a.close(), b.close()]);
-const { alone: one, together } = await measureScaling(bus, Number(values.spans));
-const idling = await measureIdling(bus, Number(values.idle));
+const { alone: one, together } = await measureScaling(bus, Number(option("--spans") ?? 600_000));
+const idling = await measureIdling(bus, Number(option("--idle") ?? 2_000_000));
 await nats.kill();
 await shared.close();
 
@@ -194,5 +182,4 @@ third and hears of the rest.
 
 Both answer ${whole(metrics[0]?.count ?? 0)} points for the run that both wrote.
 `;
-process.stdout.write(page);
-if (values.save) await writeFile(new URL("results/several.md", import.meta.url), page);
+await savePage("several", page);

@@ -11,17 +11,14 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type RawLoad, type RawResult, sendRaw, toRequest } from "./support/raw-http.ts";
-import { type BenchServer, describeMachine, quantile, startBare, startServer, whole } from "./support/server.ts";
+import { type RawLoad, sendRaw, toRequest } from "./support/raw-http.ts";
+import { describeMachine, measure, quantile, startBare, startServer, whole } from "./support/server.ts";
+import { nodeFlags, numbers, option, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const [batches = 12_000] = words.filter((word) => /^\d+$/.test(word)).map(Number);
-const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
-const only = words.includes("--only") ? (words[words.indexOf("--only") + 1] ?? "") : "";
-const nodeFlags = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+const [batches = 12_000] = numbers;
+const only = option("--only") ?? "";
 const processes = 1000;
 const connections = 32;
 const firstNs = 1_794_710_577_348_002_561n;
@@ -110,35 +107,14 @@ async function run(row: Row): Promise<{ line: string; perSecond: number }> {
   await sendRaw(port, { ...load, requests: row.toWarm(), perSecond: 2000 });
   await server.drained();
   const measured = await measure(server, () => sendRaw(port, load));
-  const { result, seconds, queryableS, serverMs, engineMs, clientMs, peaks } = measured;
+  const { result, acceptedS, queryableS, engine, clientMs } = measured;
   await server.close();
-  const perSecond = result.sent / seconds;
+  const perSecond = result.sent / acceptedS;
   const us = (ms: number): string => whole((ms * 1000) / result.sent);
   const latency = [0.5, 0.99].map((q) => quantile(result.latenciesMs, q).toFixed(1)).join(" · ");
-  const line = `| ${row.name} | ${whole(result.sent)} | ${result.refused} | ${whole(perSecond)} | ${whole((result.sent * row.records) / queryableS)} | ${us(serverMs)} | ${us(engineMs)} | ${us(clientMs)} | ${latency} | ${peaks} |`;
+  const line = `| ${row.name} | ${whole(result.sent)} | ${result.refused} | ${whole(perSecond)} | ${whole((result.sent * row.records) / queryableS)} | ${us(measured.server.cpuMs)} | ${us(engine.cpuMs)} | ${us(clientMs)} | ${latency} | ${measured.server.peakMiB} · ${engine.peakMiB} |`;
   console.log(line);
   return { line, perSecond };
-}
-
-async function measure(server: BenchServer, work: () => Promise<RawResult>) {
-  const before = await server.usage();
-  const cpu = process.cpuUsage();
-  const began = performance.now();
-  const result = await work();
-  const seconds = (performance.now() - began) / 1000;
-  const spent = process.cpuUsage(cpu);
-  await server.drained();
-  const queryableS = (performance.now() - began) / 1000;
-  const after = await server.usage();
-  return {
-    result,
-    seconds,
-    queryableS,
-    serverMs: after.server.cpuMs - before.server.cpuMs,
-    engineMs: after.engine.cpuMs - before.engine.cpuMs,
-    clientMs: (spent.user + spent.system) / 1000,
-    peaks: `${after.server.peakMiB} · ${after.engine.peakMiB}`,
-  };
 }
 
 /** Batches of five spans a second, once they were measured; until then what half of a core should take. */
@@ -212,5 +188,4 @@ const page = `# Small requests
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${lines.join("\n")}
 `;
-process.stdout.write(page);
-if (words.includes("--save")) await writeFile(new URL("results/small.md", import.meta.url), page);
+await savePage("small", page);

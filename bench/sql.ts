@@ -3,7 +3,7 @@
 //
 // Usage: node bench/sql.ts [points, 40000000] [--save]
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,11 +11,9 @@ import { createStore } from "#store/client.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
+import { numbers, savePage } from "./support/words.ts";
 
-const [points = 40_000_000] = process.argv
-  .slice(2)
-  .filter((word) => /^\d+$/.test(word))
-  .map(Number);
+const [points = 40_000_000] = numbers;
 const runs = 1000;
 const rounds = 5;
 
@@ -101,5 +99,4 @@ const page = `# SQL
 | --- | ---: | ---: |
 ${lines.join("\n")}
 `;
-process.stdout.write(page);
-if (process.argv.includes("--save")) await writeFile(new URL("results/sql.md", import.meta.url), page);
+await savePage("sql", page);

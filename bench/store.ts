@@ -3,14 +3,16 @@
 // the engine is away when it is killed.
 // Usage: node bench/store.ts [--save]   (--save rewrites bench/results/store.md)
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, getPriority, loadavg, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRows, type Rows } from "#model/tables.ts";
 import { createStore } from "#store/client.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
 import { migrate } from "#store/schema/migrate.ts";
+import { describeMachine, quantile, whole } from "./support/server.ts";
+import { savePage } from "./support/words.ts";
 
 const sizes = [1_000, 10_000, 50_000] as const;
 const msEach = 4000;
@@ -47,9 +49,6 @@ function makeRows(count: number, first: number): Rows<"metrics"> {
   return rows;
 }
 
-const quantile = (sorted: readonly number[], q: number): number => sorted[Math.floor((sorted.length - 1) * q)] ?? 0;
-const whole = (n: number): string => Math.round(n).toLocaleString("en-US");
-
 async function measureInserts(dataDir: string): Promise<string[]> {
   const store = await createStore({ kind: "embedded", dataDir });
   await migrate(store);
@@ -71,8 +70,6 @@ async function measureInserts(dataDir: string): Promise<string[]> {
       encodeMs.push(encoded - began);
       insertMs.push(performance.now() - encoded);
     }
-    insertMs.sort((a, b) => a - b);
-    encodeMs.sort((a, b) => a - b);
     const [best, median] = [quantile(insertMs, 0), quantile(insertMs, 0.5)];
     const perRow = ((quantile(encodeMs, 0.5) * 1000) / size).toFixed(2);
     const rate = (ms: number): string => whole((size / ms) * 1000);
@@ -98,7 +95,6 @@ async function measureReads(store: Awaited<ReturnType<typeof createStore>>): Pro
     await store.query({ sql: "SELECT {x:UInt32} AS x", params: { x: i } });
     times.push(performance.now() - began);
   }
-  times.sort((a, b) => a - b);
   const began = performance.now();
   let bytes = 0;
   for await (const chunk of store.stream(
@@ -122,7 +118,6 @@ async function measureRestart(dataDir: string): Promise<string> {
     times.push(performance.now() - began);
   }
   await engine.close();
-  times.sort((a, b) => a - b);
   return `Killed and back: ${quantile(times, 0).toFixed(0)} ms at best, ${quantile(times, 0.5).toFixed(0)} ms in the middle of five.`;
 }
 
@@ -132,8 +127,8 @@ const restart = await measureRestart(dataDir);
 rmSync(dataDir, { recursive: true, force: true });
 const page = `# Store: inserts, answers, restarts
 
-\`node bench/store.ts\` on ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}, load average ${loadavg()[0]?.toFixed(1)}
-at the end and priority ${getPriority()} (the machine is shared: the best of each row says most).
+\`node bench/store.ts\` on ${describeMachine()}
+and priority ${getPriority()} (the machine is shared: the best of each row says most).
 
 Metric rows (22 columns) through the engine's socket, with summary, sync to disk and token:
 
@@ -142,5 +137,4 @@ Metric rows (22 columns) through the engine's socket, with summary, sync to disk
 ${inserts.join("\n")}
 ${restart}
 `;
-console.log(page);
-if (process.argv.includes("--save")) writeFileSync(new URL("./results/store.md", import.meta.url), page);
+await savePage("store", page);

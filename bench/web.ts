@@ -3,7 +3,6 @@
 //
 // Usage: node bench/web.ts [--spans N] [--only pictures] [--save]
 
-import { writeFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
 import { createTestApp } from "../tests/support/app.ts";
 import { findProgram, wholeBrowsers } from "../tests/support/tools.ts";
@@ -11,9 +10,9 @@ import { openBrowser } from "../tests/web/browser.ts";
 import { sendSteps, type WalkPart, walkTimeline } from "../tests/web/timeline-walk.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 import { measurePictures, sendPictures, toPictureTable } from "./support/web-pictures.ts";
+import { isAsked, option, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const spansTotal = words.includes("--spans") ? Number(words[words.indexOf("--spans") + 1]) : 1_000_000;
+const spansTotal = Number(option("--spans") ?? 1_000_000);
 const run = "bench-timeline";
 
 const server = await createTestApp();
@@ -21,9 +20,8 @@ const browser = await openBrowser(findProgram(wholeBrowsers));
 try {
   await sendPictures(server);
   const pictures = toPictureTable(await measurePictures(server, browser));
-  const result = words.includes("--only") ? pictures : `${await measureTimeline()}\n${pictures}`;
-  console.log(result);
-  if (words.includes("--save")) await writeFile(new URL("results/web.md", import.meta.url), result);
+  const result = isAsked("--only") ? pictures : `${await measureTimeline()}\n${pictures}`;
+  await savePage("web", result);
 } finally {
   await browser.close();
   await server.remove();

@@ -4,8 +4,6 @@
 //   node bench/xtrack-decode.ts --save    also writes bench/results/xtrack-decode.md
 
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
@@ -14,6 +12,8 @@ import { EventDecoder } from "#wire/xtrack/decode.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { Framer } from "#wire/xtrack/frame.ts";
 import { XtrackStream } from "#wire/xtrack/stream.ts";
+import { describeMachine } from "./support/server.ts";
+import { savePage } from "./support/words.ts";
 
 const chunkBytes = 64 * 1024;
 // Many short rounds, of which the best is taken: other work on the machine then hardly matters.
@@ -163,8 +163,7 @@ const head = `# XTrack frames to rows
 
 One core, best of ${rounds} short rounds, chunks of 64 KiB, each line in a process of its own, its rounds
 between rounds of the first line, to which the last column compares it.
-Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}. Load average of the
-machine at the end: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Made by \`node bench/xtrack-decode.ts --save\`.
+\`node bench/xtrack-decode.ts\` on ${describeMachine()}.
 
 `;
 
@@ -176,8 +175,5 @@ if (one > 0) {
   );
 } else {
   const tables = loads.map((load, index) => toTable(load(), index)).join("\n");
-  console.log(tables);
-  if (process.argv.includes("--save")) {
-    writeFileSync(new URL("results/xtrack-decode.md", import.meta.url), head + tables);
-  }
+  await savePage("xtrack-decode", head + tables);
 }

@@ -1,12 +1,17 @@
-// One gzipped Cirron batch, posted as the SDK does.
+// One gzipped body of traces, posted as SDKs do.
 
 import { type Agent, request } from "node:http";
 
 /** Resolves with the status. */
-export function postTraces(url: string, agent: Agent, body: Buffer, query = ""): Promise<number> {
+export function postTraces(
+  url: string,
+  agent: Agent,
+  body: Buffer,
+  { query = "", type = "application/json" }: { readonly query?: string; readonly type?: string } = {},
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {
-      "content-type": "application/json",
+      "content-type": type,
       "content-encoding": "gzip",
       "content-length": body.length,
       authorization: "Bearer bench",

@@ -70,6 +70,46 @@ export async function startServer({
   };
 }
 
+export interface Measured<T> {
+  readonly result: T;
+  readonly acceptedS: number;
+  readonly queryableS: number;
+  readonly server: Usage;
+  readonly engine: Usage;
+  /** Processor time of this process, which plays the clients. */
+  readonly clientMs: number;
+}
+
+/** Runs `work`, then waits until all of it can be queried. Processor time is what both took. */
+export async function measure<T>(server: BenchServer, work: () => Promise<T>): Promise<Measured<T>> {
+  const before = await server.usage();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  const result = await work();
+  const acceptedS = (performance.now() - began) / 1000;
+  await server.drained();
+  const queryableS = (performance.now() - began) / 1000;
+  const spent = process.cpuUsage(cpu);
+  const after = await server.usage();
+  const minus = (a: Usage, b: Usage): Usage => ({ ...a, cpuMs: a.cpuMs - b.cpuMs });
+  return {
+    result,
+    acceptedS,
+    queryableS,
+    server: minus(after.server, before.server),
+    engine: minus(after.engine, before.engine),
+    clientMs: (spent.user + spent.system) / 1000,
+  };
+}
+
+/** The rows of an answer to SQL. */
+export async function askSql({ url }: BenchServer, query: string): Promise<string[][]> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/v1/sql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+  if (!answer.ok) throw new Error(`${query}: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { rows: string[][] }).rows;
+}
+
 export interface BareServer {
   readonly port: number;
   usage(): Promise<Usage>;

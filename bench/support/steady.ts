@@ -3,12 +3,12 @@
 
 import { once } from "node:events";
 import { Agent } from "node:http";
-import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createCirronCopies } from "./cirron-load.ts";
 import { postTraces } from "./post.ts";
 import { type BenchServer, startServer, whole } from "./server.ts";
 import { createXtrackLoad } from "./xtrack-load.ts";
+import { openSocket } from "./xtrack-socket.ts";
 
 const restMs = 60_000;
 const connections = 4;
@@ -52,9 +52,7 @@ async function sendXtrack(server: BenchServer, untilMs: number): Promise<number>
       const places = chunks.map((chunk) => findAll(chunk, name(0)));
       let sent = 0;
       for (let pass = 0; performance.now() < untilMs; pass++) {
-        const socket = connect(server.xtrackPort, "127.0.0.1");
-        await once(socket, "connect");
-        socket.resume();
+        const socket = await openSocket(server.xtrackPort);
         for (const [at, chunk] of chunks.entries()) {
           // The socket keeps what the kernel has not taken yet, so a chunk is written anew only after its callback.
           for (const place of places[at] as number[]) chunk.write(name(pass), place, "latin1");

@@ -1,5 +1,7 @@
 // XTrack frames as the Python emitter writes them, encoded before the clock starts.
 
+import { toFrame } from "./xtrack-socket.ts";
+
 export interface XtrackLoad {
   /** One list of chunks per connection. */
   readonly streams: Buffer[][];
@@ -40,11 +42,4 @@ function toMetric(run: string, meta: string, seq: number): string {
 function toBatch(run: string, meta: string, seq: number, size: number): string {
   const entries = Array.from({ length: size }, (_, at) => `"layer_${at}/grad_norm":${Math.fround(1 / (seq + at))}`);
   return `{"v":1,"t":"metric_batch",${meta},"p":{"run_id":"${run}","step":${seq},"metrics":{${entries.join(",")}},"ctx":{"phase":"train"}}}`;
-}
-
-function toFrame(json: string): Buffer {
-  const frame = Buffer.allocUnsafe(4 + json.length);
-  frame.writeUInt32BE(json.length);
-  frame.write(json, 4, "latin1");
-  return frame;
 }
