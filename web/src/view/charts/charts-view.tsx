@@ -7,21 +7,17 @@ import { SavedViews } from "../../app/saved-views.tsx";
 import { asList, asText, type SearchRecord } from "../../app/search.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { groupMetrics } from "../../chart/metric-groups.ts";
-import type { PlotChoices } from "../../chart/plot-model.ts";
-import type { YScale } from "../../chart/scale.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { TextField } from "../../part/field.tsx";
 import "./charts.css";
-import { Button } from "../../part/button.tsx";
 import { PanelGroups, type PanelSize, panelSizes } from "./panel-groups.tsx";
 import { parseRanges } from "./panel-layout.ts";
+import { type OnOff, OnOffButton, onOff, PlotControls, usePlotChoices } from "./plot-choices.tsx";
 
 const axes = ["step", "epoch", "time", "relative"] as const;
-const scales = ["linear", "log", "symlog"] as const;
-const onOff = ["on", "off"] as const;
 
 /** What a saved view of the charts is made of: everything but the run's own times and the panel shown large. */
 const viewParts = [
@@ -83,30 +79,9 @@ export function ChartsView() {
 
 function useChartChoices() {
   const [axis, setAxis] = useUrlChoice<Axis>("axis", "axis", "step", axes);
-  const [scale, setScale] = useUrlChoice<YScale>("scale", "scale", "linear", scales);
-  const [smoothing, setSmoothing] = useUrlChoice<string>("smooth", "smoothing", "0");
-  const [robust, setRobust] = useUrlChoice<"on" | "off">("robust", "robust", "off", onOff);
-  const [split, setSplit] = useUrlChoice<"on" | "off">("workers", "workers", "off", onOff);
+  const [split, setSplit] = useUrlChoice<OnOff>("workers", "workers", "off", onOff);
   const [size, setSize] = useUrlChoice<PanelSize>("size", "panel-size", "medium", panelSizes);
-  const choices = useMemo<PlotChoices>(
-    () => ({ scale, robust: robust === "on", smoothing: Math.min(0.99, Number(smoothing) || 0) }),
-    [scale, robust, smoothing],
-  );
-  return {
-    axis,
-    setAxis,
-    scale,
-    setScale,
-    smoothing,
-    setSmoothing,
-    robust,
-    setRobust,
-    split,
-    setSplit,
-    size,
-    setSize,
-    choices,
-  };
+  return { ...usePlotChoices(), axis, setAxis, split, setSplit, size, setSize };
 }
 
 function ChartsBar({
@@ -132,34 +107,13 @@ function ChartsBar({
         style={{ width: 200 }}
       />
       <Choice label="Horizontal axis" options={axes} value={view.axis} onChange={view.setAxis} />
-      <Choice label="Vertical scale" options={scales} value={view.scale} onChange={view.setScale} />
-      <Button
-        aria-pressed={view.robust === "on"}
-        title="leave outliers outside the axis, and say so"
-        onClick={() => view.setRobust(view.robust === "on" ? "off" : "on")}
-      >
-        robust range
-      </Button>
-      {many ? (
-        <Button aria-pressed={view.split === "on"} onClick={() => view.setSplit(view.split === "on" ? "off" : "on")}>
-          per worker
-        </Button>
-      ) : null}
-      <label className="row">
-        <span className="muted">smooth</span>
-        <input
-          type="range"
-          min="0"
-          max="0.99"
-          step="0.01"
-          value={view.smoothing}
-          onChange={(event) => view.setSmoothing(event.target.value)}
-          style={{ width: 110 }}
-        />
-        <span className="num" style={{ width: 28 }}>
-          {Number(view.smoothing).toFixed(2)}
-        </span>
-      </label>
+      <PlotControls view={view}>
+        {many ? (
+          <OnOffButton value={view.split} onChange={view.setSplit}>
+            per worker
+          </OnOffButton>
+        ) : null}
+      </PlotControls>
       <span className="grow" />
       <SavedViews
         page="charts"

@@ -4,19 +4,16 @@ import { useEffect, useMemo } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { useSetSearch, useUrlChoice } from "../../app/url-choice.ts";
 import { matchText } from "../../chart/metric-groups.ts";
-import type { PlotChoices } from "../../chart/plot-model.ts";
-import type { YScale } from "../../chart/scale.ts";
 import { Choice } from "../../part/choice.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { TextField } from "../../part/field.tsx";
 import "../charts/charts.css";
-import { Button } from "../../part/button.tsx";
+import { PlotControls, usePlotChoices } from "../charts/plot-choices.tsx";
 import type { CompareSearch } from "./compare-search.ts";
 import { type OverlayAxis, OverlayPanel } from "./overlay-panel.tsx";
 import type { Look } from "./use-comparison.ts";
 
 const axes = ["step", "epoch", "relative"] as const;
-const scales = ["linear", "log", "symlog"] as const;
 
 export function OverlayView({
   compare,
@@ -34,13 +31,7 @@ export function OverlayView({
 }) {
   const setSearch = useSetSearch();
   const [axis, setAxis] = useUrlChoice<OverlayAxis>("axis", "compare-axis", "step", axes);
-  const [scale, setScale] = useUrlChoice<YScale>("scale", "scale", "linear", scales);
-  const [robust, setRobust] = useUrlChoice<"on" | "off">("robust", "robust", "off", ["on", "off"]);
-  const [smoothing, setSmoothing] = useUrlChoice<string>("smooth", "smoothing", "0");
-  const choices = useMemo<PlotChoices>(
-    () => ({ scale, robust: robust === "on", smoothing: Math.min(0.99, Number(smoothing) || 0) }),
-    [scale, robust, smoothing],
-  );
+  const view = usePlotChoices();
   const { find = "" } = search;
   const matches = matchText(find);
   const hidden = useMemo(
@@ -66,21 +57,7 @@ export function OverlayView({
           style={{ width: 160 }}
         />
         <Choice label="Horizontal axis" options={axes} value={axis} onChange={setAxis} />
-        <Choice label="Vertical scale" options={scales} value={scale} onChange={setScale} />
-        <Button aria-pressed={robust === "on"} onClick={() => setRobust(robust === "on" ? "off" : "on")}>
-          robust range
-        </Button>
-        <label className="row">
-          <span className="muted">smooth</span>
-          <input
-            type="range"
-            min="0"
-            max="0.99"
-            step="0.01"
-            value={smoothing}
-            onChange={(event) => setSmoothing(event.target.value)}
-          />
-        </label>
+        <PlotControls view={view} />
       </div>
       {isEmpty ? (
         <Empty title={compare.metrics.length === 0 ? "None of these runs has metrics." : "No metric is called that."} />
@@ -93,7 +70,7 @@ export function OverlayView({
               metric={metric.key}
               phase={metric.phase}
               axis={axis}
-              choices={choices}
+              choices={view.choices}
               look={look}
               hidden={hidden}
               onDrawn={onDrawn}

@@ -1,7 +1,7 @@
 // Joining other runs to this one, and parting them again. Those that began near it in time come first: a training that
 // was recorded twice, by two clients, mostly began at the same moment.
 
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import type { Run, RunSummary } from "#api/contract/run.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
@@ -60,18 +60,13 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
           <fieldset className="run-choices">
             <legend className="hidden-text">Runs to join</legend>
             {nearest(data.runs, run).map((other) => (
-              <label key={other.id} className="menu-item">
-                <input
-                  type="checkbox"
-                  checked={chosen.has(other.id)}
-                  onChange={() => setChosen(toggle(chosen, other.id))}
-                />
-                <span className="clip grow">{other.name}</span>
-                <span className="muted">{other.protocols.join(", ")}</span>
-                <span className="muted">
-                  <When ns={other.start_ns} />
-                </span>
-              </label>
+              <RunChoice
+                key={other.id}
+                run={other}
+                type="checkbox"
+                checked={chosen.has(other.id)}
+                onChange={() => setChosen(toggle(chosen, other.id))}
+              />
             ))}
           </fieldset>
         )}
@@ -85,6 +80,20 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** A run to be chosen, with what tells it from others of its name. */
+export function RunChoice({ run, ...input }: ComponentProps<"input"> & { readonly run: RunSummary }) {
+  return (
+    <label className="menu-item">
+      <input {...input} />
+      <span className="clip grow">{run.name}</span>
+      <span className="muted">{run.protocols.join(", ")}</span>
+      <span className="muted">
+        <When ns={run.start_ns} />
+      </span>
+    </label>
   );
 }
 

@@ -6,8 +6,7 @@ import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Problem } from "../../part/notice.tsx";
-import { When } from "../../part/when.tsx";
-import { staleAfterJoin } from "../run/join-dialog.tsx";
+import { RunChoice, staleAfterJoin } from "../run/join-dialog.tsx";
 
 /** As many as the server takes at once, and the one that stays. */
 export const joinedMax = 101;
@@ -53,19 +52,14 @@ export function JoinRunsDialog({
       <fieldset className="run-choices">
         <legend className="muted">the run that stays</legend>
         {runs.map((run) => (
-          <label key={run.id} className="menu-item">
-            <input
-              type="radio"
-              name="run-that-stays"
-              checked={run.id === stays.id}
-              onChange={() => setChosen(run.id)}
-            />
-            <span className="clip grow">{run.name}</span>
-            <span className="muted">{run.protocols.join(", ")}</span>
-            <span className="muted">
-              <When ns={run.start_ns} />
-            </span>
-          </label>
+          <RunChoice
+            key={run.id}
+            run={run}
+            type="radio"
+            name="run-that-stays"
+            checked={run.id === stays.id}
+            onChange={() => setChosen(run.id)}
+          />
         ))}
       </fieldset>
       {join.error === null ? null : <Problem error={join.error} />}
