@@ -38,18 +38,8 @@ export class RowTaker {
     this.awaited = awaited;
   }
 
-  /** Takes the rows of a batch into a component, and into whatever they tie it to. */
-  take(rows: CirronRows, start: number): Taken {
-    const taken = startTaking(start);
-    for (const table of tables) {
-      this.takeSome(rows, { table, from: 0, to: rows[table].span_id.length }, taken);
-      this.endTable(rows, table, taken);
-    }
-    return taken;
-  }
-
-  /** The same, a step for some of the rows. */
-  *takeInSteps(rows: CirronRows, start: number): Generator<void, Taken> {
+  /** Takes the rows of a batch into a component, and into whatever they tie it to: a step for some of the rows. */
+  *take(rows: CirronRows, start: number): Generator<void, Taken> {
     const taken = startTaking(start);
     for (const table of tables) {
       for (const stretch of stretchesOf(rows, table)) {

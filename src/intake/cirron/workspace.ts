@@ -1,6 +1,7 @@
 // What intake knows about the Cirron rows of one workspace, and how one more batch changes it. Everything here is
 // derived: what memory has let go is read from the store again when a row names it (see recall.ts).
 
+import { atOnce } from "#base/turns.ts";
 import { toIdWords } from "#intake/id-map.ts";
 import { Joins } from "#intake/joins.ts";
 import type { Fault } from "#model/fault.ts";
@@ -112,16 +113,14 @@ export class CirronWorkspace {
   }
 
   apply(arrival: CirronArrival): CirronOutcome {
-    const begun = this.begin(arrival);
-    if ("isRepeat" in begun) return begun;
-    return this.end(arrival, begun, this.taker.take(arrival.rows, begun.start));
+    return atOnce(this.applyInSteps(arrival));
   }
 
   /** The same in steps. Nothing else may change the workspace between them. */
   *applyInSteps(arrival: CirronArrival): Generator<void, CirronOutcome> {
     const begun = this.begin(arrival);
     if ("isRepeat" in begun) return begun;
-    return this.end(arrival, begun, yield* this.taker.takeInSteps(arrival.rows, begun.start));
+    return this.end(arrival, begun, yield* this.taker.take(arrival.rows, begun.start));
   }
 
   private begin(arrival: CirronArrival): Begun | CirronOutcome {
@@ -215,7 +214,7 @@ export class CirronWorkspace {
       component.forked = forked === 1;
     }
     for (const alias of aliases) component.aliases.add(`${alias}\n${groupKey}`);
-    const taken = this.components.get(this.taker.take(rows, at).component);
+    const taken = this.components.get(atOnce(this.taker.take(rows, at)).component);
     taken.generation = this.recent.generation;
     this.components.index(this.components.ofKey(groupKey) as number);
     this.untold.add(taken);

@@ -8,6 +8,7 @@ import { parseNumber } from "#base/json/number.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
@@ -44,11 +45,7 @@ export type DecodeResult =
   | { readonly ok: false; readonly refusal: Fault };
 
 export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): DecodeResult {
-  const steps = decodeBatchInSteps(bytes, limits);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return atOnce(decodeBatchInSteps(bytes, limits));
 }
 
 /** The same, with pauses offered after some records or bytes: a large batch takes longer than others should wait. */
