@@ -3,10 +3,13 @@
 import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { type FoundRun, findRun } from "#query/runs/find-run.ts";
+import { type FoundRun, findRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
 import type { Sources } from "#query/sources.ts";
 import type { RuleBook } from "#watch/rule-book.ts";
+import type { RouteName } from "./contract/paths.ts";
+import type { ParamsOf } from "./contract/routes.ts";
+import type { Handler, HandlerRequest } from "./handler.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface ApiContext {
@@ -75,6 +78,27 @@ export async function resolveRun(
   const found = (await find()) ?? (isGone ? null : await soonCaughtUp(context.sources).then(find));
   if (found !== null) return found;
   throw refuseRun(request.params.id);
+}
+
+/** A question about one run, which is found before it is answered. */
+export interface RunQuestion<N extends RouteName> extends HandlerRequest<N> {
+  readonly run: FoundRun;
+  readonly groups: string[];
+  /** From before the first look, so that an answer never claims more than it includes. */
+  readonly asOf: string;
+}
+
+type RunRoute = { [N in RouteName]: ParamsOf<N> extends { readonly id: string } ? N : never }[RouteName];
+
+export function ofRun<N extends RunRoute>(
+  context: ApiContext,
+  answer: (question: RunQuestion<N>) => ReturnType<Handler<N>>,
+): Handler<N> {
+  return async (request) => {
+    const asOf = context.asOf();
+    const run = await resolveRun(context, request as HandlerRequest<N> & { params: { id: string } });
+    return answer({ ...request, run, groups: groupKeysOf(run), asOf });
+  };
 }
 
 export function refuseRun(id: string): Refusal {

@@ -1,6 +1,6 @@
 // What rules saw: of all runs, or of one.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Alert } from "#api/contract/rule.ts";
 import type { Handler } from "#api/handler.ts";
 import { ownRunsOf } from "#query/runs/find-run.ts";
@@ -17,12 +17,11 @@ export function alertsRoute(context: ApiContext): Handler<"alerts"> {
 }
 
 export function runAlertsRoute(context: ApiContext): Handler<"runAlerts"> {
-  return async (request) => {
-    const asOf = context.asOf();
+  return ofRun(context, async ({ asOf, run, caller, query }) => {
     // What was seen of a run before it was joined to another stays with it.
-    const runs = ownRunsOf(await resolveRun(context, request));
-    return { alerts: await readAlerts(context, request.caller.workspace, runs, request.query), as_of: asOf };
-  };
+    const runs = ownRunsOf(run);
+    return { alerts: await readAlerts(context, caller.workspace, runs, query), as_of: asOf };
+  });
 }
 
 async function readAlerts(

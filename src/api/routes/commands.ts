@@ -1,6 +1,6 @@
 // Commands to the workers of a run: who takes them, what was sent, sending and taking back.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Command, SentCommand } from "#api/contract/command.ts";
 import type { RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
@@ -18,10 +18,9 @@ const howToAccept =
   "(the SDK's startRun does), or is started with `tributary run -- …`, which passes them to its standard input.";
 
 export function commandsRoute(context: ApiContext): Handler<"commands"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const runs = ownRunsOf(await resolveRun(context, request));
-    const { workspace } = request.caller;
+  return ofRun(context, async ({ asOf, run, caller }) => {
+    const runs = ownRunsOf(run);
+    const { workspace } = caller;
     const accepting = runs.flatMap((run) => context.control.accepting(workspace, run));
     return {
       accepting,
@@ -32,14 +31,12 @@ export function commandsRoute(context: ApiContext): Handler<"commands"> {
         .map(toCommand),
       as_of: asOf,
     };
-  };
+  });
 }
 
 export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
-  return async (request) => {
-    const { body, caller } = request;
+  return ofRun(context, async ({ body, caller, run: found }) => {
     const { control } = context;
-    const found = await resolveRun(context, request);
     const toOrder = (runId: string): CommandOrder => ({
       workspace: caller.workspace,
       runId,
@@ -57,7 +54,7 @@ export function sendCommandRoute(context: ApiContext): Handler<"sendCommand"> {
     const acceptingIn = (run: string) => control.accepting(caller.workspace, run);
     for (const runId of steeredRuns(found, acceptingIn, body.worker)) posted.push(await control.post(toOrder(runId)));
     return toAnswer(posted);
-  };
+  });
 }
 
 /** Joined runs have one each. */
@@ -70,16 +67,15 @@ function toAnswer(posted: readonly (BookCommand | OrderRefusal)[]): SentCommand 
 }
 
 export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"> {
-  return async (request) => {
-    const { params, caller } = request;
-    const runs = ownRunsOf(await resolveRun(context, request));
+  return ofRun(context, async ({ params, caller, run }) => {
+    const runs = ownRunsOf(run);
     const isMine = (run: string) =>
       context.control.list(caller.workspace, run).some((one) => one.cmdId === params.command);
     const runId = runs.find(isMine) ?? (runs[0] as string);
     const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
     if ("refused" in cancelled) throw toRefusal(cancelled);
     return toCommand(cancelled);
-  };
+  });
 }
 
 const ended: ReadonlySet<RunStatus> = new Set(["completed", "failed", "killed"]);

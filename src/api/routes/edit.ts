@@ -1,6 +1,6 @@
 // PATCH and DELETE of runs: what people change, kept apart from what clients sent, and written to the audit.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -11,9 +11,7 @@ import { readRun } from "./run.ts";
 import { readFilter } from "./runs.ts";
 
 export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
-  return async (request) => {
-    const { body, caller } = request;
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ body, caller, run }) => {
     const [facts] = await readFactsOfRuns(context.sources, caller.workspace, [run]);
     const before = facts?.edit ?? null;
     const atNs = context.head().nowNs;
@@ -30,7 +28,7 @@ export function patchRunRoute(context: ApiContext): Handler<"patchRun"> {
     const audit = toAudit(caller.workspace, caller.name, "run_edited", run.runId, body, atNs);
     await context.change([{ table: "run_edits", row }, audit], caller.workspace, caller.name);
     return readRun(context, caller.workspace, run, context.asOf());
-  };
+  });
 }
 
 function toTags(tags: readonly string[] | null | undefined, before: RunFacts["edit"]): string {
@@ -39,11 +37,10 @@ function toTags(tags: readonly string[] | null | undefined, before: RunFacts["ed
 }
 
 export function deleteRunRoute(context: ApiContext): Handler<"deleteRun"> {
-  return async (request) => {
-    const run = await resolveRun(context, request);
-    await deleteRuns(context, request.caller, [run]);
+  return ofRun(context, async ({ run, caller }) => {
+    await deleteRuns(context, caller, [run]);
     return { done: true, as_of: context.asOf() };
-  };
+  });
 }
 
 export function deleteRunsRoute(context: ApiContext): Handler<"deleteRuns"> {

@@ -1,35 +1,30 @@
 // GET /runs/<id>/events and …/events/<event>: everything a run received, of every protocol, in the order of arrival.
 
-import { type ApiContext, decodePlaceCursor, type PlaceCursor, resolveRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, decodePlaceCursor, type PlaceCursor, ofRun, toBigInt } from "#api/context.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listEvents, type RecordPlace, readEventText } from "#archive/events.ts";
 import { formatRowPlace, parseRowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
-import { groupKeysOf } from "#query/runs/find-run.ts";
 import { byPlace, nextCursor } from "./records.ts";
 
 const limitDefault = 100;
 
 export function eventRoute(context: ApiContext): Handler<"event"> {
-  return async (request) => {
-    const { event } = request.params;
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ params, groups }) => {
+    const { event } = params;
     const place = parseRowPlace(event);
-    const text = place === null ? null : await readEventText(context.sources.store, groupKeysOf(run), place);
+    const text = place === null ? null : await readEventText(context.sources.store, groups, place);
     if (text !== null) return new FileBody("text/plain; charset=utf-8", text, `event-${event}.txt`);
     throw new Refusal("event_not_found", `This run has no record ${event}.`, { at: { part: "path", name: "event" } });
-  };
+  });
 }
 
 export function eventsRoute(context: ApiContext): Handler<"events"> {
-  return async (request) => {
-    const { query } = request;
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ query, asOf, groups }) => {
     const limit = query.limit ?? limitDefault;
     const { events, types } = await listEvents(context.sources.store, {
-      groups: groupKeysOf(run),
+      groups,
       types: query.type ?? [],
       protocol: query.protocol ?? "",
       worker: query.worker ?? null,
@@ -50,7 +45,7 @@ export function eventsRoute(context: ApiContext): Handler<"events"> {
       types,
       as_of: asOf,
     };
-  };
+  });
 }
 
 function toPlace(cursor: PlaceCursor | null): RecordPlace | null {

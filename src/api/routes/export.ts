@@ -1,6 +1,6 @@
 // GET /runs/<id>/export and GET /export: a run, or the runs of a filter, taken away as a file.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { ExportFormat } from "#api/contract/export.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -22,15 +22,13 @@ const types: Readonly<Record<ExportFormat, readonly [type: string, ending: strin
 };
 
 export function exportRunRoute(context: ApiContext): Handler<"exportRun"> {
-  return async (request) => {
-    const { query, caller, signal } = request;
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ query, caller, signal, run }) => {
     const body =
       query.format === "chrome"
         ? exportTrace(context.sources.store, run, signal)
         : await writeRuns(context, caller.workspace, [run], query, signal);
     return toFile(query, run.runId, await startStream(body));
-  };
+  });
 }
 
 export function exportRunsRoute(context: ApiContext): Handler<"exportRuns"> {

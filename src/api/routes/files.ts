@@ -1,6 +1,6 @@
 // Bytes: artifacts that clients stored, tensor blobs, and values out of them. Everything is sent as an attachment.
 
-import { type ApiContext, decodeTextCursor, resolveRun } from "#api/context.ts";
+import { type ApiContext, decodeTextCursor, ofRun } from "#api/context.ts";
 import type { ArtifactRow } from "#api/contract/record.ts";
 import { toFloat } from "#api/contract/scalar.ts";
 import type { TensorValuesAnswer } from "#api/contract/snapshot.ts";
@@ -9,7 +9,7 @@ import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { openArtifact, openTensors, readTensorValues } from "#query/files.ts";
 import { listArtifacts } from "#query/records.ts";
-import { groupKeysOf, readNames } from "#query/runs/find-run.ts";
+import { readNames } from "#query/runs/find-run.ts";
 import { findSnapshot } from "#query/tensors/read-tensors.ts";
 import { byTime, nextCursor } from "./records.ts";
 import { unknownTensor } from "./snapshots.ts";
@@ -19,13 +19,11 @@ const valuesDefault = 1000;
 
 /** Files the run named, then files that were stored for it. */
 export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const limit = request.query.limit ?? limitDefault;
-    const after = decodeTextCursor(request.query.cursor, 3);
-    const page = { groups: groupKeysOf(run), limit, after, fromNs: null, toNs: null };
-    const { workspace } = request.caller;
+  return ofRun(context, async ({ asOf, run, query, caller, groups }) => {
+    const limit = query.limit ?? limitDefault;
+    const after = decodeTextCursor(query.cursor, 3);
+    const page = { groups, limit, after, fromNs: null, toNs: null };
+    const { workspace } = caller;
     const names = await readNames(context.sources, workspace, run);
     const { named, stored } = await listArtifacts(context.sources, workspace, names, page);
     const next = nextCursor(named, limit, byTime);
@@ -37,7 +35,7 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
     const others = stored.filter((file) => !rows.some((row) => row.name === file.name));
     // Stored files come with the last page, so that each is told once.
     return { artifacts: next === null ? [...rows, ...others.map(toRow)] : rows, next, as_of: asOf };
-  };
+  });
 }
 
 function toRow(file: { name: string; size: string; sha256: string; receivedNs: string }): ArtifactRow {
@@ -57,16 +55,14 @@ function toRow(file: { name: string; size: string; sha256: string; receivedNs: s
 }
 
 export function artifactRoute(context: ApiContext): Handler<"artifact"> {
-  return async (request) => {
-    const { params, caller } = request;
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ params, caller, run }) => {
     const names = await readNames(context.sources, caller.workspace, run);
     const bytes = await openArtifact(context.sources, caller.workspace, names, params.name);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
     throw new Refusal("artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
       hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",
     });
-  };
+  });
 }
 
 export function readBlobRoute(context: ApiContext): Handler<"readBlob"> {
@@ -83,10 +79,8 @@ export function readBlobRoute(context: ApiContext): Handler<"readBlob"> {
 }
 
 export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> {
-  return async (request) => {
-    const { params, query, caller } = request;
-    const run = await resolveRun(context, request);
-    const snapshot = await findSnapshot(context.sources, groupKeysOf(run), query.snapshot);
+  return ofRun(context, async ({ params, query, caller, groups }) => {
+    const snapshot = await findSnapshot(context.sources, groups, query.snapshot);
     if (snapshot === null || snapshot.tensor !== params.tensor) throw unknownTensor(params.tensor);
     const offset = query.offset ?? 0;
     const found = await readTensorValues(context.sources, caller.workspace, {
@@ -104,5 +98,5 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
     if ("reason" in found) throw new Refusal("blob_unreadable", `The blob cannot be read: ${found.reason}.`);
     const values = found.values.map((value) => (typeof value === "bigint" ? value.toString() : toFloat(value)));
     return toExactJson<TensorValuesAnswer>({ snapshot: query.snapshot, offset, ...found, values });
-  };
+  });
 }

@@ -1,15 +1,12 @@
 // GET /runs/<id>/gaps: XTrack's sequence numbers per worker and incarnation, and which of them never came.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
-import { groupKeysOf } from "#query/runs/find-run.ts";
 import { readSequences } from "#query/xtrack/sequences.ts";
 
 export function gapsRoute(context: ApiContext): Handler<"gaps"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const found = await readSequences(context.sources, groupKeysOf(run));
+  return ofRun(context, async ({ asOf, groups }) => {
+    const found = await readSequences(context.sources, groups);
     const sequences = found.sequences.map((one) => ({
       worker: one.worker,
       incarnation: one.incarnation,
@@ -29,5 +26,5 @@ export function gapsRoute(context: ApiContext): Handler<"gaps"> {
       duplicates: sequences.reduce((sum, one) => sum + one.duplicates, 0),
       as_of: asOf,
     };
-  };
+  });
 }

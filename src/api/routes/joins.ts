@@ -1,7 +1,7 @@
 // Joining and parting runs: people say that what was recorded apart is one run, and can take it back. Only that is
 // stored; no record is touched.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun, resolveRun } from "#api/context.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import type { StateChange } from "#model/state-tables.ts";
@@ -37,9 +37,7 @@ export function joinRunsRoute(context: ApiContext): Handler<"joinRuns"> {
 }
 
 export function partRunsRoute(context: ApiContext): Handler<"partRuns"> {
-  return async (request) => {
-    const { caller, params } = request;
-    const whole = await resolveRun(context, request);
+  return ofRun(context, async ({ caller, params, run: whole }) => {
     const rows = await readJoined(context.sources, caller.workspace, whole.runId);
     const parted = params.id === whole.runId ? rows : rows.filter(({ run_id }) => run_id === params.id);
     if (parted.length === 0)
@@ -56,5 +54,5 @@ export function partRunsRoute(context: ApiContext): Handler<"partRuns"> {
     const audit = toAudit(caller.workspace, caller.name, "runs_parted", whole.runId, { runs }, atNs);
     await context.change([...changes, audit], caller.workspace, caller.name);
     return { parted: runs, as_of: context.asOf() };
-  };
+  });
 }

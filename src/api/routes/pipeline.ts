@@ -1,6 +1,6 @@
 // GET /runs/<id>/graph, GET /runs/<id>/completeness and GET /completeness: Semantiva pipelines.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { RunCompleteness } from "#api/contract/pipeline.ts";
 import type { Handler } from "#api/handler.ts";
 import { findRun } from "#query/runs/find-run.ts";
@@ -8,11 +8,9 @@ import { judgeUnknownRun } from "#query/semantiva/completeness.ts";
 import { readAllCompleteness, readRunCompleteness, readRunGraph } from "#query/semantiva/read-pipelines.ts";
 
 export function graphRoute(context: ApiContext): Handler<"graph"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ asOf, run }) => {
     return { ...(await readRunGraph(context.sources, run)), as_of: asOf };
-  };
+  });
 }
 
 /** An id that is not known is a verdict too: the format's own aggregator answers so. */

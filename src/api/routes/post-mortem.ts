@@ -1,6 +1,6 @@
 // GET /runs/<id>/post-mortem: why a run died, and what it left.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { toExactJson } from "#api/exact-json.ts";
 import type { Handler } from "#api/handler.ts";
@@ -8,10 +8,8 @@ import { Refusal } from "#api/refusal.ts";
 import { readPostMortem } from "#query/judge/read-death.ts";
 
 export function postMortemRoute(context: ApiContext): Handler<"postMortem"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const found = await readPostMortem(context.sources, request.caller.workspace, run, context.head());
+  return ofRun(context, async ({ asOf, run, caller }) => {
+    const found = await readPostMortem(context.sources, caller.workspace, run, context.head());
     if (found === null) throw new Refusal("run_not_found", `The run ${run.runId} was deleted.`);
     const { death, exit, endNs, lastStep, workers, open, metrics, refused } = found;
     const { cause, text, evidence, traceback, lines, collective } = death;
@@ -40,5 +38,5 @@ export function postMortemRoute(context: ApiContext): Handler<"postMortem"> {
       refused: [...refused],
       as_of: asOf,
     });
-  };
+  });
 }

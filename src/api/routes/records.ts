@@ -1,29 +1,18 @@
 // Lists of what a run received: logs, params, files, faults.
 
-import {
-  type ApiContext,
-  decodePlaceCursor,
-  decodeTextCursor,
-  encodeCursor,
-  resolveRun,
-  toBigInt,
-} from "#api/context.ts";
+import { type ApiContext, decodePlaceCursor, decodeTextCursor, encodeCursor, ofRun, toBigInt } from "#api/context.ts";
 import type { CheckpointRow, FaultRow } from "#api/contract/record.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import * as records from "#query/records.ts";
-import { groupKeysOf } from "#query/runs/find-run.ts";
 
 const limitDefault = 100;
 
 export function logsRoute(context: ApiContext): Handler<"logs"> {
-  return async (request) => {
-    const { query } = request;
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ query, asOf, groups }) => {
     const wanted: records.LogFilter = {
-      groups: groupKeysOf(run),
+      groups,
       limit: query.limit ?? limitDefault,
       after: decodePlaceCursor(query.cursor),
       fromNs: toBigInt(query.from_ns),
@@ -44,28 +33,24 @@ export function logsRoute(context: ApiContext): Handler<"logs"> {
       levels,
       as_of: asOf,
     };
-  };
+  });
 }
 
 export function paramsRoute(context: ApiContext): Handler<"params"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    return { params: await records.listParams(context.sources, groupKeysOf(run)), as_of: asOf };
-  };
+  return ofRun(context, async ({ asOf, groups }) => {
+    return { params: await records.listParams(context.sources, groups), as_of: asOf };
+  });
 }
 
 export function checkpointsRoute(context: ApiContext): Handler<"checkpoints"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const limit = request.query.limit ?? limitDefault;
-    const after = decodeTextCursor(request.query.cursor, 3);
-    const page = { groups: groupKeysOf(run), limit, after, fromNs: null, toNs: null };
+  return ofRun(context, async ({ asOf, groups, query }) => {
+    const limit = query.limit ?? limitDefault;
+    const after = decodeTextCursor(query.cursor, 3);
+    const page = { groups, limit, after, fromNs: null, toNs: null };
     const rows = await records.listCheckpoints(context.sources, page);
     const checkpoints = rows.map(({ seq: _, tie: __, ...row }) => ({ ...row, metrics: toMetrics(row.metrics) }));
     return { checkpoints, next: nextCursor(rows, limit, byTime), as_of: asOf };
-  };
+  });
 }
 
 export function faultsRoute(context: ApiContext): Handler<"faults"> {
@@ -73,10 +58,9 @@ export function faultsRoute(context: ApiContext): Handler<"faults"> {
 }
 
 export function runFaultsRoute(context: ApiContext): Handler<"runFaults"> {
-  return async (request) => {
-    const run = await resolveRun(context, request);
-    return answerFaults(context, request.caller.workspace, groupKeysOf(run), run.runId, request.query);
-  };
+  return ofRun(context, async ({ run, caller, query, groups }) => {
+    return answerFaults(context, caller.workspace, groups, run.runId, query);
+  });
 }
 
 type FaultQuery = Parameters<Handler<"faults">>[0]["query"];

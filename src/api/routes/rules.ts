@@ -1,11 +1,10 @@
 // Rules: listing and changing them, arming and silencing, and trying them on stored runs.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { TriedRule, WatchedRule } from "#api/contract/rule.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { type Rule, sayRule } from "#judge/rule.ts";
-import { groupKeysOf } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
 import { tryRules } from "#watch/back-test.ts";
 import { formatRule, parseRule, RuleMistake } from "#watch/parse-rule.ts";
@@ -93,13 +92,11 @@ export function testRuleRoute(context: ApiContext): Handler<"testRule"> {
 }
 
 export function gateRoute(context: ApiContext): Handler<"gate"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const rules = Object.entries(request.body.rules).map(([name, rule]) => readRule(name, rule));
-    const runs = [{ runId: run.runId, groups: groupKeysOf(run) }];
-    return { ...(await tryOn(context, request.caller.workspace, runs, rules, new Map())), as_of: asOf };
-  };
+  return ofRun(context, async ({ asOf, run, body, caller, groups }) => {
+    const rules = Object.entries(body.rules).map(([name, rule]) => readRule(name, rule));
+    const runs = [{ runId: run.runId, groups }];
+    return { ...(await tryOn(context, caller.workspace, runs, rules, new Map())), as_of: asOf };
+  });
 }
 
 async function tryOn(

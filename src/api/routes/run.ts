@@ -1,6 +1,6 @@
 // GET /runs/<id>: one run with everything its head can say.
 
-import { type ApiContext, resolveRun } from "#api/context.ts";
+import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Run, Worker } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -14,11 +14,9 @@ import { toSummary } from "./runs.ts";
 import { toXtrackState } from "./xtrack-state.ts";
 
 export function runRoute(context: ApiContext): Handler<"run"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const resolved = await resolveRun(context, request);
-    return readRun(context, request.caller.workspace, resolved, asOf);
-  };
+  return ofRun(context, async ({ asOf, run: resolved, caller }) => {
+    return readRun(context, caller.workspace, resolved, asOf);
+  });
 }
 
 export async function readRun(context: ApiContext, workspace: string, resolved: FoundRun, asOf: string): Promise<Run> {

@@ -1,6 +1,6 @@
 // Metrics of a run, and series of several runs.
 
-import { type ApiContext, resolveRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, ofRun, toBigInt } from "#api/context.ts";
 import type { MetricsAnswer, SeriesBody } from "#api/contract/series.ts";
 import { encodeSeries } from "#api/encode-series.ts";
 import { toExactJson } from "#api/exact-json.ts";
@@ -13,21 +13,17 @@ const bucketsDefault = 1000;
 const axisDefault = "step";
 
 export function metricsRoute(context: ApiContext): Handler<"metrics"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
+  return ofRun(context, async ({ asOf, run }) => {
     return toExactJson<MetricsAnswer>({ metrics: await listMetrics(context.sources, run.groups), as_of: asOf });
-  };
+  });
 }
 
 export function metricRoute(context: ApiContext): Handler<"metric"> {
-  return async (request) => {
-    const asOf = context.asOf();
-    const run = await resolveRun(context, request);
-    const asked = toRequest([request.params.key], request.query);
-    const series = readSeries(context.sources, { ...asked, groups: run.groups }, request.signal);
-    return new JsonBody(encodeAnswer(series, request.query, asOf));
-  };
+  return ofRun(context, async ({ asOf, run, params, query, signal }) => {
+    const asked = toRequest([params.key], query);
+    const series = readSeries(context.sources, { ...asked, groups: run.groups }, signal);
+    return new JsonBody(encodeAnswer(series, query, asOf));
+  });
 }
 
 export function seriesRoute(context: ApiContext): Handler<"series"> {
