@@ -3,17 +3,29 @@
 import { JsonCursor } from "./cursor.ts";
 import { decodeText } from "./text.ts";
 
-/** By name; of a name that comes twice the last value counts. The text must be an object. */
-export function membersOf(text: string): Map<string, string> {
-  const cursor = new JsonCursor(textEncoder.encode(text));
-  const members = new Map<string, string>();
+export interface MemberPlace {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Passes the object that a cursor stands before, and says where the value of each member is. */
+export function* passMembers(cursor: JsonCursor): Generator<MemberPlace> {
   for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
     const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-    cursor.peek();
+    cursor.skipBlanks();
     const from = cursor.pos;
     cursor.skipValue();
-    members.set(name, textDecoder.decode(cursor.bytes.subarray(from, cursor.pos)));
+    yield { name, from, to: cursor.pos };
   }
+}
+
+/** By name; of a name that comes twice the last value counts. The text must be an object. */
+export function membersOf(text: string): Map<string, string> {
+  const bytes = textEncoder.encode(text);
+  const members = new Map<string, string>();
+  for (const { name, from, to } of passMembers(new JsonCursor(bytes)))
+    members.set(name, textDecoder.decode(bytes.subarray(from, to)));
   return members;
 }
 

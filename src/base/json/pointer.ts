@@ -1,8 +1,8 @@
 // JSON pointers: the value at one, and where in a line's bytes that value stands.
 
 import { JsonCursor, jsonKind } from "./cursor.ts";
+import { passMembers } from "./members.ts";
 import { toStrictJson } from "./strict.ts";
-import { decodeText } from "./text.ts";
 import { type JsonValue, NumberText } from "./value.ts";
 
 function toSegments(pointer: string): string[] {
@@ -49,12 +49,7 @@ function findPointer(bytes: Uint8Array, pointer: string): { readonly offset: num
 
 function locateMember(cursor: JsonCursor, name: string): number {
   let found = -1;
-  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-    const isIt = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide) === name;
-    cursor.skipBlanks();
-    if (isIt) found = cursor.pos;
-    cursor.skipValue();
-  }
+  for (const member of passMembers(cursor)) if (member.name === name) found = member.from;
   return found;
 }
 
@@ -77,12 +72,8 @@ export function memberTexts(bytes: Uint8Array, pointer: string): Map<string, str
   const { offset, isThere } = findPointer(bytes, pointer);
   const cursor = new JsonCursor(bytes, offset);
   if (!isThere || cursor.peek() !== jsonKind.object) return texts;
-  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-    const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-    cursor.skipBlanks();
-    const start = cursor.pos;
-    cursor.skipValue();
-    const strict = toStrictJson(bytes, start, cursor.pos);
+  for (const { name, from, to } of passMembers(cursor)) {
+    const strict = toStrictJson(bytes, from, to);
     texts.set(name, textDecoder.decode(strict.bytes.subarray(strict.start, strict.end)));
   }
   return texts;
