@@ -2,6 +2,7 @@
 
 import type { Control } from "#control/control.ts";
 import type { LiveHub } from "#live/hub.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { type FoundRun, findRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
@@ -27,15 +28,15 @@ export interface ApiContext {
   readonly isWatching: boolean;
   liveStats(): LiveStats;
   /** After which time without an arrival the configuration has runs of a workspace deleted; null for never. */
-  configuredAgeMs(workspace: string): number | null;
+  configuredAgeMs(workspace: Workspace): number | null;
   /** Resolves when the change is durable and can be read. */
-  change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
+  change(changes: readonly StateChange[], workspace: Workspace, author: string): Promise<void>;
   /** Resolves when faults that were found elsewhere are durable and can be read. */
-  keepFaults(faults: readonly KeptFault[], workspace: string): Promise<void>;
+  keepFaults(faults: readonly KeptFault[], workspace: Workspace): Promise<void>;
   /** Nothing that was accepted before is to be waited for. */
-  wasJustDeleted(workspace: string, id: string): boolean;
+  wasJustDeleted(workspace: Workspace, id: RunId): boolean;
   /** Resolves when the runs are hidden; their rows and blobs are removed soon after. */
-  deleteRuns(workspace: string, runs: readonly FoundRun[], author: string): Promise<void>;
+  deleteRuns(workspace: Workspace, runs: readonly FoundRun[], author: string): Promise<void>;
 }
 
 /** A fault as it was kept before. */
@@ -71,7 +72,7 @@ async function soonCaughtUp({ caughtUp }: Sources): Promise<void> {
 
 export async function resolveRun(
   context: ApiContext,
-  request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: string } },
+  request: { readonly params: { readonly id: string }; readonly caller: { readonly workspace: Workspace } },
 ): Promise<FoundRun> {
   const find = () => findRun(context.sources, request.caller.workspace, request.params.id);
   const isGone = context.wasJustDeleted(request.caller.workspace, request.params.id);

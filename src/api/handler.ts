@@ -1,6 +1,7 @@
 // What a route's handler gets and gives. The server checks key, scope and schema before it calls one; a handler answers
 // with the contract's JSON, with JSON text that is ready to send, or with a file, and refuses by throwing a Refusal.
 
+import type { Workspace } from "#model/names.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
 import type { Scope } from "./contract/admin.ts";
 import type { RouteName } from "./contract/paths.ts";
@@ -8,7 +9,7 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from "./contract/routes.ts";
 
 /** Who asks, once the server has let them in. */
 export interface Caller {
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly scopes: ReadonlySet<Scope>;
   /** Of the workspace that the server itself is set to: with `admin`, what concerns all workspaces is theirs. */
   readonly isOfServer: boolean;

@@ -1,9 +1,10 @@
 // The commands that are known, folded from their steps.
 
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
 
 export interface Target {
-  readonly worker: string;
+  readonly worker: WorkerId;
   state: CommandState;
   /** When it reached its state. */
   atNs: bigint;
@@ -12,8 +13,8 @@ export interface Target {
 }
 
 export interface Command {
-  readonly workspace: string;
-  readonly runId: string;
+  readonly workspace: Workspace;
+  readonly runId: RunId;
   readonly cmdId: string;
   readonly type: CommandType;
   readonly payload: string;
@@ -63,7 +64,7 @@ export class CommandBook {
   }
 
   /** Oldest first. */
-  ofRun(workspace: string, runId: string): Command[] {
+  ofRun(workspace: Workspace, runId: RunId): Command[] {
     const found = [...(this.byRun.get(toRunKey(workspace, runId)) ?? [])];
     // Rows that are read back from the store come in any order.
     return found.sort((a, b) => Number(a.createdNs - b.createdNs));
@@ -98,7 +99,7 @@ export class CommandBook {
   }
 }
 
-export function toRunKey(workspace: string, runId: string): string {
+export function toRunKey(workspace: Workspace, runId: RunId): string {
   return `${workspace}\0${runId}`;
 }
 
@@ -124,7 +125,7 @@ export function isOpen(command: Command): boolean {
 }
 
 /** Whether a worker that connects now should get the command. */
-export function isFor(command: Command, worker: string): boolean {
+export function isFor(command: Command, worker: WorkerId): boolean {
   const target = command.targets.get(worker);
   if (target !== undefined) return target.state === "queued";
   return command.all !== null && command.all.state === "queued" && isOpen(command);
@@ -150,6 +151,6 @@ export function summarize(command: Command): Summary {
   };
 }
 
-function noteOf(worker: string, reason: string, count: number): string {
+function noteOf(worker: WorkerId, reason: string, count: number): string {
   return count > 1 && worker !== "" ? `${worker}: ${reason}` : reason;
 }

@@ -5,6 +5,7 @@
 //   queued → delivered → confirmed | refused
 //        └────────┴────→ expired | cancelled
 
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 
 export const commandTypes = [
@@ -25,11 +26,11 @@ export type CommandState = (typeof commandStates)[number];
 export const everyWorker = "*";
 
 export interface CommandStep {
-  readonly workspace: string;
-  readonly runId: string;
+  readonly workspace: Workspace;
+  readonly runId: RunId;
   readonly cmdId: string;
   /** A worker id, '' for a worker that has none, or `everyWorker`. */
-  readonly worker: string;
+  readonly worker: WorkerId;
   readonly type: CommandType;
   /** JSON text of an object. */
   readonly payload: string;

@@ -7,6 +7,7 @@
 // A command is handed to a worker once. Once its bytes have left it is not sent again, not even when the worker
 // reconnects without having answered: a job that was stopped and started again must not be stopped again.
 
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import { type Command, CommandBook, isFor, isOpen, type Target, toRunKey } from "./book.ts";
 import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
 import { judge, type Verdict, type WorkerNews } from "./confirm.ts";
@@ -29,11 +30,11 @@ export interface OtherCollectors {
   /** Whether this collector decides about the command: it owns it, or its owner is gone. */
   isOurs(cmdId: string): boolean;
   /** Asks the owner. False when someone else has it, or when nobody can be asked now. */
-  claim(cmdId: string, worker: string): Promise<boolean>;
+  claim(cmdId: string, worker: WorkerId): Promise<boolean>;
   /** Gives a claim back that could not be used. */
-  unclaim(cmdId: string, worker: string): void;
+  unclaim(cmdId: string, worker: WorkerId): void;
   /** Workers of the run that accept commands at other collectors. */
-  accepting(workspace: string, runId: string): readonly string[];
+  accepting(workspace: Workspace, runId: RunId): readonly string[];
 }
 
 /** A way to one worker: a connection that asked for commands, or the stdin of a child. */
@@ -51,7 +52,7 @@ export interface OutgoingCommand {
 
 export interface WorkerAck {
   readonly cmdId: string;
-  readonly worker: string;
+  readonly worker: WorkerId;
   readonly isOk: boolean;
   readonly error: string;
 }
@@ -61,27 +62,27 @@ export interface Control {
   /** The command that this order has become already; undefined when it is new. */
   known(order: CommandOrder): Command | OrderRefusal | undefined;
   /** Calls back what was not delivered yet. */
-  cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal>;
+  cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal>;
   /** Oldest first. */
-  list(workspace: string, runId: string): Command[];
+  list(workspace: Workspace, runId: RunId): Command[];
   /** Workers connected now that asked for commands. */
-  accepting(workspace: string, runId: string): string[];
+  accepting(workspace: Workspace, runId: RunId): string[];
   /** Returns how to detach. */
-  attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
+  attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
   fold(steps: readonly CommandStep[]): void;
   observe(news: WorkerNews): void;
   /** A worker's answer that names the command and no run, as one does after a reconnect. */
-  hearAck(workspace: string, ack: WorkerAck): void;
+  hearAck(workspace: Workspace, ack: WorkerAck): void;
   /** The journal has been replayed: from now on commands flow. */
   ready(): void;
   /** Another collector wants to hand our command to a worker: true once for each. */
-  grant(cmdId: string, worker: string): boolean;
+  grant(cmdId: string, worker: WorkerId): boolean;
   /** It could not. */
-  ungrant(cmdId: string, worker: string): void;
+  ungrant(cmdId: string, worker: WorkerId): void;
   /** Who can be asked has changed: what waits is tried again. */
   retry(): void;
   /** Every worker connected here that asked for commands. */
-  acceptingAll(): { readonly workspace: string; readonly run: string; readonly worker: string }[];
+  acceptingAll(): { readonly workspace: Workspace; readonly run: string; readonly worker: WorkerId }[];
   close(): void;
 }
 
@@ -146,7 +147,7 @@ class ControlRoom implements Control {
     return { refused: "key_used", message: "Another command of this run was given with this idempotency key." };
   }
 
-  async cancel(workspace: string, runId: string, cmdId: string, author: string): Promise<Command | OrderRefusal> {
+  async cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal> {
     const command = this.book.find(cmdId);
     if (command === undefined || command.workspace !== workspace || command.runId !== runId)
       return { refused: "unknown_command", message: "There is no such command." };
@@ -159,23 +160,23 @@ class ControlRoom implements Control {
     return command;
   }
 
-  list(workspace: string, runId: string): Command[] {
+  list(workspace: Workspace, runId: RunId): Command[] {
     return this.book.ofRun(workspace, runId);
   }
 
-  accepting(workspace: string, runId: string): string[] {
+  accepting(workspace: Workspace, runId: RunId): string[] {
     const here = this.runs.get(toRunKey(workspace, runId))?.channels.keys() ?? [];
     return [...new Set([...here, ...this.acceptingElsewhere(workspace, runId)])].sort();
   }
 
-  acceptingAll(): { workspace: string; run: string; worker: string }[] {
+  acceptingAll(): { workspace: Workspace; run: string; worker: WorkerId }[] {
     return [...this.runs].flatMap(([key, { channels }]) => {
       const [workspace = "", run = ""] = key.split("\0");
       return [...channels.keys()].map((worker) => ({ workspace, run, worker }));
     });
   }
 
-  grant(cmdId: string, worker: string): boolean {
+  grant(cmdId: string, worker: WorkerId): boolean {
     const command = this.book.find(cmdId);
     const key = toSentKey(cmdId, worker);
     if (this.postponed !== null || command === undefined || !isFor(command, worker) || this.sent.has(key)) return false;
@@ -183,7 +184,7 @@ class ControlRoom implements Control {
     return true;
   }
 
-  ungrant(cmdId: string, worker: string): void {
+  ungrant(cmdId: string, worker: WorkerId): void {
     this.sent.delete(toSentKey(cmdId, worker));
     const command = this.book.find(cmdId);
     if (command !== undefined) this.deliverToAll(command);
@@ -195,7 +196,7 @@ class ControlRoom implements Control {
     this.setTimer();
   }
 
-  attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void {
+  attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void {
     const key = toRunKey(workspace, runId);
     const run = this.runs.get(key) ?? { channels: new Map(), known: new Set() };
     this.runs.set(key, run);
@@ -223,7 +224,7 @@ class ControlRoom implements Control {
     this.setTimer();
   }
 
-  hearAck(workspace: string, ack: WorkerAck): void {
+  hearAck(workspace: Workspace, ack: WorkerAck): void {
     const command = this.book.find(ack.cmdId);
     if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
@@ -254,7 +255,7 @@ class ControlRoom implements Control {
     this.postponed = [];
   }
 
-  private settle(command: Command, worker: string, { state, reason }: Verdict): void {
+  private settle(command: Command, worker: WorkerId, { state, reason }: Verdict): void {
     const now = command.targets.get(worker)?.state ?? "queued";
     if (rankOf(now) < 2) this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
   }
@@ -287,7 +288,7 @@ class ControlRoom implements Control {
     for (const worker of run?.channels.keys() ?? []) if (isFor(command, worker)) this.deliver(command, worker);
   }
 
-  private deliver(command: Command, worker: string): void {
+  private deliver(command: Command, worker: WorkerId): void {
     const key = toSentKey(command.cmdId, worker);
     const channel = this.runs.get(toRunKey(command.workspace, command.runId))?.channels.get(worker)?.at(-1);
     if (this.postponed !== null || channel === undefined || this.sent.has(key)) return;
@@ -306,7 +307,7 @@ class ControlRoom implements Control {
   }
 
   /** Another collector's command is handed over only with that collector's word, so that no worker gets it twice. */
-  private async handOver(command: Command, worker: string, channel: WorkerChannel): Promise<boolean> {
+  private async handOver(command: Command, worker: WorkerId, channel: WorkerChannel): Promise<boolean> {
     const { cmdId, type, payload } = command;
     const { others } = this.ports;
     if (others === undefined || others.isOurs(cmdId)) return channel.send({ cmdId, type, payload });
@@ -316,12 +317,12 @@ class ControlRoom implements Control {
     return isGone;
   }
 
-  private knownWorkers(workspace: string, runId: string): Set<string> {
+  private knownWorkers(workspace: Workspace, runId: RunId): Set<string> {
     const here = this.runs.get(toRunKey(workspace, runId))?.known ?? [];
     return new Set([...here, ...this.acceptingElsewhere(workspace, runId)]);
   }
 
-  private acceptingElsewhere(workspace: string, runId: string): readonly string[] {
+  private acceptingElsewhere(workspace: Workspace, runId: RunId): readonly string[] {
     return this.ports.others?.accepting(workspace, runId) ?? [];
   }
 
@@ -369,11 +370,11 @@ function whoAnswers(command: Command, news: WorkerNews): string {
   return command.targets.keys().next().value as string;
 }
 
-function toSentKey(cmdId: string, worker: string): string {
+function toSentKey(cmdId: string, worker: WorkerId): string {
   return `${cmdId}\0${worker}`;
 }
 
-function toStep(command: Command, worker: string, state: CommandState, reason: string, atNs: bigint): CommandStep {
+function toStep(command: Command, worker: WorkerId, state: CommandState, reason: string, atNs: bigint): CommandStep {
   const { workspace, runId, cmdId, type, payload, author, expiresNs } = command;
   return { workspace, runId, cmdId, worker, type, payload, state, reason, author, atNs, expiresNs };
 }

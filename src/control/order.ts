@@ -3,11 +3,12 @@
 import { createHash } from "node:crypto";
 import { formatJson } from "#base/json/format.ts";
 import type { JsonObject } from "#base/json/value.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import { commandTypes } from "./command.ts";
 
 export interface CommandOrder {
-  readonly workspace: string;
-  readonly runId: string;
+  readonly workspace: Workspace;
+  readonly runId: RunId;
   readonly type: string;
   readonly payload?: JsonObject;
   /** One worker; all that accept commands when absent. */

@@ -1,6 +1,7 @@
 // The runs that people joined to others, as far as what is live has to be told under the right run. What is stored is
 // never touched by a join: answers find it by `store/joined-groups.ts`. They are few, made by hand, so all are known.
 
+import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 
 export type JoinRow = StateRow<"joins">;
@@ -14,7 +15,7 @@ export class Joins {
   }
 
   /** The run that a run counts to today. */
-  runOf(workspace: string, runId: string): string {
+  runOf(workspace: Workspace, runId: RunId): string {
     return this.joined.get(`${workspace}/${runId}`)?.into_run ?? runId;
   }
 
@@ -33,7 +34,7 @@ export class Joins {
   }
 
   /** The runs that are joined to this one. */
-  partsOf(workspace: string, runId: string): JoinRow[] {
+  partsOf(workspace: Workspace, runId: RunId): JoinRow[] {
     return [...this.joined.values()].filter((row) => row.workspace === workspace && row.into_run === runId);
   }
 
@@ -41,7 +42,7 @@ export class Joins {
    * A run goes on under another id, because what came late says who it is: what it was joined to follows, and what was
    * joined to it as well when nothing is left under its old id.
    */
-  follow(workspace: string, before: string, now: string, isWhole: boolean, nowNs: bigint): StateChange[] {
+  follow(workspace: Workspace, before: string, now: string, isWhole: boolean, nowNs: bigint): StateChange[] {
     const mine = this.joined.get(`${workspace}/${before}`);
     const changed = [
       ...(mine === undefined || mine.into_run === now ? [] : [{ ...mine, run_id: now }]),
@@ -55,7 +56,7 @@ export class Joins {
   }
 
   /** What undoes the joins to a run, when it is deleted. */
-  toParted(workspace: string, runId: string, nowNs: bigint): StateChange[] {
+  toParted(workspace: Workspace, runId: RunId, nowNs: bigint): StateChange[] {
     return this.partsOf(workspace, runId).map((row) => ({
       table: "joins",
       row: { ...row, parted: 1, version: nowNs },

@@ -3,14 +3,15 @@
 import { createHash } from "node:crypto";
 import type { Actions, Rule, RuleKind } from "#judge/rule.ts";
 import type { Signal } from "#judge/signals.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 
 export interface Firing extends Signal {
   readonly id: string;
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly rule: string;
   readonly kind: RuleKind;
-  readonly runId: string;
+  readonly runId: RunId;
   readonly isArmed: boolean;
   readonly firedNs: bigint;
   readonly resolvedNs: bigint | null;
@@ -19,9 +20,9 @@ export interface Firing extends Signal {
 }
 
 export interface FiringParts {
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly rule: Rule;
-  readonly runId: string;
+  readonly runId: RunId;
   readonly isArmed: boolean;
   readonly signal: Signal;
   readonly firedNs: bigint;

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { RunTrack, type TrackPoint, type TrackStep } from "#judge/track.ts";
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
 import { readFirstArrivals } from "#store/reader/track.ts";
@@ -16,7 +17,7 @@ export interface TrackSink {
   heardNs: bigint;
   addPoint(point: TrackPoint, receivedNs: bigint): void;
   addStep(step: TrackStep, receivedNs: bigint): void;
-  addWait(worker: string, ns: number): void;
+  addWait(worker: WorkerId, ns: number): void;
   addCheckpoint(tsNs: bigint): void;
 }
 
@@ -46,7 +47,7 @@ class Waiting implements TrackSink {
     this.keep((track) => track.addStep(step, receivedNs));
   }
 
-  addWait(worker: string, ns: number): void {
+  addWait(worker: WorkerId, ns: number): void {
     this.keep((track) => track.addWait(worker, ns));
   }
 
@@ -67,8 +68,8 @@ class Waiting implements TrackSink {
 }
 
 export class RunWatch {
-  readonly workspace: string;
-  readonly runId: string;
+  readonly workspace: Workspace;
+  readonly runId: RunId;
   /** Something came since the last look. */
   isDue = true;
   /** It goes on: silence may mean something. */
@@ -92,7 +93,7 @@ export class RunWatch {
   private waiting: Waiting | null = new Waiting();
   private track = new RunTrack();
 
-  constructor(workspace: string, runId: string) {
+  constructor(workspace: Workspace, runId: RunId) {
     this.workspace = workspace;
     this.runId = runId;
   }

@@ -6,6 +6,7 @@ import { factsOf, type Rule } from "#judge/rule.ts";
 import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
 import type { Batch } from "#model/batch.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { readFoundRuns } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";
@@ -29,14 +30,14 @@ export interface WatchPorts {
   /** The last journal record that is in the store. */
   stored(): number;
   /** Resolves when the change is durable and applied. */
-  change(changes: readonly StateChange[], workspace: string, author: string): Promise<void>;
+  change(changes: readonly StateChange[], workspace: Workspace, author: string): Promise<void>;
   /** Sends the commands of a firing, or finds that they were sent; resolves with what came of it. */
   act(firing: Firing, rule: Rule, sight: TableSight): Promise<string>;
   announce(firing: Firing): void;
   /** Other collectors may have written to the same store. */
   readonly isShared: boolean;
   /** Whether this collector decides about a run. */
-  isOurs(workspace: string, runId: string): boolean;
+  isOurs(workspace: Workspace, runId: RunId): boolean;
   /** Tells the collector that does what was seen here. */
   tellOwner(sight: ForeignSight): void;
   onTrouble(message: string, cause: unknown): void;
@@ -44,8 +45,8 @@ export interface WatchPorts {
 
 /** What another collector saw of a run that this one decides about. */
 export interface ForeignSight {
-  readonly workspace: string;
-  readonly runId: string;
+  readonly workspace: Workspace;
+  readonly runId: RunId;
   readonly rule: string;
   readonly signal: Signal;
 }
@@ -108,7 +109,7 @@ export class Watcher {
   }
 
   /** What was applied. It must be quick: every record comes by here. */
-  hear(workspace: string, { position, parts }: Batch): void {
+  hear(workspace: Workspace, { position, parts }: Batch): void {
     const receivedNs = this.ports.nowNs();
     feedParts(parts, {
       receivedNs,
@@ -124,7 +125,7 @@ export class Watcher {
   }
 
   /** A run that went on before this start, or that another collector sees. */
-  watch(workspace: string, runId: string): RunWatch {
+  watch(workspace: Workspace, runId: RunId): RunWatch {
     const key = `${workspace}\0${runId}`;
     const known = this.runs.get(key);
     if (known !== undefined) return known;
@@ -158,7 +159,7 @@ export class Watcher {
     if (sight !== undefined) await this.consider(run, watched, sight, signal);
   }
 
-  private testOf(workspace: string): (key: string) => boolean {
+  private testOf(workspace: Workspace): (key: string) => boolean {
     const known = this.tests.get(workspace);
     if (known !== undefined) return known;
     const rules = this.ports.book.of(workspace).map(({ rule }) => rule);
@@ -190,7 +191,7 @@ export class Watcher {
     for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
   }
 
-  private async lookAt(workspace: string, runs: readonly RunWatch[], nowNs: bigint): Promise<void> {
+  private async lookAt(workspace: Workspace, runs: readonly RunWatch[], nowNs: bigint): Promise<void> {
     const { book, change } = this.ports;
     const unseen = book.withSince(workspace);
     if (unseen !== null) {
@@ -226,7 +227,7 @@ export class Watcher {
 
   /** What the table says of a run is asked for now and then only: it takes the engine ten questions. */
   private async seeAgain(
-    workspace: string,
+    workspace: Workspace,
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
     nowNs: bigint,
@@ -243,7 +244,7 @@ export class Watcher {
   }
 
   private async see(
-    workspace: string,
+    workspace: Workspace,
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
   ): Promise<Map<string, TableSight>> {

@@ -1,5 +1,6 @@
 // From an id to a run: any id or alias that it was ever known by leads to it.
 
+import type { RunId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
 import {
   type NamedRun,
@@ -14,14 +15,14 @@ export type { RunGroup };
 
 /** A run that an id led to. */
 export interface FoundRun {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly groups: readonly RunGroup[];
   /** Other runs that the same id names. */
   readonly also: readonly string[];
 }
 
 /** A canonical id wins over an alias, then the run that started last; the others are named beside it. */
-export async function findRun({ store }: Sources, workspace: string, id: string): Promise<FoundRun | null> {
+export async function findRun({ store }: Sources, workspace: Workspace, id: string): Promise<FoundRun | null> {
   const named = await readNamedGroups(store, workspace, [id]);
   if (named.length === 0) return null;
   const own = named.filter((group) => group.run === id);
@@ -38,7 +39,7 @@ export function groupKeysOf({ groups }: Pick<FoundRun, "groups">): string[] {
 }
 
 /** Its id, then every other that it was ever known by. */
-export async function readNames({ store }: Sources, workspace: string, run: FoundRun): Promise<string[]> {
+export async function readNames({ store }: Sources, workspace: Workspace, run: FoundRun): Promise<string[]> {
   const aliases = await readAliases(store, workspace, groupKeysOf(run));
   return [run.runId, ...aliases.filter((alias) => alias !== run.runId)];
 }
@@ -51,7 +52,7 @@ export function ownRunsOf({ runId, groups }: Pick<FoundRun, "runId" | "groups">)
 /** These runs, whose ids are canonical, in one question for any number of them. */
 export async function readFoundRuns(
   { store }: Sources,
-  workspace: string,
+  workspace: Workspace,
   ids: readonly string[],
 ): Promise<FoundRun[]> {
   const groups = Map.groupBy(await readGroupsOfRuns(store, workspace, ids), (group) => group.run);
@@ -61,7 +62,7 @@ export async function readFoundRuns(
 /** The groups of the run that each id means, none when it means nothing: one question, three when one is an alias. */
 export async function findGroups(
   { store }: Pick<Sources, "store">,
-  workspace: string,
+  workspace: Workspace,
   ids: readonly string[],
 ): Promise<Map<string, RunGroup[]>> {
   const groupsOf = Map.groupBy(await readNamedGroups(store, workspace, ids), (group) => group.run);

@@ -1,12 +1,14 @@
 // Runs that were deleted a moment ago. Who asks for one need not wait to hear that it is gone: whatever of it was accepted
 // before the deletion went with it.
 
+import type { RunId, Workspace } from "#model/names.ts";
+
 const momentMs = 2000;
 
 export class JustDeleted {
   private readonly atMs = new Map<string, number>();
 
-  note(workspace: string, runIds: Iterable<string>): void {
+  note(workspace: Workspace, runIds: Iterable<string>): void {
     const now = performance.now();
     // In the order of their times.
     for (const [name, at] of this.atMs) {
@@ -20,7 +22,7 @@ export class JustDeleted {
     }
   }
 
-  has(workspace: string, runId: string): boolean {
+  has(workspace: Workspace, runId: RunId): boolean {
     const at = this.atMs.get(`${workspace}/${runId}`);
     return at !== undefined && performance.now() - at < momentMs;
   }

@@ -2,13 +2,14 @@
 // changed since it last told, and all of it to one that is new.
 
 import type { Bus } from "#bus/bus.ts";
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 
 /** A worker that is connected, or one that also asked for commands. */
 export interface WorkerPlace {
   readonly kind: "connected" | "accepting";
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly run: string;
-  readonly worker: string;
+  readonly worker: WorkerId;
 }
 
 interface Tidings {
@@ -53,7 +54,7 @@ export class WorkerDirectory {
   }
 
   /** Workers of a run at other collectors, sorted. */
-  workersOf(kind: WorkerPlace["kind"], workspace: string, run: string): string[] {
+  workersOf(kind: WorkerPlace["kind"], workspace: Workspace, run: RunId): string[] {
     const key = runKey({ kind, workspace, run });
     return [...new Set([...this.others.values()].flatMap((runs) => [...(runs.get(key) ?? [])]))].sort();
   }

@@ -7,6 +7,7 @@ import { Peers } from "#bus/peers.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control, OtherCollectors } from "#control/control.ts";
 import { LiveFanIn } from "#live/fan-in.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import { formatPositions } from "#model/positions.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { DurableKeys } from "#server/collector/key-store.ts";
@@ -27,7 +28,7 @@ export interface Peering {
   readonly sights: Sights;
   /** The positions of all collectors that answers include now. */
   asOf(): string;
-  isConnectedElsewhere(workspace: string, run: string): boolean;
+  isConnectedElsewhere(workspace: Workspace, run: RunId): boolean;
   /** Sentences about what does not work between collectors now. */
   degraded(): string[];
   /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
@@ -103,7 +104,7 @@ class BusPeering implements Peering {
     return formatPositions(stored.set(collector.id, collector.writer.stored));
   }
 
-  isConnectedElsewhere(workspace: string, run: string): boolean {
+  isConnectedElsewhere(workspace: Workspace, run: RunId): boolean {
     return this.directory.workersOf("connected", workspace, run).length > 0;
   }
 

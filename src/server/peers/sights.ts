@@ -5,11 +5,12 @@
 import { createHash } from "node:crypto";
 import type { Bus } from "#bus/bus.ts";
 import type { Peers } from "#bus/peers.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { ForeignSight } from "#watch/watcher.ts";
 
 export interface Sights {
   /** Without the bus everybody decides for themselves. */
-  isOurs(workspace: string, runId: string): boolean;
+  isOurs(workspace: Workspace, runId: RunId): boolean;
   tell(sight: ForeignSight): void;
   listen(hear: (sight: ForeignSight) => Promise<void>): void;
 }
@@ -27,7 +28,7 @@ export function createSights(
   peersOf: () => Peers,
   onTrouble: (message: string, cause: unknown) => void,
 ): Sights {
-  const ownerOf = (workspace: string, runId: string): string => {
+  const ownerOf = (workspace: Workspace, runId: RunId): string => {
     const ids = [
       bus.self,
       ...(bus.isConnected

@@ -1,13 +1,14 @@
 // Acks that wait to be sent. A worker that does not read for a while makes them pile up, so they wait as ranges of
 // sequence numbers, a few words for a million of them, and become frames only when there is room for their bytes.
 
+import type { RunId, WorkerId } from "#model/names.ts";
 import type { EventOutcome } from "./ports.ts";
 
 interface Run {
   /** `,"run_id":…,"wid":…` as it stands in the frame. */
   readonly names: string;
-  readonly runId: string;
-  readonly wid: string;
+  readonly runId: RunId;
+  readonly wid: WorkerId;
   next: number | bigint;
   last: number | bigint;
   readonly error: string | null;
@@ -78,7 +79,7 @@ function successor(seq: number | bigint): number | bigint {
   return typeof seq === "bigint" ? seq + 1n : seq + 1;
 }
 
-function formatNames(runId: string, wid: string): string {
+function formatNames(runId: RunId, wid: WorkerId): string {
   const run = runId.length > nameCharsMax ? "" : `,"run_id":${JSON.stringify(runId)}`;
   const worker = wid === "" || wid.length > nameCharsMax ? "" : `,"wid":${JSON.stringify(wid)}`;
   return run + worker;

@@ -1,6 +1,7 @@
 // One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
 // never slowed, unless it asked for acks and therefore knows how to wait. Who speaks HTTP is no worker, and is told so.
 
+import type { RunId, WorkerId } from "#model/names.ts";
 import type { FrameStream } from "./frame-stream.ts";
 import type { IntakeSink } from "./intake-sink.ts";
 import { Outgoing, type OutgoingCounters, type OutgoingLimits, type OutgoingWire } from "./outgoing.ts";
@@ -85,8 +86,8 @@ export interface ConnectionInfo {
   readonly transport: Transport;
   readonly peer: string;
   /** The first run that spoke here; null before one did. */
-  readonly runId: string | null;
-  readonly wid: string;
+  readonly runId: RunId | null;
+  readonly wid: WorkerId;
   readonly sinceUs: number;
   readonly frames: number;
   readonly bytes: number;
@@ -119,7 +120,7 @@ export class Connection {
   private firstFrameTimer: NodeJS.Timeout | undefined;
   private isPaused = false;
   private takesCommands: boolean;
-  private readonly workers: { readonly runId: string; readonly wid: string }[] = [];
+  private readonly workers: { readonly runId: RunId; readonly wid: WorkerId }[] = [];
   private readonly detachers: (() => void)[] = [];
   private ending: Promise<void> | null = null;
 
@@ -257,12 +258,12 @@ export class Connection {
     this.stream.isPatient = true;
   }
 
-  private hearWorker(runId: string, wid: string): void {
+  private hearWorker(runId: RunId, wid: WorkerId): void {
     this.workers.push({ runId, wid });
     if (this.takesCommands) this.attach(runId, wid);
   }
 
-  private attach(runId: string, wid: string): void {
+  private attach(runId: RunId, wid: WorkerId): void {
     const { workspace } = this.admission as Admission;
     const send = (command: Parameters<Outgoing["sendCommand"]>[0]) => this.outgoing.sendCommand(command, runId, wid);
     this.detachers.push(this.ports.desk.attach(workspace, runId, wid, { send }));

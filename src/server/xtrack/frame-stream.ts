@@ -7,6 +7,7 @@
 import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
@@ -19,7 +20,7 @@ export interface IntakeSinkOptions {
   submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
   nowNs(): bigint;
   /** The run under which a run's records are kept, by the id that its worker uses. */
-  runOf(workspace: string, runId: string): string;
+  runOf(workspace: Workspace, runId: RunId): string;
   readonly frameBytesMax: number;
   /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
   readonly unfinished: UnfinishedBytes;
@@ -256,7 +257,7 @@ export class FrameStream implements RecordHolder {
     return wasReporting ? firstEvent : (askedAcks ?? firstEvent);
   }
 
-  private hearSpeaker(runId: string, wid: string): void {
+  private hearSpeaker(runId: RunId, wid: WorkerId): void {
     const key = `${runId}\0${wid}`;
     if (this.speakers.has(key) || this.speakers.size >= speakersMax) return;
     this.speakers.add(key);

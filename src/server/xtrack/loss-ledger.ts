@@ -1,14 +1,15 @@
 // Events that came while there was no room, of peers that cannot wait. They are lost, but not silently: each run gets
 // a fault that says which of its events are missing, as soon as there is room for that.
 
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import { encodeNote } from "#wire/xtrack/segments.ts";
 
 export interface Loss {
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly transport: string;
-  readonly runId: string;
-  readonly wid: string;
+  readonly runId: RunId;
+  readonly wid: WorkerId;
   firstSeq: bigint;
   lastSeq: bigint;
   events: number;
@@ -24,7 +25,7 @@ export class LossLedger {
     return this.losses.size === 0;
   }
 
-  add(workspace: string, transport: string, columns: EventColumns, nowNs: bigint): void {
+  add(workspace: Workspace, transport: string, columns: EventColumns, nowNs: bigint): void {
     for (let event = 0; event < columns.length; event++) {
       const runId = columns.run.at(event);
       const wid = columns.worker.at(event);
@@ -58,7 +59,14 @@ export class LossLedger {
     newer.events += loss.events;
   }
 
-  private lossOf(workspace: string, transport: string, runId: string, wid: string, seq: bigint, nowNs: bigint): Loss {
+  private lossOf(
+    workspace: Workspace,
+    transport: string,
+    runId: RunId,
+    wid: WorkerId,
+    seq: bigint,
+    nowNs: bigint,
+  ): Loss {
     const isCrowded = this.losses.size >= lossesMax;
     const key = toKey(workspace, runId, wid);
     const known = this.losses.get(key) ?? (isCrowded ? this.losses.get(toKey(workspace, "", "")) : undefined);
@@ -91,6 +99,6 @@ export function toLossBody(loss: Loss): Uint8Array {
   });
 }
 
-function toKey(workspace: string, runId: string, wid: string): string {
+function toKey(workspace: Workspace, runId: RunId, wid: WorkerId): string {
   return `${workspace}\0${runId}\0${wid}`;
 }

@@ -2,6 +2,7 @@
 // stops reading costs the backlog limit and a list of ranges, and nothing else: nobody waits for it.
 
 import type { OutgoingCommand } from "#control/control.ts";
+import type { RunId, WorkerId } from "#model/names.ts";
 import { AckQueue } from "./ack-queue.ts";
 import type { EventOutcome } from "./ports.ts";
 
@@ -36,8 +37,8 @@ export const outgoingLimitsDefault: OutgoingLimits = {
 const writeBytesMax = 64 * 1024;
 
 interface WaitingCommand extends OutgoingCommand {
-  readonly runId: string;
-  readonly wid: string;
+  readonly runId: RunId;
+  readonly wid: WorkerId;
   readonly settle: (isGone: boolean) => void;
 }
 
@@ -66,7 +67,7 @@ export class Outgoing {
     this.flush();
   }
 
-  sendCommand(command: OutgoingCommand, runId: string, wid: string): Promise<boolean> {
+  sendCommand(command: OutgoingCommand, runId: RunId, wid: WorkerId): Promise<boolean> {
     if (this.isClosed || this.commands.length >= this.limits.commandsMax) return Promise.resolve(false);
     return new Promise((settle) => {
       this.commands.push({ ...command, runId, wid, settle });

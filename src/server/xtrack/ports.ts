@@ -1,6 +1,7 @@
 // The narrow interfaces through which XTrack connections reach the rest of the program.
 
 import type { WorkerAck, WorkerChannel } from "#control/control.ts";
+import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 
 export type Transport = "tcp" | "unix" | "ws";
 
@@ -9,7 +10,7 @@ export interface StreamOrigin {
   readonly transport: Transport;
   /** The peer's address, for people. */
   readonly peer: string;
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly source: string;
   readonly runOverride: string | null;
   /** Nothing is kept: its frames come by another way too, and say here only whose commands it takes. */
@@ -18,9 +19,9 @@ export interface StreamOrigin {
 
 /** What became of one event. Ids are those that the worker uses itself. */
 export interface EventOutcome {
-  readonly runId: string;
+  readonly runId: RunId;
   /** '' when the worker has no id. */
-  readonly wid: string;
+  readonly wid: WorkerId;
   readonly seq: number | bigint;
   /** Why the event was refused; null when it is durable. */
   readonly error: string | null;
@@ -31,7 +32,7 @@ export interface StreamEvents {
   /** The worker is ready to read: by `accepts` in its run_start, or by sending an ack or a command itself. */
   onAsk(what: "ack" | "command"): void;
   /** A worker of this run speaks here; once for each pair. `runId` is the id under which the run is kept. */
-  onWorker(runId: string, wid: string): void;
+  onWorker(runId: RunId, wid: WorkerId): void;
   /** After a commit, and only while `reports` is on: its events, in order. */
   onOutcomes(outcomes: readonly EventOutcome[]): void;
   /** An answer to a command that names no run, on a connection where none has begun. */
@@ -45,7 +46,7 @@ export interface StreamEvents {
 export type StreamEnd = "eof" | "reset" | "shutdown";
 
 export interface Admission {
-  readonly workspace: string;
+  readonly workspace: Workspace;
   readonly source: string;
 }
 
@@ -56,6 +57,6 @@ export interface Gate {
 
 /** The part of control that connections use. */
 export interface CommandDesk {
-  attach(workspace: string, runId: string, worker: string, channel: WorkerChannel): () => void;
-  hearAck(workspace: string, ack: WorkerAck): void;
+  attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
+  hearAck(workspace: Workspace, ack: WorkerAck): void;
 }
