@@ -20,8 +20,8 @@ import {
   whole,
 } from "./support/server.ts";
 import { measureSteady } from "./support/steady.ts";
-import { createXtrackLoad } from "./support/xtrack-load.ts";
 import { isAsked, nodeFlags, numbers, option, savePage } from "./support/words.ts";
+import { createXtrackLoad } from "./support/xtrack-load.ts";
 import { openSocket, textsOf } from "./support/xtrack-socket.ts";
 
 const steadyS = Number(option("--steady") ?? 120);

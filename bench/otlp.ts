@@ -12,8 +12,8 @@ import { encodeMessage, type Message } from "#wire/otlp/message.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import { span } from "#wire/otlp/schema.ts";
-import { askSql, describeMachine, measure, startServer, type Usage, whole } from "./support/server.ts";
 import { postTraces } from "./support/post.ts";
+import { askSql, describeMachine, measure, startServer, type Usage, whole } from "./support/server.ts";
 import { nodeFlags, numbers, savePage } from "./support/words.ts";
 
 const [spans = 400_000] = numbers;

@@ -11,8 +11,8 @@ import { readEvents } from "../src/api/server-events.ts";
 import { startNats, startSharedStore } from "../tests/support/several.ts";
 import { measureIdling, measureScaling, type Taken } from "./support/collectors-load.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
-import { createXtrackLoad } from "./support/xtrack-load.ts";
 import { option, savePage } from "./support/words.ts";
+import { createXtrackLoad } from "./support/xtrack-load.ts";
 import { toEvent } from "./support/xtrack-socket.ts";
 
 const events = 200_000;

@@ -1,6 +1,6 @@
 // GET /runs/<id>/events and …/events/<event>: everything a run received, of every protocol, in the order of arrival.
 
-import { type ApiContext, decodePlaceCursor, type PlaceCursor, ofRun, toBigInt } from "#api/context.ts";
+import { type ApiContext, decodePlaceCursor, ofRun, type PlaceCursor, toBigInt } from "#api/context.ts";
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { listEvents, type RecordPlace, readEventText } from "#archive/events.ts";

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from "react";
 import { Refusal } from "../data/client.ts";
 import { useApi, useChange } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
-import { Problem } from "../part/notice.tsx";
 import { TextField } from "../part/field.tsx";
+import { Problem } from "../part/notice.tsx";
 
 export function LoginGate({ children }: { readonly children: ReactNode }) {
   const session = useApi("session", {}, { staleMs: 60_000 });

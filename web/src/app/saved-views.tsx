@@ -5,11 +5,11 @@ import type { SavedView } from "#api/contract/view.ts";
 import { useApi, useChange } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
 import { CopyButton } from "../part/copy.tsx";
+import { TextField } from "../part/field.tsx";
 import { Icon } from "../part/icon.tsx";
 import { Problem } from "../part/notice.tsx";
 import { Popover } from "../part/popover.tsx";
 import { formatSearch, parseSearch, type SearchRecord } from "./search.ts";
-import { TextField } from "../part/field.tsx";
 
 export interface SavedViewsProps {
   readonly page: SavedView["page"];

@@ -2,9 +2,9 @@
 
 import type { Axis } from "#api/contract/series.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
+import { Table } from "../../part/table.tsx";
 import { formatFloat, formatNumber } from "../../text/format-number.ts";
 import { placeText } from "./panel-text.ts";
-import { Table } from "../../part/table.tsx";
 
 const rowsMax = 2_000;
 

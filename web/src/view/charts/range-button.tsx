@@ -3,9 +3,9 @@
 import { useState } from "react";
 import type { YBounds } from "../../chart/scale.ts";
 import { Button } from "../../part/button.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { isRange, parseBound } from "./panel-layout.ts";
-import { TextField } from "../../part/field.tsx";
 
 export function RangeButton({
   name,

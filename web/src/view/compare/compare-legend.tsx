@@ -8,6 +8,7 @@ import { useTheme } from "../../app/theme.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
+import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Status } from "../../part/status.tsx";
@@ -15,7 +16,6 @@ import type { CompareSearch } from "./compare-search.ts";
 import { HoverTable } from "./hover-table.tsx";
 import { scaleColours } from "./run-colours.ts";
 import type { Look } from "./use-comparison.ts";
-import { Select, TextField } from "../../part/field.tsx";
 
 interface LegendProps {
   readonly compare: CompareAnswer;

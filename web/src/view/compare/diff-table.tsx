@@ -5,9 +5,9 @@ import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { Float } from "#api/contract/scalar.ts";
 import { smallestOf } from "#base/extremes.ts";
 import { Name } from "../../part/name.tsx";
-import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
 import { Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
+import { decimalsOfColumn, formatDecimals, formatFloat } from "../../text/format-number.ts";
 
 const digits = 5;
 

@@ -5,13 +5,13 @@ import { useRef } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useSetSearch } from "../../app/url-choice.ts";
+import { Select } from "../../part/field.tsx";
 import { Empty } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { formatNumber } from "../../text/format-number.ts";
 import type { CompareSearch } from "./compare-search.ts";
 import { keepRuns, type ParallelAxis, sharedAxes, toAxes } from "./parallel.ts";
 import type { Look } from "./use-comparison.ts";
-import { Select } from "../../part/field.tsx";
 
 const left = 84;
 const right = 24;

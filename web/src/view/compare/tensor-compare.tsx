@@ -4,9 +4,9 @@ import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
+import { Select } from "../../part/field.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
 import { Ridgeline } from "../tensors/ridgeline.tsx";
-import { Select } from "../../part/field.tsx";
 import "../tensors/tensors.css";
 
 export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {

@@ -3,10 +3,10 @@
 import { useState } from "react";
 import type { CompareAnswer } from "#api/contract/compare.ts";
 import { largestOf } from "#base/extremes.ts";
-import { Empty } from "../../part/notice.tsx";
-import { formatDuration } from "../../text/format-time.ts";
-import { Table } from "../../part/table.tsx";
 import { Select } from "../../part/field.tsx";
+import { Empty } from "../../part/notice.tsx";
+import { Table } from "../../part/table.tsx";
+import { formatDuration } from "../../text/format-time.ts";
 
 const columns = [
   ["wall_ns", "wall time"],

@@ -7,17 +7,17 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
+import { Select } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
+import { Page } from "../../part/panel.tsx";
 import { Status } from "../../part/status.tsx";
+import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { formatDuration, toOffsetNs } from "../../text/format-time.ts";
 import { type CommandChoice, commandChoices } from "./choices.ts";
 import { canPause, canResume } from "./pause.ts";
 import { RateField } from "./rate-field.tsx";
-import { Page } from "../../part/panel.tsx";
-import { Table } from "../../part/table.tsx";
-import { Select } from "../../part/field.tsx";
 
 export function ControlView() {
   const { run } = useRunClock();

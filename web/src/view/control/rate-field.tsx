@@ -3,9 +3,9 @@
 import { useEffect, useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { TextField } from "../../part/field.tsx";
 import { formatNumber } from "../../text/format-number.ts";
 import { presentRate } from "./present-rate.ts";
-import { TextField } from "../../part/field.tsx";
 
 /** Gives the payload as JSON text; '' while no number stands in the field. */
 export function RateField({ onChange }: { readonly onChange: (payload: string) => void }) {

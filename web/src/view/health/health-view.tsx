@@ -4,19 +4,19 @@ import { useState } from "react";
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
+import { Fact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { RunLink } from "../../part/run-link.tsx";
+import { Alarming, Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf, formatBytes, formatCount, formatNumber, formatSi } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { FaultList } from "../integrity/fault-list.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
-import { Alarming, Table } from "../../part/table.tsx";
-import { Fact } from "../../part/facts.tsx";
-import { RunLink } from "../../part/run-link.tsx";
 import "../integrity/integrity.css";
 import "./health.css";
-import { Button } from "../../part/button.tsx";
 
 /** A filter has room for about so many ids. */
 const namedMax = 50;

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 import type { LaunchSummary } from "#api/contract/launch.ts";
 import { usePages } from "../../data/use-pages.ts";
+import { Button } from "../../part/button.tsx";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
+import { type Column, Table } from "../../part/table.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount } from "../../text/format-number.ts";
-import { type Column, Table } from "../../part/table.tsx";
 import "./launches.css";
-import { Button } from "../../part/button.tsx";
 
 export function LaunchesView() {
   const { pages, rows } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);

@@ -5,11 +5,11 @@ import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
+import { Select, TextField } from "../../part/field.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import type { LogFilter } from "./log-tail.ts";
 import { saveLog } from "./save-log.ts";
 import type { LogStart, useLogSearch } from "./use-log-search.ts";
-import { Select, TextField } from "../../part/field.tsx";
 
 const levelOrder = ["debug", "info", "warning", "warn", "error", "critical"];
 

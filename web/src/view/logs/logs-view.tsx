@@ -4,6 +4,7 @@
 import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
+import { Button } from "../../part/button.tsx";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -12,7 +13,6 @@ import { useOwnCommand } from "../start/own-command.ts";
 import { LogBar } from "./log-bar.tsx";
 import { LogLine } from "./log-line.tsx";
 import "./logs.css";
-import { Button } from "../../part/button.tsx";
 import { useGutter } from "./use-gutter.ts";
 import { useLog } from "./use-log.ts";
 import { useLogSearch } from "./use-log-search.ts";

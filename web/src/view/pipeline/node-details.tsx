@@ -3,14 +3,14 @@
 import { useState } from "react";
 import type { GraphNode } from "#api/contract/pipeline.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
+import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Status } from "../../part/status.tsx";
-import { toOffsetNs } from "../../text/format-time.ts";
 import { Table } from "../../part/table.tsx";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
-import { AsideHead } from "../../part/aside-head.tsx";
+import { toOffsetNs } from "../../text/format-time.ts";
 
 export function NodeDetails({
   node,

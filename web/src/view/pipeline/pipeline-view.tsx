@@ -7,6 +7,7 @@ import { largestOf } from "#base/extremes.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Answer, CommandLine, Empty, Loading } from "../../part/notice.tsx";
 import { useSize } from "../../part/use-size.ts";
 import { toOffsetNs } from "../../text/format-time.ts";
@@ -14,7 +15,6 @@ import { heightOf, layoutGraph, nodeWidth, type PlacedGraph } from "./layout.ts"
 import { NodeCard } from "./node-card.tsx";
 import { NodeDetails } from "./node-details.tsx";
 import "./pipeline.css";
-import { Button } from "../../part/button.tsx";
 
 /** Free room beside the graph. */
 const sidePx = 72;

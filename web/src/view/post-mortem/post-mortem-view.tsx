@@ -6,12 +6,12 @@ import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
+import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
-import { formatFloat } from "../../text/format-number.ts";
-import { formatClock, formatDuration, formatTime, toMs } from "../../text/format-time.ts";
 import { Page, Panel } from "../../part/panel.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
-import { MetricName } from "../../part/name.tsx";
+import { formatFloat } from "../../text/format-number.ts";
+import { formatClock, formatDuration, formatTime, toMs } from "../../text/format-time.ts";
 
 export function PostMortemView() {
   const { run } = useRunClock();

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Alert } from "#api/contract/rule.ts";
 import { useLiveStream } from "../../data/use-live.ts";
+import { Button } from "../../part/button.tsx";
 import { Icon } from "../../part/icon.tsx";
 import "./rules.css";
-import { Button } from "../../part/button.tsx";
 
 const shownMs = 20_000;
 

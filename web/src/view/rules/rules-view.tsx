@@ -3,15 +3,15 @@
 import { useState } from "react";
 import type { WatchedRule } from "#api/contract/rule.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
 import { AlertList } from "./alert-list.tsx";
 import { NewRule } from "./new-rule.tsx";
 import { RuleTest } from "./rule-test.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
 import "./rules.css";
-import { Button } from "../../part/button.tsx";
 
 export function RulesView() {
   const alerts = useApi("alerts", { query: { limit: 50 } }, { refetchMs: 15_000 });

@@ -5,8 +5,8 @@ import type { Run } from "#api/contract/run.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
-import { Problem } from "../../part/notice.tsx";
 import { TextField } from "../../part/field.tsx";
+import { Problem } from "../../part/notice.tsx";
 
 export function EditDialog({
   run,

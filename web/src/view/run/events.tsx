@@ -5,6 +5,7 @@ import type { EventRow } from "#api/contract/record.ts";
 import { defined } from "../../app/search.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { usePages } from "../../data/use-pages.ts";
+import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Empty, Problem } from "../../part/notice.tsx";
@@ -12,7 +13,6 @@ import { VirtualList } from "../../part/virtual-list.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed, toOffsetNs } from "../../text/format-time.ts";
-import { Select, TextField } from "../../part/field.tsx";
 import "../logs/logs.css";
 
 export function Events() {

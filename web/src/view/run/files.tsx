@@ -10,11 +10,11 @@ import { Button } from "../../part/button.tsx";
 import { CopyButton } from "../../part/copy.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Empty } from "../../part/notice.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { formatBytes, formatFloat } from "../../text/format-number.ts";
 import { FilePreview, kindOfFile } from "./file-preview.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
-import { Table } from "../../part/table.tsx";
 
 export function Files() {
   const { run } = useRunClock();

@@ -7,11 +7,11 @@ import { useApi, useChange } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf } from "../../text/format-number.ts";
 import { toMs } from "../../text/format-time.ts";
-import { TextField } from "../../part/field.tsx";
 
 interface AskProps {
   readonly run: Run;

@@ -8,12 +8,12 @@ import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
+import { Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
 import { toVerdict } from "./verdict.ts";
-import { Panel } from "../../part/panel.tsx";
-import { Table } from "../../part/table.tsx";
 
 const curvesMax = 4;
 const rowsMax = 24;

@@ -7,9 +7,13 @@ import type { MetricInfo } from "#api/contract/series.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { Status } from "../../part/status.tsx";
+import { Table } from "../../part/table.tsx";
 import { When } from "../../part/when.tsx";
 import { formatCount, formatFloat } from "../../text/format-number.ts";
 import { formatTime, toMs } from "../../text/format-time.ts";
@@ -17,10 +21,6 @@ import { RunAlerts } from "../rules/run-alerts.tsx";
 import { durationParts } from "./durations.ts";
 import { Findings } from "./findings.tsx";
 import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
-import { Table } from "../../part/table.tsx";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
-import { RunLink } from "../../part/run-link.tsx";
 
 export function Overview() {
   const { run } = useRunClock();

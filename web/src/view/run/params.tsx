@@ -4,10 +4,10 @@ import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
-import { Answer } from "../../part/notice.tsx";
-import { WholeRecord } from "../../part/whole-record.tsx";
-import { Page, Panel } from "../../part/panel.tsx";
 import { TextField } from "../../part/field.tsx";
+import { Answer } from "../../part/notice.tsx";
+import { Page, Panel } from "../../part/panel.tsx";
+import { WholeRecord } from "../../part/whole-record.tsx";
 
 export function Params() {
   const [search, setSearch] = useState("");

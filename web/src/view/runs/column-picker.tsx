@@ -3,11 +3,11 @@
 import { useState } from "react";
 import type { FieldInfo } from "#api/contract/run.ts";
 import { Button } from "../../part/button.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { builtIn, type ColumnChoice, hideColumn, moveColumn, pinColumn } from "./grid-columns.ts";
 import { headingOf } from "./runs-search.ts";
-import { TextField } from "../../part/field.tsx";
 
 export function ColumnPicker({
   fields,

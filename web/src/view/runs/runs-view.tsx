@@ -7,6 +7,8 @@ import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
 import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
+import { Select } from "../../part/field.tsx";
 import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { useOwnCommand } from "../start/own-command.ts";
@@ -16,9 +18,7 @@ import { builtIn, type ColumnChoice, readColumns, readPinned, readWidths, writeC
 import { useRememberView } from "./remembered-view.ts";
 import { RunGrid } from "./run-grid.tsx";
 import { chooseColumns, chooseSpark, groupFields, headingOf, parseRunsSearch, type RunsSearch } from "./runs-search.ts";
-import { Select } from "../../part/field.tsx";
 import "./runs.css";
-import { Button } from "../../part/button.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useRuns } from "./use-runs.ts";
 import { useSelection } from "./use-selection.ts";

@@ -8,6 +8,7 @@ import { call, urlOf } from "../../data/client.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
 import { Problem } from "../../part/notice.tsx";
@@ -15,7 +16,6 @@ import { saveFile } from "../../part/save-file.ts";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { JoinRunsDialog, joinedMax } from "./join-runs-dialog.tsx";
 import { toRunsCsv } from "./runs-csv.ts";
-import { TextField } from "../../part/field.tsx";
 
 const comparedMax = 100;
 /** What a filter may be long; of more runs the page exports the table only, the command line everything. */

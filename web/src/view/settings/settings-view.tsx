@@ -6,11 +6,11 @@ import { themeChoices, useThemeChoice } from "../../app/theme.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Answer, CommandLine, Problem } from "../../part/notice.tsx";
-import { When } from "../../part/when.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
-import { TextField } from "../../part/field.tsx";
+import { When } from "../../part/when.tsx";
 
 const scopes: readonly (readonly [Scope, string])[] = [
   ["ingest", "send records"],

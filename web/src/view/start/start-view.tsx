@@ -3,10 +3,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../part/button.tsx";
 import { CommandLine } from "../../part/notice.tsx";
 import { toRecipes } from "./recipes.ts";
 import "./start.css";
-import { Button } from "../../part/button.tsx";
 import { useFirstRecord } from "./use-first-record.ts";
 
 export function StartView() {

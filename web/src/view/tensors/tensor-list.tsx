@@ -4,10 +4,10 @@ import { useMemo, useState } from "react";
 import type { TensorInfo } from "#api/contract/snapshot.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { Button } from "../../part/button.tsx";
+import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { formatNumber } from "../../text/format-number.ts";
-import { TextField } from "../../part/field.tsx";
 
 const hints: Record<string, string> = {
   nan: "holds NaN",

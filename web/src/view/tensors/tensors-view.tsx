@@ -10,6 +10,7 @@ import type { PlotChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
+import { Select } from "../../part/field.tsx";
 import { Name } from "../../part/name.tsx";
 import { Answer, CommandLine, Empty } from "../../part/notice.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
@@ -18,7 +19,6 @@ import { useChartEvents } from "../charts/use-chart-events.ts";
 import { labelOf, Ridgeline } from "./ridgeline.tsx";
 import { toStatsSeries } from "./stats-series.ts";
 import { TensorList } from "./tensor-list.tsx";
-import { Select } from "../../part/field.tsx";
 import "./tensors.css";
 import { ValuesPanel } from "./values-panel.tsx";
 

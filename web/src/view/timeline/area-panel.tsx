@@ -5,13 +5,13 @@ import { spanColour } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { formatWindow, type TimeWindow } from "../../clock/window.ts";
 import { useApi } from "../../data/use-api.ts";
+import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Table } from "../../part/table.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed } from "../../text/format-time.ts";
 import { sumByName } from "./flame.ts";
-import { Table } from "../../part/table.tsx";
-import { AsideHead } from "../../part/aside-head.tsx";
 
 export interface Area extends TimeWindow {
   /** Ids of lanes. */

@@ -2,14 +2,14 @@
 
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
+import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
+import { CopiedFact, Fact } from "../../part/facts.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
 import { toModelCall } from "./model-call.ts";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
-import { AsideHead } from "../../part/aside-head.tsx";
 
 export function SpanDetails({
   id,

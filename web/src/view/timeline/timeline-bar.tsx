@@ -3,13 +3,13 @@
 import { spanFlags } from "#api/contract/span-flags.ts";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
+import { TextField } from "../../part/field.tsx";
 import { countOf, formatCount } from "../../text/format-number.ts";
 import { formatDuration } from "../../text/format-time.ts";
 import { type Boxes, mergedText } from "./boxes.ts";
 import type { PickedBox } from "./timeline-canvas.tsx";
 import type { TimelineShow } from "./timeline-view.tsx";
 import type { useMatches } from "./use-matches.ts";
-import { TextField } from "../../part/field.tsx";
 
 export interface TimelineBarProps {
   readonly find: string;

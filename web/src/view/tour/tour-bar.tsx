@@ -1,8 +1,8 @@
 // Goes along through the views: what to see here, and the way on.
 
 import { Link } from "@tanstack/react-router";
-import "./tour.css";
 import { Button } from "../../part/button.tsx";
+import "./tour.css";
 import { useTourPlace, useTourSteps } from "./use-tour.ts";
 
 export function TourBar() {
