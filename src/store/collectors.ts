@@ -17,6 +17,14 @@ export async function readCollector(store: Store, collector: string): Promise<Kn
   return row === undefined ? null : { epoch: row.epoch, position: Number(row.position) };
 }
 
+/** By collector, a journal position up to which everything is stored. */
+export async function readStoredPositions(store: Store): Promise<Map<string, number>> {
+  const rows = await store.query<{ collector: string; position: string }>({
+    sql: `SELECT collector, position FROM ${store.database}.collectors FINAL`,
+  });
+  return new Map(rows.map(({ collector, position }) => [collector, Number(position)]));
+}
+
 export async function noteCollector(
   store: Store,
   row: KnownCollector & { readonly collector: string; readonly version: bigint },

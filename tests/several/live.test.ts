@@ -8,6 +8,7 @@ import { parsePositions } from "#model/positions.ts";
 import { hashKey } from "#server/http/keys.ts";
 import { findLogin, readLoginSecret } from "#server/http/login.ts";
 import type { StoredKey } from "#server/http/ports.ts";
+import { encodeFrame } from "#wire/xtrack/encode.ts";
 import type { TestApp } from "../support/app.ts";
 import { eventually, type NatsServer, natsPath, openPair, type Pair } from "../support/several.ts";
 
@@ -41,6 +42,11 @@ async function watch(app: TestApp, query: string): Promise<LiveEvent[]> {
   return events;
 }
 
+const post = async (app: TestApp, run: string, seq: number): Promise<void> => {
+  const frame = encodeFrame("metric", { seq, ts: seq, wid: "w" }, { run_id: run, key: "loss", value: seq, step: seq });
+  const octets = { "content-type": "application/octet-stream" };
+  expect((await app.post("/v1/xtrack?wait=1", frame, octets)).status).toBe(202);
+};
 const points = (events: readonly LiveEvent[], key: string): (number | string | null)[] =>
   events.flatMap((event) => (event.name === "metrics" && event.data.key.includes(key) ? event.data.value : []));
 const lastOf = async (app: TestApp, run: string) =>
@@ -83,6 +89,31 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     const events = await watch(a, `?run=after&after=${encodeURIComponent(asOf)}`);
     await eventually(() => points(events, "loss").includes(2), "the second point did not come");
   });
+
+  test("rows cross the bus for as long as somebody at the other collector wants them", async () => {
+    const { hub } = b.app.collector;
+    const before = hub.subscriberCount;
+    await post(b, "wanted", 1);
+    const events = await watch(a, "?run=wanted");
+    await eventually(() => hub.subscriberCount === before + 1, "b does not know that somebody wants them");
+    await post(b, "wanted", 2);
+    await eventually(() => points(events, "loss").includes(2), "the point did not come");
+    // What came before the page did is not live.
+    expect(points(events, "loss")).toEqual([2]);
+    for (const stop of streams.splice(0)) stop.abort();
+    await eventually(() => hub.subscriberCount === before, "b still passes them on");
+  });
+
+  test("whoever watches goes on when the other collector was started again", async () => {
+    await post(b, "restarted", 1);
+    const events = await watch(a, "?run=restarted");
+    await eventually(() => b.app.collector.hub.subscriberCount > 0, "b does not know that somebody wants them");
+    await b.reopen();
+    await eventually(() => b.app.collector.hub.subscriberCount > 0, "b was not asked again");
+    await post(b, "restarted", 2);
+    await eventually(() => points(events, "loss").includes(2), "the point did not come");
+    expect(points(events, "loss")).toEqual([2]);
+  }, 60_000);
 
   test("a command goes to the worker at the other collector once, and both tell its state", async () => {
     const commands: string[] = [];

@@ -12,8 +12,15 @@ export interface BatchSpan {
   readonly at: number;
 }
 
+export interface BatchProcess {
+  readonly pid: number;
+  readonly thread: number;
+}
+
+const usualProcess: BatchProcess = { pid: 70, thread: 7 };
+
 /** A batch as the SDK sends it; each span has a mark. */
-export function toBatchText(id: string, spans: readonly BatchSpan[]): string {
+export function toBatchText(id: string, spans: readonly BatchSpan[], { pid, thread } = usualProcess): string {
   const startNs = 1_794_710_000_000_000_000n;
   const text = JSON.stringify({
     schema_version: 1,
@@ -30,8 +37,8 @@ export function toBatchText(id: string, spans: readonly BatchSpan[]): string {
       cpu_ns: null,
       gpu_ns: null,
       memory_peak_bytes: null,
-      thread_id: 7,
-      pid: 70,
+      thread_id: thread,
+      pid,
       rank: 0,
       attrs: {},
       mark_ids: [hex(`m${span.id}`)],

@@ -4,7 +4,8 @@
 // long as such rows do, and leads to where the component is now.
 
 import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
-import { distanceNs, mayEverJoin } from "./sessions.ts";
+import { distanceNs, mayEverJoin, mayShareRows } from "./sessions.ts";
+import { PassedPlaces, TimeOrder } from "./time-order.ts";
 
 export interface Merge {
   readonly gone: Component;
@@ -16,10 +17,10 @@ export class ComponentSet {
   /** Numbers of components that are elsewhere now, and in which generation of rows they went. */
   private readonly moved = new Map<number, { to: number; readonly generation: number }>();
   private readonly byKey = new Map<string, number>();
-  private readonly byProcess = new Map<string, Set<number>>();
-  private readonly bySource = new Map<string, Set<number>>();
+  private readonly byProcess = new Map<string, TimeOrder>();
+  private readonly bySource = new Map<string, TimeOrder>();
   /** Of `bySource`, those of nothing but root marks: few, where one key sends for thousands of processes. */
-  private readonly straysBySource = new Map<string, Set<number>>();
+  private readonly straysBySource = new Map<string, TimeOrder>();
   private merges: Merge[] = [];
   private next = 1;
   /** The generation of rows that is filled now. */
@@ -77,6 +78,7 @@ export class ComponentSet {
     this.items.delete(goes);
     this.moved.set(goes, { to: stays, generation: this.generation });
     this.merges.push({ gone, into });
+    this.index(stays);
     return stays;
   }
 
@@ -93,22 +95,22 @@ export class ComponentSet {
     return merges;
   }
 
-  /** Files the component under its sources and processes; to be called after either changed. */
+  /** Files the component under its sources, processes and times; to be called after one of them changed. */
   index(index: number): void {
     const root = this.find(index);
     const component = this.items.get(root) as Component;
-    for (const key of processKeys(component)) addTo(this.byProcess, key, root);
+    for (const key of processKeys(component)) addTo(this.byProcess, key, root, component);
     const isStray = isOnlyRootMarks(component);
     for (const source of component.sources) {
-      addTo(this.bySource, source, root);
-      if (isStray) addTo(this.straysBySource, source, root);
+      addTo(this.bySource, source, root, component);
+      if (isStray) addTo(this.straysBySource, source, root, component);
       else removeFrom(this.straysBySource, source, root);
     }
   }
 
   /** Every component in memory whose session may depend on this one. */
   neighbourhood(index: number, gapNs: bigint): number[] {
-    const near: Near = { seen: new Set([this.find(index)]), left: new Map() };
+    const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
       for (const key of processKeys(component))
@@ -119,11 +121,18 @@ export class ComponentSet {
     return [...near.seen];
   }
 
-  /** Whether a component in memory is of one of these processes and near in time. */
-  hasNear(keys: readonly string[], times: Pick<Component, "firstNs" | "lastNs">, gapNs: bigint): boolean {
-    return keys.some((key) =>
-      [...(this.byProcess.get(key) ?? [])].some((at) => distanceNs(this.get(at), times) <= gapNs * 6n),
-    );
+  /** Whether a component in memory may be of one process with another that is not, or have the same rows. */
+  mayBeTied(other: Component, gapNs: bigint): boolean {
+    return processKeys(other).some((key) => {
+      const order = this.byProcess.get(key);
+      const [from, to] = order?.placesNear(other, gapNs * 6n) ?? [0, 0];
+      for (let place = from; place < to; place++) {
+        const component = this.get((order as TimeOrder).at(place));
+        if (distanceNs(component, other) > gapNs * 6n) continue;
+        if (mayEverJoin(component, other) || mayShareRows(component, other)) return true;
+      }
+      return false;
+    });
   }
 
   entries(): MapIterator<[number, Component]> {
@@ -153,41 +162,43 @@ export class ComponentSet {
   }
 
   private addNear(
-    { seen, left }: Near,
+    { seen, passed }: Near,
     component: Component,
-    indexed: ReadonlySet<number> | undefined,
+    order: TimeOrder | undefined,
     farthestNs: bigint,
     mayJoin: (a: Component, b: Component) => boolean = () => true,
   ): void {
-    if (indexed === undefined) return;
-    const others = left.get(indexed) ?? new Set(indexed);
-    left.set(indexed, others);
-    for (const at of others) {
+    if (order === undefined) return;
+    const places = passed.get(order) ?? new PassedPlaces();
+    passed.set(order, places);
+    const [from, to] = order.placesNear(component, farthestNs);
+    for (let place = places.next(from); place < to; place = places.next(place + 1)) {
+      const at = order.at(place);
       const other = this.items.get(at) as Component;
       if (!seen.has(at) && (distanceNs(component, other) > farthestNs || !mayJoin(component, other))) continue;
       seen.add(at);
-      others.delete(at);
+      places.pass(place);
     }
   }
 }
 
 interface Near {
   readonly seen: Set<number>;
-  /** Of each index what is not seen yet: thousands that are near each other are looked at once, not in pairs. */
-  readonly left: Map<ReadonlySet<number>, Set<number>>;
+  /** Of each order what is seen: thousands that are near each other are looked at once, not in pairs. */
+  readonly passed: Map<TimeOrder, PassedPlaces>;
 }
 
 export function processKeys(component: { sources: Iterable<string>; processes: Iterable<string> }): string[] {
   return [...component.sources].flatMap((source) => [...component.processes].map((process) => `${source}\n${process}`));
 }
 
-function addTo(map: Map<string, Set<number>>, key: string, value: number): void {
-  const set = map.get(key);
-  if (set === undefined) map.set(key, new Set([value]));
-  else set.add(value);
+function addTo(orders: Map<string, TimeOrder>, key: string, number: number, component: Component): void {
+  const order = orders.get(key) ?? new TimeOrder();
+  orders.set(key, order);
+  order.put(number, component);
 }
 
-function removeFrom(map: Map<string, Set<number>>, key: string, value: number): void {
-  const set = map.get(key);
-  if (set?.delete(value) && set.size === 0) map.delete(key);
+function removeFrom(orders: Map<string, TimeOrder>, key: string, number: number): void {
+  const order = orders.get(key);
+  if (order?.delete(number) && order.size === 0) orders.delete(key);
 }

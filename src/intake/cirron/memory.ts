@@ -58,6 +58,11 @@ export class CirronMemory {
     return state;
   }
 
+  /** Every workspace of which something is remembered. */
+  all(): Iterable<CirronWorkspace> {
+    return this.workspaces.values();
+  }
+
   /** The run that a group's rows belong to now, if the group is in memory. */
   runOf(groupKey: string): string | undefined {
     return this.workspaces.get(parseGroupKey(groupKey).workspace)?.map.runOf(groupKey);

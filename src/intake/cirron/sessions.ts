@@ -51,6 +51,15 @@ export function mayEverJoin(a: Component, b: Component): boolean {
   return a.unresolved.size === 0 || b.unresolved.size === 0 || sharesAny(a.threads, b.threads);
 }
 
+/** Whether two components of one process at one time may have copies of the same rows. */
+export function mayShareRows(a: Component, b: Component): boolean {
+  return (
+    sharesAny(a.threads, b.threads) ||
+    !new Set(a.sessions.keys()).isDisjointFrom(b.sessions) ||
+    !new Set(a.unresolved.keys()).isDisjointFrom(b.unresolved)
+  );
+}
+
 /** A batch of only "root" marks belongs to the one session near it, if there is just one. */
 function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session[], gapNs: bigint): void {
   const near = clusters.flatMap((cluster, at) =>

@@ -2,14 +2,16 @@
 // groups that belong to components in this one's memory. Of everything else only the batch's name is noted.
 
 import { nowNs } from "#base/clock.ts";
+import { Awaited } from "#intake/cirron/awaited.ts";
 import type { Component } from "#intake/cirron/component.ts";
-import { processKeys } from "#intake/cirron/component-set.ts";
+import { type ComponentRow, fromStateRow } from "#intake/cirron/component-state.ts";
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import type { CirronWorkspace } from "#intake/cirron/workspace.ts";
 import { parseGroupKey } from "#model/group-key.ts";
-import { readComponentRows, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
-import { readRecentBatches } from "#store/reader/restore.ts";
+import { readBatchIdsSince, readComponentRows, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
+import { readBatchesBeyond, readGroupsOfOthers } from "#store/reader/restore.ts";
 import { removeCopies } from "#store/remove-copies.ts";
+import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 import { readStoredGroups } from "./stored-groups.ts";
 
@@ -19,24 +21,88 @@ export interface PeerBatch {
   readonly groupKey: string;
 }
 
-export async function takePeerBatches(collector: Collector, batches: readonly PeerBatch[]): Promise<void> {
-  const { applier } = collector;
+/** A component as the collector stores it that took the batches; numbers of 64 bits are text. */
+export interface PeerComponent {
+  readonly groupKey: string;
+  readonly sources: string;
+  readonly state: string;
+  readonly firstNs: string;
+  readonly lastNs: string;
+}
+
+export interface TakenBatches {
+  /** Those that have to do with components in memory. */
+  readonly related: readonly PeerBatch[];
+  /** Groups of some are just being deleted. */
+  readonly arePutOff: boolean;
+}
+
+/** `told` are the components of some of the batches' groups; for the others the store is asked. */
+export async function takePeerBatches(
+  collector: Collector,
+  batches: readonly PeerBatch[],
+  told: readonly PeerComponent[] = [],
+): Promise<TakenBatches> {
+  const taken = { related: [] as PeerBatch[], arePutOff: false };
   for (const [workspace, some] of Map.groupBy(batches, ({ groupKey }) => parseGroupKey(groupKey).workspace)) {
-    const state = applier.state.cirron.of(workspace);
-    const isCopied = some.filter(({ batchId, groupKey }) => isKnownElsewhere(state, batchId, groupKey));
+    const state = collector.applier.state.cirron.of(workspace);
+    const copied = some.filter(({ batchId, groupKey }) => isKnownElsewhere(state, batchId, groupKey));
     state.ledger.note(some.map(({ batchId }) => batchId));
-    const keys = new Set(some.map(({ groupKey }) => groupKey));
-    const related = await findRelated(collector, state, keys);
-    for (const { groupKey } of isCopied) related.add(groupKey);
-    if (related.size === 0) continue;
-    await takeGroups(collector, workspace, related, isCopied);
+    const keys = await findRelated(collector, state, new Set(some.map(({ groupKey }) => groupKey)), told);
+    for (const { groupKey } of copied) keys.add(groupKey);
+    if (keys.size === 0) continue;
+    taken.related.push(...some.filter(({ groupKey }) => keys.has(groupKey)));
+    if (!(await takeGroups(collector, workspace, keys, copied))) taken.arePutOff = true;
+  }
+  return taken;
+}
+
+/**
+ * Takes in groups that others wrote to since a time and that are tied to what came here after they were heard of. Says
+ * whether there were any groups.
+ */
+export async function takeNear(collector: Collector, sinceNs: bigint): Promise<boolean> {
+  const { id, store, applier } = collector;
+  const found = await readGroupsOfOthers(store, sinceNs, id);
+  for (const [workspace, some] of Map.groupBy(found, (key) => parseGroupKey(key).workspace)) {
+    const state = applier.state.cirron.of(workspace);
+    const unknown = some.filter((key) => state.components.ofKey(key) === undefined);
+    const related = await findRelated(collector, state, new Set(unknown), []);
+    if (related.size > 0) await takeGroups(collector, workspace, related, []);
+  }
+  return found.length > 0;
+}
+
+/** Takes in groups that hold or name what components here wait for: they are one component with those. */
+export async function takeAwaited(collector: Collector): Promise<void> {
+  const { store, applier } = collector;
+  for (const { workspace, components } of applier.state.cirron.all()) {
+    const awaited = [...components.entries()].flatMap(([, { unresolved }]) => [...unresolved.keys()]);
+    if (awaited.length === 0) continue;
+    const found = await readGroupsOfIds(store, awaited.map(spanKey));
+    const related = found
+      .map(({ groupKey }) => groupKey)
+      .filter((key) => parseGroupKey(key).workspace === workspace && components.ofKey(key) === undefined);
+    if (related.length > 0) await takeGroups(collector, workspace, new Set(related), []);
   }
 }
 
-/** Batches that the store has since a time, wherever they were taken. */
-export async function readPeerBatches({ store }: Collector, sinceNs: bigint): Promise<PeerBatch[]> {
-  const rows = await readRecentBatches(store, sinceNs);
+/** Batches that others have stored since a time, beyond what is known of their journals. */
+export async function readPeerBatches(
+  { id, store }: Collector,
+  sinceNs: bigint,
+  known: ReadonlyMap<string, number>,
+): Promise<PeerBatch[]> {
+  // This collector's own are in its memory, or were let go by it.
+  const rows = await readBatchesBeyond(store, sinceNs, new Map(known).set(id, Number.MAX_SAFE_INTEGER));
   return rows.map(({ batch_id, group_key }) => ({ batchId: batch_id, groupKey: group_key }));
+}
+
+/** Notes the ids of all batches since a time, also of those that held nothing new. */
+export async function noteBatchIds({ applier, store }: Collector, sinceNs: bigint): Promise<void> {
+  const rows = await readBatchIdsSince(store, sinceNs);
+  for (const [workspace, some] of Map.groupBy(rows, (row) => row.workspace))
+    applier.state.cirron.of(workspace).ledger.note(some.map(({ batch_id }) => batch_id));
 }
 
 /** This collector has taken the batch too, and stored it under another key. */
@@ -47,35 +113,53 @@ function isKnownElsewhere(state: CirronWorkspace, batchId: string, groupKey: str
   return at !== undefined && !state.components.get(at).groupKeys.has(groupKey);
 }
 
-/** Of these groups, and of those that hold what components here wait for, the ones that belong to components here. */
+/** Of these groups the ones that belong to components here, or may be tied to one of them. */
 async function findRelated(
   { store }: Collector,
-  state: CirronWorkspace,
+  { components, gapNs }: CirronWorkspace,
   groupKeys: ReadonlySet<string>,
+  told: readonly PeerComponent[],
 ): Promise<Set<string>> {
-  const related = new Set([...groupKeys].filter((key) => state.components.ofKey(key) !== undefined));
-  const awaited = [...state.components.entries()].flatMap(([, { unresolved }]) => [...unresolved.keys()]);
-  for (const { groupKey } of await readGroupsOfIds(store, awaited.map(spanKey)))
-    if (parseGroupKey(groupKey).workspace === state.workspace && state.components.ofKey(groupKey) === undefined)
-      related.add(groupKey);
-  const others = [...groupKeys].filter((key) => !related.has(key));
-  const rows = others.length === 0 ? [] : await readComponentRows(store, others);
-  for (const row of rows) {
-    if (row.merged_into !== "") continue;
-    const { processes } = JSON.parse(row.state) as { processes: string[] };
-    const facts = { sources: new Set(JSON.parse(row.sources) as string[]), processes: new Set(processes) };
-    const isNear = { firstNs: row.first_ns, lastNs: row.last_ns };
-    if (state.components.hasNear(processKeys(facts), isNear, state.gapNs)) related.add(row.group_key);
+  const related = new Set([...groupKeys].filter((key) => components.ofKey(key) !== undefined));
+  // Nothing is near where nothing is.
+  if (components.size === 0) return related;
+  const others = groupKeys.difference(related);
+  const known = new Map(told.map((component) => [component.groupKey, component]));
+  const untold = [...others].filter((key) => !known.has(key));
+  if (untold.length > 0) for (const row of await readPeerComponents(store, untold)) known.set(row.groupKey, row);
+  for (const key of others) {
+    const component = known.get(key);
+    if (component !== undefined && components.mayBeTied(toComponent(component), gapNs)) related.add(key);
   }
   return related;
 }
 
+async function readPeerComponents(store: Store, groupKeys: readonly string[]): Promise<PeerComponent[]> {
+  return (await readComponentRows(store, groupKeys)).flatMap((row) => toPeerComponent(row) ?? []);
+}
+
+/** Without what was told of it; null for what was merged into another, which is told or read by itself. */
+export function toPeerComponent(row: ComponentRow): PeerComponent | null {
+  if (row.merged_into !== "") return null;
+  const { group_key: groupKey, sources, first_ns, last_ns } = row;
+  const state = JSON.stringify({ ...(JSON.parse(row.state) as object), keys: [], told: [], aliases: [] });
+  return { groupKey, sources, state, firstNs: String(first_ns), lastNs: String(last_ns) };
+}
+
+function toComponent({ groupKey, sources, state, firstNs, lastNs }: PeerComponent): Component {
+  const times = { first_ns: BigInt(firstNs), last_ns: BigInt(lastNs), version: 0n };
+  const { workspace } = parseGroupKey(groupKey);
+  const row = { group_key: groupKey, workspace, merged_into: "", sources, state, ...times };
+  return fromStateRow(row, (parent) => new Awaited(0, 0, parent));
+}
+
+/** Makes the components of these groups anew from the rows of all of them. False when one is just being deleted. */
 async function takeGroups(
   collector: Collector,
   workspace: string,
   groupKeys: ReadonlySet<string>,
   copied: readonly PeerBatch[],
-): Promise<void> {
+): Promise<boolean> {
   const { store, sequencer, writer, applier } = collector;
   // What is in memory of these components must be stored: they are made anew from what the store has.
   await collector.queryable(sequencer.position.applied);
@@ -95,9 +179,10 @@ async function takeGroups(
     if ([...resident].some((at) => isStale(state.components.get(at)))) return "stale";
     return state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
   });
-  if (changes === null) return;
+  if (changes === null) return false;
   // Something came meanwhile: whoever stores it is told of it again.
   if (changes === "stale") return takeGroups(collector, workspace, groupKeys, copied);
   if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);
+  return true;
 }

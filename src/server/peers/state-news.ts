@@ -6,15 +6,17 @@ import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
 import { type CommandStep, fromCommandRow } from "#control/command.ts";
 import { decodeChanges, encodeChanges } from "#intake/changes.ts";
+import type { ComponentRow } from "#intake/cirron/component-state.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
-import { type PeerBatch, readPeerBatches, takePeerBatches } from "#server/collector/peer-batches.ts";
+import { type PeerBatch, type PeerComponent, toPeerComponent } from "#server/collector/peer-batches.ts";
 import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
+import { BatchNews, type BatchTidings } from "./batch-news.ts";
 import type { PeeringParts } from "./peering.ts";
 
 /** What changed and is stored now. */
@@ -24,16 +26,20 @@ interface Changed {
   readonly joins: boolean;
   /** Groups of XTrack, Semantiva and captured output that are new or belong to another run. */
   readonly groups: readonly string[];
-  /** Cirron batches. */
-  readonly batches: readonly PeerBatch[];
 }
 
 interface Waiting extends Changed {
   readonly position: number;
+  /** Cirron batches, and what is stored of their components. */
+  readonly batches: readonly PeerBatch[];
+  readonly components: readonly ComponentRow[];
 }
 
 /** As many steps as surely fit one message: a payload has at most 64 KiB. */
 const stepsAtOnce = 8;
+/** As many groups and batches as surely fit one; what one record changed stays together. */
+const namesAtOnce = 200;
+const componentCharsMax = 2048;
 /** The ids of batches are remembered for a day. */
 const ledgerNs = 25n * 3600n * 1_000_000_000n;
 const recentNs = 600n * 1_000_000_000n;
@@ -43,8 +49,11 @@ export class StateNews {
   private readonly collector: Collector;
   private readonly onTrouble: (message: string, cause: unknown) => void;
   private parts: PeeringParts | null = null;
+  private readonly batches: BatchNews;
   /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
+  /** Up to where others were told. */
+  private toldTo = 0;
   private reading: Promise<void> = Promise.resolve();
   private isCatchingUp = false;
   /** When everything was last read that others had stored. */
@@ -57,17 +66,22 @@ export class StateNews {
     this.bus = bus;
     this.collector = collector;
     this.onTrouble = onTrouble;
+    this.batches = new BatchNews(collector, {
+      read: (what, task) => this.read(what, task),
+      onTaken: () => this.parts?.onBatchesTaken(),
+    });
   }
 
   start(parts: PeeringParts): void {
     this.parts = parts;
+    this.toldTo = this.collector.sequencer.position.applied;
     this.collector.onApplied((entry) => this.tell(entry));
     this.collector.onStored((to) => this.tellStored(to));
     this.bus.hear("commands", (body) => parts.control.fold(toSteps(decodeChanges(Buffer.from(body as string)))));
-    this.bus.hear("changed", (body) => this.take(body as Changed, parts));
+    this.bus.hear("changed", (body, from) => this.take(body as Changed & BatchTidings, from, parts));
   }
 
-  /** Reads what the bus may not have brought: after an outage of the last day, else since the last time and some minutes. */
+  /** Reads what the bus may not have brought: since the last time and some minutes, at first of the last day. */
   catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
     // A store that is away for long is asked once when it is back, not once for every time it was missed.
@@ -80,15 +94,12 @@ export class StateNews {
     this.readJoins();
     const now = nowNs();
     // The store may have been away for longer than some minutes, while the bus was there.
-    const sinceNs = wasCutOff ? now - ledgerNs : (this.caughtUpNs ?? now) - recentNs;
+    const sinceNs = this.caughtUpNs === null ? now - ledgerNs : this.caughtUpNs - recentNs;
     this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
     this.read("groups", async () =>
       this.mergeGroups(await readStateRows(collector.store, "groups", { column: "version", sinceNs })),
     );
-    this.read("batches", async () => {
-      await takePeerBatches(collector, await readPeerBatches(collector, sinceNs));
-      parts.onBatchesTaken();
-    });
+    this.read("batches", () => this.batches.catchUp(sinceNs, now - recentNs, wasCutOff));
     this.reading = this.reading.finally(() => {
       this.isCatchingUp = false;
       if (!this.hasMissed && !this.closing) this.caughtUpNs = now;
@@ -97,6 +108,7 @@ export class StateNews {
 
   async close(): Promise<void> {
     this.closing = true;
+    this.batches.close();
     await this.reading;
   }
 
@@ -114,38 +126,41 @@ export class StateNews {
     const batches = applied.state.flatMap((change) =>
       change.table === "cirron_batches" ? [{ batchId: change.row.batch_id, groupKey: change.row.group_key }] : [],
     );
+    const components = applied.state.flatMap((change) => (change.table === "cirron_components" ? [change.row] : []));
     if (keys || joins || groups.length + batches.length > 0)
-      this.waiting.push({ position, keys, joins, groups, batches });
+      this.waiting.push({ position, keys, joins, groups, batches, components });
   }
 
   private tellStored(to: number): void {
     const stored = this.waiting.filter(({ position }) => position <= to);
     if (stored.length === 0) return;
     this.waiting = this.waiting.filter(({ position }) => position > to);
-    // In parts that surely fit a message.
-    for (let at = 0; at < stored.length; at += 500) {
-      const some = stored.slice(at, at + 500);
+    for (const some of inParts(stored)) {
+      const last = (some.at(-1) as Waiting).position;
       const changed: Changed = {
         keys: some.some(({ keys }) => keys),
         joins: some.some(({ joins }) => joins),
         groups: some.flatMap(({ groups }) => groups),
-        batches: some.flatMap(({ batches }) => batches),
       };
-      this.bus.tell("changed", changed);
+      const batches = some.flatMap((one) => one.batches);
+      const components = toTold(
+        some.flatMap((one) => one.components),
+        batches,
+      );
+      const tidings: BatchTidings = { after: this.toldTo, to: last, batches, components };
+      this.bus.tell("changed", { ...changed, ...tidings });
+      // Also when it could not leave: others see by the next that one is missing.
+      this.toldTo = last;
     }
   }
 
-  private take({ keys, joins, groups, batches }: Changed, parts: PeeringParts): void {
+  private take({ keys, joins, groups, ...batches }: Changed & BatchTidings, from: string, parts: PeeringParts): void {
     const { collector } = this;
     if (keys) this.read("keys", () => parts.keys.reload());
     if (joins) this.readJoins();
     if (groups.length > 0)
       this.read("groups", async () => this.mergeGroups(await readGroupRows(collector.store, "groups", groups)));
-    if (batches.length === 0) return;
-    this.read("batches", async () => {
-      await takePeerBatches(collector, batches);
-      parts.onBatchesTaken();
-    });
+    this.batches.hear(batches, from);
   }
 
   private readJoins(): void {
@@ -177,6 +192,32 @@ export class StateNews {
       });
     });
   }
+}
+
+function inParts(stored: readonly Waiting[]): Waiting[][] {
+  const parts: Waiting[][] = [];
+  let names = 0;
+  for (const one of stored) {
+    const more = one.groups.length + one.batches.length;
+    if (parts.length === 0 || names + more > namesAtOnce) {
+      parts.push([]);
+      names = 0;
+    }
+    names += more;
+    parts.at(-1)?.push(one);
+  }
+  return parts;
+}
+
+/** The batches' components as they are now, without those that would make a message long: they are read from the store. */
+function toTold(rows: readonly ComponentRow[], batches: readonly PeerBatch[]): PeerComponent[] {
+  const newest = new Map(rows.map((row) => [row.group_key, row]));
+  const keys = new Set(batches.map(({ groupKey }) => groupKey));
+  return [...keys].flatMap((key) => {
+    const row = newest.get(key);
+    const told = row === undefined ? null : toPeerComponent(row);
+    return told === null || told.sources.length + told.state.length > componentCharsMax ? [] : [told];
+  });
 }
 
 function toSteps(changes: readonly StateChange[]): CommandStep[] {

@@ -58,16 +58,29 @@ export async function readNewestVersion(store: Store): Promise<bigint> {
   return BigInt(row?.version ?? 0);
 }
 
-/** The batches that came since, wherever they were taken. */
-export function readRecentBatches(
+/** Where the rows of batches lie that came since, beyond what is known of each collector's journal. */
+export function readBatchesBeyond(
   store: Store,
   sinceNs: bigint,
-): Promise<{ readonly workspace: string; readonly batch_id: string; readonly group_key: string }[]> {
+  known: ReadonlyMap<string, number>,
+): Promise<{ readonly batch_id: string; readonly group_key: string }[]> {
+  const collectors = [...known.keys()];
   return store.query({
-    sql: `SELECT workspace, batch_id, group_key FROM ${store.database}.cirron_batches
-      WHERE received_ns > {since:Int64}`,
-    params: { since: sinceNs },
+    sql: `SELECT DISTINCT batch_id, group_key FROM ${store.database}.batch_places
+      WHERE version > {since:Int64}
+        AND position > transform(collector, {collectors:Array(String)}, {positions:Array(Int64)}, toInt64(-1))`,
+    params: { since: sinceNs, collectors, positions: collectors.map((name) => BigInt(known.get(name) ?? -1)) },
   });
+}
+
+/** Groups that other collectors have written Cirron rows to since. */
+export async function readGroupsOfOthers(store: Store, sinceNs: bigint, collector: string): Promise<string[]> {
+  const rows = await store.query<{ group_key: string }>({
+    sql: `SELECT DISTINCT group_key FROM ${store.database}.batch_places
+      WHERE version > {since:Int64} AND collector != {collector:String}`,
+    params: { since: sinceNs, collector },
+  });
+  return rows.map(({ group_key }) => group_key);
 }
 
 /** Identities of the Semantiva lines of a run or a launch: 32 hex each. */

@@ -1,0 +1,81 @@
+// Numbers of components in the order in which these begin, so that those near in time are found without a look at all
+// of them.
+
+interface Times {
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}
+
+export class TimeOrder {
+  private readonly numbers: number[] = [];
+  private readonly starts: bigint[] = [];
+  private readonly startOf = new Map<number, bigint>();
+  /** Nothing that was ever in it took longer: what began that much earlier may still touch a time. */
+  private longestNs = 0n;
+
+  get size(): number {
+    return this.numbers.length;
+  }
+
+  /** Files a number by its times, or anew when they have changed. */
+  put(number: number, { firstNs, lastNs }: Times): void {
+    if (lastNs - firstNs > this.longestNs) this.longestNs = lastNs - firstNs;
+    const before = this.startOf.get(number);
+    if (before === firstNs) return;
+    if (before !== undefined) this.delete(number);
+    const place = this.placeOf(firstNs);
+    this.numbers.splice(place, 0, number);
+    this.starts.splice(place, 0, firstNs);
+    this.startOf.set(number, firstNs);
+  }
+
+  delete(number: number): boolean {
+    const start = this.startOf.get(number);
+    if (start === undefined) return false;
+    const place = this.numbers.indexOf(number, this.placeOf(start));
+    this.numbers.splice(place, 1);
+    this.starts.splice(place, 1);
+    return this.startOf.delete(number);
+  }
+
+  /** Everything that is no farther from these times lies from the first of these places to before the second. */
+  placesNear({ firstNs, lastNs }: Times, farthestNs: bigint): [number, number] {
+    return [this.placeOf(firstNs - farthestNs - this.longestNs), this.placeOf(lastNs + farthestNs + 1n)];
+  }
+
+  at(place: number): number {
+    return this.numbers[place] as number;
+  }
+
+  /** The first place whose start is not before this. */
+  private placeOf(startNs: bigint): number {
+    let [low, high] = [0, this.starts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.starts[middle] as bigint) < startNs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Places that need no second look: whole stretches of them are stepped over at once. */
+export class PassedPlaces {
+  private readonly behind = new Map<number, number>();
+
+  pass(place: number): void {
+    this.behind.set(place, place + 1);
+  }
+
+  /** This place, or the first one behind it that was not passed. */
+  next(place: number): number {
+    let next = place;
+    for (let step = this.behind.get(next); step !== undefined; step = this.behind.get(next)) next = step;
+    for (let at = place; at !== next; ) {
+      const step = this.behind.get(at) as number;
+      this.behind.set(at, next);
+      at = step;
+    }
+    return next;
+  }
+}

@@ -1,0 +1,110 @@
+// News of Cirron batches between collectors. Who has stored some tells which and where they lie, in a message for each
+// stored plan, whatever the number of rows; most of what is heard has nothing to do with what this collector has in
+// memory, and then the store is not asked. What news did not bring is read from the store now and then, and only that:
+// taking in a batch of a session that is known here means reading the whole session.
+
+import type { Collector } from "#server/collector/collector.ts";
+import {
+  noteBatchIds,
+  type PeerBatch,
+  type PeerComponent,
+  readPeerBatches,
+  takeAwaited,
+  takeNear,
+  takePeerBatches,
+} from "#server/collector/peer-batches.ts";
+import { readStoredPositions } from "#store/collectors.ts";
+import { HeardJournals } from "./heard-journals.ts";
+
+export interface BatchTidings {
+  /** All batches of the sender's journal after one position and up to another are in these news or in some before. */
+  readonly after: number;
+  readonly to: number;
+  readonly batches: readonly PeerBatch[];
+  /** Of some of their groups. */
+  readonly components: readonly PeerComponent[];
+}
+
+export interface BatchNewsPort {
+  /** Does one thing after the other. What fails is told, and tried again with what is read now and then. */
+  read(what: string, task: () => Promise<void>): void;
+  /** Rows of others have become known. */
+  onTaken(): void;
+}
+
+/** What is awaited is asked for all at once, so that it takes no more than a small share of the time. */
+const awaitedRestMs = 2000;
+const awaitedRestShare = 20;
+
+export class BatchNews {
+  private readonly collector: Collector;
+  private readonly port: BatchNewsPort;
+  private readonly heard = new HeardJournals();
+  /** News that were not taken in yet. */
+  private waiting: (BatchTidings & { readonly from: string })[] = [];
+  /** Taken in by news: once more when the store is next read, whose replicas may not have had all rows yet. */
+  private again: readonly PeerBatch[] = [];
+  /** Some were missed since the store was last read. */
+  private hasGap = false;
+  private looking: NodeJS.Timeout | undefined;
+  private lookFromMs = 0;
+
+  constructor(collector: Collector, port: BatchNewsPort) {
+    this.collector = collector;
+    this.port = port;
+  }
+
+  hear(tidings: BatchTidings, from: string): void {
+    this.waiting.push({ ...tidings, from });
+    // What comes while others are taken in is then taken in together.
+    if (this.waiting.length === 1) this.port.read("batches", () => this.takeWaiting());
+  }
+
+  /** Reads what news did not bring since a time, and looks again at what others stored since another. */
+  async catchUp(sinceNs: bigint, nearNs: bigint, wasCutOff: boolean): Promise<void> {
+    const { collector, heard } = this;
+    const hadGap = wasCutOff || this.hasGap;
+    this.hasGap = false;
+    const stored = await readStoredPositions(collector.store);
+    if (hadGap) await noteBatchIds(collector, sinceNs);
+    const unheard = await readPeerBatches(collector, sinceNs, heard.known());
+    const { related, arePutOff } = await takePeerBatches(collector, [...this.again, ...unheard]);
+    const news = new Set(unheard);
+    this.again = arePutOff ? related : related.filter((batch) => news.has(batch));
+    for (const [other, position] of stored) heard.read(other, position);
+    const isNear = await takeNear(collector, nearNs);
+    if (isNear || unheard.length > 0) this.taken();
+  }
+
+  close(): void {
+    clearTimeout(this.looking);
+  }
+
+  private async takeWaiting(): Promise<void> {
+    const news = this.waiting;
+    this.waiting = [];
+    const batches = news.flatMap((one) => one.batches);
+    const told = news.flatMap(({ components }) => components);
+    const { related } = await takePeerBatches(this.collector, batches, told);
+    this.again = [...new Map([...this.again, ...related].map((batch) => [batch.groupKey, batch])).values()];
+    for (const { from, after, to } of news) if (!this.heard.hear(from, after, to)) this.hasGap = true;
+    if (batches.length > 0) this.taken();
+  }
+
+  private taken(): void {
+    this.port.onTaken();
+    if (this.looking !== undefined) return;
+    const waitMs = Math.max(0, this.lookFromMs - performance.now());
+    this.looking = setTimeout(() => this.port.read("awaited", () => this.lookForAwaited()), waitMs).unref();
+  }
+
+  /** A span that rows here name as their parent may have come to another collector, in a process of its own. */
+  private async lookForAwaited(): Promise<void> {
+    this.looking = undefined;
+    const startMs = performance.now();
+    await takeAwaited(this.collector);
+    const endMs = performance.now();
+    this.lookFromMs = endMs + Math.max(awaitedRestMs, (endMs - startMs) * awaitedRestShare);
+    this.port.onTaken();
+  }
+}

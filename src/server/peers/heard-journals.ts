@@ -1,0 +1,46 @@
+// How far other collectors' journals are known here: up to where the store was read, and from there on by news, each of
+// which says from where to where it tells of its sender's journal. So what was heard need not be read again, and a gap
+// between two pieces of news is noticed.
+
+interface Journal {
+  /** What is stored up to here was read. */
+  read: number;
+  /** The last news that follow one another without a gap. */
+  after: number;
+  to: number;
+}
+
+export class HeardJournals {
+  private readonly journals = new Map<string, Journal>();
+
+  /** News of everything after one position and up to another were taken in. False when some before them are missing. */
+  hear(collector: string, after: number, to: number): boolean {
+    const journal = this.of(collector);
+    const known = upTo(journal);
+    journal.read = known;
+    if (after > journal.to) journal.after = after;
+    journal.to = Math.max(journal.to, to);
+    return after <= known;
+  }
+
+  /** What the collector had stored up to here was read. */
+  read(collector: string, position: number): void {
+    const journal = this.of(collector);
+    journal.read = Math.max(journal.read, position);
+  }
+
+  /** By collector, the last position up to which nothing is missing. */
+  known(): Map<string, number> {
+    return new Map(Array.from(this.journals, ([collector, journal]) => [collector, upTo(journal)]));
+  }
+
+  private of(collector: string): Journal {
+    const journal = this.journals.get(collector) ?? { read: -1, after: Number.POSITIVE_INFINITY, to: -1 };
+    this.journals.set(collector, journal);
+    return journal;
+  }
+}
+
+function upTo({ read, after, to }: Journal): number {
+  return read >= after ? Math.max(read, to) : read;
+}
