@@ -9,6 +9,7 @@ import type { Collector } from "#server/collector/collector.ts";
 import type { DeletionOrder } from "#server/collector/deletion.ts";
 import { dropDeletedRows } from "#store/drop-deleted-rows.ts";
 import { takeLease } from "#store/lease.ts";
+import { prunePlaces } from "#store/prune-places.ts";
 import { readSettings, readWorkspaces } from "#store/reader/admin.ts";
 import { readRunFacts } from "#store/reader/run-facts.ts";
 
@@ -36,6 +37,8 @@ export interface Retention {
 const everyMs = 3_600_000;
 const leaseMs = 3_000_000;
 const dayMs = 86_400_000;
+/** Longer than a collector that was cut off looks back. */
+const placesNs = 26n * 3_600_000_000_000n;
 /** A deletion holds intake back while it is carried out, so a great many runs go in several. */
 const runsAtOnce = 200;
 
@@ -60,6 +63,7 @@ async function sweepForAll(options: RetentionOptions): Promise<void> {
   if (lease === null) return;
   try {
     await sweepRetention(options, systemNowNs());
+    await prunePlaces(store, systemNowNs() - placesNs);
     await dropDeletedRows(store);
   } catch (cause) {
     await lease.release();

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { prunePlaces } from "./prune-places.ts";
+import { migrate } from "./schema/migrate.ts";
+import type { Store } from "./store.ts";
+
+describe.each(storesUnderTest)("places of batches, on $name", ({ open }) => {
+  let under: StoreUnderTest;
+  let store: Store;
+
+  beforeAll(async () => {
+    under = await open();
+    ({ store } = under);
+    await migrate(store);
+  }, 60_000);
+  afterAll(() => under.close());
+
+  it("are forgotten after their time, unless a batch lies under two keys", async () => {
+    const places = [
+      ["g/c/1", "old", 10],
+      ["g/c/1", "it's old too", 19],
+      ["g/c/1", "young", 20],
+      ["g/c/1", "doubled", 10],
+      ["g/c/2", "doubled", 30],
+    ] as const;
+    const rows = places.map(
+      ([group, batch, version]) => `('${group}', '${batch.replace("'", "\\'")}', 'c', 1, ${version})`,
+    );
+    await store.ddl(`INSERT INTO ${store.database}.batch_places (group_key, batch_id, collector, position, version)
+      VALUES ${rows.join(", ")}`);
+    expect(await prunePlaces(store, 20n)).toBe(2);
+    const left = await store.query<{ place: string }>({
+      sql: `SELECT concat(group_key, ' ', batch_id) AS place FROM ${store.database}.batch_places ORDER BY place`,
+    });
+    expect(left.map(({ place }) => place)).toEqual(["g/c/1 doubled", "g/c/1 young", "g/c/2 doubled"]);
+    expect(await prunePlaces(store, 20n)).toBe(0);
+  });
+});
