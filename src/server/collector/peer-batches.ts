@@ -51,7 +51,7 @@ export async function takePeerBatches(
     const keys = await findRelated(collector, state, new Set(some.map(({ groupKey }) => groupKey)), told);
     for (const { groupKey } of copied) keys.add(groupKey);
     if (keys.size === 0) continue;
-    taken.related.push(...some.filter(({ groupKey }) => keys.has(groupKey)));
+    for (const batch of some) if (keys.has(batch.groupKey)) taken.related.push(batch);
     if (!(await takeGroups(collector, workspace, keys, copied))) taken.arePutOff = true;
   }
   return taken;
