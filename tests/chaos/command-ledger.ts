@@ -23,7 +23,7 @@ export class CommandLedger {
   private readonly victim: Victim;
   private readonly given = new Set<number>();
   private readonly accepted = new Map<string, Accepted>();
-  /** What was heard of each: its number, and how often the server had been killed each time. */
+  /** What was heard of each: its number, and how often the server had been killed before, each time. */
   private readonly heard = new Map<string, { readonly number: number; readonly kills: number[] }>();
   private readonly forgiven = new Set<string>();
   /** Nobody gives any more. */
@@ -41,8 +41,8 @@ export class CommandLedger {
     this.accepted.set(id, { number, atMs: performance.now() });
   }
 
-  hear(id: string, number: number): void {
-    const { kills } = this.victim;
+  /** `kills`: how often the server had been killed when the line was opened that it came by. */
+  hear(id: string, number: number, kills: number): void {
     const known = this.heard.get(id);
     if (known === undefined) this.heard.set(id, { number, kills: [kills] });
     else known.kills.push(kills);

@@ -123,9 +123,9 @@ export class Victim {
     const { child } = this;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    if (signal === "SIGKILL") this.kills++;
     child.kill(signal);
     const code = await exited;
+    if (signal === "SIGKILL") this.kills++;
     if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
   }
 

@@ -26,9 +26,11 @@ const answersMax = 100;
 export async function sendPoints(field: Field, plan: WorkerPlan): Promise<readonly string[]> {
   const worker = new Worker(field, plan);
   while (!worker.isDone()) {
+    // What a server said before it was killed may be read after that: the line tells which one said it.
+    const { kills } = field.victim;
     const line = await open(field.victim, plan.by ?? "tcp");
     if (line === null) await sleep(50);
-    else await worker.work(line);
+    else await worker.work(line, kills);
   }
   return worker.sent;
 }
@@ -71,7 +73,7 @@ class Worker {
   }
 
   /** Until the line is gone, or all is said. */
-  async work(line: Duplex): Promise<void> {
+  async work(line: Duplex, kills: number): Promise<void> {
     const { runId, wid, isSteered } = this.plan;
     const accepts = isSteered ? ["ack", "command"] : ["ack"];
     const options: DocumentClientOptions = { runId, wid, accepts, firstSeq: this.nextSeq };
@@ -81,9 +83,9 @@ class Worker {
     while (!line.destroyed && !this.isDone()) {
       for (let n = 0; n < 20 && !this.field.stopped.aborted && this.waiting.size < 2000; n++) this.measure(client);
       await sleep(10);
-      this.hear(client);
+      this.hear(client, kills);
     }
-    this.hear(client);
+    this.hear(client, kills);
     this.nextSeq = client.nextSeq;
     line.destroy();
   }
@@ -96,9 +98,9 @@ class Worker {
     this.field.ledger.send("points", this.toId(event), value);
   }
 
-  private hear(client: DocumentClient<Duplex>): void {
+  private hear(client: DocumentClient<Duplex>, kills: number): void {
     for (const { t, p } of client.received.splice(0)) {
-      if (t === "command") this.obey(client, p);
+      if (t === "command") this.obey(client, p, kills);
       if (t !== "ack" || p["status"] === "error") continue;
       const event = this.waiting.get(Number(p["seq"]));
       if (event === undefined) continue;
@@ -107,9 +109,9 @@ class Worker {
     }
   }
 
-  private obey(client: DocumentClient<Duplex>, command: Envelope["p"]): void {
+  private obey(client: DocumentClient<Duplex>, command: Envelope["p"], kills: number): void {
     const { number } = command["payload"] as { number: number };
-    this.field.commands.hear(String(command["cmd_id"]), number);
+    this.field.commands.hear(String(command["cmd_id"]), number, kills);
     this.answers = [...this.answers.slice(-answersMax), client.confirm(command["cmd_id"])];
   }
 
