@@ -30,6 +30,8 @@ export interface CampaignOptions {
   readonly minutesMax?: number;
   /** Bytes of a file system in memory that the folder lies on, which only root can make; the disk otherwise. */
   readonly diskBytes?: number;
+  /** What each client waits after a request; without it they send as fast as the server takes it. */
+  readonly pauseMs?: number;
   /** What is struck; the sources unless said. */
   readonly program?: Program;
   onRound?(line: string): void;
@@ -53,7 +55,8 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const stop = new AbortController();
   const commands = new CommandLedger(victim);
   const backups = new Backups(dataDir);
-  const field: Field = { victim, ledger: new Ledger(), commands, backups, stopped: stop.signal };
+  const { pauseMs = 0 } = options;
+  const field: Field = { victim, ledger: new Ledger(), commands, backups, pauseMs, stopped: stop.signal };
   try {
     await victim.start();
     const senders = sendAll(field);

@@ -12,6 +12,8 @@ export interface Field {
   readonly ledger: Ledger;
   readonly commands: CommandLedger;
   readonly backups: Backups;
+  /** What each client waits after a request, beside what it waits anyway. */
+  readonly pauseMs: number;
   readonly stopped: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 // Exporters of OpenTelemetry: spans, points and log records in turn, in JSON or in protobuf.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import * as fixture from "#wire/otlp/fixture.testing.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { deliver, type Field, hex } from "./deliver.ts";
@@ -61,7 +62,7 @@ const exports: readonly Export[] = [
 
 /** Requests of one service, every fifth of them sent twice. */
 export async function sendExports(field: Field, encoding: "json" | "protobuf"): Promise<void> {
-  const { ledger, stopped } = field;
+  const { ledger, stopped, pauseMs } = field;
   const resource = { "service.name": "chaos", "tributary.run.id": otlpRun + encoding };
   for (let at = 0; !stopped.aborted; at++) {
     const { signal, kind, toRequest } = exports[at % exports.length] as Export;
@@ -77,5 +78,6 @@ export async function sendExports(field: Field, encoding: "json" | "protobuf"): 
           kind,
           records.map(({ id }) => id),
         );
+    await sleep(pauseMs);
   }
 }

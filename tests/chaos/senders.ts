@@ -11,7 +11,7 @@ import { sendPoints } from "./workers.ts";
 
 /** Batches of one process, every fifth of them sent twice. */
 export async function sendSpans(field: Field, process: number): Promise<void> {
-  const { ledger, stopped } = field;
+  const { ledger, stopped, pauseMs } = field;
   const root = hex();
   for (let at = 0; !stopped.aborted; at++) {
     const spans = Array.from({ length: 20 }, (_, n) => ({ id: hex(), index: at * 20 + n }));
@@ -24,6 +24,7 @@ export async function sendSpans(field: Field, process: number): Promise<void> {
           "spans",
           spans.map(({ id }) => id),
         );
+    await sleep(pauseMs);
   }
 }
 
@@ -51,7 +52,7 @@ const node = JSON.parse(
 
 /** Lines of node executions of one pipeline run, ten a request. */
 export async function sendNodes(field: Field, name: string): Promise<void> {
-  const { ledger, stopped } = field;
+  const { ledger, stopped, pauseMs } = field;
   const runId = `run-${name}-${hex()}`;
   for (let at = 0; !stopped.aborted; at++) {
     const ids = Array.from({ length: 10 }, hex);
@@ -68,7 +69,7 @@ export async function sendNodes(field: Field, name: string): Promise<void> {
         "nodes",
         ids.map((id) => `${runId}/${id}`),
       );
-    await sleep(5);
+    await sleep(5 + pauseMs);
   }
 }
 

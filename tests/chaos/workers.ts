@@ -82,7 +82,7 @@ class Worker {
     for (const event of [...this.waiting.values(), ...this.answers]) client.send(event);
     while (!line.destroyed && !this.isDone()) {
       for (let n = 0; n < 20 && !this.field.stopped.aborted && this.waiting.size < 2000; n++) this.measure(client);
-      await sleep(10);
+      await sleep(10 + this.field.pauseMs);
       this.hear(client, kills);
     }
     this.hear(client, kills);
