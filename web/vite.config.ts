@@ -48,10 +48,10 @@ function forgetful(): Plugin {
   };
 }
 
-export default defineConfig(({ command }) => {
+export default defineConfig(({ command, mode }) => {
   // Vite keeps a NODE_ENV that is set, and the test runner sets one: the page would be built with libraries as their
-  // developers run them, which are larger, slower and not what is released.
-  if (command === "build") process.env["NODE_ENV"] = "production";
+  // developers run them, which are larger, slower and not what is released, unless that is asked for.
+  if (command === "build") process.env["NODE_ENV"] = mode;
   return {
     plugins: [react(), compressed(), forgetful()],
     resolve: { alias: [{ find: /^#/, replacement: source }] },
