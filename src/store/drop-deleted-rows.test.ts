@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
 import { dropDeletedRows } from "./drop-deleted-rows.ts";
-import { migrate } from "./schema/migrate.ts";
 import type { Store } from "./store.ts";
 
-describe.each(storesUnderTest)("rows that were deleted, on $name", ({ open }) => {
+describe.each(storesUnderTest)("rows that were deleted, on $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let store: Store;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     ({ store } = under);
-    await migrate(store);
     for (const table of ["metrics", "logs"])
       await store.ddl(`INSERT INTO ${store.database}.${table} (group_key, ts_ns, seq, collector)
         SELECT concat('g/x/', toString(number % 10)), number, number, 'c' FROM numbers(10000)`);

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
 import { removeCopies } from "./remove-copies.ts";
-import { migrate } from "./schema/migrate.ts";
 import type { Store } from "./store.ts";
 
-describe.each(storesUnderTest)("copies under several keys, on $name", ({ open }) => {
+describe.each(storesUnderTest)("copies under several keys, on $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let store: Store;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     ({ store } = under);
-    await migrate(store);
   }, 60_000);
   afterAll(() => under.close());
 

@@ -9,8 +9,7 @@ import { encodeBlock } from "#store/native/encode-block.ts";
 import { readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
 import { readCompleteness } from "#store/reader/pipelines.ts";
-import { migrate } from "#store/schema/migrate.ts";
-import { openEmbedded, type StoreUnderTest } from "../support/store-under-test.ts";
+import { openMigrated, type StoreUnderTest } from "../support/store-under-test.ts";
 
 const runs = 100_000;
 const nodesPerRun = 6;
@@ -20,8 +19,7 @@ const nodeIds = Array.from({ length: nodesPerRun }, (_, i) => `0000000${i}-f082-
 let under: StoreUnderTest;
 
 beforeAll(async () => {
-  under = await openEmbedded();
-  await migrate(under.store);
+  under = await openMigrated();
   for (let from = 0; from < runs; from += 10_000) {
     await under.store.insert("lifecycle", encodeBlock("lifecycle", [lifecycleRows(from, from + 10_000)]), {
       token: `l${from}`,

@@ -13,7 +13,6 @@ import { encodeObjects } from "#store/native/encode-objects.ts";
 import { readAttempts, readLaunch, readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
 import { readClocks, readCompleteness, readLifecycle, readNodes, readPayloads } from "#store/reader/pipelines.ts";
-import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { type StoreUnderTest, storesUnderTest } from "../support/store-under-test.ts";
 import { createRandom, type Fed, type FeedOptions, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
@@ -50,15 +49,14 @@ async function storeGroups(target: Store, groups: readonly StateRow<"groups">[])
   await target.insert("groups", encodeObjects(stateTables.groups, groups), { token: `groups-${++blocks}` });
 }
 
-describe.each(storesUnderTest)("pipelines in $name", ({ open }) => {
+describe.each(storesUnderTest)("pipelines in $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let target: Store;
   let count = 0;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     target = under.store;
-    await migrate(target);
   });
   afterAll(() => under.close());
 

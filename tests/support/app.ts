@@ -22,9 +22,9 @@ export interface TestApp {
   remove(): Promise<void>;
 }
 
+/** Who gives a folder gives it away: it is removed with the rest. */
 export async function createTestApp(flags: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
-  const isEmbedded = flags.storeUrl === undefined;
-  const dataDir = isEmbedded ? await makeMigratedFolder() : await mkdtemp(join(tmpdir(), "tributary-test-"));
+  const dataDir = flags.dataDir ?? (await makeFolder(flags.storeUrl));
   const open = (): Promise<App> => {
     // Tests that make keys still ask without one, unless they say otherwise.
     // Rules write what they see, so only tests about them have any.
@@ -52,4 +52,8 @@ export async function createTestApp(flags: Partial<Record<SettingName, string>> 
     },
   };
   return test;
+}
+
+function makeFolder(storeUrl: string | undefined): Promise<string> {
+  return storeUrl === undefined ? makeMigratedFolder() : mkdtemp(join(tmpdir(), "tributary-test-"));
 }

@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "#store/client.ts";
 import type { Confinement } from "#store/engine/confinement.ts";
+import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
+import { makeMigratedFolder } from "./migrated-folder.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -19,8 +21,12 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), "tributary-test-"));
 }
 
-export async function openEmbedded(confinement?: Confinement): Promise<StoreUnderTest> {
-  const dataDir = makeDataDir();
+/** With its tables, as a server finds it. */
+export async function openMigrated(confinement?: Confinement): Promise<StoreUnderTest> {
+  return openEmbedded(confinement, await makeMigratedFolder());
+}
+
+export async function openEmbedded(confinement?: Confinement, dataDir = makeDataDir()): Promise<StoreUnderTest> {
   const store = await createStore({ kind: "embedded", dataDir, ...(confinement === undefined ? {} : { confinement }) });
   return {
     store,
@@ -48,7 +54,27 @@ async function openServer(url: string): Promise<StoreUnderTest> {
 
 const serverUrl = process.env["TRIBUTARY_TEST_CLICKHOUSE_URL"];
 
-export const storesUnderTest: readonly { readonly name: string; readonly open: () => Promise<StoreUnderTest> }[] = [
-  { name: "the embedded engine", open: () => openEmbedded() },
-  ...(serverUrl === undefined ? [] : [{ name: "a ClickHouse server", open: () => openServer(serverUrl) }]),
+interface NamedStore {
+  readonly name: string;
+  /** Without tables. */
+  readonly open: () => Promise<StoreUnderTest>;
+  readonly openMigrated: () => Promise<StoreUnderTest>;
+}
+
+const migrated = async (under: StoreUnderTest): Promise<StoreUnderTest> => {
+  await migrate(under.store);
+  return under;
+};
+
+export const storesUnderTest: readonly NamedStore[] = [
+  { name: "the embedded engine", open: () => openEmbedded(), openMigrated: () => openMigrated() },
+  ...(serverUrl === undefined
+    ? []
+    : [
+        {
+          name: "a ClickHouse server",
+          open: () => openServer(serverUrl),
+          openMigrated: async () => migrated(await openServer(serverUrl)),
+        },
+      ]),
 ];

@@ -10,15 +10,14 @@ import { tools } from "#agent/tools.ts";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/several.ts";
-import { profiledRun, sendSample } from "../web/sample.ts";
+import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 let walk: TestApp;
 const clients: Client[] = [];
 const runs: Run[] = [];
 
 beforeAll(async () => {
-  walk = await createTestApp();
-  await sendSample(walk);
+  walk = await createTestApp({ dataDir: await makeSampleFolder() });
 }, 120_000);
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));

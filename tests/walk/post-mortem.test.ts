@@ -12,16 +12,15 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { toFrame } from "../support/frames.ts";
 import { toPickle } from "../support/pickle.ts";
-import { profiledRun, sendSample } from "../web/sample.ts";
+import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 let walk: TestApp;
 let folder: string;
 
 beforeAll(async () => {
-  walk = await createTestApp();
+  walk = await createTestApp({ dataDir: await makeSampleFolder() });
   folder = mkdtempSync(join(tmpdir(), "tributary-death-"));
-  await sendSample(walk);
 }, 120_000);
 afterAll(async () => {
   rmSync(folder, { recursive: true });

@@ -7,14 +7,13 @@ import type { Verdict } from "#api/contract/judge.ts";
 import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { postBatch, stepSpans } from "../support/step-spans.ts";
-import { profiledRun, sendSample } from "../web/sample.ts";
+import { makeSampleFolder, profiledRun } from "../web/sample.ts";
 
 const root = join(import.meta.dirname, "../..");
 let walk: TestApp;
 
 beforeAll(async () => {
-  walk = await createTestApp();
-  await sendSample(walk);
+  walk = await createTestApp({ dataDir: await makeSampleFolder() });
   const spool = join(root, "examples/data/h200/cirron-full/.cirron/spool");
   for (const name of readdirSync(spool)) await walk.post("/v1/runs/full/traces", readFileSync(join(spool, name)));
   await walk.app.collector.drained();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { drained, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { drained, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
 
@@ -18,8 +18,7 @@ const pinOf = (page: Page) => new URL(page.url()).searchParams.get("pin");
 
 describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
-    await sendSample(server);
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     const id = "training";
     await sendXtrack(
       server,

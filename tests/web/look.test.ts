@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser, type Visit } from "./browser.ts";
-import { failedPipeline, profiledRun, sendRecorded, sendSample } from "./sample.ts";
+import { failedPipeline, makeSampleFolder, profiledRun, sendRecorded } from "./sample.ts";
 import { openSite } from "./site.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -121,8 +121,7 @@ const views: readonly View[] = [
 
 describe.skipIf(chromiumPath === undefined)("every view", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
-    await sendSample(server);
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     recorded = (await sendRecorded(server, "with-blobs")).run;
     const port = Number(server.app.xtrack[0]?.split(":").at(-1));
     const transport = { kind: "tcp", host: "127.0.0.1", port } as const;

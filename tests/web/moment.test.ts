@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
-import { profiledRun, sendSample } from "./sample.ts";
+import { makeSampleFolder, profiledRun } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
@@ -58,10 +58,9 @@ async function spikeStrength(page: Page, panel: string): Promise<number> {
 
 describe.skipIf(chromiumPath === undefined)("a moment of a run", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     await sendLongRun(server, "long");
     await sendAwkward(server, "awkward");
-    await sendSample(server);
   }, 240_000);
   afterAll(async () => {
     await browser?.close();

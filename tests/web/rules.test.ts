@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { makeSampleFolder, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
@@ -25,8 +25,7 @@ async function picture(page: { screenshot(options: object): Promise<unknown> }, 
 
 describe.skipIf(chromiumPath === undefined)("what watches for you", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite({ watching: "on" });
-    await sendSample(server);
+    [server, browser] = await openSite({ watching: "on", dataDir: await makeSampleFolder() });
   }, 240_000);
   afterAll(async () => {
     await browser?.close();

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
@@ -20,8 +20,7 @@ const walk = (path: string, steps: (page: Page) => Promise<void>) => walkOn(brow
 
 describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
-    await sendSample(server);
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
   }, 180_000);
   afterAll(async () => {
     await browser?.close();

@@ -8,10 +8,10 @@ import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { evil, sendEvil } from "./evil.ts";
 import {
   failedPipeline,
+  makeSampleFolder,
   profiledRun,
   sendOrphan,
   sendRecorded,
-  sendSample,
   sendSecondAttempt,
   sendXtrack,
   toFrames,
@@ -26,8 +26,7 @@ let browser: TestBrowser;
 
 describe.skipIf(chromiumPath === undefined)("in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
-    await sendSample(server);
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
   }, 180_000);
   afterAll(async () => {
     await browser?.close();

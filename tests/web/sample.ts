@@ -3,7 +3,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestApp } from "../support/app.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { copyMadeOnce } from "../support/made-once.ts";
 
 const root = join(import.meta.dirname, "../..");
 const h200 = join(root, "examples/data/h200");
@@ -14,6 +15,16 @@ export const failedPipeline = "run-0681617ce3c740e09ad71e89e7e702e4";
 
 const octets = { "content-type": "application/octet-stream" };
 const lines = { "content-type": "application/x-ndjson" };
+
+/** A data folder that has the sample already, for a server that was not there when it came. */
+export function makeSampleFolder(): Promise<string> {
+  return copyMadeOnce("sample", async () => {
+    const server = await createTestApp();
+    await sendSample(server);
+    await server.app.close();
+    return server.dataDir;
+  });
+}
 
 export async function sendSample(server: TestApp): Promise<void> {
   await sendXtrack(server, readFileSync(join(h200, "sweep.xtrack.bin")));

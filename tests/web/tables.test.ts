@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
-import { drained, failedPipeline, profiledRun, sendSample, sendXtrack, toFrames } from "./sample.ts";
+import { drained, failedPipeline, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
 
@@ -24,8 +24,7 @@ async function boxOf(locator: Locator) {
 
 describe.skipIf(chromiumPath === undefined)("tables in a browser", () => {
   beforeAll(async () => {
-    [server, browser] = await openSite();
-    await sendSample(server);
+    [server, browser] = await openSite({ dataDir: await makeSampleFolder() });
     for (let n = 0; n < 12; n++) {
       const id = `swept-${n}`;
       await sendXtrack(

@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodeSeries } from "#api/encode-series.ts";
 import { Kept } from "#query/kept.ts";
-import { migrate } from "#store/schema/migrate.ts";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { openMigrated, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { KeptPoints, pointReads } from "./kept-points.ts";
 import { wholeSeries } from "./request.ts";
 import { type RunSeriesRequest, readSeries } from "./series.ts";
@@ -13,9 +12,8 @@ let under: StoreUnderTest;
 const arrival = "toInt64(1) AS received_ns, toInt64(intDiv(number, 100)) AS jpos, toUInt32(number % 100) AS jrow";
 
 beforeAll(async () => {
-  under = await openEmbedded();
+  under = await openMigrated();
   const { store } = under;
-  await migrate(store);
   // Several points share a step, some a time too; some have no step, some are no number or not finite.
   await store.ddl(`INSERT INTO ${store.database}.metrics
       (group_key, key, worker, phase, step, epoch, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)

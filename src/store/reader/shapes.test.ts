@@ -2,7 +2,6 @@
 // the engine, and what is read is one row of its columns' types.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "#store/schema/migrate.ts";
 import { readGuestColumns } from "#store/sql-guard/user-sql.ts";
 import type { Query, Store } from "#store/store.ts";
 import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
@@ -154,13 +153,12 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   "XTrack's state": (store) => readStateEvents(store, groups),
 };
 
-describe.each(storesUnderTest)("questions to $name", ({ open }) => {
+describe.each(storesUnderTest)("questions to $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let described: Store;
   let asked = 0;
   beforeAll(async () => {
-    under = await open();
-    await migrate(under.store);
+    under = await openMigrated();
     described = Object.assign(Object.create(under.store) as Store, {
       async *stream(query: Query, options: Parameters<Store["stream"]>[1]) {
         asked++;

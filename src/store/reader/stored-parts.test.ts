@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "#store/schema/migrate.ts";
 import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
 import { StoredParts } from "./stored-parts.ts";
 
-describe.each(storesUnderTest)("what has come to $name since the last look", ({ open }) => {
+describe.each(storesUnderTest)("what has come to $name since the last look", ({ openMigrated }) => {
   let under: StoreUnderTest;
   beforeAll(async () => {
-    under = await open();
-    await migrate(under.store);
+    under = await openMigrated();
   }, 60_000);
   afterAll(() => under.close());
 

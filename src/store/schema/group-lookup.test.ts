@@ -2,17 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
-import { migrate } from "./migrate.ts";
 import { guestDatabaseOf } from "./views.ts";
 
-describe.each(storesUnderTest)("the run of a row, on $name", ({ open }) => {
+describe.each(storesUnderTest)("the run of a row, on $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let store: Store;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     ({ store } = under);
-    await migrate(store);
   });
 
   afterAll(() => under.close());

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
-import { migrate } from "./migrate.ts";
 import { cutSql } from "./trace-views.ts";
 import { guestDatabaseOf, viewSelects } from "./views.ts";
 
@@ -19,16 +18,15 @@ function cut(text: string): string {
   return bytes.subarray(0, end).toString();
 }
 
-describe.each(storesUnderTest)("the views on $name", ({ open }) => {
+describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let store: Store;
   let guest: string;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     ({ store } = under);
     guest = guestDatabaseOf(store.database);
-    await migrate(store);
     const at = { version: 1n, workspace: "lab" };
     const groups = [
       {

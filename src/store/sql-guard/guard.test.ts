@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
-import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { makeDataDir, openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { makeDataDir, openMigrated, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
 import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 
@@ -203,9 +202,8 @@ describe("user SQL in the engine", () => {
     folder = makeDataDir();
     writeFileSync(join(folder, "secret"), secret);
     // Without the system's fence, so that the others have to hold.
-    under = await openEmbedded("none");
+    under = await openMigrated("none");
     ({ store } = under);
-    await migrate(store);
     await store.insert("keys", blockOf("keys", [{ key_id: "k", sha256: secret }]), { token: "k" });
   });
 
