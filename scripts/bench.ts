@@ -12,6 +12,7 @@ const all = [
   "store",
   "ingest",
   "otlp",
+  "large",
   "growth",
   "query",
   "sql",

@@ -17,6 +17,8 @@ const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const shortText = 100;
+/** From here on the runtime copies faster than a loop. */
+const longText = 1024;
 
 /** UTF-8 text or raw bytes of any length: all bytes back to back, and where each value ends. */
 export class StringColumn {
@@ -56,6 +58,11 @@ export class StringColumn {
     for (let i = 0, at = first; i < count; i++, at += step) {
       const stop = to[at] as number;
       let p = from[at] as number;
+      if (stop - p > longText) {
+        this.bytes.set(new Uint8Array(source.buffer, source.byteOffset + p, stop - p), end);
+        end += stop - p;
+        p = stop;
+      }
       for (; p + 4 <= stop; p += 4, end += 4) view.setInt32(end, source.getInt32(p, true), true);
       for (; p < stop; p++, end++) view.setUint8(end, source.getUint8(p));
       ends[this.length + i] = end;
@@ -104,6 +111,16 @@ export class StringColumn {
     for (let i = 0; i < count; i++) own[length + i] = byteLength + (ends[i] as number);
     this.length += count;
     this.byteLength += size;
+  }
+
+  /** As `pushJoined` onto an empty column, which from then on owns the source: megabytes are not copied. */
+  adopt(source: Uint8Array, ends: Uint32Array, count: number): void {
+    this.release();
+    this.reserve(count, 0);
+    this.ends.set(ends.subarray(0, count));
+    this.bytes = source;
+    this.length = count;
+    this.byteLength = count === 0 ? 0 : (ends[count - 1] as number);
   }
 
   /** Adds this value until the column has that many. */

@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { decodeInput, encodeInput, type Input } from "./input.ts";
+import { decodeInput, decodeInputAside, encodeInput, type Input } from "./input.ts";
 
 const body = new TextEncoder().encode('{"batch_id":"b","spans":[]}'.repeat(50));
 const arrival = {
@@ -33,6 +33,19 @@ it.each([
   expect(back).toMatchObject({ ...arrival, packed: { encoding } });
   // Offered to a journal again it makes the same record.
   expect(Buffer.from(journalled(back as Input)).equals(record)).toBe(true);
+});
+
+it.each([
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+] as const)("is unpacked by another thread when it is large and %s", async (encoding, pack) => {
+  const large = Buffer.alloc(2 * 1024 * 1024, "0123456789abcdef!");
+  const record = journalled({ ...arrival, body: large, packed: { encoding, bytes: pack(large) } });
+  const pending = decodeInputAside(record);
+  expect(pending).toBeInstanceOf(Promise);
+  const back = await pending;
+  expect(Buffer.from(back?.body ?? []).equals(large)).toBe(true);
+  expect(back).toEqual(decodeInput(record));
 });
 
 it("is none of ours when it is of another version", () => {

@@ -4,7 +4,8 @@
 // Byte layout of a record: u8 version · u32 little-endian length of the head · head, JSON in UTF-8 · body. In version 1
 // the body is as it is; in version 2 it is as it was sent, compressed, and `packed` in the head says how.
 
-import { gunzipSync, inflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip, gunzipSync, inflate, inflateSync } from "node:zlib";
 import { nowNs } from "#base/clock.ts";
 
 /** A body as it was sent. It is what the journal keeps: a tenth of the bytes to write and sync. */
@@ -71,6 +72,36 @@ function encodeHead(version: number, words: object): Uint8Array[] {
 
 /** Null when the record is none of ours: the journal's checksum held, so it is from another version. */
 export function decodeInput(record: Uint8Array): Input | null {
+  const parts = takeApart(record);
+  if (parts === null || parts.packed === null) return parts?.input ?? null;
+  const { encoding, bytes } = parts.packed;
+  const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
+  return { ...parts.input, body: unpack(parts.input.body, { maxOutputLength: Math.max(1, bytes) }) };
+}
+
+/** A body above this is unpacked by another thread. */
+const unpackedAtOnce = 1024 * 1024;
+
+/** The same; a promise for a record that takes long. */
+export function decodeInputAside(record: Uint8Array): Input | null | Promise<Input | null> {
+  const parts = takeApart(record);
+  if (parts === null || parts.packed === null || parts.packed.bytes <= unpackedAtOnce) return decodeInput(record);
+  const { encoding, bytes } = parts.packed;
+  const unpack = encoding === "gzip" ? unzipped : inflated;
+  return unpack(parts.input.body, { maxOutputLength: bytes }).then((body) => ({ ...parts.input, body }));
+}
+
+const unzipped = promisify(gunzip);
+const inflated = promisify(inflate);
+
+interface RecordParts {
+  /** Its body is as it was sent. */
+  readonly input: Input;
+  /** How that is unpacked; null when it is as it is. */
+  readonly packed: { readonly encoding: PackedBody["encoding"]; readonly bytes: number } | null;
+}
+
+function takeApart(record: Uint8Array): RecordParts | null {
   const version = record[0];
   if (record.length < headStart || (version !== plainVersion && version !== packedVersion)) return null;
   const headLength = new DataView(record.buffer, record.byteOffset).getUint32(1, true);
@@ -80,9 +111,8 @@ export function decodeInput(record: Uint8Array): Input | null {
   const { packed: how, ...head } = words;
   const body = record.subarray(bodyStart);
   const receivedNs = BigInt(head["receivedNs"] as string);
-  if (version === plainVersion) return { ...head, receivedNs, body } as Input;
-  const { encoding, bytes } = how as { encoding: PackedBody["encoding"]; bytes: number };
-  const unpack = encoding === "gzip" ? gunzipSync : inflateSync;
-  const options = { maxOutputLength: Math.max(1, bytes) };
-  return { ...head, receivedNs, body: unpack(body, options), packed: { encoding, bytes: body } } as unknown as Input;
+  if (version === plainVersion) return { input: { ...head, receivedNs, body } as Input, packed: null };
+  const packed = how as NonNullable<RecordParts["packed"]>;
+  const asSent = { encoding: packed.encoding, bytes: body };
+  return { input: { ...head, receivedNs, body, packed: asSent } as unknown as Input, packed };
 }

@@ -17,7 +17,7 @@ import type { Batch } from "#model/batch.ts";
 import type { Applied } from "./applied.ts";
 import { attempt, toFailure, toThrown } from "./apply-failure.ts";
 import { type AppliedInput, Gathering } from "./gathering.ts";
-import { decodeInput, encodeInput, type Input } from "./input.ts";
+import { decodeInputAside, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 
 /** The part of the journal that intake uses. */
@@ -250,7 +250,7 @@ export class Sequencer {
         this.noteApplied(Math.max(this.applied, Math.min(position - 1, until)));
         return;
       }
-      const input = decodeInput(payload);
+      const input = await decodeInputAside(payload);
       if (input === null || this.isNeedless(position, input)) {
         this.passOver(position);
         continue;

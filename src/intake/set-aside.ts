@@ -23,7 +23,7 @@ import { readDurable, writeDurably } from "#base/durable-file.ts";
 import type { Files } from "#base/files.ts";
 import type { Fault } from "#model/fault.ts";
 import type { Applied } from "./applied.ts";
-import { decodeInput, encodeInput, type Input } from "./input.ts";
+import { decodeInputAside, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 import { keepFault } from "./refused.ts";
 import type { Applier, FailedInput, InputLog } from "./sequencer.ts";
@@ -151,7 +151,7 @@ export class SetAside {
   ): Promise<void> {
     const path = this.pathOf(position, kind);
     const record = await readDurable(this.files, path);
-    const input = record === undefined ? null : decodeInput(record);
+    const input = record === undefined ? null : await decodeInputAside(record);
     if (input === null) {
       this.onTrouble(`The file of the record ${position}, which was set aside, cannot be read; it stays.`, path);
       return;

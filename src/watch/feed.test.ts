@@ -47,3 +47,24 @@ it("tells each of the runs that came together which step it is at, by a metric t
   ]);
   expect([...tracks.values()].map(({ heardNs }) => heardNs)).toEqual([5n, 5n]);
 });
+
+it("tells once what all metrics of an event say, however many they are", () => {
+  const rows = createRows("metrics");
+  for (const step of [1, 2])
+    for (let key = 0; key < 50; key++) {
+      rows.group_key.push("run a");
+      rows.key.push(`metric ${step}.${key}`);
+      rows.worker.push("w");
+      rows.step.present().pushNumber(step);
+      rows.ts_ns.pushNumber(step);
+      rows.value.present().push(1);
+      rows.received_ns.pushNumber(step);
+    }
+  const track = recorder();
+  feedParts([{ table: "metrics", rows, dropped: null }], {
+    trackOf: () => track,
+    isWatched: () => false,
+    receivedNs: 5n,
+  });
+  expect(track.steps).toEqual([1n, 2n]);
+});

@@ -75,11 +75,22 @@ function feedMetrics(rows: Rows<"metrics">, trackAt: TrackAt, { isWatched, recei
     }
   }
   // Not every run has every key, and `forEach` passes over what is not there.
+  let told = -1;
   lastOf.forEach((row) => {
-    if (rows.step.isNull(row)) return;
+    // All metrics of one event say the same, and there may be very many.
+    if (rows.step.isNull(row) || (told >= 0 && isSameMoment(rows, told, row))) return;
+    told = row;
     const step = rows.step.inner.at(row);
     trackAt(row)?.addStep({ worker: rows.worker.at(row), step, tsNs: rows.ts_ns.at(row), tookNs: null }, receivedNs);
   });
+}
+
+/** Whether two rows say of the same worker that it was at the same step at the same time. */
+function isSameMoment({ group_key, worker, step, ts_ns }: Rows<"metrics">, a: number, b: number): boolean {
+  if (group_key.codes[a] !== group_key.codes[b] || worker.codes[a] !== worker.codes[b]) return false;
+  for (const { words } of [ts_ns, step.inner])
+    if (words[a * 2] !== words[b * 2] || words[a * 2 + 1] !== words[b * 2 + 1]) return false;
+  return true;
 }
 
 function pointAt(rows: Rows<"metrics">, row: number) {

@@ -4,7 +4,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { toFrame } from "../support/frames.ts";
+import { toFrame, toFrameOfText } from "../support/frames.ts";
 
 let test: TestApp;
 
@@ -90,6 +90,53 @@ it("takes a batch whose process has two hundred thousand pids, and one event wit
   const { body } = await test.post("/v1/xtrack?wait=1", toFrame(event));
   expect(body).toMatchObject({ accepted: 1, faults: [] });
 }, 120_000);
+
+const numbers = Array.from({ length: 1_000_000 }, (_, at) => at).join(", ");
+const longText = "a line of text ".repeat(1 << 20);
+
+it.each([
+  [
+    "a metric batch of 100,000",
+    "/v1/xtrack?wait=1",
+    toFrame({
+      type: "metric_batch",
+      seq: 1,
+      ts: 1,
+      payload: {
+        run_id: "many",
+        metrics: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, at / 8])),
+      },
+    }),
+  ],
+  [
+    "a param that is a long list",
+    "/v1/xtrack?wait=1",
+    toFrameOfText(`{"v":1,"t":"param","m":{"seq":2,"ts":2},"p":{"run_id":"many","key":"k","value":[${numbers}]}}`),
+  ],
+  [
+    "a span with a long list",
+    "/v1/traces?wait=1",
+    Buffer.from(
+      `{"schema_version":1,"batch_id":"long-list","created_ns":1,"spans":[{"id":"long","name":"s","parent_id":null,"start_ns":1,"end_ns":9,"pid":1,"attrs":{"l":[${numbers}]}}],"marks":[],"snapshots":[]}`,
+    ),
+  ],
+  [
+    "a trace line with a long list",
+    "/v1/trace-stream?wait=1",
+    Buffer.from(
+      `{"record_type":"pipeline_end","schema_version":1,"run_id":"long-line","summary":{"l":[${numbers}]}}\n`,
+    ),
+  ],
+  [
+    "a line of output of 15 MiB",
+    "/v1/runs/long-output/output?wrapper=w&stream=stdout&offset=0&wait=1",
+    Buffer.from(longText),
+  ],
+])("answers others while it takes %s", async (_, path, body) => {
+  const { status, others } = await sendBeside(path, body);
+  expect(status).toBe(202);
+  expect(others).toBeGreaterThan(3);
+});
 
 it("starts again after all of that", async () => {
   await test.reopen();

@@ -91,3 +91,42 @@ test("notes blanks between tokens but not inside strings", () => {
   loose.skipValue();
   expect(loose.blanks).toBe(true);
 });
+
+test("passes a text in pieces of any size as it does at once, or fails at the same place", () => {
+  const letters = fc.constantFrom(
+    "a",
+    "bcde fgh 1234",
+    "é",
+    "漢字",
+    "😀",
+    '\\"',
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "\\ud800",
+    "\\x",
+    "\u0001",
+  );
+  const read = (bytes: Uint8Array, pass: (cursor: JsonCursor) => void) => {
+    const cursor = new JsonCursor(bytes);
+    try {
+      pass(cursor);
+    } catch (error) {
+      return (error as JsonTrouble).message;
+    }
+    const { start, stop, pos, escaped, wide, lone } = cursor;
+    return { start, stop, pos, escaped, wide, lone };
+  };
+  fc.assert(
+    fc.property(fc.array(letters), fc.integer({ min: 1, max: 9 }), fc.boolean(), (pieces, size, isLong) => {
+      const text = `"${isLong ? "x".repeat(2000) : ""}${pieces.join("")}"`;
+      for (const bytes of [encode(text), encode(text.slice(0, -1))]) {
+        const inPieces = read(bytes, (cursor) => {
+          cursor.openString();
+          while (!cursor.passText(cursor.pos + size));
+        });
+        expect(inPieces).toEqual(read(bytes, (cursor) => cursor.readString()));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -17,6 +17,7 @@ const skipStack = new Uint8Array(jsonDepthCeiling + 1);
 
 /** About a tenth of a millisecond. */
 const pauseValues = 4096;
+const pauseBytes = 256 * 1024;
 
 export class JsonCursor extends JsonTokens {
   /** Skips blanks and says what value comes next, without reading it. */
@@ -129,6 +130,8 @@ export class JsonCursor extends JsonTokens {
 
   /** Passes one value of any kind and leaves `pos` behind it. */
   skipValue(): void {
+    this.peek();
+    if (this.passKnown() !== undefined) return;
     const stack = skipStack;
     let open = 0;
     for (;;) {
@@ -157,7 +160,10 @@ export class JsonCursor extends JsonTokens {
       if (passed % pauseValues === 0) yield;
       const kind = this.peek();
       if (kind === jsonKind.bad) this.failExpected("a value");
-      if (kind > jsonKind.array) this.passScalar(kind);
+      if (kind === jsonKind.string) {
+        this.openString();
+        while (!this.passText(this.pos + pauseBytes)) yield;
+      } else if (kind > jsonKind.array) this.passScalar(kind);
       else if (kind === jsonKind.object ? this.openObject() : this.openArray()) {
         open.push(kind);
         continue;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseJson } from "./parse.ts";
-import { type JsonValue, NumberText, oddity } from "./value.ts";
+import { atOnce } from "#base/turns.ts";
+import { parseJson, parseJsonInSteps } from "./parse.ts";
+import { defaultJsonLimits, type JsonValue, NumberText, oddity } from "./value.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -272,4 +273,23 @@ describe("parseJson refuses", () => {
       }),
     );
   });
+});
+
+test("any text is read in steps as it is at once, or refused for the same reason", () => {
+  const texts = fc.oneof(
+    fc.jsonValue({ maxDepth: 5 }).map((value) => JSON.stringify(value, null, 1)),
+    fc.constantFrom(
+      '{"a":1,"a":2}',
+      '{"__proto__":[NaN,{}]}',
+      '["\\ud800",{"\\ud800":1}]',
+      "[1,2",
+      "[] x",
+      '{"a":12345678901234567890}',
+    ),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(atOnce(parseJsonInSteps(encode(text), defaultJsonLimits))).toEqual(parseJson(text));
+    }),
+  );
 });

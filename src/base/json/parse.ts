@@ -40,10 +40,28 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = defau
   }
 }
 
+/** The same with pauses, for a long text. */
+export function* parseJsonInSteps(bytes: Uint8Array, limits: JsonLimits): Generator<void, JsonResult> {
+  try {
+    const reader = new ValueReader(new JsonCursor(bytes, 0, bytes.length, limits));
+    const value = yield* reader.readInSteps();
+    reader.cursor.finish();
+    return { ok: true, value, oddities: reader.oddities };
+  } catch (error) {
+    return { ok: false, fault: toJsonFault(error) };
+  }
+}
+
+/** Less than a millisecond. */
+const pauseValues = 4096;
+const pauseBytes = 256 * 1024;
+
 /** Reads values where a cursor stands. Throws JsonTrouble. */
 class ValueReader {
   readonly cursor: JsonCursor;
   oddities = 0;
+  private passed = 0;
+  private pauseAt = pauseBytes;
 
   constructor(cursor: JsonCursor) {
     this.cursor = cursor;
@@ -73,6 +91,48 @@ class ValueReader {
     }
   }
 
+  /** As `read`, with a pause offered now and then. */
+  *readInSteps(above: KeyNode = root): Generator<void, JsonValue> {
+    const kind = this.cursor.peek();
+    if (kind === jsonKind.array) return yield* this.readArrayInSteps(above);
+    if (kind === jsonKind.object) return yield* this.readObjectInSteps(above);
+    if (kind !== jsonKind.string) return this.read(above);
+    this.cursor.openString();
+    while (!this.cursor.passText(this.cursor.pos + pauseBytes)) yield;
+    if (this.isPause()) yield;
+    return this.textOfToken();
+  }
+
+  private *readArrayInSteps(above: KeyNode): Generator<void, JsonValue[]> {
+    const { cursor } = this;
+    const items: JsonValue[] = [];
+    for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+      if (this.isPause()) yield;
+      items.push(cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(above));
+    }
+    return items;
+  }
+
+  private *readObjectInSteps(above: KeyNode): Generator<void, JsonObject> {
+    const { cursor } = this;
+    const object: JsonObject = {};
+    for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
+      if (this.isPause()) yield;
+      const key = this.readKey();
+      if (Object.hasOwn(object, key.text)) this.oddities |= oddity.duplicateKeys;
+      if (key.lone) this.oddities |= oddity.loneSurrogate;
+      setMember(object, key.text, cursor.peek() > jsonKind.string ? this.read(above) : yield* this.readInSteps(above));
+    }
+    return object;
+  }
+
+  private isPause(): boolean {
+    const { pos } = this.cursor;
+    if (++this.passed % pauseValues !== 0 && pos < this.pauseAt) return false;
+    this.pauseAt = pos + pauseBytes;
+    return true;
+  }
+
   private readArray(above: KeyNode): JsonValue[] {
     const items: JsonValue[] = [];
     for (let more = this.cursor.openArray(); more; more = this.cursor.nextItem()) items.push(this.read(above));
@@ -97,10 +157,7 @@ class ValueReader {
       if ((seen & key.bit) !== 0 && Object.hasOwn(object, key.text)) this.oddities |= oddity.duplicateKeys;
       seen |= key.bit;
       if (key.lone) this.oddities |= oddity.loneSurrogate;
-      const value = this.read(key);
-      // Plain assignment to this one key would set the prototype.
-      if (key.text === "__proto__") defineOwn(object, key.text, value);
-      else object[key.text] = value;
+      setMember(object, key.text, this.read(key));
       previous = key;
       guess = keyAt(key.next);
     }
@@ -128,8 +185,11 @@ class ValueReader {
   }
 }
 
-function defineOwn(object: JsonObject, key: string, value: JsonValue): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  // Plain assignment to this one key would set the prototype.
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else object[key] = value;
 }
 
 /** UTF-8 cannot hold half a surrogate pair; its escape can, and means the same inside a JSON string. */

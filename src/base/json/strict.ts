@@ -3,6 +3,7 @@
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { parseNumber } from "./number.ts";
+import { passedIn } from "./passed-values.ts";
 import { decodeText } from "./text.ts";
 import { oddity } from "./value.ts";
 
@@ -21,6 +22,11 @@ export interface StrictText {
 
 /** `bytes[start..end)` must be one JSON value, as found with a cursor; otherwise JsonTrouble is thrown. */
 export function toStrictJson(bytes: Uint8Array, start = 0, end: number = bytes.length): StrictText {
+  const known = passedIn(bytes, start, end)?.get(start);
+  if (known?.end === end && known.strict !== null) {
+    const { strict, oddities } = known;
+    return { bytes: strict, start: 0, end: strict.length, changed: true, oddities };
+  }
   const cursor = new JsonCursor(bytes, start, end);
   const scan = new StrictScan(cursor);
   const isStrict = scan.scan();
@@ -33,6 +39,8 @@ export function toStrictJson(bytes: Uint8Array, start = 0, end: number = bytes.l
 
 /** The strict form of one checked JSON value, as new bytes. */
 export function rewriteStrict(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const known = passedIn(bytes, start, end)?.get(start);
+  if (known?.end === end && known.strict !== null) return known.strict;
   return textEncoder.encode(rewriteValue(new JsonCursor(bytes, start, end)));
 }
 
@@ -45,11 +53,16 @@ let openKeys = new Int32Array(256);
 /** Above this many keys an object's keys are compared through a set. */
 const comparedKeysMax = 32;
 
+/** Thrown by a scan at a value of more bytes than it may pass at once: it is to be looked through first. */
+export class LongValue extends Error {}
+
 /** Passes values as `skipValue` does and says whether they stand in strict form; makes nothing unless keys are odd. */
 export class StrictScan {
   readonly cursor: JsonCursor;
   /** Bits of `oddity` seen since the caller last cleared them. */
   oddities = 0;
+  /** Behind this place it throws LongValue. */
+  giveUpAt: number = Number.POSITIVE_INFINITY;
   private keyCount = 0;
 
   constructor(cursor: JsonCursor) {
@@ -72,24 +85,30 @@ export class StrictScan {
   private scanValue(): void {
     const { cursor } = this;
     const kind = cursor.peek();
-    if (kind === jsonKind.object) this.scanObject();
+    if (cursor.pos > this.giveUpAt) throw new LongValue();
+    const known = cursor.passKnown();
+    if (known !== undefined) {
+      this.oddities |= known.oddities;
+      if (known.blanks) cursor.blanks = true;
+    } else if (kind === jsonKind.object) this.scanObject();
     else if (kind === jsonKind.array) {
       for (let more = cursor.openArray(); more; more = cursor.nextItem()) this.scanValue();
     } else if (kind === jsonKind.bad) cursor.failExpected("a value");
-    else {
+    else if (kind === jsonKind.string) {
+      this.passString();
+      if (cursor.lone) this.oddities |= oddity.loneSurrogate;
+    } else {
       cursor.passScalar(kind);
-      if (kind === jsonKind.number) this.noteNumber();
-      else if (kind === jsonKind.string && cursor.lone) this.oddities |= oddity.loneSurrogate;
+      if (kind === jsonKind.number) this.oddities |= oddityOfNumber(cursor);
     }
   }
 
-  private noteNumber(): void {
+  /** Passes the string that begins here, as every value. */
+  passString(): void {
     const { cursor } = this;
-    if (cursor.form === numberForm.nonFinite) this.oddities |= oddity.nonFinite;
-    else if (cursor.form === numberForm.integer && cursor.stop - cursor.start > 15) {
-      const value = parseNumber(cursor.bytes, cursor.start, cursor.stop, cursor.form);
-      if (typeof value !== "number") this.oddities |= oddity.bigInteger;
-    }
+    if (cursor.passKnown() !== undefined) return;
+    cursor.openString();
+    if (!cursor.passText(this.giveUpAt)) throw new LongValue();
   }
 
   private scanObject(): void {
@@ -148,6 +167,13 @@ export class StrictScan {
     }
     return names;
   }
+}
+
+/** Of the number that the cursor has just passed. */
+export function oddityOfNumber({ bytes, start, stop, form }: JsonCursor): number {
+  if (form === numberForm.nonFinite) return oddity.nonFinite;
+  if (form !== numberForm.integer || stop - start <= 15) return 0;
+  return typeof parseNumber(bytes, start, stop, form) === "number" ? 0 : oddity.bigInteger;
 }
 
 function rewriteValue(cursor: JsonCursor): string {

@@ -1,6 +1,7 @@
 // The tokens of JSON text: strings, numbers, literals and blanks, as offsets and flags. JsonCursor adds the structure.
 
 import { hexDigit, isShortEscape, nameByte } from "./byte-class.ts";
+import { type PassedValue, type PassedValues, passedIn } from "./passed-values.ts";
 import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, jsonDepthCeiling } from "./value.ts";
 import { passFourDigits, passPlainText } from "./words.ts";
 
@@ -59,12 +60,14 @@ export class JsonTokens {
   blanks = false;
   /** Over `bytes`, for reading four at a time; null for short texts, where making it costs more than it saves. */
   private view: DataView | null = null;
+  private passed: PassedValues | null = null;
 
   constructor(bytes: Uint8Array, start = 0, end: number = bytes.length, limits: JsonLimits = defaultJsonLimits) {
     this.bytes = bytes;
     this.pos = start;
     this.end = end;
     this.view = viewOf(bytes, start, end);
+    this.passed = passedIn(bytes, start, end);
     this.depthMax = Math.min(limits.depthMax, jsonDepthCeiling);
     if (end - start > limits.bytesMax) {
       this.fail("size", `the text has ${end - start} bytes, the limit is ${limits.bytesMax}`, start);
@@ -77,7 +80,26 @@ export class JsonTokens {
     this.pos = start;
     this.end = end;
     this.view = viewOf(bytes, start, end);
+    this.passed = passedIn(bytes, start, end);
     this.depth = 0;
+  }
+
+  /** Passes a long value that begins here if it was looked through before; undefined, and nothing passed, if not. */
+  passKnown(): PassedValue | undefined {
+    const value = this.passed?.get(this.pos);
+    if (value === undefined || value.end > this.end) return undefined;
+    this.start = this.pos + 1;
+    this.stop = value.end - 1;
+    this.pos = value.end;
+    this.escaped = value.escaped;
+    this.wide = value.wide;
+    this.lone = value.lone;
+    return value;
+  }
+
+  /** What is known of these bytes has changed. */
+  lookAgain(): void {
+    this.passed = passedIn(this.bytes, this.pos, this.end);
   }
 
   /** Passes a value that is no container. `kind` is what `peek` gave. */
@@ -128,25 +150,46 @@ export class JsonTokens {
 
   /** `pos` is at the opening quote. */
   protected passString(): void {
-    const { bytes, end } = this;
-    let p = this.pos + 1;
-    this.start = p;
+    if (this.passed !== null && this.passKnown() !== undefined) return;
+    this.openString();
+    this.passText(this.end);
+  }
+
+  /** The first half of passing a string; the other is `passText`. `pos` is at the opening quote. */
+  openString(): void {
+    this.pos++;
+    this.start = this.pos;
     this.escaped = false;
     this.wide = false;
     this.lone = false;
-    if (this.view !== null) p = passPlainText(this.view, p, end);
-    for (; p < end; p++) {
-      const c = bytes[p] as number;
-      if (c === 0x22) {
-        this.stop = p;
-        this.pos = p + 1;
-        return;
+  }
+
+  /** Passes an opened string to its end, or to about this place; false when there is more of it. */
+  passText(until: number): boolean {
+    const { bytes, end, view } = this;
+    const limit = Math.min(until, end);
+    let p = this.pos;
+    while (p < limit) {
+      if (view !== null) p = passPlainText(view, p, limit);
+      // One byte after the other until one that is special was passed, then words again.
+      for (; p < limit; p++) {
+        const c = bytes[p] as number;
+        if (c === 0x22) {
+          this.stop = p;
+          this.pos = p + 1;
+          return true;
+        }
+        if (c === 0x5c) p = this.passEscape(p);
+        else if (c >= 0x80) p = this.passWide(p, c);
+        else if (c < 0x20) this.fail("syntax", `control character ${nameByte(c)} in a string`, p);
+        else continue;
+        p++;
+        break;
       }
-      if (c === 0x5c) p = this.passEscape(p);
-      else if (c >= 0x80) p = this.passWide(p, c);
-      else if (c < 0x20) this.fail("syntax", `control character ${nameByte(c)} in a string`, p);
     }
-    this.fail("syntax", "the text ends inside a string", end);
+    this.pos = p;
+    if (p < end) return false;
+    return this.fail("syntax", "the text ends inside a string", end);
   }
 
   /** `p` is at the backslash; returns the last byte of the escape. */

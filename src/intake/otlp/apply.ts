@@ -2,8 +2,9 @@
 // under a known id is a fault, and the first one stays.
 
 import type { Int64Column, UInt32Column } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
-import { hashRows } from "#intake/content-hash.ts";
+import { hashRows, hashRowsInSteps } from "#intake/content-hash.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import type { KnownRecords, PlacedFault } from "#intake/intake-state.ts";
@@ -22,8 +23,20 @@ import type { Placement } from "./placement.ts";
 import { ResourceParams } from "./resource-params.ts";
 
 const protocol = "otlp";
+/** More text than this is hashed with pauses. */
+const hashedAtOnce = 1024 * 1024;
 
 export function applyExport(state: KnownRecords, request: DecodedExport, placed: Placement, meta: ArrivedAt): Applied {
+  return atOnce(applyExportInSteps(state, request, placed, meta));
+}
+
+/** The same with pauses where there is much text. */
+export function applyExportInSteps(
+  state: KnownRecords,
+  request: DecodedExport,
+  placed: Placement,
+  meta: ArrivedAt,
+): Generator<void, Applied> {
   return new OtlpBatch(state, request, placed, meta).apply();
 }
 
@@ -50,11 +63,11 @@ class OtlpBatch {
     this.conflicts = new FaultList(meta.faultsMax);
   }
 
-  apply(): Applied {
+  *apply(): Generator<void, Applied> {
     const { request, placed, meta } = this;
     const changes = this.noteGroups();
     const params = new ResourceParams(this.state.groups, placed, meta);
-    const parts = this.takeRecords(params);
+    const parts = yield* this.takeRecords(params);
     const faults = [
       ...placeFaults(request, placed),
       ...this.conflicts.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })),
@@ -76,11 +89,11 @@ class OtlpBatch {
     );
   }
 
-  private takeRecords(params: ResourceParams): AnyTablePart[] {
+  private *takeRecords(params: ResourceParams): Generator<void, AnyTablePart[]> {
     const { request } = this;
     switch (request.signal) {
       case "traces":
-        return this.takeSpans(request.columns, params);
+        return yield* this.takeSpans(request.columns, params);
       case "metrics":
         return this.takePoints(request.columns, params);
       case "logs":
@@ -88,9 +101,11 @@ class OtlpBatch {
     }
   }
 
-  private takeSpans(columns: SpanColumns, params: ResourceParams): AnyTablePart[] {
+  private *takeSpans(columns: SpanColumns, params: ResourceParams): Generator<void, AnyTablePart[]> {
     const { rows, points, ids, length } = columns;
-    const hashes = hashRows(spanContent(rows), length);
+    const isLong = rows.attrs.byteLength > hashedAtOnce;
+    const content = spanContent(rows);
+    const hashes = isLong ? yield* hashRowsInSteps(content, length) : hashRows(content, length);
     const { values } = ids;
     this.takeEach(columns, rows.start_ns, params, hashes, (row) => {
       const at = row * spanIdWords;

@@ -7,7 +7,7 @@ import type { Fault } from "#model/fault.ts";
 import { type DecodedExport, decodeExport } from "#wire/otlp/decode.ts";
 import { toRoleOf } from "#wire/otlp/meaning.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
-import { applyExport, placeFaults } from "./apply.ts";
+import { applyExport, applyExportInSteps, placeFaults } from "./apply.ts";
 import { Placement } from "./placement.ts";
 
 export interface OtlpExportInput extends Input {
@@ -32,6 +32,9 @@ function roleOf(steps: readonly string[]): ReturnType<typeof toRoleOf> {
 
 export const exportInputs: InputKind<OtlpExportInput> = { kind: "otlp_export", decode: decodeRequest };
 
+/** Requests are cut into smaller ones, but for single records that are larger. */
+const appliedAtOnce = 1024 * 1024;
+
 /** What a request says, and what of it is none: its door tells the sender. */
 export interface DecodedRequest extends Decoded {
   readonly rejected: number;
@@ -55,8 +58,11 @@ export function decodeRequest(
     placed ??= placeRecords(request, arrival, mlflowRun);
     return placed;
   };
+  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = (state, arrival, position) =>
+    applyExportInSteps(state, request, place(arrival), { ...arrival, position });
   return {
     ...{ rejected: request.rejected, faults: request.faults },
+    ...(body.length > appliedAtOnce ? { applyInSteps } : {}),
     prepare: (state, arrival) =>
       state.prepareGroups(place(arrival).groups.map(({ groupKey }) => groupKey)) ??
       state.prepareFaults(arrival.workspace, request, placeFaults(request, place(arrival))),

@@ -1,8 +1,12 @@
 // Output captured by `tributary run`: each line becomes a log row. Its identity is (wrapper, stream, offset),
 // so the same capture sent twice is stored once.
 
-import type { Input } from "#intake/input.ts";
+import { isUtf8 } from "node:buffer";
+import { atOnce } from "#base/turns.ts";
+import type { Applied } from "#intake/applied.ts";
+import type { Arrival, Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
+import type { IntakeState } from "#intake/intake-state.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { takeFresh, wrapperKey } from "./wrapper-group.ts";
 
@@ -21,23 +25,28 @@ export const logLineInputs: InputKind<LogLinesInput> = {
   decode(input) {
     const groupKey = wrapperKey(input);
     const lines = splitLines(input.body, input.offset);
+    function* applyInSteps({ groups }: IntakeState, _: Arrival, position: number): Generator<void, Applied> {
+      const state = groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
+      const fresh = takeFresh(groups.linesOf(groupKey, position), lines, ({ offset }) => [input.stream, offset]);
+      const rows = yield* toLogRows(fresh, input, groupKey, position);
+      return {
+        parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
+        state,
+        accepted: fresh.length,
+        duplicates: lines.length - fresh.length,
+        faults: [],
+      };
+    }
     return {
       prepare: (state) => state.prepareGroups([groupKey]),
-      apply({ groups }, _, position) {
-        const state = groups.note(groupKey, { ...input, protocol: "run", ownId: input.wrapperId }, position);
-        const fresh = takeFresh(groups.linesOf(groupKey, position), lines, ({ offset }) => [input.stream, offset]);
-        const rows = toLogRows(fresh, input, groupKey, position);
-        return {
-          parts: fresh.length === 0 ? [] : [{ table: "logs", rows, dropped: null }],
-          state,
-          accepted: fresh.length,
-          duplicates: lines.length - fresh.length,
-          faults: [],
-        };
-      },
+      apply: (state, arrival, position) => atOnce(applyInSteps(state, arrival, position)),
+      ...(input.body.length > longLineBytes ? { applyInSteps } : {}),
     };
   },
 };
+
+/** A longer one takes so long that others have a turn. */
+const longLineBytes = 1024 * 1024;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -64,12 +73,12 @@ export function splitLines(body: Uint8Array, offset: number): CapturedLine[] {
 
 const textDecoder = new TextDecoder();
 
-function toLogRows(
+function* toLogRows(
   lines: readonly CapturedLine[],
   input: LogLinesInput,
   groupKey: string,
   position: number,
-): Rows<"logs"> {
+): Generator<void, Rows<"logs">> {
   const rows = createRows("logs");
   const printedNs = input.printedNs === undefined ? input.receivedNs : BigInt(input.printedNs);
   for (const [at, line] of lines.entries()) {
@@ -79,9 +88,10 @@ function toLogRows(
     rows.seq.pushWords(0, 0);
     rows.level.push(input.stream === "stderr" ? "error" : "info");
     rows.logger.push("");
-    // Decoded and encoded again, so that bytes which are no text become the replacement character; `raw` has them.
-    const text = textDecoder.decode(line.bytes);
-    rows.msg.push(text);
+    // Of bytes that are no text the replacement character is shown, and `raw` has them.
+    const isText = isUtf8(line.bytes);
+    if (isText) rows.msg.pushBytes(line.bytes);
+    else rows.msg.push(textDecoder.decode(line.bytes));
     rows.step.pushNull();
     rows.fields.push("");
     rows.stream.push(input.stream);
@@ -92,8 +102,9 @@ function toLogRows(
     rows.jrow.push(at);
     rows.flags.push(0);
     rows.extra.push("");
-    if (text.includes("\ufffd")) rows.raw.pushBytes(line.bytes);
-    else rows.raw.push("");
+    if (line.bytes.length > longLineBytes) yield;
+    if (isText) rows.raw.push("");
+    else rows.raw.pushBytes(line.bytes);
   }
   return rows;
 }

@@ -1,6 +1,9 @@
 // A decoded chunk → rows. The only state is which lines were seen before and which run a group belongs to: a line that
 // comes again, in whatever chunk, file or order, is counted and not stored.
 
+import { lookThrough } from "#base/json/look-through.ts";
+import { lossyOddities } from "#base/json/strict.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
@@ -10,13 +13,28 @@ import type { AnyTablePart } from "#model/batch.ts";
 import type { GroupKey } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
-import type { FaultyLine, SemantivaChunk, TakenLine } from "#wire/semantiva/decode-lines.ts";
+import { type FaultyLine, longLineBytes, type SemantivaChunk, type TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { isLifecycleType, type Keys, toFaultKey, toKeys } from "./keys.ts";
 import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
 
 export function applySemantiva(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt): Applied {
+  return atOnce(applySemantivaInSteps(state, chunk, meta));
+}
+
+/** The same with pauses around long lines. */
+export function* applySemantivaInSteps(
+  state: KnownRecords,
+  chunk: SemantivaChunk,
+  meta: ArrivedAt,
+): Generator<void, Applied> {
   const batch = new SemantivaBatch(state, meta);
-  for (const line of chunk.taken) batch.take(line);
+  for (const line of chunk.taken) {
+    const isLong = line.bytes.length > longLineBytes;
+    // Its strict form is made with pauses, and then at hand.
+    if (isLong && (line.message.oddities & lossyOddities) !== 0) yield* lookThrough(line.bytes);
+    batch.take(line);
+    if (isLong) yield;
+  }
   for (const line of chunk.faulty) batch.keepFault(line);
   return {
     parts: batch.parts(),

@@ -7,10 +7,11 @@ import {
   decodeLines,
   decodeLinesInSteps,
   type LinesSource,
+  longLineBytes,
   type SemantivaChunk,
 } from "#wire/semantiva/decode-lines.ts";
 import { createRegistry, createRegistryInSteps, type Registry } from "#wire/semantiva/registry.ts";
-import { applySemantiva, groupsOf, placeFaults } from "./apply.ts";
+import { applySemantiva, applySemantivaInSteps, groupsOf, placeFaults } from "./apply.ts";
 
 export interface SemantivaLinesInput extends Input, LinesSource {
   readonly kind: "semantiva_lines";
@@ -35,10 +36,14 @@ export const lineInputs: InputKind<SemantivaLinesInput> = {
 };
 
 function toDecodedLines(chunk: SemantivaChunk): Decoded {
+  const applyInSteps: NonNullable<Decoded["applyInSteps"]> = (state, arrival, position) =>
+    applySemantivaInSteps(state, chunk, { ...arrival, position });
+  const hasLong = chunk.taken.some(({ bytes }) => bytes.length > longLineBytes);
   return {
     prepare: (state, { workspace }) =>
       state.prepareGroups(groupsOf(chunk, workspace)) ??
       state.prepareFaults(workspace, chunk, placeFaults(chunk, workspace)),
     apply: (state, arrival, position) => applySemantiva(state, chunk, { ...arrival, position }),
+    ...(hasLong ? { applyInSteps } : {}),
   };
 }

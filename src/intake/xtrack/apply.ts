@@ -5,6 +5,7 @@
 // group, only the run it belongs to, so that the same events are recognised with and without that name.
 
 import type { DictColumn, Int64Column } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import { faultId, pushFault } from "#intake/fault-rows.ts";
 import type { ArrivedAt } from "#intake/input.ts";
@@ -42,9 +43,21 @@ export function applyXtrack(
   decoded: DecodedXtrack,
   meta: ArrivedAt,
 ): Applied {
+  return atOnce(applyXtrackInSteps(state, record, decoded, meta));
+}
+
+/** The same with pauses while many rows are filled. */
+export function* applyXtrackInSteps(
+  state: KnownRecords,
+  record: XtrackRecord,
+  decoded: DecodedXtrack,
+  meta: ArrivedAt,
+): Generator<void, Applied> {
   const batch = new XtrackBatch(state, record, decoded, meta);
   batch.takeEvents();
-  const parts = [...decoded.columns.tables.map((owned) => batch.fill(owned)), ...batch.ownParts()];
+  const parts: AnyTablePart[] = [];
+  for (const owned of decoded.columns.tables) parts.push(yield* batch.fill(owned));
+  parts.push(...batch.ownParts());
   decoded.columns.release();
   const { changes, accepted, duplicates } = batch;
   return { parts, state: changes, accepted, duplicates, faults: batch.faults.map(({ fault }) => fault) };
@@ -121,20 +134,24 @@ class XtrackBatch {
   }
 
   /** Fills the columns that only the arrival knows and those that repeat the event's own. */
-  fill(owned: AnyOwnedRows): AnyTablePart {
+  *fill(owned: AnyOwnedRows): Generator<void, AnyTablePart> {
     const { columns, meta } = this;
     const { event, rows } = owned;
     const count = event.length;
     const events = event.values;
     mapCodes(rows.group_key, this.groupKeys, columns.run.codes, events, count);
     mapCodes(rows.worker, columns.worker.keys, columns.worker.codes, events, count);
+    yield;
     gatherWords(rows.ts_ns, columns.tsNs, events, count);
+    yield;
     gatherWords(rows.seq, columns.seq, events, count);
+    yield;
     rows.received_ns.padTo(count, meta.receivedNs);
     rows.jpos.padTo(count, BigInt(meta.position));
     rows.jrow.reserve(count);
     rows.jrow.values.set(events.subarray(0, count));
     rows.jrow.length = count;
+    yield;
     rows.flags.padTo(count, 0);
     rows.extra.padTo(count);
     rows.raw.padTo(count);

@@ -43,7 +43,7 @@ function* cutFrames(
     const whole = stream.pendingBytes === 0 ? frameSizeAt(body, from) : 0;
     to = whole > size && from + whole <= body.length ? from + whole : Math.min(from + size, body.length);
     const startedMs = performance.now();
-    const settled = stream.push(body.subarray(from, to));
+    const settled = yield* withPauses(stream.pushInSteps(body.subarray(from, to)));
     // Frames that are none cost many times what good ones do.
     const isFast = performance.now() - startedMs < pieceMs;
     size = isFast ? Math.min(size * 2, pieceBytesMax) : Math.max(size / 2, pieceBytesMin);
@@ -55,6 +55,14 @@ function* cutFrames(
       const input: XtrackFramesInput = { ...arrival, kind: frameInputs.kind, body, file, offset, currentRun };
       yield { input, decoded: toDecodedFrames(chunk, decoded), answers: findLooseAcks(decoded.columns) };
     }
+  }
+}
+
+function* withPauses<T>(steps: Generator<void, T>): Generator<null, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield null;
   }
 }
 

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Applied } from "#intake/applied.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
-import { decodeInput } from "#intake/input.ts";
+import { decodeInputAside } from "#intake/input.ts";
 import type { FailedInput } from "#intake/sequencer.ts";
 import { type SetAside, triesMax } from "#intake/set-aside.ts";
 import type { Journal } from "#journal/journal.ts";
@@ -65,7 +65,7 @@ export function createLeaver(
     const told: AnyTablePart[] = [];
     for await (const { position, payload } of journal.replay(batch.first)) {
       if (position > batch.position) break;
-      const input = decodeInput(payload);
+      const input = await decodeInputAside(payload);
       const instead = input === null ? null : await setAside.put({ position, input, cause, tries: 1 });
       for (const part of instead?.parts ?? []) told.push(part);
     }

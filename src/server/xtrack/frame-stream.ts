@@ -78,6 +78,8 @@ interface HeldRecord {
   readonly outcomes: readonly EventOutcome[];
 }
 
+type Decoding = Generator<void, StreamChunk | null>;
+
 /** Outside of the class: a function made there would keep the record and its columns until it is applied. */
 function ignore(): void {}
 
@@ -104,6 +106,8 @@ export class FrameStream implements RecordHolder {
   private readonly speakers = new Set<string>();
   private readonly leave: (() => void)[] = [];
   private gathered: Uint8Array[] = [];
+  /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
+  private decoding: Decoding | undefined;
   private gatheredBytes = 0;
   private flying = 0;
   private flyingBytes = 0;
@@ -134,13 +138,14 @@ export class FrameStream implements RecordHolder {
     this.gatheredBytes += chunk.length;
     room.counters.gatheredBytes += chunk.length;
     // Beyond the limit reading goes no faster than decoding: better a sender that waits than events that are lost.
-    while (room.counters.gatheredBytes > room.options.gatheredBytesMax && this.gathered.length > 0) this.takeGathered();
+    while (room.counters.gatheredBytes > room.options.gatheredBytesMax && this.gathered.length > 0) this.work();
     this.askForTurn();
   }
 
   /** Decodes some of what has gathered. */
   work(): boolean {
-    this.takeGathered();
+    if (this.decoding === undefined) this.takeGathered();
+    else this.decodeOn(this.decoding);
     return this.hasWork();
   }
 
@@ -174,6 +179,7 @@ export class FrameStream implements RecordHolder {
   }
 
   private hasWork(): boolean {
+    if (this.decoding !== undefined) return true;
     if (this.gathered.length === 0) return false;
     return this.flying === 0 || this.isEnding || this.gatheredBytes >= gatherBytesMax;
   }
@@ -196,8 +202,22 @@ export class FrameStream implements RecordHolder {
     else {
       // A piece that waits there came before this one.
       this.gatherer?.flush();
-      this.take(this.source.push(joined));
+      this.decodeOn(this.source.pushInSteps(joined));
+      return;
     }
+    this.endPiece();
+  }
+
+  /** Goes on until there is a pause, which only large frames have. */
+  private decodeOn(decoding: Decoding): void {
+    const step = decoding.next();
+    this.decoding = step.done === true ? undefined : decoding;
+    if (step.done !== true) return;
+    this.take(step.value);
+    this.endPiece();
+  }
+
+  private endPiece(): void {
     if (!this.arriving.hold(this.source.pendingBytes)) this.events.onNoRoom();
     // When something is on its way, its landing tells.
     if (this.flying === 0) this.events.onRoom();
@@ -313,7 +333,8 @@ export class FrameStream implements RecordHolder {
   }
 
   private checkSettled(): void {
-    const isSettled = this.flying === 0 && this.held.length === 0 && this.gathered.length === 0;
+    const isDecoded = this.gathered.length === 0 && this.decoding === undefined;
+    const isSettled = this.flying === 0 && this.held.length === 0 && isDecoded;
     if (isSettled || this.isGivenUp) this.whenSettled?.();
   }
 

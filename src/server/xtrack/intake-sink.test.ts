@@ -123,6 +123,31 @@ describe("a stream", () => {
     expect(log.inputs.length).toBe(3);
   });
 
+  it("lets others have their turns while it decodes a large frame, and keeps its own order", async () => {
+    const metrics = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`m${at}`, at]));
+    const [large, small] = [open(), open({ source: "other" })];
+    large.push(encodeFrame("metric_batch", { seq: 1, ts: 1, wid: "w" }, { run_id: "r", metrics }));
+    large.push(metric(2));
+    small.push(metric(7));
+    await turns();
+    await log.sync();
+    expect(log.inputs.map(seqsIn)).toEqual([[7], [1], [2]]);
+    const ended = Promise.all([large.end("eof"), small.end("eof")]);
+    await turns();
+    await ended;
+    expect(large.pendingBytes).toBe(0);
+  });
+
+  it("ends only when a large frame that came is decoded and durable", async () => {
+    const metrics = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`m${at}`, at]));
+    const stream = open();
+    stream.push(encodeFrame("metric_batch", { seq: 1, ts: 1, wid: "w" }, { run_id: "r", metrics }));
+    const ended = stream.end("eof");
+    await log.sync();
+    await ended;
+    expect(log.inputs.map(seqsIn)).toEqual([[1]]);
+  });
+
   it("keeps nothing of a record that is durable, however long it takes to be applied", async () => {
     const taken: WeakRef<XtrackFramesInput>[] = [];
     const unapplied: Submitted[] = [];

@@ -166,7 +166,9 @@ function readBody({ body }: Input): StoredEvent[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const events: StoredEvent[] = [];
   readSegments(bytes, 0, {
-    frame: (start, end) => events.push(JSON.parse(bytes.toString("utf8", start, end))),
+    frame(start, end) {
+      events.push(JSON.parse(bytes.toString("utf8", start, end)));
+    },
     // A note is no frame; the tests that meet one look at the faults it became.
     note: () => undefined,
     switch: () => undefined,

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { countPauses } from "#base/turns.testing.ts";
 import { type Fault, faultKinds } from "#model/fault.ts";
 import { decodeBatch, decodeBatchInSteps } from "./decode.ts";
 import {
@@ -154,14 +155,60 @@ describe("one bad record", () => {
 test("a batch of few large records is read with pauses, as the same rows", () => {
   const large = Array.from({ length: 40 }, (_, at) => span(`,"attrs":{"text":"${String(at).repeat(50_000)}"}`));
   const bytes = new TextEncoder().encode(batchOf(`,"spans":[${large.join(",")}]`));
-  const steps = decodeBatchInSteps(bytes);
-  let pauses = 0;
-  let step = steps.next();
-  for (; step.done !== true; step = steps.next()) pauses++;
+  const { value, pauses } = countPauses(decodeBatchInSteps(bytes));
   expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes.length / (400 * 1024)));
-  expect(step.value.ok && step.value.batch.spans.attrs.byteLength).toBe(
+  expect(value.ok && value.batch.spans.attrs.byteLength).toBe(
     decoded(batchOf(`,"spans":[${large.join(",")}]`)).spans.attrs.byteLength,
   );
+});
+
+describe("one record of many values", () => {
+  const numbers = (separator: string) => Array.from({ length: 300_000 }, (_, i) => i / 4).join(separator);
+  const neighbours = (record: string) => batchOf(`,"spans":[${span()},${record},${span(',"attrs":{"last":1}')}]`);
+
+  test.each([
+    ["a list", `,"attrs":{"l":[${numbers(",")}]}`],
+    ["a list with blanks", `,"attrs":{"l": [${numbers(", ")}]}`],
+    ["numbers that are none", `,"attrs":{"l":[NaN, ${numbers(",")}]}`],
+    ["a field that is unknown", `,"novel":[${numbers(", ")}]`],
+    ["a text behind a list", `,"attrs":{"l":[${numbers(",")}],"t":"${"x".repeat(2 << 20)}"}`],
+  ])("is read with pauses, as the same row: %s", (_, more) => {
+    const record = span(more);
+    const { value, pauses } = countPauses(decodeBatchInSteps(new TextEncoder().encode(neighbours(record))));
+    if (!value.ok) throw new Error(value.refusal.detail);
+    const small = decoded(
+      batchOf(`,"spans":[${span()},${span(more.replace(numbers(","), "0").replace(numbers(", "), "0"))}]`),
+    );
+    const { spans } = value.batch;
+    expect([spans.span_id.length, value.batch.faults]).toEqual([3, []]);
+    const shortened = (text: string) => text.replace(numbers(","), "0").replace(numbers(", "), "0");
+    for (const column of ["attrs", "extra", "raw"] as const)
+      expect(shortened(spans[column].at(1))).toBe(small.spans[column].at(1));
+    expect(spans.attrs.at(2)).toBe('{"last":1}');
+    // In steps of some thousand values each.
+    expect(pauses).toBeGreaterThan(300_000 / 4096);
+  });
+
+  test("is a fault with its neighbours unharmed when it is no record, and so is one nested too deep", () => {
+    const list = `[${numbers(",")}]`;
+    const deep = `{"id":"d","attrs":{"l":${list},"deep":${"[".repeat(600)}${"]".repeat(600)}}}`;
+    const text = batchOf(`,"spans":[${span()},${list},${deep},${span()}]`);
+    const { value, pauses } = countPauses(decodeBatchInSteps(new TextEncoder().encode(text)));
+    if (!value.ok) throw new Error(value.refusal.detail);
+    expect(value.batch.spans.span_id.length).toBe(2);
+    expect(value.batch.faults.map(({ code, raw }) => [code, raw.length])).toEqual([
+      ["cirron_record", list.length],
+      ["cirron_record", deep.length],
+    ]);
+    expect(pauses).toBeGreaterThan(300_000 / 4096);
+  });
+
+  test("is passed with pauses where it says nothing to a batch", () => {
+    const text = batchOf(`,"novel":[${numbers(",")}],"spans":[${span()}]`);
+    const { value, pauses } = countPauses(decodeBatchInSteps(new TextEncoder().encode(text)));
+    expect(value.ok && value.batch.extra).toBe(`{"novel":[${numbers(",")}]}`);
+    expect(pauses).toBeGreaterThan(300_000 / 4096);
+  });
 });
 
 describe("any bytes", () => {

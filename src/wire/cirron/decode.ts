@@ -4,10 +4,12 @@
 // a fault beside the other rows. Unknown fields are kept, and so is every value that fits no column.
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
+import { endOfContainer } from "#base/json/end-of-container.ts";
+import { lookThroughNext } from "#base/json/look-through.ts";
 import { parseNumber } from "#base/json/number.ts";
-import { rewriteStrict } from "#base/json/strict.ts";
+import { LongValue, rewriteStrict } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
-import { defaultJsonLimits, type JsonFault, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
+import { defaultJsonLimits, type JsonLimits, JsonTrouble, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
@@ -15,7 +17,7 @@ import { createRows, type Rows } from "#model/tables.ts";
 import { cirronSchemaVersion } from "./encode.ts";
 import { padRows } from "./fill.ts";
 import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
-import { isOtlpProtobuf } from "./otlp.ts";
+import { toMessageFault } from "./message-fault.ts";
 import type { RecordTrouble } from "./record.ts";
 import type { RecordTable } from "./record-table.ts";
 import { createSnapshotTable, fillSnapshots, pushStats, troubleWithSnapshot } from "./snapshot-rows.ts";
@@ -70,6 +72,8 @@ export const recordsMax = 1_000_000;
 
 const stepRecords = 512;
 const stepBytes = 256 * 1024;
+/** A record above this is looked through with pauses before it is read. */
+const longRecordBytes = 1024 * 1024;
 
 // Memory of the decoder that is used again: nearly always there is one batch at a time, and so one scratch.
 const freeScratch: Scratch[] = [];
@@ -86,23 +90,10 @@ type Table = "spans" | "marks" | "snapshots";
 /** What a table is before a record of it comes: most batches have no snapshots, and dozens of columns cost more than a span. */
 const noRows = { spans: createRows("spans"), marks: createRows("marks"), snapshots: createRows("snapshots") } as const;
 
-const codeOfJsonFault: { readonly [K in JsonFault["kind"]]: FaultCode } = {
-  syntax: "json_syntax",
-  depth: "json_too_deep",
-  size: "json_too_large",
-};
-
-function toMessageFault(fault: JsonFault, bytes: Uint8Array): Fault {
-  if (fault.kind === "syntax" && isOtlpProtobuf(bytes)) {
-    return { code: "cirron_otlp", detail: "the body is an OTLP export as protobuf", place: {}, raw: bytes.slice() };
-  }
-  const detail = `${fault.reason} (byte ${fault.offset})`;
-  return { code: codeOfJsonFault[fault.kind], detail, place: { offset: fault.offset }, raw: bytes.slice() };
-}
-
 class BatchDecoder {
   private readonly cursor: JsonCursor;
   private readonly bytes: Uint8Array;
+  private readonly limits: JsonLimits;
   private batchId: string | null = null;
   private createdNs = 0n;
   private sdkVersion = "";
@@ -122,6 +113,7 @@ class BatchDecoder {
 
   constructor(bytes: Uint8Array, limits: JsonLimits, scratch: Scratch) {
     this.bytes = bytes;
+    this.limits = limits;
     this.scratch = scratch;
     this.cursor = new JsonCursor(bytes, 0, bytes.length, limits);
     this.tables = { ...noRows };
@@ -130,7 +122,7 @@ class BatchDecoder {
   *decode(): Generator<void, DecodeResult> {
     const { cursor } = this;
     if (cursor.peek() !== jsonKind.object) {
-      cursor.skipValue();
+      yield* this.skipValue();
       cursor.finish();
       return this.refuse("cirron_not_batch", "a batch is a JSON object");
     }
@@ -178,7 +170,8 @@ class BatchDecoder {
     const from = cursor.pos;
     if (!(yield* this.readKnown(key, kind))) {
       cursor.pos = from;
-      cursor.skipValue();
+      yield* this.skipValue();
+      yield;
       const value = textDecoder.decode(rewriteStrict(cursor.bytes, from, cursor.pos));
       this.extra.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${value}`);
     } else this.extra.delete(key);
@@ -205,7 +198,7 @@ class BatchDecoder {
       }
       case "schema_version": {
         const from = cursor.pos;
-        cursor.skipValue();
+        yield* this.skipValue();
         this.version = textDecoder.decode(cursor.bytes.subarray(from, cursor.pos));
         return true;
       }
@@ -235,14 +228,13 @@ class BatchDecoder {
     // The key came before: the last one counts.
     if (this.tables[table].flags.length > 0 || this.faults[table].length > 0) this.restart(table);
     this.hasRows = true;
-    const { cursor } = this;
     if (kind === jsonKind.null) return false;
     if (kind !== jsonKind.array) {
-      this.refuseRecord(table, `/${table}`, "must be a list");
+      yield* this.refuseRecord(table, `/${table}`, "must be a list");
       return true;
     }
     // A batch of another version may mean anything by these keys.
-    if (this.version !== null && this.version !== String(cirronSchemaVersion)) cursor.skipValue();
+    if (this.version !== null && this.version !== String(cirronSchemaVersion)) yield* this.skipValue();
     else if (table === "spans") yield* this.readSpans();
     else if (table === "marks") yield* this.readMarks();
     else yield* this.readSnapshots();
@@ -305,36 +297,51 @@ class BatchDecoder {
         yield;
       }
       if (this.records++ >= recordsMax) {
-        this.refuseRecord(name, `/${name}/${pointer}`, `is beyond the ${recordsMax} records that a batch may have`);
+        yield* this.refuseRecord(
+          name,
+          `/${name}/${pointer}`,
+          `is beyond the ${recordsMax} records that a batch may have`,
+        );
         continue;
       }
       if (cursor.peek() !== jsonKind.object) {
-        this.refuseRecord(name, `/${name}/${pointer}`, "must be an object");
+        yield* this.refuseRecord(name, `/${name}/${pointer}`, "must be an object");
         continue;
       }
-      if (!this.tryRecord(name, pointer, table)) continue;
+      if (!(this.tryRecord(name, pointer, table) ?? (yield* this.tryLongRecord(name, pointer, table)))) continue;
+      const isLong = cursor.pos - (table.recordFrom[table.count] as number) > longRecordBytes;
+      if (isLong) yield;
       const trouble = troubleWith(table);
       if (trouble !== null) {
         const [from, to] = [table.recordFrom[table.count] as number, table.recordTo[table.count] as number];
         const { field, reason } = trouble;
         this.faults[name].add(() => this.toFault(`/${name}/${pointer}/${field}`, reason, from, to));
-      } else if (table.keep()) {
+      } else if (table.keep() || isLong) {
         fill();
         table.clear();
+        if (isLong) yield;
       }
     } while (cursor.nextItem());
     if (cursor.pos >= pauseAt) yield;
     if (table.count > 0) fill();
   }
 
-  /** Passes one record. One that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. */
-  private tryRecord(name: Table, item: number, table: RecordTable): boolean {
+  /**
+   * Passes one record. One that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. Null
+   * when it is too long to be passed at once, and then nothing is passed.
+   */
+  private tryRecord(name: Table, item: number, table: RecordTable, bytesMax = longRecordBytes): boolean | null {
     const { cursor, bytes } = this;
     const { pos: from, depth } = cursor;
     try {
-      table.read();
+      table.read(bytesMax);
       return true;
     } catch (error) {
+      if (error instanceof LongValue) {
+        cursor.pos = from;
+        cursor.depth = depth;
+        return null;
+      }
       const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfContainer(bytes, from) : -1;
       if (to < 0) throw error;
       cursor.pos = to;
@@ -345,10 +352,36 @@ class BatchDecoder {
     }
   }
 
+  private *tryLongRecord(name: Table, item: number, table: RecordTable): Generator<void, boolean> {
+    yield* this.lookThrough(this.cursor.pos);
+    return this.tryRecord(name, item, table, Number.POSITIVE_INFINITY) === true;
+  }
+
+  private *skipValue(): Generator<void, void> {
+    const { cursor } = this;
+    // A number is not worth a look.
+    if (cursor.peek() <= jsonKind.array && cursor.end - cursor.pos > longRecordBytes)
+      yield* this.lookThrough(cursor.pos);
+    cursor.skipValue();
+  }
+
+  /** Looks the next value through, with pauses, so that it is then passed at once. What is wrong with it is found then. */
+  private *lookThrough(from: number): Generator<void, void> {
+    const { bytes, cursor } = this;
+    const ahead = new JsonCursor(bytes, from, cursor.end, this.limits);
+    ahead.depth = cursor.depth;
+    try {
+      yield* lookThroughNext(ahead);
+    } catch (error) {
+      toJsonFault(error);
+    }
+    cursor.lookAgain();
+  }
+
   /** Passes a value that is no record and keeps it as a fault. */
-  private refuseRecord(name: Table, pointer: string, reason: string): void {
+  private *refuseRecord(name: Table, pointer: string, reason: string): Generator<void, void> {
     const from = this.cursor.pos;
-    this.cursor.skipValue();
+    yield* this.skipValue();
     this.faults[name].add(() => this.toFault(pointer, reason, from, this.cursor.pos));
   }
 
@@ -356,19 +389,6 @@ class BatchDecoder {
     const raw = this.bytes.slice(from, to);
     return { code: "cirron_record", detail: `${pointer} ${reason}`, place: { offset: from, pointer }, raw };
   }
-}
-
-/** Behind the object that starts at `from`, by its brackets alone, however deep; -1 when it does not end. */
-function endOfContainer(bytes: Uint8Array, from: number): number {
-  let open = 0;
-  for (let at = from; at < bytes.length; at++) {
-    const c = bytes[at];
-    if (c === 0x22) {
-      for (at++; at < bytes.length && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++;
-    } else if (c === 0x7b || c === 0x5b) open++;
-    else if ((c === 0x7d || c === 0x5d) && --open === 0) return at + 1;
-  }
-  return -1;
 }
 
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });

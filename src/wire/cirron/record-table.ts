@@ -129,10 +129,11 @@ export class RecordTable {
 
   /**
    * Passes one record, at whose brace the cursor stands, into row `count`. It becomes one of the block by `keep`; the
-   * next `read` overwrites it otherwise.
+   * next `read` overwrites it otherwise. Throws LongValue at values behind so many bytes of it.
    */
-  read(): void {
+  read(bytesMax: number = Number.POSITIVE_INFINITY): void {
     const { cursor, count: row } = this;
+    this.strict.giveUpAt = cursor.pos + bytesMax;
     this.recordFrom[row] = cursor.pos;
     this.rowBits[row] = 0;
     this.odd[row] = 0;
@@ -309,7 +310,8 @@ export class RecordTable {
     this.kinds[cell] = kind;
     if (kind > jsonKind.array) {
       this.from[cell] = cursor.pos;
-      cursor.passScalar(kind);
+      if (kind === jsonKind.string) this.strict.passString();
+      else cursor.passScalar(kind);
       this.to[cell] = cursor.pos;
       if (kind === jsonKind.string) {
         this.from[cell] = cursor.start;

@@ -95,7 +95,9 @@ it("offers pauses while one large record is read, copied and decoded, and refuse
   const large = (name: string | number) =>
     JSON.stringify({ ...someSpan(1, {}), name, attributes: toList({ text: "x".repeat(2 << 20) }) });
   const { pauses, spans } = read(`{"resourceSpans":[{"scopeSpans":[{"spans":[${large("big")},${span(2)}]}]}]}`);
-  expect([spans, pauses]).toEqual([["big of -/-", "s2 of -/-"], 5]);
+  expect(spans).toEqual(["big of -/-", "s2 of -/-"]);
+  // Found, read, made a message, written, put together, decoded; and within the text.
+  expect(pauses).toBeGreaterThanOrEqual(6);
   const { faults } = read(`{"resourceSpans":[{"scopeSpans":[{"spans":[${large(7)}]}]}]}`);
   expect(faults.map(({ detail }) => detail)).toEqual(["/name is no text"]);
 });

@@ -1,7 +1,7 @@
 // A request as JSON → the same in protobuf, which is what everything behind this reads. Only one record at a time is an
 // object; one that is none is a fault of its own.
 
-import { parseJson } from "#base/json/parse.ts";
+import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonLimits, type JsonValue, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
@@ -122,11 +122,13 @@ export class JsonRequest {
   /** The same, with pauses between reading and writing. */
   private *encodeLarge(type: MessageType, at: Extent): Generator<null, Uint8Array | null> {
     try {
-      const value = this.parse(at);
+      const parsing = parseJsonInSteps(this.bytes.subarray(at.from, at.to), this.limits);
+      let parsed = parsing.next();
+      for (; parsed.done !== true; parsed = parsing.next()) yield null;
       yield null;
-      const message = fromJson(type, value);
+      const message = fromJson(type, parsed.value.ok ? parsed.value.value : null);
       yield null;
-      return encodeMessage(type, message);
+      return encodeMessage(type, message, at.to - at.from);
     } catch (error) {
       return this.rejectUnless(error, at);
     }

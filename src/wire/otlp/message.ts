@@ -182,8 +182,9 @@ function wireOf(type: ScalarType): number {
   }
 }
 
-export function encodeMessage(type: MessageType, message: Message): Uint8Array {
-  const out = new ProtoWriter();
+/** `expectedBytes`: about how large it will be, for who knows that it is. */
+export function encodeMessage(type: MessageType, message: Message, expectedBytes = 0): Uint8Array {
+  const out = new ProtoWriter(expectedBytes);
   writeMessage(out, type, message);
   return out.finish();
 }

@@ -1,19 +1,34 @@
 // Protobuf's wire format, written. A message inside another is written first and measured then, so that a length is
-// never guessed: its bytes move once, which is cheaper than sizing every message twice.
+// never guessed wrong: its bytes move once, which is cheaper than sizing every message twice. Who knows that most of what
+// is written will be one large piece says so, and it does not move at all.
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { wireType } from "./protobuf.ts";
 
 const two32 = 4294967296;
+const textEncoder = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 const scratchBytes = new Uint8Array(scratch.buffer);
 
-export class ProtoWriter {
-  private readonly out = new ByteWriter(1024);
+/** Larger ones are handed over instead of copied. */
+const copiedBytesMax = 1024 * 1024;
 
-  /** The bytes so far; the caller owns this copy. */
+export class ProtoWriter {
+  private out = new ByteWriter(1024);
+  /** What the length of a message is expected to take. */
+  private readonly gap: number;
+
+  /** About how many bytes the largest message will have. */
+  constructor(expectedBytes = 0) {
+    this.gap = expectedBytes < copiedBytesMax ? 0 : varintSize(expectedBytes);
+  }
+
+  /** The bytes so far; the caller owns them. */
   finish(): Uint8Array {
-    return this.out.view().slice();
+    const written = this.out.view();
+    if (written.length < copiedBytesMax) return written.slice();
+    this.out = new ByteWriter(1024);
+    return written;
   }
 
   get length(): number {
@@ -60,7 +75,16 @@ export class ProtoWriter {
   }
 
   text(field: number, value: string): void {
-    this.bytes(field, Buffer.from(value));
+    if (value.length < copiedBytesMax) {
+      this.bytes(field, Buffer.from(value));
+      return;
+    }
+    const size = Buffer.byteLength(value);
+    this.tag(field, wireType.bytes);
+    this.plainVarint(size);
+    this.out.reserve(size);
+    textEncoder.encodeInto(value, this.out.bytes.subarray(this.out.length));
+    this.out.length += size;
   }
 
   /** Numbers of eight bytes, or varints, back to back in one field. */
@@ -100,13 +124,17 @@ export class ProtoWriter {
 
   message(field: number, fill: () => void): void {
     this.tag(field, wireType.bytes);
-    const { out } = this;
+    const { out, gap } = this;
     const at = out.length;
+    out.reserve(gap);
+    out.length = at + gap;
     fill();
-    const size = out.length - at;
+    const size = out.length - at - gap;
     const head = varintSize(size);
-    out.reserve(head);
-    out.bytes.copyWithin(at + head, at, at + size);
+    if (head !== gap) {
+      out.reserve(head);
+      out.bytes.copyWithin(at + head, at + gap, at + gap + size);
+    }
     out.length = at;
     this.plainVarint(size);
     out.length = at + head + size;

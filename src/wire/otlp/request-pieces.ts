@@ -30,7 +30,7 @@ export class RequestBuilder {
 
   /** The request, in protobuf; the builder is empty then. */
   finish(): Uint8Array {
-    const out = new ProtoWriter();
+    const out = new ProtoWriter(this.size);
     for (const { origin, records } of this.parts)
       out.message(1, () => {
         out.bytes(1, origin.resource);

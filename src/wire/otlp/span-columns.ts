@@ -92,7 +92,9 @@ export class SpanColumns {
   /** What is the same in all rows, and what they have in common memory. Only then are they whole. */
   finish(): void {
     const { rows, length, attrs, extras } = this;
-    rows.attrs.pushJoined(attrs.bytes, this.attrEnds.values, length);
+    // What is too large to be shared is let go of below.
+    if (attrs.bytes.length > sharedBytesMax) rows.attrs.adopt(attrs.bytes, this.attrEnds.values, length);
+    else rows.attrs.pushJoined(attrs.bytes, this.attrEnds.values, length);
     rows.extra.pushJoined(extras.bytes, this.extraEnds.values, length);
     rows.mark_ids.padWith(length, noList);
     for (const column of [rows.index, rows.thread_id, rows.pid, rows.raw]) column.padTo(length);

@@ -6,7 +6,7 @@ import type { JsonLimits } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
-import { decodeLine, type LineFault, type Message } from "./decode.ts";
+import { decodeLine, decodeLineInSteps, type LineFault, type Message } from "./decode.ts";
 import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "./lines.ts";
 import type { Registry } from "./registry.ts";
 
@@ -48,7 +48,7 @@ export interface LineLimits {
 }
 
 /** A line above this has pauses of its own. */
-const longLineBytes = 1024 * 1024;
+export const longLineBytes: number = 1024 * 1024;
 
 export function decodeLines(
   source: LinesSource,
@@ -78,9 +78,12 @@ export function* decodeLinesInSteps(
       }
       if (isBlank(line.bytes)) continue;
       yield;
-      const decoded = decodeLine(line.bytes, registry, limits.json === undefined ? {} : { limits: limits.json });
+      const isLong = line.bytes.length > longLineBytes;
+      const options = limits.json === undefined ? {} : { limits: limits.json };
+      const decoded = isLong
+        ? yield* decodeLineInSteps(line.bytes, registry, options)
+        : decodeLine(line.bytes, registry, options);
       if (decoded.ok) {
-        const isLong = line.bytes.length > longLineBytes;
         const digest = isLong ? yield* digestLong(line.bytes) : hash("sha256", line.bytes, "buffer");
         taken.push({ message: decoded.message, bytes: line.bytes, digest, at: at++ });
       } else {

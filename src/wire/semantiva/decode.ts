@@ -1,7 +1,7 @@
 // One line's bytes → a Message, or the reason why not. The bytes themselves are the record: the message is a reading
 // of them, and who stores it stores the bytes too.
 
-import { parseJson } from "#base/json/parse.ts";
+import { type JsonResult, parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { atPointer, locatePointer } from "#base/json/pointer.ts";
 import {
   defaultJsonLimits,
@@ -55,8 +55,22 @@ export interface DecodeOptions {
 const thoroughBytesMax = 1024 * 1024;
 
 export function decodeLine(line: Uint8Array, registry: Registry, options: DecodeOptions = {}): DecodedLine {
-  const { strictness = "driver", all = false, limits = defaultJsonLimits } = options;
-  const parsed = parseJson(line, limits);
+  return judgeLine(line, parseJson(line, options.limits), registry, options);
+}
+
+/** The same with pauses, for a long line. */
+export function* decodeLineInSteps(
+  line: Uint8Array,
+  registry: Registry,
+  options: DecodeOptions = {},
+): Generator<void, DecodedLine> {
+  const parsed = yield* parseJsonInSteps(line, options.limits ?? defaultJsonLimits);
+  yield;
+  return judgeLine(line, parsed, registry, options);
+}
+
+function judgeLine(line: Uint8Array, parsed: JsonResult, registry: Registry, options: DecodeOptions): DecodedLine {
+  const { strictness = "driver", all = false } = options;
   if (!parsed.ok) {
     const { kind, reason, offset } = parsed.fault;
     const code = kind === "depth" ? "line_too_deep" : kind === "size" ? "line_too_long" : "line_not_json";

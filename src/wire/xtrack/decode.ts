@@ -3,14 +3,16 @@
 
 import { createHash } from "node:crypto";
 import { jsonKind } from "#base/json/cursor.ts";
+import { lookThrough } from "#base/json/look-through.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { type JsonObject, toJsonFault } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import { rowFlags } from "#model/tables.ts";
 import { hashBytes, hashMetricRows } from "./content.ts";
 import { EventColumns } from "./event-columns.ts";
 import { type EventParts, pushEventRow, pushLogRow, pushParamRow } from "./event-rows.ts";
 import { FastDecoder } from "./fast.ts";
-import { type Field, type FieldSet, integerOf, readFields, StrictTexts, textOf } from "./fields.ts";
+import { type Field, type FieldSet, integerOf, readFields, readFieldsInSteps, StrictTexts, textOf } from "./fields.ts";
 import { pushMetricRows } from "./metric-rows.ts";
 import { findJsonTrouble, prefixBytes } from "./resync.ts";
 import { invalid, missing, type Refusal, RuleCheck, rulesOf } from "./schema.ts";
@@ -28,6 +30,9 @@ export interface RefusedEvent extends Refusal {
 }
 
 const runIdCharsMax = 1024;
+
+/** A larger frame is decoded with pauses by whoever can make them. */
+export const largeFrameBytes: number = 256 * 1024;
 
 export class EventDecoder {
   /** Where events go. */
@@ -60,8 +65,23 @@ export class EventDecoder {
     return outcome;
   }
 
+  /** The same for a large frame, with pauses. Nothing else may be decoded between them. */
+  *decodeLarge(bytes: Uint8Array, start: number, end: number, offset: number): Generator<void, Outcome> {
+    try {
+      yield* lookThrough(bytes, start, end);
+    } catch (error) {
+      toJsonFault(error);
+      return "not_json";
+    }
+    return yield* this.decodeInSteps(bytes, start, end, offset);
+  }
+
   /** The general decoder: every type and every oddity. */
   decodeAny(bytes: Uint8Array, start: number, end: number, offset: number): Outcome {
+    return atOnce(this.decodeInSteps(bytes, start, end, offset));
+  }
+
+  private *decodeInSteps(bytes: Uint8Array, start: number, end: number, offset: number): Generator<void, Outcome> {
     let envelope: FieldSet;
     try {
       envelope = readFields(bytes, start, end);
@@ -70,16 +90,16 @@ export class EventDecoder {
       if (findJsonTrouble(bytes, start, end) !== undefined) return "not_json";
       return this.refuse(invalid("", "a JSON object"), undefined, undefined);
     }
-    const parts = this.readEnvelope(envelope);
+    const parts = yield* this.readEnvelope(envelope);
     if ("code" in parts) return this.refuse(parts, fieldsAt(envelope, "m"), fieldsAt(envelope, "p"), isAuth(envelope));
     if (parts.type === "auth") return this.takeAuth(parts);
     const event = this.readEvent(parts, bytes, start, end);
     if ("code" in event) return this.refuse(event, parts.m, parts.p);
-    this.push(event, offset);
+    yield* this.push(event, offset);
     return "event";
   }
 
-  private readEnvelope(envelope: FieldSet): Envelope | Refusal {
+  private *readEnvelope(envelope: FieldSet): Generator<void, Envelope | Refusal> {
     const { bytes, fields } = envelope;
     for (const name of ["v", "t", "m", "p"]) if (!fields.has(name)) return missing(`/${name}`);
     const [v, t, m, p] = ["v", "t", "m", "p"].map((name) => fields.get(name)) as [Field, Field, Field, Field];
@@ -99,7 +119,7 @@ export class EventDecoder {
       type: textOf(bytes, t),
       envelope,
       m: readFields(bytes, m.start, m.end),
-      p: readFields(bytes, p.start, p.end),
+      p: yield* readFieldsInSteps(bytes, p.start, p.end),
       payload: p,
     };
   }
@@ -143,7 +163,7 @@ export class EventDecoder {
     return missing("/p/run_id");
   }
 
-  private push(event: DecodedEvent, offset: number): void {
+  private *push(event: DecodedEvent, offset: number): Generator<void, void> {
     const { columns } = this;
     const { row, run, worker } = event;
     const index = columns.length;
@@ -170,17 +190,18 @@ export class EventDecoder {
     columns.offset.push(offset);
     this.isMetric = type === "metric" || type === "metric_batch";
     const firstRow = this.isMetric ? columns.metrics.event.length : 0;
-    if (this.isMetric) pushMetricRows(columns, row, index);
+    if (this.isMetric) yield* pushMetricRows(columns, row, index);
     else if (type === "param") pushParamRow(columns, row, index);
     else if (type === "log") pushLogRow(columns, row, index);
     else pushEventRow(columns, row, index);
-    columns.hash.push(this.hashOf(row, firstRow));
+    if (row.end - row.start > largeFrameBytes) yield;
+    columns.hash.push(yield* this.hashOf(row, firstRow));
   }
 
-  private hashOf(row: EventParts, firstRow: number): number {
+  private *hashOf(row: EventParts, firstRow: number): Generator<void, number> {
     const { metrics } = this.columns;
     if (!this.isMetric || metrics.event.length === firstRow) return hashBytes(row.bytes, row.start, row.end);
-    return hashMetricRows(metrics, firstRow, metrics.event.length);
+    return yield* hashMetricRows(metrics, firstRow, metrics.event.length);
   }
 
   private takeAuth(parts: Envelope): Outcome {

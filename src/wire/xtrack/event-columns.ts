@@ -81,6 +81,10 @@ export class EventColumns {
     return this.seq.length;
   }
 
+  get metricRows(): number {
+    return this.madeMetrics?.event.length ?? 0;
+  }
+
   get metrics(): OwnedRows<"metrics"> {
     this.madeMetrics ??= makeMetrics(this.metricsExpected);
     return this.madeMetrics;

@@ -85,6 +85,12 @@ export class RowNotes {
     return this.plainText(textOf(this.parts.bytes, field));
   }
 
+  /** Pushes the text of a field; one without escapes is copied as it stands. */
+  pushText(column: StringColumn, field: Field): void {
+    if (field.escaped || (this.flags & rowFlags.escaped_text) !== 0) column.push(this.text(field));
+    else column.pushBytes(this.parts.bytes, field.start + 1, field.end - 1);
+  }
+
   plainText(text: string): string {
     return (this.flags & rowFlags.escaped_text) === 0 ? text : JSON.stringify(text).slice(1, -1);
   }
@@ -168,7 +174,7 @@ export function pushLogRow(columns: EventColumns, parts: EventParts, event: numb
   const logger = presentField(fields.get("logger"));
   notes.noteTexts([fields.get("level"), fields.get("msg"), logger]);
   rows.level.push(notes.text(fields.get("level") as Field));
-  rows.msg.push(notes.text(fields.get("msg") as Field));
+  notes.pushText(rows.msg, fields.get("msg") as Field);
   const loggerText = logger === undefined ? "" : notes.text(logger);
   if (logger !== undefined && loggerText === "") notes.keep(logger);
   rows.logger.push(loggerText);

@@ -4,7 +4,7 @@ import { jsonKind } from "#base/json/cursor.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type EventParts, presentField, pushEventRow, RowNotes } from "./event-rows.ts";
-import { type Field, type FieldSet, integerOf, isInteger64, readFields, textOf } from "./fields.ts";
+import { type Field, type FieldSet, integerOf, isInteger64, readFields, readFieldsInSteps, textOf } from "./fields.ts";
 import { toMetricNumber } from "./metric-value.ts";
 
 const metricNames = ["run_id", "key", "value", "step", "epoch", "ctx"];
@@ -24,8 +24,11 @@ interface Shared {
   readonly flags: number;
 }
 
-/** All entries of a batch, or the one of a single metric; a batch without entries is kept as an event. */
-export function pushMetricRows(columns: EventColumns, parts: EventParts, event: number): void {
+/** A row takes about a microsecond. */
+const stepRows = 1024;
+
+/** All entries of a batch, with pauses among many, or the one of a single metric; a batch without entries is kept as an event. */
+export function* pushMetricRows(columns: EventColumns, parts: EventParts, event: number): Generator<void, void> {
   const { bytes, p } = parts;
   if (parts.type === "metric") {
     const notes = new RowNotes(parts, true);
@@ -37,7 +40,7 @@ export function pushMetricRows(columns: EventColumns, parts: EventParts, event: 
     return;
   }
   const field = p.fields.get("metrics") as Field;
-  const metrics = readFields(bytes, field.start, field.end);
+  const metrics = yield* readFieldsInSteps(bytes, field.start, field.end);
   if (metrics.fields.size === 0) {
     pushEventRow(columns, parts, event);
     return;
@@ -45,11 +48,11 @@ export function pushMetricRows(columns: EventColumns, parts: EventParts, event: 
   const notes = new RowNotes(parts, true);
   if (metrics.duplicates) notes.isRaw = true;
   notes.noteTexts(metrics.fields.keys());
-  const keys = [...metrics.fields.keys()].map((key) => notes.plainText(key));
   const shared = readShared(parts, notes, event, batchNames);
   let entry = 0;
-  for (const value of metrics.fields.values()) {
-    pushRow(columns, parts, shared, entry, keys[entry] as string, value);
+  for (const [key, value] of metrics.fields) {
+    if (entry > 0 && entry % stepRows === 0) yield;
+    pushRow(columns, parts, shared, entry, notes.plainText(key), value);
     entry++;
   }
 }

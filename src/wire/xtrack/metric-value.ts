@@ -10,6 +10,7 @@ export interface MetricNumber {
   readonly isExact: boolean;
 }
 
+const smallestNormal = 2.2250738585072014e-308;
 const notNumber: MetricNumber = { value: null, isExact: false };
 
 /** The value whose text is bytes[start..end). */
@@ -24,7 +25,8 @@ export function toMetricNumber(
   const value = parseDouble(bytes, start, end, form);
   if (form === numberForm.nonFinite) return { value, isExact: true };
   // 15 characters hold at most 15 digits, which every normal double gives back.
-  if (form === numberForm.integer && end - start <= 15) return { value, isExact: true };
+  if (end - start <= 15 && (form === numberForm.integer || Math.abs(value) >= smallestNormal))
+    return { value, isExact: Number.isFinite(value) };
   return { value, isExact: isLiteral(value, decodeAscii(bytes, start, end), form) };
 }
 
@@ -35,7 +37,7 @@ function isLiteral(value: number, literal: string, form: number): boolean {
   const decimal = toDecimal(literal);
   const digits = Math.max(1, decimal.digits.length);
   if (digits > 100) return false;
-  if (digits <= 15 && Math.abs(value) >= 2.2250738585072014e-308) return true;
+  if (digits <= 15 && Math.abs(value) >= smallestNormal) return true;
   // Halfway between two texts, toPrecision and the shortest printing may choose differently; both are the double.
   return isSame(toDecimal(value.toPrecision(digits)), decimal) || isSame(toDecimal(String(value)), decimal);
 }

@@ -9,6 +9,7 @@
 // of every frame follows from the offset of the record. A record may hold what several streams delivered: before the
 // frames of another stream stands a note that says where these begin in it and which run they belong to.
 
+import { atOnce } from "#base/turns.ts";
 import type { FaultCode } from "#model/fault.ts";
 import { prefixBytes, readLength } from "./resync.ts";
 
@@ -51,7 +52,8 @@ export function encodeSwitch({ offset, currentRun }: StreamPlace): Uint8Array {
 }
 
 export interface SegmentReader {
-  frame(start: number, end: number, offset: number): void;
+  /** May give steps in which it reads a large one. */
+  frame(start: number, end: number, offset: number): Generator<void, void> | void;
   note(note: Note, offset: number): void;
   /** `at` is where the body goes on. */
   switch(from: StreamPlace, at: number): void;
@@ -59,12 +61,18 @@ export interface SegmentReader {
 
 /** Walks the segments of a body that starts at a stream offset. The journal has checked the bytes. */
 export function readSegments(body: Uint8Array, offset: number, reader: SegmentReader): void {
+  atOnce(readSegmentsInSteps(body, offset, reader));
+}
+
+/** The same, with the pauses that reading a frame has. */
+export function* readSegmentsInSteps(body: Uint8Array, offset: number, reader: SegmentReader): Generator<void, void> {
   let at = 0;
   let streamAt = offset;
   while (at + prefixBytes <= body.length) {
     const size = readLength(body, at);
     if (size !== noteMark) {
-      reader.frame(at + prefixBytes, at + prefixBytes + size, streamAt);
+      const steps = reader.frame(at + prefixBytes, at + prefixBytes + size, streamAt);
+      if (steps !== undefined) yield* steps;
       at += prefixBytes + size;
       streamAt += prefixBytes + size;
       continue;

@@ -11,13 +11,14 @@
 //   - A pushed chunk belongs to the stream; `body` may be a view of it.
 
 import { joinBytes } from "#base/join-bytes.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
-import { EventDecoder } from "./decode.ts";
+import { EventDecoder, largeFrameBytes, type Outcome } from "./decode.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type Ending, Framer, type FramerOptions } from "./frame.ts";
 import { readGreeting } from "./greeting.ts";
 import { prefixBytes } from "./resync.ts";
-import { encodeNote, type Note, readSegments, type StreamPlace } from "./segments.ts";
+import { encodeNote, type Note, readSegmentsInSteps, type StreamPlace } from "./segments.ts";
 
 /** What is wrong, and with whose event. */
 export interface StreamFault {
@@ -109,9 +110,15 @@ export class XtrackStream {
 
   /** Null when nothing is settled yet. */
   push(chunk: Uint8Array): StreamChunk | null {
+    return atOnce(this.pushInSteps(chunk));
+  }
+
+  /** The same with pauses within large frames, between which the stream must be left alone. */
+  *pushInSteps(chunk: Uint8Array): Generator<void, StreamChunk | null> {
     if (this.greeting !== null) return this.pushGreeting(chunk, false);
     this.framer.push(chunk);
-    return this.drain([], []);
+    const gathered = new Gathered(this.framer, this.decoder, this.file, [], [], 0);
+    return (yield* gathered.drain()) ? gathered.toChunk() : null;
   }
 
   /** As `push`, of a stream that brings no greeting, onto columns that others fill too. */
@@ -121,7 +128,7 @@ export class XtrackStream {
     const own = decoder.columns;
     decoder.columns = shared.columns;
     const gathered = new Gathered(this.framer, decoder, this.file, [], [], 0, shared);
-    const settled = gathered.drain() ? gathered.toChunk() : null;
+    const settled = atOnce(gathered.drain()) ? gathered.toChunk() : null;
     decoder.columns = own;
     return settled;
   }
@@ -156,7 +163,7 @@ export class XtrackStream {
 
   private drain(parts: Uint8Array[], keys: string[], before = 0): StreamChunk | null {
     const gathered = new Gathered(this.framer, this.decoder, this.file, parts, keys, before);
-    return gathered.drain() ? gathered.toChunk() : null;
+    return atOnce(gathered.drain()) ? gathered.toChunk() : null;
   }
 }
 
@@ -201,12 +208,18 @@ class Gathered {
   }
 
   /** False when nothing came. */
-  drain(): boolean {
-    const { framer } = this;
+  *drain(): Generator<void, boolean> {
+    const { framer, decoder } = this;
     for (;;) {
       const step = framer.next();
-      if (step === "frame") this.takeFrame();
-      else if (step === "skipped") this.takeSkipped();
+      if (step === "frame") {
+        const { bytes, frameStart, frameEnd, frameOffset } = framer;
+        const isLarge = frameEnd - frameStart > largeFrameBytes;
+        const outcome = isLarge
+          ? yield* decoder.decodeLarge(bytes, frameStart, frameEnd, frameOffset)
+          : decoder.decode(bytes, frameStart, frameEnd, frameOffset);
+        this.takeFrame(outcome);
+      } else if (step === "skipped") this.takeSkipped();
       else if (step === "text") this.takeText();
       else break;
     }
@@ -233,10 +246,9 @@ class Gathered {
     };
   }
 
-  private takeFrame(): void {
+  private takeFrame(outcome: Outcome): void {
     const { framer, decoder } = this;
     const { bytes, frameStart, frameEnd } = framer;
-    const outcome = decoder.decode(bytes, frameStart, frameEnd, framer.frameOffset);
     if (outcome === "not_json") {
       framer.reject();
       return;
@@ -291,14 +303,25 @@ class Gathered {
 
 /** The events and faults of one journal record, the same that `push` gave when it came. */
 export function decodeXtrack(record: XtrackRecord): DecodedXtrack {
+  return atOnce(decodeXtrackInSteps(record));
+}
+
+/** The same with pauses. */
+export function* decodeXtrackInSteps(record: XtrackRecord): Generator<void, DecodedXtrack> {
   const { body, file } = record;
   const decoder = new EventDecoder(record.currentRun ?? "");
   const faults: StreamFault[] = [];
   const switches: StreamSwitch[] = [];
-  readSegments(body, record.offset, {
+  const take = (outcome: Outcome, start: number, end: number, offset: number) => {
+    if (outcome === "refused") faults.push(toRefusal(decoder, body, start, end, offset, file));
+  };
+  function* takeLarge(start: number, end: number, offset: number): Generator<void, void> {
+    take(yield* decoder.decodeLarge(body, start, end, offset), start, end, offset);
+  }
+  yield* readSegmentsInSteps(body, record.offset, {
     frame: (start, end, offset) => {
-      const outcome = decoder.decode(body, start, end, offset);
-      if (outcome === "refused") faults.push(toRefusal(decoder, body, start, end, offset, file));
+      if (end - start > largeFrameBytes) return takeLarge(start, end, offset);
+      take(decoder.decode(body, start, end, offset), start, end, offset);
     },
     note: (note, offset) => {
       if (note.code !== undefined) faults.push(toNoteFault(note, offset, file, decoder.streamRun));

@@ -1,0 +1,186 @@
+// Passes a long text once, with pauses, and notes its long values, so that whoever reads the same bytes after that steps
+// over them (see passed-values.ts). Values that are not strict JSON as they stand get their strict form here too.
+
+import { JsonCursor, jsonKind } from "./cursor.ts";
+import { longValueBytes, type PassedValues, passedInto } from "./passed-values.ts";
+import { lossyOddities, oddityOfNumber } from "./strict.ts";
+import { StrictWriter } from "./strict-writer.ts";
+import { decodeText } from "./text.ts";
+import { type JsonLimits, oddity } from "./value.ts";
+
+/** About a tenth of a millisecond each. */
+const pauseValues = 4096;
+const pauseBytes = 256 * 1024;
+
+/** `bytes[start..end)` is to be one value, and must not change after that. Throws JsonTrouble as its readers would. */
+export function* lookThrough(
+  bytes: Uint8Array,
+  start = 0,
+  end: number = bytes.length,
+  limits?: JsonLimits,
+): Generator<void, void> {
+  const cursor = new JsonCursor(bytes, start, end, limits);
+  yield* lookThroughNext(cursor);
+  cursor.finish();
+}
+
+/** The same for the value at which the cursor stands, which is passed. */
+export function* lookThroughNext(cursor: JsonCursor): Generator<void, void> {
+  const found: PassedValues = new Map();
+  yield* new LongScan(cursor, found).scan();
+  if (found.size === 0) return;
+  yield;
+  yield* makeStrict(cursor.bytes, found);
+  const known = passedInto(cursor.bytes);
+  for (const [start, value] of found) known.set(start, value);
+}
+
+class Container {
+  readonly kind: number;
+  readonly start: number;
+  readonly names: Set<string> | null;
+  oddities = 0;
+  blanks = false;
+
+  constructor(kind: number, start: number) {
+    this.kind = kind;
+    this.start = start;
+    this.names = kind === jsonKind.object ? new Set() : null;
+  }
+}
+
+class LongScan {
+  private readonly cursor: JsonCursor;
+  private readonly found: PassedValues;
+  private readonly open: Container[] = [];
+
+  constructor(cursor: JsonCursor, found: PassedValues) {
+    this.cursor = cursor;
+    this.found = found;
+  }
+
+  *scan(): Generator<void, void> {
+    const { cursor } = this;
+    let pauseAt = cursor.pos + pauseBytes;
+    for (let passed = 1; ; passed++) {
+      if (passed % pauseValues === 0 || cursor.pos >= pauseAt) {
+        pauseAt = cursor.pos + pauseBytes;
+        yield;
+      }
+      const kind = cursor.peek();
+      if (kind === jsonKind.bad) cursor.failExpected("a value");
+      this.takeBlanks(this.open.at(-1));
+      if (kind === jsonKind.string) {
+        const { pos: start } = cursor;
+        cursor.openString();
+        while (!cursor.passText(cursor.pos + pauseBytes)) yield;
+        this.noteText(start);
+      } else if (kind > jsonKind.array) this.passScalar(kind);
+      else if (this.enter(kind)) continue;
+      if (!this.goOn()) return;
+    }
+  }
+
+  /** False when the container is empty, and passed. */
+  private enter(kind: number): boolean {
+    const { cursor } = this;
+    const container = new Container(kind, cursor.pos);
+    const more = kind === jsonKind.object ? cursor.openObject() : cursor.openArray();
+    this.takeBlanks(container);
+    if (!more) {
+      this.close(container);
+      return false;
+    }
+    this.noteKey(container);
+    this.open.push(container);
+    return true;
+  }
+
+  /** A value has ended: goes to its next sibling, closing every container that ends here; false after the last. */
+  private goOn(): boolean {
+    const { cursor, open } = this;
+    for (;;) {
+      const around = open.at(-1);
+      if (around === undefined) return false;
+      const more = around.kind === jsonKind.object ? cursor.nextMember() : cursor.nextItem();
+      this.takeBlanks(around);
+      if (more) {
+        this.noteKey(around);
+        return true;
+      }
+      open.pop();
+      this.close(around);
+    }
+  }
+
+  private noteText(start: number): void {
+    const { cursor } = this;
+    const oddities = loneOf(cursor);
+    const around = this.open.at(-1);
+    if (around !== undefined) around.oddities |= oddities;
+    if (cursor.pos - start >= longValueBytes) this.note(start, oddities, false);
+  }
+
+  private passScalar(kind: number): void {
+    const { cursor } = this;
+    cursor.passScalar(kind);
+    const around = this.open.at(-1);
+    if (around !== undefined && kind === jsonKind.number) around.oddities |= oddityOfNumber(cursor);
+  }
+
+  private close({ start, oddities, blanks }: Container): void {
+    const { cursor } = this;
+    if (cursor.pos - start >= longValueBytes) {
+      cursor.escaped = false;
+      cursor.wide = false;
+      cursor.lone = false;
+      this.note(start, oddities, blanks);
+    }
+    const around = this.open.at(-1);
+    if (around === undefined) return;
+    around.oddities |= oddities;
+    around.blanks ||= blanks;
+  }
+
+  private note(start: number, oddities: number, blanks: boolean): void {
+    const { pos: end, escaped, wide, lone } = this.cursor;
+    this.found.set(start, { end, oddities, blanks, escaped, wide, lone, strict: null });
+  }
+
+  private noteKey(container: Container): void {
+    const { names } = container;
+    if (names === null) return;
+    const { cursor } = this;
+    container.oddities |= loneOf(cursor);
+    const count = names.size;
+    names.add(decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide));
+    if (names.size === count) container.oddities |= oddity.duplicateKeys;
+  }
+
+  private takeBlanks(container: Container | undefined): void {
+    const { cursor } = this;
+    if (!cursor.blanks) return;
+    cursor.blanks = false;
+    if (container !== undefined) container.blanks = true;
+  }
+}
+
+function loneOf({ lone }: JsonCursor): number {
+  return lone ? oddity.loneSurrogate : 0;
+}
+
+/**
+ * The strict form of all values that need another one, from one pass over the outermost: that of a value within it is a
+ * part of its own. Where a key comes twice this is not so, and whoever asks for that makes it.
+ */
+function* makeStrict(bytes: Uint8Array, found: PassedValues): Generator<void, void> {
+  const needing = [...found].filter(
+    ([, { blanks, oddities }]) =>
+      (blanks || (oddities & lossyOddities) !== 0) && (oddities & oddity.duplicateKeys) === 0,
+  );
+  if (needing.length === 0) return;
+  const marks = needing.flatMap(([start, { end }]) => [start, end]).sort((a, b) => a - b);
+  const writer = new StrictWriter(bytes, marks);
+  while (writer.writeSome(pauseBytes)) yield;
+  for (const [start, value] of needing) value.strict = writer.between(start, value.end);
+}

@@ -1,0 +1,39 @@
+// What is known of long values that were looked through before, by where they begin in their bytes. A value of megabytes
+// takes longer to pass than others should wait, so `look-through.ts` passes it once, with pauses, and notes it here; every
+// later reader of the same bytes then steps over it, and need not be written with pauses itself.
+
+export interface PassedValue {
+  readonly end: number;
+  /** Bits of `oddity` in it. */
+  readonly oddities: number;
+  /** There are blanks between its tokens. */
+  readonly blanks: boolean;
+  /** Of a string, as the cursor says it. */
+  readonly escaped: boolean;
+  readonly wide: boolean;
+  readonly lone: boolean;
+  /** Its strict form, where that is another text and was made already. */
+  strict: Uint8Array | null;
+}
+
+export type PassedValues = Map<number, PassedValue>;
+
+/** Smaller ones are passed in a fraction of a millisecond. */
+export const longValueBytes: number = 64 * 1024;
+
+const known = new WeakMap<Uint8Array, PassedValues>();
+
+/** What is known of values in these bytes, null for nothing. */
+export function passedIn(bytes: Uint8Array, start: number, end: number): PassedValues | null {
+  return end - start < longValueBytes ? null : (known.get(bytes) ?? null);
+}
+
+/** For who looks through these bytes; they must not change after that. */
+export function passedInto(bytes: Uint8Array): PassedValues {
+  let values = known.get(bytes);
+  if (values === undefined) {
+    values = new Map();
+    known.set(bytes, values);
+  }
+  return values;
+}
