@@ -43,9 +43,9 @@ it.each([
   const record = journalled({ ...arrival, body: large, packed: { encoding, bytes: pack(large) } });
   const pending = decodeInputAside(record);
   expect(pending).toBeInstanceOf(Promise);
-  const back = await pending;
-  expect(Buffer.from(back?.body ?? []).equals(large)).toBe(true);
-  expect(back).toEqual(decodeInput(record));
+  const { body: unpacked, packed, ...rest } = (await pending) as Input;
+  expect(Buffer.from(unpacked).equals(large)).toBe(true);
+  expect({ ...rest, encoding: packed?.encoding }).toEqual({ ...arrival, encoding });
 });
 
 it("is none of ours when it is of another version", () => {

@@ -57,7 +57,7 @@ export function* applyXtrackInSteps(
   batch.takeEvents();
   const parts: AnyTablePart[] = [];
   for (const owned of decoded.columns.tables) parts.push(yield* batch.fill(owned));
-  parts.push(...batch.ownParts());
+  for (const part of batch.ownParts()) parts.push(part);
   decoded.columns.release();
   const { changes, accepted, duplicates } = batch;
   return { parts, state: changes, accepted, duplicates, faults: batch.faults.map(({ fault }) => fault) };

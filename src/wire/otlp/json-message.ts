@@ -22,16 +22,24 @@ export function fromJson(type: MessageType, value: JsonValue, pointer = "", dept
   if (depth > depthMax) throw new NotMessage(`is nested deeper than ${depthMax} levels`, pointer);
   if (!isObject(value)) throw new NotMessage("is no object", pointer);
   const message: Message = {};
-  const unknown: JsonObject = {};
-  for (const [name, member] of Object.entries(value)) {
+  let unknown: JsonObject | null = null;
+  let chosen = "";
+  for (const name of Object.keys(value)) {
+    const member = value[name] as JsonValue;
     const field = type.byName.get(name);
-    if (field === undefined) unknown[name] = member;
+    if (field === undefined) {
+      unknown ??= {};
+      unknown[name] = member;
+      continue;
+    }
     // In this form of JSON a null stands for a field that is not there.
-    else if (member !== null) message[name] = toField(field, member, `${pointer}/${name}`, depth);
+    if (member === null) continue;
+    message[name] = toField(field, member, `${pointer}/${name}`, depth);
+    if (!type.choices.has(name)) continue;
+    if (chosen !== "") throw new NotMessage(`has both ${chosen} and ${name}`, pointer);
+    chosen = name;
   }
-  const chosen = Object.keys(message).filter((name) => type.choices.has(name));
-  if (chosen.length > 1) throw new NotMessage(`has both ${chosen.join(" and ")}`, pointer);
-  if (Object.keys(unknown).length > 0) message[unknownMembers] = toText(formatJson(unknown, "lossless"), pointer);
+  if (unknown !== null) message[unknownMembers] = toText(formatJson(unknown, "lossless"), pointer);
   return message;
 }
 
@@ -66,13 +74,16 @@ function toScalar(type: ScalarType, value: JsonValue, pointer: string): FieldVal
       return Number(toInteger(value, -0x8000_0000n, 0x7fff_ffffn, pointer));
     case "int64":
     case "sfixed64":
-      return toInteger(value, -(2n ** 63n), 2n ** 63n - 1n, pointer);
+      return toInteger(value, int64Min, int64Max, pointer);
     case "uint64":
     case "fixed64":
-      return toInteger(value, 0n, 2n ** 64n - 1n, pointer);
+      return toInteger(value, 0n, uint64Max, pointer);
   }
 }
 
+const int64Min = -(2n ** 63n);
+const int64Max = 2n ** 63n - 1n;
+const uint64Max = 2n ** 64n - 1n;
 const base64 = /^[\w+/-]*={0,2}$/;
 const integer = /^-?\d{1,20}$/;
 const decimal = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;

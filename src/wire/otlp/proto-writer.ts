@@ -6,6 +6,7 @@ import { ByteWriter } from "#base/byte-writer.ts";
 import { wireType } from "./protobuf.ts";
 
 const two32 = 4294967296;
+const safeMax = BigInt(Number.MAX_SAFE_INTEGER);
 const textEncoder = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 const scratchBytes = new Uint8Array(scratch.buffer);
@@ -109,6 +110,10 @@ export class ProtoWriter {
   }
 
   bigVarint(value: bigint): void {
+    if (value <= safeMax) {
+      this.plainVarint(Number(value));
+      return;
+    }
     let rest = value;
     while (rest >= 0x80n) {
       this.out.byte(Number(rest & 0x7fn) | 0x80);
@@ -133,7 +138,7 @@ export class ProtoWriter {
     const head = varintSize(size);
     if (head !== gap) {
       out.reserve(head);
-      out.bytes.copyWithin(at + head, at + gap, at + gap + size);
+      move(out.bytes, at + gap, at + head, size);
     }
     out.length = at;
     this.plainVarint(size);
@@ -156,6 +161,13 @@ export class ProtoWriter {
     }
     this.out.byte(rest);
   }
+}
+
+/** Most messages are a few bytes, for which a loop is faster than the runtime's own copy. */
+function move(bytes: Uint8Array, from: number, to: number, size: number): void {
+  if (size >= 64) bytes.copyWithin(to, from, from + size);
+  else if (to < from) for (let i = 0; i < size; i++) bytes[to + i] = bytes[from + i] as number;
+  else for (let i = size - 1; i >= 0; i--) bytes[to + i] = bytes[from + i] as number;
 }
 
 function varintSize(value: number): number {
