@@ -38,7 +38,7 @@ async function tidingsOf({ store }: Collector, names: readonly string[]): Promis
     store,
     batches.map(({ groupKey }) => groupKey),
   );
-  return { after: 0, to: 1, batches, components: rows.flatMap((row) => toPeerComponent(row) ?? []) };
+  return { after: 0, to: 1, batches, components: rows.map(toPeerComponent) };
 }
 
 /** The news of a collector, whose tasks are done one after the other. */

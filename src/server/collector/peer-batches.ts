@@ -134,16 +134,14 @@ async function findRelated(
   return related;
 }
 
+/** What was merged into another is told, or read, with that. */
 async function readPeerComponents(store: Store, groupKeys: readonly string[]): Promise<PeerComponent[]> {
-  return (await readComponentRows(store, groupKeys)).flatMap((row) => toPeerComponent(row) ?? []);
+  const rows = await readComponentRows(store, groupKeys);
+  return rows.filter(({ merged_into }) => merged_into === "").map(toPeerComponent);
 }
 
-/** Without what was told of it; null for what was merged into another, which is told or read by itself. */
-export function toPeerComponent(row: ComponentRow): PeerComponent | null {
-  if (row.merged_into !== "") return null;
-  const { group_key: groupKey, sources, first_ns, last_ns } = row;
-  const state = JSON.stringify({ ...(JSON.parse(row.state) as object), keys: [], told: [], aliases: [] });
-  return { groupKey, sources, state, firstNs: String(first_ns), lastNs: String(last_ns) };
+export function toPeerComponent({ group_key, sources, state, first_ns, last_ns }: ComponentRow): PeerComponent {
+  return { groupKey: group_key, sources, state, firstNs: String(first_ns), lastNs: String(last_ns) };
 }
 
 function toComponent({ groupKey, sources, state, firstNs, lastNs }: PeerComponent): Component {

@@ -215,9 +215,15 @@ function toTold(rows: readonly ComponentRow[], batches: readonly PeerBatch[]): P
   const keys = new Set(batches.map(({ groupKey }) => groupKey));
   return [...keys].flatMap((key) => {
     const row = newest.get(key);
-    const told = row === undefined ? null : toPeerComponent(row);
-    return told === null || told.sources.length + told.state.length > componentCharsMax ? [] : [told];
+    if (row === undefined || row.merged_into !== "") return [];
+    const told = toPeerComponent({ ...row, state: withoutTold(row.state) });
+    return told.sources.length + told.state.length > componentCharsMax ? [] : [told];
   });
+}
+
+/** What the tables were told of its groups is the longest part, and nobody else needs it. */
+function withoutTold(state: string): string {
+  return JSON.stringify({ ...(JSON.parse(state) as object), keys: [], told: [], aliases: [] });
 }
 
 function toSteps(changes: readonly StateChange[]): CommandStep[] {
