@@ -18,6 +18,19 @@ export function printTable(context: Context, columns: readonly Column[], rows: r
   for (const line of lines) printLine(context, line);
 }
 
+/** A table with a line for each row: what stands in a column is said beside its title. */
+export function printRows<Row>(
+  context: Context,
+  rows: readonly Row[],
+  columns: readonly (Column & { readonly cell: (row: Row) => string })[],
+): void {
+  printTable(
+    context,
+    columns,
+    rows.map((row) => columns.map(({ cell }) => cell(row))),
+  );
+}
+
 /** `name  value` lines, the names in one column. */
 export function printFields(context: Context, fields: readonly (readonly [string, string])[]): void {
   const width = largestOf(fields.map(([name]) => name.length));

@@ -6,7 +6,7 @@ import { type ConnectOptions, withClient } from "#cli/connect.ts";
 import { type Context, widthOf } from "#cli/context.ts";
 import { formatAgo, formatCount, formatDuration, formatNumber } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect, toCount } from "#cli/options.ts";
-import { printJson, printLine, printTable } from "#cli/print.ts";
+import { printJson, printLine, printRows } from "#cli/print.ts";
 
 interface RunsOptions extends ConnectOptions {
   readonly filter?: string;
@@ -51,28 +51,23 @@ export function addRuns(program: Command, context: Context): void {
 
 function printRuns(context: Context, runs: readonly RunSummary[], columns: readonly string[]): void {
   const nowNs = BigInt(Date.now()) * 1_000_000n;
-  const head = [
+  const right = { align: "right" } as const;
+  printRows(context, runs, [
     // An id is there to be copied, so it is cut last.
-    { title: "RUN", minWidth: widthOf(context.stdout) >= 100 ? 36 : 8 },
-    { title: "NAME", minWidth: 8 },
-    { title: "STATUS", minWidth: 9 },
-    { title: "FROM", minWidth: 6 },
-    { title: "STARTED", minWidth: 7 },
-    { title: "TOOK", align: "right" as const, minWidth: 6 },
-    { title: "TROUBLE", minWidth: 7 },
-    ...columns.map((title) => ({ title, align: "right" as const })),
-  ];
-  const rows = runs.map((run) => [
-    run.id,
-    run.name === run.id ? "" : run.name,
-    run.status + formatProgress(run),
-    run.protocols.join("+"),
-    run.start_ns === null ? "" : formatAgo(BigInt(run.start_ns), nowNs),
-    run.duration_ns === null ? "" : formatDuration(BigInt(run.duration_ns)),
-    formatTrouble(run),
-    ...columns.map((field) => formatCell(run, field)),
+    { title: "RUN", minWidth: widthOf(context.stdout) >= 100 ? 36 : 8, cell: ({ id }) => id },
+    { title: "NAME", minWidth: 8, cell: ({ id, name }) => (name === id ? "" : name) },
+    { title: "STATUS", minWidth: 9, cell: (run) => run.status + formatProgress(run) },
+    { title: "FROM", minWidth: 6, cell: ({ protocols }) => protocols.join("+") },
+    { title: "STARTED", minWidth: 7, cell: ({ start_ns: ns }) => (ns === null ? "" : formatAgo(BigInt(ns), nowNs)) },
+    {
+      title: "TOOK",
+      ...right,
+      minWidth: 6,
+      cell: ({ duration_ns: ns }) => (ns === null ? "" : formatDuration(BigInt(ns))),
+    },
+    { title: "TROUBLE", minWidth: 7, cell: formatTrouble },
+    ...columns.map((title) => ({ title, ...right, cell: (run: RunSummary) => formatCell(run, title) })),
   ]);
-  printTable(context, head, rows);
 }
 
 function formatProgress({ status, progress }: RunSummary): string {

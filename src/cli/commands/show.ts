@@ -12,7 +12,7 @@ import { type Context, paint, widthOf } from "#cli/context.ts";
 import { Exit, exitCodes } from "#cli/exit.ts";
 import { formatCount, formatDuration, formatNumber, formatTime } from "#cli/format.ts";
 import { addConnectOptions, addJsonOption, collect } from "#cli/options.ts";
-import { paintStatus, printFields, printJson, printLine, printTable, printTitle } from "#cli/print.ts";
+import { paintStatus, printFields, printJson, printLine, printRows, printTitle } from "#cli/print.ts";
 import { toPlainText } from "#cli/table.ts";
 
 interface ShowOptions extends ConnectOptions {
@@ -108,29 +108,22 @@ async function printMetrics(context: Context, client: Client, id: string, metric
   const keys = [...new Set(shown.map(({ key }) => key))];
   const { series } = await client.call("series", { body: { runs: [id], keys, buckets: 24 } });
   printTitle(context, "Metrics");
-  const columns = [
-    { title: "KEY", minWidth: 10 },
-    { title: "", minWidth: 8 },
-    { title: "LAST", align: "right" as const },
-    { title: "MIN", align: "right" as const },
-    { title: "MAX", align: "right" as const },
-    { title: "POINTS", align: "right" as const },
-    { title: "NOT FINITE", align: "right" as const, minWidth: 4 },
-  ];
-  const rows = shown.map((metric) => {
-    const found = series.find(({ key, phase }) => key === metric.key && phase === metric.phase);
-    const odd = metric.nan + metric.pos_inf + metric.neg_inf;
-    return [
-      metric.phase === "" ? metric.key : `${metric.key} (${metric.phase})`,
-      found ? formatSparkline(found.last.map(toNumber)) : "",
-      formatNumber(metric.last),
-      formatNumber(metric.min),
-      formatNumber(metric.max),
-      String(metric.count),
-      odd === 0 ? "" : String(odd),
-    ];
-  });
-  printTable(context, columns, rows);
+  const sparkOf = (metric: MetricInfo) => series.find(({ key, phase }) => key === metric.key && phase === metric.phase);
+  const right = { align: "right" } as const;
+  printRows(context, shown, [
+    { title: "KEY", minWidth: 10, cell: ({ key, phase }) => (phase === "" ? key : `${key} (${phase})`) },
+    { title: "", minWidth: 8, cell: (metric) => formatSparkline(sparkOf(metric)?.last.map(toNumber) ?? []) },
+    { title: "LAST", ...right, cell: ({ last }) => formatNumber(last) },
+    { title: "MIN", ...right, cell: ({ min }) => formatNumber(min) },
+    { title: "MAX", ...right, cell: ({ max }) => formatNumber(max) },
+    { title: "POINTS", ...right, cell: ({ count }) => String(count) },
+    {
+      title: "NOT FINITE",
+      ...right,
+      minWidth: 4,
+      cell: ({ nan, pos_inf, neg_inf }) => (nan + pos_inf + neg_inf === 0 ? "" : String(nan + pos_inf + neg_inf)),
+    },
+  ]);
   if (metrics.length > shown.length) printLine(context, `… ${metrics.length - shown.length} more; --metric draws one`);
 }
 
@@ -138,32 +131,17 @@ async function printSpans(context: Context, client: Client, id: string, { counts
   if (counts.spans + counts.nodes === 0) return;
   const { rows } = await client.call("spanSummary", { params: { id } });
   printTitle(context, "Time");
-  const right = { align: "right" as const, minWidth: 6 };
-  const columns = [
-    { title: "NAME", minWidth: 10 },
-    { title: "COUNT", ...right },
-    { title: "TOTAL", ...right },
-    { title: "P50", ...right },
-    { title: "P95", ...right },
-    { title: "P99", ...right },
-    { title: "GPU", ...right },
-  ];
+  const right = { align: "right", minWidth: 6 } as const;
   const time = (ns: string | null) => (ns === null ? "" : formatDuration(BigInt(ns)));
-  printTable(
-    context,
-    columns,
-    rows
-      .slice(0, 20)
-      .map((one) => [
-        one.name,
-        String(one.count),
-        time(one.wall_ns),
-        time(one.p50_ns),
-        time(one.p95_ns),
-        time(one.p99_ns),
-        time(one.gpu_ns),
-      ]),
-  );
+  printRows(context, rows.slice(0, 20), [
+    { title: "NAME", minWidth: 10, cell: ({ name }) => name },
+    { title: "COUNT", ...right, cell: ({ count }) => String(count) },
+    { title: "TOTAL", ...right, cell: ({ wall_ns }) => time(wall_ns) },
+    { title: "P50", ...right, cell: ({ p50_ns }) => time(p50_ns) },
+    { title: "P95", ...right, cell: ({ p95_ns }) => time(p95_ns) },
+    { title: "P99", ...right, cell: ({ p99_ns }) => time(p99_ns) },
+    { title: "GPU", ...right, cell: ({ gpu_ns }) => time(gpu_ns) },
+  ]);
 }
 
 async function drawMetrics(
