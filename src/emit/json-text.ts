@@ -10,7 +10,12 @@ const toText: Maker<string> = {
   scalar: (value) =>
     typeof value === "string" ? JSON.stringify(value) : Object.is(value, -0) ? "-0.0" : String(value),
   items: (items) => `[${items.join(",")}]`,
-  fields: (fields) => `{${fields.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`,
+  fields: (names, values) => {
+    let text = "";
+    for (let at = 0; at < names.length; at++)
+      text += `${at === 0 ? "" : ","}${quote(names[at] as string)}:${values[at]}`;
+    return `{${text}}`;
+  },
 };
 
 export function formatValue(value: unknown): string {

@@ -10,7 +10,8 @@ const itemsMax = 10_000;
 export interface Maker<T> {
   scalar(value: null | boolean | number | bigint | string): T;
   items(items: T[]): T;
-  fields(fields: [name: string, value: T][]): T;
+  /** As many values as names. */
+  fields(names: readonly string[], values: readonly T[]): T;
   /** An object that is taken as it is; undefined for all others. */
   known?(value: object): T | undefined;
 }
@@ -26,17 +27,22 @@ export function readValue<T>(value: unknown, maker: Maker<T>): T {
 
 /** The object's own enumerable fields; those without a JSON form (undefined) are left out. */
 export function readFields<T>(value: object, maker: Maker<T>, depth = 0, path: object[] = []): T {
-  const fields: [string, T][] = [];
-  for (const name of Object.keys(value).slice(0, itemsMax)) {
+  const names: string[] = [];
+  const values: T[] = [];
+  let count = 0;
+  for (const name of Object.keys(value)) {
+    if (++count > itemsMax) break;
     let field: T | undefined;
     try {
       field = read((value as Record<string, unknown>)[name], maker, depth + 1, path);
     } catch {
       field = maker.scalar("[unreadable]");
     }
-    if (field !== undefined) fields.push([name, field]);
+    if (field === undefined) continue;
+    names.push(name);
+    values.push(field);
   }
-  return maker.fields(fields);
+  return maker.fields(names, values);
 }
 
 function read<T>(value: unknown, maker: Maker<T>, depth: number, path: object[]): T | undefined {

@@ -6,7 +6,7 @@ import { PythonFloat, type PythonValue } from "#wire/semantiva/python-json.ts";
 const toPython: Maker<PythonValue> = {
   scalar: (value) => value,
   items: (items) => items,
-  fields: (fields) => Object.fromEntries(fields),
+  fields: (names, values) => Object.fromEntries(names.map((name, at) => [name, values[at] as PythonValue])),
   known: (value) => (value instanceof PythonFloat ? value : undefined),
 };
 
