@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { openEmbedded } from "../../../tests/support/store-under-test.ts";
 import { prepareFolders } from "./engine-config.ts";
 
 let dataDir: string;
@@ -21,4 +22,18 @@ it("writes its settings once, so that a server starts on a full disk, and again 
   for (const path of paths) writeFileSync(path, "<of another release/>");
   prepareFolders(dataDir);
   expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual(texts);
+});
+
+it("compiles nothing for a question that is asked a few times", async () => {
+  const { store, close } = await openEmbedded();
+  try {
+    const sql = `SELECT number % 7 AS part, sum(number * 3 + 1) AS total, max(number) AS most
+      FROM numbers(10000) WHERE number * 2 + 1 > 10 GROUP BY part ORDER BY part, total`;
+    for (let asked = 0; asked < 10; asked++) expect(await store.query({ sql })).toHaveLength(7);
+    const counted = "SELECT event, value FROM system.events WHERE event IN ('SelectQuery', 'CompileFunction')";
+    const events = await store.query<{ event: string }>({ sql: counted });
+    expect(events.map(({ event }) => event)).toEqual(["SelectQuery"]);
+  } finally {
+    await close();
+  }
 });

@@ -70,12 +70,21 @@ export function laneArgs(folders: EngineFolders, memoryBytesMax: number): string
   ];
 }
 
+/** To compile what a question computes takes longer than most questions do, so only what is asked often enough is worth it. */
+const askedUntilCompiled = "100";
+const compileSettings = [
+  "min_count_to_compile_expression",
+  "min_count_to_compile_aggregate_expression",
+  "min_count_to_compile_sort_description",
+] as const;
+
 export function laneSettings(purpose: Purpose, memoryBytesMax: number): Settings {
   return new Map<string, string>([
     ["output_format_json_quote_64bit_integers", "1"],
     ["output_format_json_quote_denormals", "1"],
     ["output_format_json_escape_forward_slashes", "0"],
     ["async_insert", "0"],
+    ...compileSettings.map((name) => [name, askedUntilCompiled] as const),
     // Where the file system cannot say whether a read would have to wait, each would be handed to another thread.
     ["local_filesystem_read_method", "pread"],
     ["max_query_size", String(64 << 20)],
