@@ -12,6 +12,7 @@ import { addServeOptions, type SharedOptions, toConfig } from "#cli/options.ts";
 import { keyFor } from "#cli/own-key.ts";
 import { printLine } from "#cli/print.ts";
 import { settings } from "#config/settings.ts";
+import { findLocalCommand } from "#server/http/own-command.ts";
 import { createLog } from "#server/log.ts";
 import { printAddresses, waitForStop } from "./up.ts";
 
@@ -134,7 +135,8 @@ function typed(context: Context, words: string, named: string[]): string {
   const isKnown = isRelease || (context.env["PATH"] ?? "").split(":").includes(folder);
   const near = relative("", join(folder, "tributary"));
   const path = near.startsWith("..") ? join(folder, "tributary") : near;
-  return [isKnown ? "tributary" : path, command, ...named, ...rest].join(" ");
+  const released = isRelease ? findLocalCommand(import.meta.url) : null;
+  return [released ?? (isKnown ? "tributary" : path), command, ...named, ...rest].join(" ");
 }
 
 function printNext(context: Context, { url }: RunningServer, hasLive: boolean): void {

@@ -1,15 +1,30 @@
 // How the command line of this very installation is typed, for lines that a person copies: a checkout has its own
-// `bin`, a package puts `tributary` into the path, and an image is run.
+// `bin`, so has the folder of a project that a package is installed in, a package for all puts `tributary` into the path,
+// and an image is run.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+const modules = "/node_modules/";
 const image = 'docker run --rm --network host -v "$PWD":/work -w /work tributary';
 
 export function readOwnCommand(): string {
   if (import.meta.url.endsWith(".ts")) {
-    const path = fileURLToPath(new URL("../../../bin/tributary", import.meta.url));
-    return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+    return toWord(fileURLToPath(new URL("../../../bin/tributary", import.meta.url)));
   }
+  const local = findLocalCommand(import.meta.url);
+  if (local !== null) return local;
   return existsSync("/.dockerenv") || existsSync("/run/.containerenv") ? image : "tributary";
+}
+
+/** Of a package in the folder of a project, which is in nobody's path; null for one that is installed for all. */
+export function findLocalCommand(programUrl: string): string | null {
+  const program = fileURLToPath(programUrl);
+  const at = program.lastIndexOf(modules);
+  const path = `${program.slice(0, at)}${modules}.bin/tributary`;
+  return at >= 0 && existsSync(path) ? toWord(path) : null;
+}
+
+function toWord(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
