@@ -90,6 +90,7 @@ function* toLogRows(
     rows.logger.push("");
     // Of bytes that are no text the replacement character is shown, and `raw` has them.
     const isText = isUtf8(line.bytes);
+    if (line.bytes.length > longLineBytes) yield;
     if (isText) rows.msg.pushBytes(line.bytes);
     else rows.msg.push(textDecoder.decode(line.bytes));
     rows.step.pushNull();
