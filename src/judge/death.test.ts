@@ -122,6 +122,17 @@ test("a traceback is found behind what a launcher puts in front of each line, an
   );
 });
 
+test("a traceback is one of its stream: what was printed to the other meanwhile, or by another worker, is none of it", () => {
+  const mixed = [
+    ...lines("Traceback (most recent call last):"),
+    ...lines("step 11").map((line) => ({ ...line, stream: "stdout" })),
+    ...lines('  File "train.py", line 3'),
+    ...lines("loss 0.3").map((line) => ({ ...line, worker: "w1" })),
+    ...lines("KeyError: 7"),
+  ];
+  expect(findTraceback(mixed)).toBe('Traceback (most recent call last):\n  File "train.py", line 3\nKeyError: 7');
+});
+
 test("lines that tell of trouble are shown, else the last ones", () => {
   expect(judge({ lines: printed }).lines.map(({ text }) => text)).toEqual([
     "Traceback (most recent call last):",

@@ -58,6 +58,8 @@ const gpuMemory = /(CUDA|HIP|XPU|MPS)[^\n]*out of memory|OutOfMemoryError|CUBLAS
 const hostMemory = /Out of memory: Kill|oom-kill|oom_reaper|\bMemoryError\b|Cannot allocate memory|std::bad_alloc/i;
 const trouble = /(error|exception)\b|\b(traceback|fatal|panic|aborted|killed|segfault|segmentation fault)\b/i;
 const linesMax = 30;
+/** A traceback has no more lines, with those of others between them. */
+const linesSearched = 200;
 
 export function judgeDeath(evidence: DeathEvidence): Death {
   const collective = alignCollectives(evidence.records);
@@ -195,18 +197,19 @@ function linesOf(lines: readonly DeathLine[], root: RootCause | null): readonly 
 
 /** The last Python traceback that was printed, to its exception. */
 export function findTraceback(lines: readonly DeathLine[]): string {
-  const texts = lines.map(({ text }) => text);
-  const from = texts.findLastIndex((text) => text.includes("Traceback (most recent call last):"));
-  if (from < 0) return "";
-  const start = texts[from] as string;
+  const from = lines.findLastIndex(({ text }) => text.includes("Traceback (most recent call last):"));
+  const first = lines[from];
+  if (first === undefined) return "";
+  const { text: start, worker, stream } = first;
   // What a launcher puts in front of every line of a rank, such as `[rank1]: `.
   const prefix = start.slice(0, start.indexOf("Traceback"));
   const kept = [start.slice(prefix.length)];
-  for (const text of texts.slice(from + 1, from + 200)) {
-    if (!text.startsWith(prefix)) continue;
-    const line = text.slice(prefix.length);
-    kept.push(line);
-    if (line !== "" && !/^\s/.test(line)) break;
+  for (const { text, ...line } of lines.slice(from + 1, from + linesSearched)) {
+    // What the program printed meanwhile, to its other stream or elsewhere.
+    if (line.worker !== worker || line.stream !== stream || !text.startsWith(prefix)) continue;
+    const said = text.slice(prefix.length);
+    kept.push(said);
+    if (said !== "" && !/^\s/.test(said)) break;
   }
   return kept.join("\n");
 }
