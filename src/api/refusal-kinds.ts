@@ -36,6 +36,10 @@ export const refusalKinds = {
   delete_changed: { status: 409, means: "Other runs match now than when they were counted; nothing was deleted." },
   delete_unclear: { status: 400, means: "Runs to delete are named by ids or by a filter, and it was both or neither." },
   disk_full: { status: 429, means: "The disk of the data folder is full; come again after Retry-After." },
+  disk_failed: {
+    status: 503,
+    means: "The system lets the server open, read or write no file at the moment; ask again.",
+  },
   encoding_unknown: { status: 415, means: "The body's Content-Encoding is none that the route takes." },
   event_not_found: { status: 404, means: "The run has no record at this place." },
   export_format: { status: 400, means: "There is no such export format." },

@@ -80,7 +80,8 @@ export class Backups {
     if (response === null) return false;
     if (response.status === 200) return this.write(response, path);
     const text = await response.text().catch(() => "");
-    if (response.status !== 503 && response.status !== 409)
+    // A disk that is full or fails, a store that is away, a deletion meanwhile.
+    if (![409, 429, 503].includes(response.status))
       throw new Error(`a backup was answered with ${response.status}: ${text.slice(0, 500)}`);
     return false;
   }

@@ -103,6 +103,7 @@ describe("answers", () => {
     const outages: [unknown, number, string, string | null][] = [
       [toOutage("The journal could not be written.", full), 429, "disk_full", "5"],
       [full, 429, "disk_full", "5"],
+      [Object.assign(new Error("EMFILE: a secret detail"), { code: "EMFILE" }), 503, "disk_failed", "1"],
       [new DiskOutage("disk_failed", "a secret detail"), 503, "journal_failed", null],
       [new BlobOutage("disk_full", "a secret detail"), 429, "disk_full", "5"],
       [new BlobOutage("unavailable", "a secret detail"), 503, "blobs_unavailable", "1"],

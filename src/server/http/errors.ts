@@ -42,6 +42,8 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
       // A disk that fails the engine, or files that it may not open, are told by nobody else when it only reads.
       if (error instanceof StoreOutage && error.kind === "overloaded")
         log.warn({ err: error, url: request.routeOptions.url }, "the store could not answer");
+      if (refusal.code === "disk_failed")
+        log.warn({ err: error, url: request.routeOptions.url }, "the system refused a file");
       return sendRefusal(reply, refusal);
     }
     // A caller that went away in the middle of an answer is no failure of ours.

@@ -22,6 +22,12 @@ export function refuseOutage(error: unknown): Refusal | undefined {
       hint: "Send it again later; the server's log names the file and the reason.",
     });
   }
+  if (isDiskFailed(error)) {
+    return new Refusal("disk_failed", "The system lets the server open, read or write no file at the moment.", {
+      hint: "Ask again in a second. If it goes on: the server's log names the file, and `ulimit -n` how many may be open.",
+      headers: { "retry-after": String(storeRetryAfterS) },
+    });
+  }
   if (error instanceof BlobOutage && error.retryable) {
     return new Refusal("blobs_unavailable", "The place of the blobs does not answer at the moment.", {
       hint: "Send it again in a second.",
@@ -66,6 +72,13 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
 
 function isDiskFull(error: unknown): boolean {
   if (error instanceof DiskOutage || error instanceof BlobOutage) return error.kind === "disk_full";
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOSPC" || code === "EDQUOT";
+  return ["ENOSPC", "EDQUOT"].includes(codeOf(error));
+}
+
+function isDiskFailed(error: unknown): boolean {
+  return ["EIO", "EMFILE", "ENFILE", "EROFS"].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
