@@ -26,21 +26,29 @@ const byGroup = [
   "aliases",
   "writers",
   "batch_places",
-  // Last: while its groups are there, an interrupted deletion is found again and finished.
-  "groups",
 ] as const;
 
 const keysAtOnce = 500;
 
 export async function deleteGroups(store: Store, groupKeys: readonly string[]): Promise<void> {
   for (let at = 0; at < groupKeys.length; at += keysAtOnce) {
-    const keys = groupKeys
+    const where = `WHERE group_key IN (${groupKeys
       .slice(at, at + keysAtOnce)
       .map(quote)
-      .join(", ");
-    for (const table of byGroup)
-      await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE group_key IN (${keys})`);
+      .join(", ")})`;
+    const remove = (table: string): Promise<void> => store.ddl(`DELETE FROM ${deletionTarget(store, table)} ${where}`);
+    // Each waits for what the engine is merging, so they wait together.
+    await Promise.all((await tablesWith(store, where)).map(remove));
+    // Last: while its groups are there, an interrupted deletion is found again and finished.
+    await remove("groups");
   }
+}
+
+/** Tables that have such rows; elsewhere than here another replica may have some that this one does not know of yet. */
+async function tablesWith(store: Store, where: string): Promise<readonly string[]> {
+  if (store.kind !== "embedded") return byGroup;
+  const found = byGroup.map((table) => `(SELECT '${table}' AS name FROM ${store.database}.${table} ${where} LIMIT 1)`);
+  return (await store.query<{ name: string }>({ sql: found.join(" UNION ALL ") })).map(({ name }) => name);
 }
 
 export interface HiddenGroup {
