@@ -270,7 +270,10 @@ export class Watcher {
       const { rule, sinceNs } = watched;
       if (!sight.about.has(rule.name) || run.idleRules.has(rule.name)) continue;
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
-      if (signal === null && isOfTrackAlone(rule) && !run.firings.has(rule.name)) run.idleRules.add(rule.name);
+      // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
+      const hasLooked = sight.updatedNs >= sinceNs;
+      if (signal === null && hasLooked && isOfTrackAlone(rule) && !run.firings.has(rule.name))
+        run.idleRules.add(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else await this.clear(run, rule, sight);
     }
