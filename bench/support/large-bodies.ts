@@ -35,6 +35,8 @@ const cirron = (spans: string): Buffer =>
 const cirronSpan = (attrs: string, i = 0): string =>
   `{"id":"${randomUUID()}","name":"step","parent_id":null,"start_ns":${1790000000000000000n + BigInt(i)},"end_ns":1790000000100000000,"pid":1,"attrs":${attrs}}`;
 
+const withUnknown = (record: string, value: string): string => `${record.slice(0, -1)},"later":${value}}`;
+
 const semantiva = (data: string): Buffer =>
   Buffer.from(
     `{"record_type":"note","schema_version":1,"run_id":"${randomUUID()}","timestamp":"2026-11-15T02:48:56.995Z","data":${data}}\n`,
@@ -59,6 +61,16 @@ export const largeBodies: readonly LargeBody[] = [
     make: () => cirron(cirronSpan(`{"l":[${numbers(",")}]}`)),
   },
   { name: "Cirron list with blanks", path: "/v1/traces", make: () => cirron(cirronSpan(`{"l":[${numbers(", ")}]}`)) },
+  {
+    name: "Cirron field that nobody knows, a text",
+    path: "/v1/traces",
+    make: () => cirron(withUnknown(cirronSpan("{}"), `"${longText}"`)),
+  },
+  {
+    name: "Cirron field that nobody knows, a list",
+    path: "/v1/traces",
+    make: () => cirron(withUnknown(cirronSpan("{}"), `[${numbers(",")}]`)),
+  },
   { name: "Semantiva text", path: "/v1/trace-stream", make: () => semantiva(`"${longText}"`) },
   { name: "Semantiva list of 5,000,000 numbers", path: "/v1/trace-stream", make: () => semantiva(`[${numbers(",")}]`) },
   { name: "XTrack metrics, 400,000", path: "/v1/xtrack", make: manyMetrics },
