@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
 import { prunePlaces } from "./prune-places.ts";
-import { migrate } from "./schema/migrate.ts";
 import type { Store } from "./store.ts";
 
-describe.each(storesUnderTest)("places of batches, on $name", ({ open }) => {
+describe.each(storesUnderTest)("places of batches, on $name", ({ openMigrated }) => {
   let under: StoreUnderTest;
   let store: Store;
 
   beforeAll(async () => {
-    under = await open();
+    under = await openMigrated();
     ({ store } = under);
-    await migrate(store);
   }, 60_000);
   afterAll(() => under.close());
 
