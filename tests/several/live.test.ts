@@ -1,5 +1,6 @@
 // Live events, commands and keys across collectors that share a store and a bus.
 
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { LiveEvent } from "#api/contract/live.ts";
 import { readEvents } from "#api/server-events.ts";
@@ -51,6 +52,17 @@ const points = (events: readonly LiveEvent[], key: string): (number | string | n
   events.flatMap((event) => (event.name === "metrics" && event.data.key.includes(key) ? event.data.value : []));
 const lastOf = async (app: TestApp, run: string) =>
   ((await app.get(`/api/v1/runs/${run}/metrics`)).body as { metrics?: { last: number }[] }).metrics?.[0]?.last;
+/** Resolves when `a` has heard how far `b` is: whoever subscribes at `a` then goes on from there. */
+async function heardOf(run: string): Promise<void> {
+  const applied = async (app: TestApp) => {
+    const { as_of: asOf } = (await app.get(`/api/v1/runs/${run}`)).body as { as_of?: string };
+    return parsePositions(asOf ?? "").get(b.app.collector.id) ?? -1;
+  };
+  const last = await applied(b);
+  await eventually(async () => (await applied(a)) >= last, "a does not know how far b is");
+}
+/** A name that no other try of the same test has used: rows that come again are not told again. */
+const fresh = (name: string): string => `${name}-${randomUUID().slice(0, 8)}`;
 const degraded = async (app: TestApp) => ((await app.get("/readyz")).body as { degraded: string[] }).degraded;
 
 describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
@@ -93,10 +105,12 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   test("rows cross the bus for as long as somebody at the other collector wants them", async () => {
     const { hub } = b.app.collector;
     const before = hub.subscriberCount;
-    await post(b, "wanted", 1);
-    const events = await watch(a, "?run=wanted");
+    const run = fresh("wanted");
+    await post(b, run, 1);
+    await heardOf(run);
+    const events = await watch(a, `?run=${run}`);
     await eventually(() => hub.subscriberCount === before + 1, "b does not know that somebody wants them");
-    await post(b, "wanted", 2);
+    await post(b, run, 2);
     await eventually(() => points(events, "loss").includes(2), "the point did not come");
     // What came before the page did is not live.
     expect(points(events, "loss")).toEqual([2]);
@@ -105,12 +119,14 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   });
 
   test("whoever watches goes on when the other collector was started again", async () => {
-    await post(b, "restarted", 1);
-    const events = await watch(a, "?run=restarted");
+    const run = fresh("restarted");
+    await post(b, run, 1);
+    await heardOf(run);
+    const events = await watch(a, `?run=${run}`);
     await eventually(() => b.app.collector.hub.subscriberCount > 0, "b does not know that somebody wants them");
     await b.reopen();
     await eventually(() => b.app.collector.hub.subscriberCount > 0, "b was not asked again");
-    await post(b, "restarted", 2);
+    await post(b, run, 2);
     await eventually(() => points(events, "loss").includes(2), "the point did not come");
     expect(points(events, "loss")).toEqual([2]);
   }, 60_000);

@@ -85,7 +85,9 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
     readonly runs: readonly { readonly id: string; readonly name: string; readonly status: string }[];
   }
   const find = async () =>
-    ((await walk.get("/api/v1/runs")).body as Listing).runs.find((run) => run.name === "steerable spirals");
+    ((await walk.get("/api/v1/runs")).body as Listing).runs.find(
+      ({ name, status }) => name === "steerable spirals" && status === "running",
+    );
   await eventually(async () => (await find()) !== undefined, "the run did not come");
   const id = (await find())?.id ?? "";
   const path = `/api/v1/runs/${id}/commands`;
@@ -95,6 +97,9 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
   }
   const commands = async () => (await walk.get(path)).body as Commands;
   await eventually(async () => (await commands()).accepting.length > 0, "a worker that takes commands did not come");
+  // A pause that comes before the first step would leave no point with the rate that the job began with.
+  const first = "SELECT count() AS n FROM tributary.metrics WHERE key = 'lr'";
+  await eventually(async () => Number((await query(first))[0]?.["n"]) > 0, "the job made no step");
   const obeyed = async (body: object) => {
     const sent = (await walk.post(path, JSON.stringify(body))).body as { id: string };
     let last: Commands["commands"][number] | undefined;
