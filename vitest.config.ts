@@ -22,7 +22,5 @@ export default defineConfig({
     testTimeout: long ? 600_000 : 60_000,
     hookTimeout: 120_000,
     expect: { poll: { interval: 20 } },
-    // Real browsers, sockets and kills on a shared machine lose a race now and then: a test that fails twice is broken.
-    retry: process.env["CI"] === "true" ? 1 : 0,
   },
 });

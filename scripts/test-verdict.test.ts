@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Summary, toVerdict } from "./test-verdict.ts";
+import { afterSecondTry, failedFiles, type Summary, toVerdict } from "./test-verdict.ts";
 
 function summary(...statuses: string[]): Summary {
   const count = (status: string) => statuses.filter((each) => each === status).length;
@@ -55,4 +55,20 @@ test("a file that cannot be loaded counts as one, and so does an error outside a
   expect(toVerdict({ ...plain, status: 1, summary: unloadable }).failed).toBe(1);
   expect(toVerdict({ ...plain, status: 1, summary: summary("passed") }).failed).toBe(1);
   expect(toVerdict({ ...plain, status: 1, summary: undefined })).toMatchObject({ passed: 0, failed: 1 });
+});
+
+test("a file that failed is run once more, and counts as it ended then", () => {
+  const [failed, passed] = [summary("passed", "failed"), summary("passed", "passed")];
+  expect(failedFiles(failed)).toEqual(["a.test.ts"]);
+  expect(failedFiles(passed)).toEqual([]);
+  const other = { name: "b.test.ts", status: "passed", assertionResults: [{ status: "passed", fullName: "b" }] };
+  const first = { ...failed, numPassedTests: 2, testResults: [...failed.testResults, other] };
+  expect(toVerdict({ ...plain, summary: afterSecondTry(first, passed) })).toMatchObject({ passed: 3, failed: 0 });
+  expect(toVerdict({ ...plain, status: 1, summary: afterSecondTry(first, failed) })).toMatchObject({ failed: 1 });
+});
+
+test("nothing is run once more when many files failed", () => {
+  const file = (name: string) => ({ name, status: "failed", assertionResults: [] });
+  const testResults = ["a", "b", "c", "d", "e", "f"].map(file);
+  expect(failedFiles({ numPassedTests: 0, numFailedTests: 0, testResults })).toEqual([]);
 });

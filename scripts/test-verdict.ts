@@ -29,6 +29,24 @@ export interface Verdict {
   readonly lines: readonly string[];
 }
 
+/** More than this many at once did not lose a race. */
+const filesOnceMore = 5;
+
+/** The files to run once more by themselves: none when nothing failed, or too much. */
+export function failedFiles(summary: Summary | undefined): string[] {
+  const names = (summary?.testResults ?? []).filter(({ status }) => status === "failed").map(({ name }) => name);
+  return names.length > filesOnceMore ? [] : names;
+}
+
+/** What both tries come to: files that were run once more count as they ended then. */
+export function afterSecondTry(first: Summary, second: Summary): Summary {
+  const rerun = new Set(second.testResults.map(({ name }) => name));
+  const testResults = [...first.testResults.filter(({ name }) => !rerun.has(name)), ...second.testResults];
+  const count = (status: string) =>
+    testResults.flatMap((file) => file.assertionResults).filter((test) => test.status === status).length;
+  return { numPassedTests: count("passed"), numFailedTests: count("failed"), testResults };
+}
+
 export function toVerdict({ summary, status, args, all, missing }: TestRun): Verdict {
   const results = summary?.testResults ?? [];
   const passed = summary?.numPassedTests ?? 0;
