@@ -43,13 +43,13 @@ export class ByteWriter {
     this.bytes[this.length++] = value;
   }
 
-  raw(source: Uint8Array): void {
-    const size = source.length;
+  raw(source: Uint8Array, start = 0, end: number = source.length): void {
+    const size = end - start;
     this.reserve(size);
     const { bytes, length } = this;
     // Below about 64 bytes a plain loop beats the call into the runtime's memcpy.
-    if (size < 64) for (let i = 0; i < size; i++) bytes[length + i] = source[i] as number;
-    else bytes.set(source, length);
+    if (size < 64) for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] as number;
+    else bytes.set(source.subarray(start, end), length);
     this.length = length + size;
   }
 

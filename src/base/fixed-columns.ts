@@ -15,6 +15,9 @@ const noIntegers = new Int32Array(0);
 const noWords = new Uint32Array(0);
 const noBytes = new Uint8Array(0);
 
+/** From here on the runtime copies faster than a loop. */
+const manyRows = 128;
+
 // Each class below has a `push` of its own: the runtime learns types per function, and one that all shared would see
 // four kinds of arrays and be slow for each.
 abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | Uint8Array> {
@@ -39,10 +42,15 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
     this.length = length;
   }
 
-  /** Adds rows [start, end) of another column: a few, else a copy of the memory would be quicker. */
+  /** Adds rows [start, end) of another column. */
   append({ values }: { readonly values: A }, start: number, end: number): void {
     this.reserve(this.length + end - start);
-    for (let row = start; row < end; row++) this.values[this.length++] = values[row] as number;
+    if (end - start < manyRows) {
+      for (let row = start; row < end; row++) this.values[this.length++] = values[row] as number;
+      return;
+    }
+    this.values.set(values.subarray(start, end), this.length);
+    this.length += end - start;
   }
 
   at(row: number): number {

@@ -3,7 +3,7 @@
 
 import { JsonCursor, jsonKind } from "./cursor.ts";
 import { longValueBytes, type PassedValues, passedInto } from "./passed-values.ts";
-import { lossyOddities, oddityOfNumber } from "./strict.ts";
+import { needsRewriting, oddityOfNumber } from "./strict.ts";
 import { StrictWriter } from "./strict-writer.ts";
 import { decodeText } from "./text.ts";
 import { type JsonLimits, oddity } from "./value.ts";
@@ -29,10 +29,10 @@ export function* lookThroughNext(cursor: JsonCursor): Generator<void, void> {
   const found: PassedValues = new Map();
   yield* new LongScan(cursor, found).scan();
   if (found.size === 0) return;
-  yield;
-  yield* makeStrict(cursor.bytes, found);
   const known = passedInto(cursor.bytes);
   for (const [start, value] of found) known.set(start, value);
+  yield;
+  yield* makeStrict(cursor.bytes, found);
 }
 
 class Container {
@@ -171,16 +171,19 @@ function loneOf({ lone }: JsonCursor): number {
 
 /**
  * The strict form of all values that need another one, from one pass over the outermost: that of a value within it is a
- * part of its own. Where a key comes twice this is not so, and whoever asks for that makes it.
+ * part of its own. Of a value that another with the same key took the place of there is none.
  */
 function* makeStrict(bytes: Uint8Array, found: PassedValues): Generator<void, void> {
-  const needing = [...found].filter(
-    ([, { blanks, oddities }]) =>
-      (blanks || (oddities & lossyOddities) !== 0) && (oddities & oddity.duplicateKeys) === 0,
-  );
-  if (needing.length === 0) return;
-  const marks = needing.flatMap(([start, { end }]) => [start, end]).sort((a, b) => a - b);
-  const writer = new StrictWriter(bytes, marks);
-  while (writer.writeSome(pauseBytes)) yield;
-  for (const [start, value] of needing) value.strict = writer.between(start, value.end);
+  const needing = new Map([...found].filter(([, value]) => needsRewriting(value)));
+  let passedTo = 0;
+  for (const [start, { end }] of [...needing].sort(([a], [b]) => a - b)) {
+    if (start < passedTo) continue;
+    passedTo = end;
+    const writer = new StrictWriter(bytes, start, end, (at) => needing.has(at));
+    yield* writer.write();
+    for (const { start: at, from, to } of writer.places) {
+      const value = needing.get(at);
+      if (value !== undefined && from >= 0) value.strict = writer.text(from, to);
+    }
+  }
 }

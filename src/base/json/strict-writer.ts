@@ -1,76 +1,187 @@
-// Copies JSON text that was checked before without its blanks, and with quotes around NaN and ±Infinity, some at a time.
+// One JSON value that was checked before as strict JSON, some at a time: without blanks, with quotes around NaN and
+// ±Infinity, and every key once. Of a key that comes twice the last value counts, at the place of the first.
+
+import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
+import { decodeText } from "./text.ts";
+import { type JsonLimits, jsonDepthCeiling } from "./value.ts";
+
+const noLimits: JsonLimits = { depthMax: jsonDepthCeiling, bytesMax: Number.POSITIVE_INFINITY };
+
+/** About a tenth of a millisecond each. */
+const pauseValues = 4096;
+const pauseBytes = 256 * 1024;
+
+/** From here on the runtime copies faster than a loop. */
+const longBytes = 64;
+
+/** Where the strict form of a container stands that begins at `start`; `from` is -1 when another took its place. */
+interface Place {
+  readonly start: number;
+  from: number;
+  to: number;
+}
+
+/** What is known of the members of an open object. */
+class Members {
+  readonly names = new Map<string, number>();
+  /** Where each of them stands in the new text, two numbers a member. */
+  readonly ends: number[] = [];
+  /** The member that each place within the object is part of. */
+  readonly owners: number[] = [];
+  hasTwice = false;
+  current = 0;
+  currentFrom = 0;
+}
+
+interface Container {
+  readonly start: number;
+  readonly from: number;
+  /** The first of the places within it. */
+  readonly firstPlace: number;
+  /** Null for a list. */
+  readonly members: Members | null;
+}
 
 export class StrictWriter {
-  private readonly bytes: Uint8Array;
+  /** Of the containers that were asked for. */
+  readonly places: Place[] = [];
+  private readonly cursor: JsonCursor;
+  private readonly isAsked: (start: number) => boolean;
+  private readonly open: Container[] = [];
   private readonly out: Uint8Array;
-  private readonly marks: readonly number[];
-  /** Where the marked places are in the new text. */
-  private readonly places = new Map<number, number>();
-  private marksPassed = 0;
-  private at: number;
-  private written = 0;
-  private isText = false;
+  private size = 0;
+  private values = 0;
+  private pauseAt: number;
 
-  /** Writes from the first mark to the last. Marks are where values begin and end, in order. */
-  constructor(bytes: Uint8Array, marks: readonly number[]) {
-    this.bytes = bytes;
-    this.marks = marks;
-    this.at = marks[0] as number;
-    const length = (marks.at(-1) as number) - this.at;
+  /** `isAsked` says of containers, by where they begin, whether their places are to be kept. */
+  constructor(bytes: Uint8Array, start: number, end: number, isAsked: (start: number) => boolean = () => false) {
+    this.cursor = new JsonCursor(bytes, start, end, noLimits);
+    this.isAsked = isAsked;
+    const length = end - start;
     // A list of NaN grows by half.
     this.out = new Uint8Array(length + (length >> 1) + 2);
+    this.pauseAt = start + pauseBytes;
   }
 
-  /** False when all is written. */
-  writeSome(size: number): boolean {
-    const { marks } = this;
-    const stop = this.at + size;
-    while (this.at < stop) {
-      if (this.at === marks[this.marksPassed]) {
-        this.places.set(this.at, this.written);
-        this.marksPassed++;
+  /** What was written between two places; all of it without them. */
+  text(from = 0, to: number = this.size): Uint8Array {
+    return this.out.subarray(from, to);
+  }
+
+  *write(): Generator<void, void> {
+    for (;;) {
+      if (this.isPause()) yield;
+      if (this.enter()) continue;
+      for (;;) {
+        const around = this.open.at(-1);
+        if (around === undefined) return;
+        if (this.goOn(around)) break;
+        this.open.pop();
+        if (around.members?.hasTwice === true) yield* this.putInOrder(around, around.members);
+        this.close(around);
       }
-      const next = marks[this.marksPassed];
-      if (next === undefined) return false;
-      this.writeUntil(Math.min(next, stop));
     }
+  }
+
+  private isPause(): boolean {
+    const { pos } = this.cursor;
+    if (++this.values % pauseValues !== 0 && pos < this.pauseAt) return false;
+    this.pauseAt = pos + pauseBytes;
     return true;
   }
 
-  between(start: number, end: number): Uint8Array {
-    return this.out.subarray(this.places.get(start), this.places.get(end));
-  }
-
-  private writeUntil(stop: number): void {
-    const { bytes, out } = this;
-    let { at, written, isText } = this;
-    for (; at < stop; at++) {
-      const c = bytes[at] as number;
-      if (isText) {
-        out[written++] = c;
-        if (c === 0x22) isText = false;
-        else if (c === 0x5c) out[written++] = bytes[++at] as number;
-      } else if (c > 0x20) {
-        const word = wordLength(bytes, at, c);
-        if (word === 0) out[written++] = c;
-        else {
-          out[written++] = 0x22;
-          for (const last = at + word; at < last; at++) out[written++] = bytes[at] as number;
-          out[written++] = 0x22;
-          at--;
-        }
-        isText = c === 0x22;
-      }
+  /** True when a container was entered, false when a whole value was written. */
+  private enter(): boolean {
+    const { cursor } = this;
+    const kind = cursor.peek();
+    if (kind === jsonKind.bad) cursor.failExpected("a value");
+    if (kind > jsonKind.array) {
+      this.writeScalar(kind);
+      return false;
     }
-    this.at = at;
-    this.written = written;
-    this.isText = isText;
+    const isObject = kind === jsonKind.object;
+    const members = isObject ? new Members() : null;
+    const container = { start: cursor.pos, from: this.size, firstPlace: this.places.length, members };
+    this.out[this.size++] = isObject ? 0x7b : 0x5b;
+    if (isObject ? cursor.openObject() : cursor.openArray()) {
+      this.open.push(container);
+      if (members !== null) this.beginMember(members);
+      return true;
+    }
+    this.close(container);
+    return false;
   }
-}
 
-/** How long the NaN, Infinity or -Infinity is that begins here; 0 when none does. */
-function wordLength(bytes: Uint8Array, at: number, c: number): number {
-  if (c === 0x4e) return 3;
-  if (c === 0x49) return 8;
-  return c === 0x2d && bytes[at + 1] === 0x49 ? 9 : 0;
+  private writeScalar(kind: number): void {
+    const { cursor, out } = this;
+    const start = cursor.pos;
+    cursor.passScalar(kind);
+    const isWord = kind === jsonKind.number && cursor.form === numberForm.nonFinite;
+    if (isWord) out[this.size++] = 0x22;
+    this.copy(cursor.bytes, start, cursor.pos);
+    if (isWord) out[this.size++] = 0x22;
+  }
+
+  /** After a value: writes what stands before the next one; false after the last. */
+  private goOn({ members, firstPlace }: Container): boolean {
+    if (members !== null) {
+      members.ends[members.current * 2] = members.currentFrom;
+      members.ends[members.current * 2 + 1] = this.size;
+      for (let at = members.owners.length; at < this.places.length - firstPlace; at++)
+        members.owners.push(members.current);
+    }
+    if (!(members === null ? this.cursor.nextItem() : this.cursor.nextMember())) return false;
+    this.out[this.size++] = 0x2c;
+    if (members !== null) this.beginMember(members);
+    return true;
+  }
+
+  private beginMember(members: Members): void {
+    const { bytes, start, stop, escaped, wide } = this.cursor;
+    const name = decodeText(bytes, start, stop, escaped, wide);
+    const known = members.names.get(name);
+    if (known === undefined) {
+      members.current = members.names.size;
+      members.names.set(name, members.current);
+    } else {
+      members.current = known;
+      members.hasTwice = true;
+    }
+    members.currentFrom = this.size;
+    this.copy(bytes, start - 1, stop + 1);
+    this.out[this.size++] = 0x3a;
+  }
+
+  /** Leaves out the members that were replaced, and moves those that replaced them to their places. */
+  private *putInOrder({ from: begin, firstPlace }: Container, { ends, owners }: Members): Generator<void, void> {
+    const old = this.out.slice(begin, this.size);
+    const moved = new Float64Array(ends.length / 2);
+    this.size = begin + 1;
+    for (let member = 0; member < moved.length; member++) {
+      if (this.isPause()) yield;
+      if (member > 0) this.out[this.size++] = 0x2c;
+      const [from, to] = [ends[member * 2] as number, ends[member * 2 + 1] as number];
+      moved[member] = this.size - from;
+      this.copy(old, from - begin, to - begin);
+    }
+    for (let at = 0; at < owners.length; at++) {
+      const member = owners[at] as number;
+      const place = this.places[firstPlace + at] as Place;
+      const isKept = place.from >= (ends[member * 2] as number) && place.to <= (ends[member * 2 + 1] as number);
+      place.from = isKept ? place.from + (moved[member] as number) : -1;
+      place.to += moved[member] as number;
+    }
+  }
+
+  private close({ start, from, members }: Container): void {
+    this.out[this.size++] = members === null ? 0x5d : 0x7d;
+    if (this.isAsked(start)) this.places.push({ start, from, to: this.size });
+  }
+
+  private copy(source: Uint8Array, start: number, end: number): void {
+    const { out, size } = this;
+    if (end - start < longBytes) for (let at = start; at < end; at++) out[size + at - start] = source[at] as number;
+    else out.set(source.subarray(start, end), size);
+    this.size = size + end - start;
+  }
 }

@@ -1,9 +1,11 @@
 // JSON text to strict JSON text: compact, RFC 8259, every key once. Tokens are copied as they were written, so 1.0
 // stays 1.0 and an escape stays an escape; most values need no change at all and are then used where they stand.
 
+import { atOnce } from "#base/turns.ts";
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { parseNumber } from "./number.ts";
-import { passedIn } from "./passed-values.ts";
+import { type PassedValue, passedIn } from "./passed-values.ts";
+import { StrictWriter } from "./strict-writer.ts";
 import { decodeText } from "./text.ts";
 import { oddity } from "./value.ts";
 
@@ -37,15 +39,22 @@ export function toStrictJson(bytes: Uint8Array, start = 0, end: number = bytes.l
   return { bytes: text, start: 0, end: text.length, changed: true, oddities };
 }
 
-/** The strict form of one checked JSON value, as new bytes. */
+/** The strict form of one checked JSON value: bytes of its own, or a view where a long value is strict as it stands. */
 export function rewriteStrict(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const known = passedIn(bytes, start, end)?.get(start);
-  if (known?.end === end && known.strict !== null) return known.strict;
-  return textEncoder.encode(rewriteValue(new JsonCursor(bytes, start, end)));
+  if (known?.end === end) {
+    if (known.strict !== null) return known.strict;
+    if (!needsRewriting(known)) return bytes.subarray(start, end);
+  }
+  const writer = new StrictWriter(bytes, start, end);
+  atOnce(writer.write());
+  return writer.text();
 }
 
-const textEncoder = new TextEncoder();
-const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Whether the strict form of a value is another text. */
+export function needsRewriting({ blanks, oddities }: Pick<PassedValue, "blanks" | "oddities">): boolean {
+  return blanks || (oddities & lossyOddities) !== 0;
+}
 
 /** Offsets of the keys of all open objects, two a key. One scan runs at a time, so all share it. */
 let openKeys = new Int32Array(256);
@@ -174,27 +183,4 @@ export function oddityOfNumber({ bytes, start, stop, form }: JsonCursor): number
   if (form === numberForm.nonFinite) return oddity.nonFinite;
   if (form !== numberForm.integer || stop - start <= 15) return 0;
   return typeof parseNumber(bytes, start, stop, form) === "number" ? 0 : oddity.bigInteger;
-}
-
-function rewriteValue(cursor: JsonCursor): string {
-  const kind = cursor.peek();
-  if (kind === jsonKind.array) {
-    const items: string[] = [];
-    for (let more = cursor.openArray(); more; more = cursor.nextItem()) items.push(rewriteValue(cursor));
-    return `[${items.join(",")}]`;
-  }
-  if (kind === jsonKind.object) {
-    const members = new Map<string, string>();
-    for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      const { start, stop } = cursor;
-      const key = decodeText(cursor.bytes, start, stop, cursor.escaped, cursor.wide);
-      members.set(key, `${textDecoder.decode(cursor.bytes.subarray(start - 1, stop + 1))}:${rewriteValue(cursor)}`);
-    }
-    return `{${[...members.values()].join(",")}}`;
-  }
-  const start = cursor.pos;
-  if (kind === jsonKind.bad) cursor.failExpected("a value");
-  cursor.passScalar(kind);
-  const token = textDecoder.decode(cursor.bytes.subarray(start, cursor.pos));
-  return kind === jsonKind.number && cursor.form === numberForm.nonFinite ? `"${token}"` : token;
 }

@@ -20,7 +20,7 @@ import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
 import { toMessageFault } from "./message-fault.ts";
 import type { RecordTrouble } from "./record.ts";
 import type { RecordTable } from "./record-table.ts";
-import { createSnapshotTable, fillSnapshots, pushStats, troubleWithSnapshot } from "./snapshot-rows.ts";
+import { createSnapshotTable, fillSnapshots, pushStats, readLongStats, troubleWithSnapshot } from "./snapshot-rows.ts";
 import { createSpanTable, fillSpans, troubleWithSpan } from "./span-rows.ts";
 import { StatsReader } from "./stats.ts";
 
@@ -326,35 +326,43 @@ class BatchDecoder {
     if (table.count > 0) fill();
   }
 
-  /**
-   * Passes one record. One that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. Null
-   * when it is too long to be passed at once, and then nothing is passed.
-   */
-  private tryRecord(name: Table, item: number, table: RecordTable, bytesMax = longRecordBytes): boolean | null {
-    const { cursor, bytes } = this;
+  /** Passes one record; null when it is too long to be passed at once, and then nothing is passed. */
+  private tryRecord(name: Table, item: number, table: RecordTable): boolean | null {
+    const { cursor } = this;
     const { pos: from, depth } = cursor;
     try {
-      table.read(bytesMax);
+      table.read(longRecordBytes);
       return true;
     } catch (error) {
-      if (error instanceof LongValue) {
-        cursor.pos = from;
-        cursor.depth = depth;
-        return null;
-      }
-      const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfContainer(bytes, from) : -1;
-      if (to < 0) throw error;
-      cursor.pos = to;
+      if (!(error instanceof LongValue)) return this.refuseDeep(error, name, item, from, depth);
+      cursor.pos = from;
       cursor.depth = depth;
-      const pointer = `/${name}/${item}`;
-      this.faults[name].add(() => this.toFault(pointer, `is ${(error as JsonTrouble).reason}`, from, to));
-      return false;
+      return null;
     }
   }
 
   private *tryLongRecord(name: Table, item: number, table: RecordTable): Generator<void, boolean> {
-    yield* this.lookThrough(this.cursor.pos);
-    return this.tryRecord(name, item, table, Number.POSITIVE_INFINITY) === true;
+    const { pos: from, depth } = this.cursor;
+    yield* this.lookThrough(from);
+    try {
+      yield* table.readLong();
+      if (name === "snapshots") yield* readLongStats(table, this.scratch.stats);
+      return true;
+    } catch (error) {
+      return this.refuseDeep(error, name, item, from, depth);
+    }
+  }
+
+  /** A record that is nested too deep is passed as bytes and kept as a fault, and its neighbours live. */
+  private refuseDeep(error: unknown, name: Table, item: number, from: number, depth: number): false {
+    const { cursor, bytes } = this;
+    const to = error instanceof JsonTrouble && error.kind === "depth" ? endOfContainer(bytes, from) : -1;
+    if (to < 0) throw error;
+    cursor.pos = to;
+    cursor.depth = depth;
+    const pointer = `/${name}/${item}`;
+    this.faults[name].add(() => this.toFault(pointer, `is ${(error as JsonTrouble).reason}`, from, to));
+    return false;
   }
 
   private *skipValue(): Generator<void, void> {

@@ -19,7 +19,6 @@ import { IntegerMemo, WordMemo } from "./token-memo.ts";
 
 const words: Int64Words = { low: 0, high: 0 };
 const noBytes = new Uint8Array(0);
-const textEncoder = new TextEncoder();
 
 /** A text that should be there; anything else becomes ''. */
 export function fillText(column: StringColumn, table: RecordTable, field: number): void {
@@ -216,7 +215,7 @@ export function fillTail(rows: TailColumns, start: number, table: RecordTable): 
     }
     if (table.hasExtra(row)) {
       rows.extra.padTo(start + row);
-      rows.extra.pushBytes(textEncoder.encode(table.formatExtra(row)));
+      rows.extra.pushBytes(table.formatExtra(row));
     }
     if ((bits & rowBits.lossy) !== 0) {
       rows.raw.padTo(start + row);

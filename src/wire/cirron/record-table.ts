@@ -3,10 +3,12 @@
 // fields may come in any order, and of a field that comes twice the last one counts. The second half (`fill.ts`) goes
 // over a block column by column, in short loops that do one thing.
 
+import { ByteWriter } from "#base/byte-writer.ts";
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { lossyOddities, rewriteStrict, StrictScan } from "#base/json/strict.ts";
 import { decodeText } from "#base/json/text.ts";
 import { endOfPlainDigits, endOfPlainText, WordToken } from "#base/json/words.ts";
+import { UnknownFields } from "./unknown-fields.ts";
 
 /** Bits of `bits` for a string. */
 export const textBits = { escaped: 1, wide: 2 } as const;
@@ -17,13 +19,6 @@ export const strictBit = 1;
 const nullWord = 0x6c6c756e;
 
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-interface UnknownField {
-  /** The name with its quotes, as it was sent. */
-  readonly token: string;
-  readonly from: number;
-  readonly to: number;
-}
 
 /** The fields that one kind of record has, in the order real clients write them; made once. */
 export class RecordFields {
@@ -39,10 +34,19 @@ export class RecordFields {
   }
 }
 
-/** Reads one field's value in its own way while the record is scanned, or passes nothing and returns false. */
+/**
+ * Reads one field's value in its own way while the record is scanned, or passes nothing and returns false. Throws LongValue
+ * when that would take it far behind a place.
+ */
 export interface FieldReader {
-  tryRead(cursor: JsonCursor, view: DataView): boolean;
+  tryRead(cursor: JsonCursor, view: DataView, giveUpAt: number): boolean;
 }
+
+/** Fields of a long record that are passed before others have a turn. */
+const pauseFields = 2048;
+
+/** What a table keeps of the memory in which `extra` is written. */
+const extraBytesKept = 64 * 1024;
 
 /** How many records a block holds; its scratch memory stays in the processor's cache. */
 const blockRows = 256;
@@ -84,11 +88,13 @@ export class RecordTable {
   readonly flags = new Uint32Array(blockRows);
   /** Per row: fields whose value fits no column, one bit each. */
   private readonly odd = new Uint32Array(blockRows);
-  /** Of the rows that have any. */
-  private readonly unknown = new Map<number, Map<string, UnknownField>>();
+  private readonly unknown = new UnknownFields();
+  private extraWriter = new ByteWriter(256);
 
   private readonly fields: RecordFields;
   private strict = noScan;
+  /** Of the record being read: its long values were looked through. */
+  private isLong = false;
   private readonly ownReader: FieldReader | null;
   private readonly ownField: number;
 
@@ -110,6 +116,7 @@ export class RecordTable {
     this.cursor = cursor;
     this.view = view;
     this.strict = new StrictScan(cursor);
+    this.unknown.bytes = cursor.bytes;
     this.clear();
   }
 
@@ -118,34 +125,58 @@ export class RecordTable {
     this.cursor = noCursor;
     this.view = noView;
     this.strict = noScan;
+    this.unknown.bytes = noCursor.bytes;
+    if (this.extraWriter.bytes.length > extraBytesKept) this.extraWriter = new ByteWriter(256);
     this.clear();
   }
 
   /** Begins a new block. */
   clear(): void {
     this.count = 0;
-    if (this.unknown.size > 0) this.unknown.clear();
+    this.unknown.clear();
   }
 
   /**
    * Passes one record, at whose brace the cursor stands, into row `count`. It becomes one of the block by `keep`; the
    * next `read` overwrites it otherwise. Throws LongValue at values behind so many bytes of it.
    */
-  read(bytesMax: number = Number.POSITIVE_INFINITY): void {
-    const { cursor, count: row } = this;
-    this.strict.giveUpAt = cursor.pos + bytesMax;
-    this.recordFrom[row] = cursor.pos;
-    this.rowBits[row] = 0;
-    this.odd[row] = 0;
-    this.flags[row] = 0;
-    if (this.unknown.size > 0) this.unknown.delete(row);
-    this.kinds.fill(0, row * this.width, (row + 1) * this.width);
+  read(bytesMax: number): void {
+    const { cursor } = this;
+    this.begin(cursor.pos + bytesMax, false);
     cursor.depth++;
     const fields = this.readInOrder();
     cursor.depth--;
-    if (fields < this.width || cursor.bytes[cursor.pos] !== 0x7d || cursor.pos >= cursor.end) this.readRest(fields);
-    else cursor.pos++;
-    this.recordTo[row] = cursor.pos;
+    if (fields < this.width || cursor.bytes[cursor.pos] !== 0x7d || cursor.pos >= cursor.end) {
+      if (fields > 0) cursor.depth++;
+      for (let more = fields > 0 ? cursor.passComma() : cursor.enterObject(); more; more = cursor.passComma())
+        this.readNext();
+    } else cursor.pos++;
+    this.recordTo[this.count] = cursor.pos;
+  }
+
+  /** The same for a record whose long values were looked through, with pauses among many fields. */
+  *readLong(): Generator<void, void> {
+    const { cursor } = this;
+    this.begin(Number.POSITIVE_INFINITY, true);
+    let fields = 0;
+    for (let more = cursor.enterObject(); more; more = cursor.passComma()) {
+      if (++fields % pauseFields === 0) yield;
+      this.readNext();
+    }
+    this.recordTo[this.count] = cursor.pos;
+    yield* this.unknown.prepare(this.count, cursor.pos - (this.recordFrom[this.count] as number));
+  }
+
+  private begin(giveUpAt: number, isLong: boolean): void {
+    const { count: row } = this;
+    this.isLong = isLong;
+    this.strict.giveUpAt = giveUpAt;
+    this.recordFrom[row] = this.cursor.pos;
+    this.rowBits[row] = 0;
+    this.odd[row] = 0;
+    this.flags[row] = 0;
+    this.unknown.forget(row);
+    this.kinds.fill(0, row * this.width, (row + 1) * this.width);
   }
 
   /** Returns whether the block is full. */
@@ -205,17 +236,12 @@ export class RecordTable {
     return field;
   }
 
-  /** Passes the fields behind the first `count`, in any order and with blanks. */
-  private readRest(count: number): void {
-    const { cursor, kinds } = this;
-    const first = this.count * this.width;
-    if (count > 0) cursor.depth++;
-    for (let more = count > 0 ? cursor.passComma() : cursor.enterObject(); more; more = cursor.passComma()) {
-      const field = this.readKey();
-      if (field < 0) continue;
-      if (kinds[first + field] !== 0) this.noteRow(rowBits.lossy);
-      this.readValue(field);
-    }
+  /** Passes the next field, whichever it is and with blanks. */
+  private readNext(): void {
+    const field = this.readKey();
+    if (field < 0) return;
+    if (this.kinds[this.count * this.width + field] !== 0) this.noteRow(rowBits.lossy);
+    this.readValue(field);
   }
 
   private noteRow(bit: number): void {
@@ -259,28 +285,29 @@ export class RecordTable {
   }
 
   hasExtra(row: number): boolean {
-    return this.odd[row] !== 0 || (this.unknown.size > 0 && this.unknown.has(row));
+    return this.odd[row] !== 0 || this.unknown.has(row);
   }
 
   /** The text of a field that the record has beyond the document's, '' when it is none. */
   unknownText(row: number, name: string): string {
-    const field = this.unknown.get(row)?.get(name);
-    if (field === undefined || this.cursor.bytes[field.from] !== 0x22) return "";
-    return textDecoder.decode(this.cursor.bytes.subarray(field.from + 1, field.to - 1));
+    return this.unknown.textOf(row, name);
   }
 
-  /** Unknown fields and odd values of a row as one strict JSON object. */
-  formatExtra(row: number): string {
-    const members: string[] = [];
+  /** Unknown fields and odd values of a row as one strict JSON object. A view, valid until the next one is asked for. */
+  formatExtra(row: number): Uint8Array {
+    const { extraWriter: writer } = this;
+    writer.clear();
+    writer.reserve((this.recordTo[row] as number) - (this.recordFrom[row] as number));
     for (let field = 0; field < this.width; field++) {
       if (((this.odd[row] as number) & (1 << field)) === 0) continue;
-      members.push(`"${this.names[field]}":${textDecoder.decode(this.strictBytes(row * this.width + field))}`);
+      writer.text(`,"${this.names[field]}":`);
+      writer.raw(this.strictBytes(row * this.width + field));
     }
-    const { bytes } = this.cursor;
-    for (const { token, from, to } of this.unknown.get(row)?.values() ?? []) {
-      members.push(`${token}:${textDecoder.decode(rewriteStrict(bytes, from, to))}`);
-    }
-    return `{${members.join(",")}}`;
+    this.unknown.write(row, writer);
+    writer.byte(0x7d);
+    // Instead of the first comma.
+    writer.bytes[0] = 0x7b;
+    return writer.view();
   }
 
   /** The field of the next key; -1 when it is no known one, and then its value is passed too. */
@@ -291,15 +318,13 @@ export class RecordTable {
     const name = decodeText(bytes, start, stop, cursor.escaped, cursor.wide);
     const field = this.fields.fieldOf.get(name);
     if (field !== undefined) return field;
-    const token = textDecoder.decode(bytes.subarray(start - 1, stop + 1));
     cursor.peek();
     const from = cursor.pos;
     this.strict.oddities = 0;
-    this.strict.scan();
-    const known = this.unknown.get(this.count) ?? new Map<string, UnknownField>();
-    if ((this.strict.oddities & lossyOddities) !== 0 || known.has(name)) this.noteRow(rowBits.lossy);
-    known.set(name, { token, from, to: cursor.pos });
-    this.unknown.set(this.count, known);
+    const isStrict = this.strict.scan();
+    const place = { nameFrom: start - 1, nameTo: stop + 1, from, to: cursor.pos, isStrict };
+    const isFirst = this.unknown.add(this.count, name, place);
+    if ((this.strict.oddities & lossyOddities) !== 0 || !isFirst) this.noteRow(rowBits.lossy);
     return -1;
   }
 
@@ -323,10 +348,12 @@ export class RecordTable {
     }
     if (kind === jsonKind.bad) cursor.failExpected("a value");
     this.from[cell] = cursor.pos;
-    if (field === this.ownField && this.ownReader?.tryRead(cursor, this.view)) {
-      this.bits[cell] = strictBit;
-      this.to[cell] = cursor.pos;
-      return;
+    if (field === this.ownField && !this.isLong) {
+      if (this.ownReader?.tryRead(cursor, this.view, this.strict.giveUpAt)) {
+        this.bits[cell] = strictBit;
+        this.to[cell] = cursor.pos;
+        return;
+      }
     }
     this.strict.oddities = 0;
     this.bits[cell] = this.strict.scan() ? strictBit : 0;

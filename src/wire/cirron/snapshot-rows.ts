@@ -33,6 +33,11 @@ export function troubleWithSnapshot(table: RecordTable): RecordTrouble | null {
   return troubleWithId(table, at.id) ?? troubleWithTime(table, at.ts_ns);
 }
 
+/** Reads the numbers of a long snapshot that was just read, with pauses: `pushStats` has them at hand then. */
+export function readLongStats(table: RecordTable, stats: StatsReader): Generator<void, void> {
+  return stats.readInSteps(table, table.count * table.width + at.stats);
+}
+
 /**
  * Pushes the numbers of the snapshot that was just read and will be kept, while the reader still has them. `row` counts
  * all rows of the batch.
@@ -71,7 +76,6 @@ function pushNumber(column: NullableColumn<Float64Column>, row: number, value: n
 }
 
 function pushList(column: ArrayColumn<Float64Column>, list: DoubleList): void {
-  const { items } = column;
-  for (let i = 0; i < list.length; i++) items.push(list.values[i] as number);
+  column.items.append(list, 0, list.length);
   column.finishRow();
 }

@@ -4,8 +4,10 @@
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { parseDouble } from "#base/json/number.ts";
+import { LongValue } from "#base/json/strict.ts";
 import { WordToken } from "#base/json/words.ts";
 import { ShortDecimal } from "#base/short-decimal.ts";
+import { atOnce } from "#base/turns.ts";
 import { nonfiniteWords } from "#model/nonfinite-words.ts";
 import type { RecordTable } from "./record-table.ts";
 
@@ -21,6 +23,10 @@ const countsKey = latin("counts");
 const numberTokens = ['{"mean":', ',"std":', ',"min":', ',"max":', ',"norm":'].map((text) => new WordToken(text));
 const binsToken = new WordToken(',"histogram":{"bins":[');
 const countsToken = new WordToken(',"counts":[');
+
+/** About a tenth of a millisecond. */
+const pauseItems = 4096;
+const keptItems = 4096;
 
 const noBytes = new Uint8Array(0);
 const textDecoder = new TextDecoder();
@@ -38,6 +44,12 @@ export class DoubleList {
     }
     this.values[this.length++] = value;
   }
+
+  /** Gives the memory of a long list back. */
+  release(): void {
+    this.length = 0;
+    if (this.values.length > keptItems) this.values = new Float64Array(32);
+  }
 }
 
 /** Holds the numbers of the record it read last. */
@@ -52,53 +64,60 @@ export class StatsReader {
   private readonly cursor = new JsonCursor(noBytes);
   private readonly decimal = new ShortDecimal();
   private readonly numbers = new Float64Array(numberTokens.length);
-  /** Where the statistics stand that `tryRead` has read, -1 when it could not. */
+  /** Where the statistics stand whose numbers are held, -1 when they are those of none. */
   private readAt = -1;
 
   /**
    * Reads statistics that stand exactly as the SDK writes them, all finite, and passes them; returns false and
    * passes nothing when they do not. What it passes is strict JSON.
    */
-  tryRead(cursor: JsonCursor, view: DataView): boolean {
+  tryRead(cursor: JsonCursor, view: DataView, giveUpAt: number): boolean {
     const from = cursor.pos;
     this.bins.length = 0;
     this.counts.length = 0;
     const isPlain =
       this.readNumbers(cursor, view) &&
-      this.readListAfter(binsToken, this.bins, cursor, view) &&
-      this.readListAfter(countsToken, this.counts, cursor, view) &&
+      this.readListAfter(binsToken, this.bins, cursor, view, giveUpAt) &&
+      this.readListAfter(countsToken, this.counts, cursor, view, giveUpAt) &&
       cursor.pos + 2 <= cursor.end &&
       cursor.bytes[cursor.pos] === 0x7d &&
       cursor.bytes[cursor.pos + 1] === 0x7d;
     this.readAt = isPlain ? from : -1;
     cursor.pos = isPlain ? cursor.pos + 2 : from;
+    if (isPlain) this.hold(this.numbers);
     return isPlain;
   }
 
   /** Fills in the numbers of the record that was just scanned; `cell` is its `stats`. */
   read(table: RecordTable, cell: number): void {
-    if (this.readAt >= 0 && this.readAt === table.from[cell] && table.kinds[cell] === jsonKind.object) {
-      this.mean = this.numbers[0] as number;
-      this.std = this.numbers[1] as number;
-      this.min = this.numbers[2] as number;
-      this.max = this.numbers[3] as number;
-      this.norm = this.numbers[4] as number;
-      return;
-    }
-    this.mean = null;
-    this.std = null;
-    this.min = null;
-    this.max = null;
-    this.norm = null;
-    this.bins.length = 0;
-    this.counts.length = 0;
-    if (table.kinds[cell] === jsonKind.object) this.readAny(table, cell);
+    const isHeld = this.readAt >= 0 && this.readAt === table.from[cell] && table.kinds[cell] === jsonKind.object;
+    if (!isHeld) atOnce(this.readInSteps(table, cell));
   }
 
-  /** Forgets the text it read last, which may be large. */
+  /** The same with pauses, for millions of bins; `read` has them at hand then. */
+  *readInSteps(table: RecordTable, cell: number): Generator<void, void> {
+    this.hold([]);
+    this.bins.length = 0;
+    this.counts.length = 0;
+    if (table.kinds[cell] !== jsonKind.object) return;
+    yield* this.readAny(table, cell);
+    this.readAt = table.from[cell] as number;
+  }
+
+  /** Forgets what it read last, which may be large. */
   release(): void {
     this.readAt = -1;
     this.cursor.reset(noBytes);
+    this.bins.release();
+    this.counts.release();
+  }
+
+  private hold(numbers: ArrayLike<number | null>): void {
+    this.mean = numbers[0] ?? null;
+    this.std = numbers[1] ?? null;
+    this.min = numbers[2] ?? null;
+    this.max = numbers[3] ?? null;
+    this.norm = numbers[4] ?? null;
   }
 
   private readNumbers(cursor: JsonCursor, view: DataView): boolean {
@@ -128,10 +147,17 @@ export class StatsReader {
     return Number.isFinite(read) ? read : Number.NaN;
   }
 
-  private readListAfter(token: WordToken, list: DoubleList, cursor: JsonCursor, view: DataView): boolean {
+  private readListAfter(
+    token: WordToken,
+    list: DoubleList,
+    cursor: JsonCursor,
+    view: DataView,
+    giveUpAt: number,
+  ): boolean {
     if (!token.isAt(view, cursor.pos, cursor.end)) return false;
     cursor.pos += token.size;
     for (;;) {
+      if (cursor.pos > giveUpAt) throw new LongValue();
       const value = this.readFinite(cursor, view);
       if (Number.isNaN(value) || cursor.pos >= cursor.end) return false;
       list.push(value);
@@ -140,25 +166,22 @@ export class StatsReader {
     }
   }
 
-  private readAny(table: RecordTable, cell: number): void {
+  private *readAny(table: RecordTable, cell: number): Generator<void, void> {
     const { cursor } = this;
     cursor.reset(table.cursor.bytes, table.from[cell], table.to[cell]);
     const found: (number | null)[] = [null, null, null, null, null];
     let words: readonly (number | null)[] = found;
+    let members = 0;
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+      if (++members % pauseItems === 0) yield;
       const at = numberKeys.findIndex((key) => cursor.keyIs(key));
       if (at >= 0) found[at] = this.readNumber();
       else if (cursor.keyIs(nonfiniteKey)) words = this.readWords();
-      else if (cursor.keyIs(histogramKey)) this.readHistogram();
-      else if (cursor.keyIs(finiteKey)) this.readFiniteHistogram();
+      else if (cursor.keyIs(histogramKey)) yield* this.readHistogram();
+      else if (cursor.keyIs(finiteKey)) yield* this.readFiniteHistogram();
       else cursor.skipValue();
     }
-    const [mean = null, std = null, min = null, max = null, norm = null] = found.map((value, at) => value ?? words[at]);
-    this.mean = mean;
-    this.std = std;
-    this.min = min;
-    this.max = max;
-    this.norm = norm;
+    this.hold(found.map((value, at) => value ?? words[at] ?? null));
   }
 
   /** `{"mean": "nan", …}`: the numbers that are null beside it because strict JSON cannot write them. */
@@ -182,14 +205,14 @@ export class StatsReader {
   }
 
   /** A tensor with values that are not finite has no histogram of all of them, but one of the others. */
-  private readFiniteHistogram(): void {
+  private *readFiniteHistogram(): Generator<void, void> {
     const { cursor } = this;
     if (this.bins.length > 0 || cursor.peek() !== jsonKind.object) {
       cursor.skipValue();
       return;
     }
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      if (cursor.keyIs(histogramKey)) this.readHistogram();
+      if (cursor.keyIs(histogramKey)) yield* this.readHistogram();
       else cursor.skipValue();
     }
   }
@@ -204,7 +227,7 @@ export class StatsReader {
     return parseDouble(cursor.bytes, cursor.start, cursor.stop, cursor.form);
   }
 
-  private readHistogram(): void {
+  private *readHistogram(): Generator<void, void> {
     const { cursor } = this;
     this.bins.length = 0;
     this.counts.length = 0;
@@ -213,14 +236,14 @@ export class StatsReader {
       return;
     }
     for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-      if (cursor.keyIs(binsKey)) this.readList(this.bins);
-      else if (cursor.keyIs(countsKey)) this.readList(this.counts);
+      if (cursor.keyIs(binsKey)) yield* this.readList(this.bins);
+      else if (cursor.keyIs(countsKey)) yield* this.readList(this.counts);
       else cursor.skipValue();
     }
   }
 
   /** A list with anything but numbers in it counts as empty. */
-  private readList(list: DoubleList): void {
+  private *readList(list: DoubleList): Generator<void, void> {
     const { cursor } = this;
     list.length = 0;
     if (cursor.peek() !== jsonKind.array) {
@@ -228,7 +251,9 @@ export class StatsReader {
       return;
     }
     let isWhole = true;
+    let items = 0;
     for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+      if (++items % pauseItems === 0) yield;
       const value = this.readNumber();
       if (value === null) isWhole = false;
       else list.push(value);
