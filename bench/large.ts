@@ -1,5 +1,5 @@
 // How long others wait beside one large body: the processor time of the longest stretch that the server's main thread works
-// in one go, from the body's first byte until its rows are stored.
+// in one go, from the body's first byte until its rows are stored, and then while its run is asked for.
 //
 // Usage: node bench/large.ts [part of a body's name…] [--save] [--prof DIR]
 
@@ -50,15 +50,56 @@ async function measure(
   return { ...(await longestTurn()), bytes: body.length };
 }
 
+/** What a page or a person asks of a run in which something large lies. */
+const questions = ["", "/events", "/params", "/metrics", "/logs", "/spans", "/snapshots", "/pipeline", "/export"];
+
+interface Asked extends Turn {
+  readonly question: string;
+}
+
+const seen = new Set<string>();
+
+/** The question about the newest run that kept everybody waiting longest. */
+async function askForRun(): Promise<Asked> {
+  const { runs } = (await getJson("/api/v1/runs?limit=1000")) as { runs: { id: string }[] };
+  const fresh = runs.find(({ id }) => !seen.has(id));
+  for (const { id } of runs) seen.add(id);
+  if (fresh === undefined) return { question: "none", longestMs: 0, span: [0, 0] };
+  const run = `/api/v1/runs/${encodeURIComponent(fresh.id)}`;
+  const { events } = (await getJson(`${run}/events?limit=1`)) as { events: { id: string }[] };
+  const asked: Asked[] = [];
+  for (const question of [...questions, `/events/${events[0]?.id}`]) {
+    await longestTurn();
+    await drain(`${run}${question}`);
+    asked.push({ question: question.replace(/(?<=events.).+/, "<event>"), ...(await longestTurn()) });
+  }
+  return asked.reduce((worst, next) => (next.longestMs > worst.longestMs ? next : worst));
+}
+
+async function getJson(path: string): Promise<unknown> {
+  return (await fetch(`${server.url}${path}`)).json();
+}
+
+async function drain(path: string): Promise<void> {
+  const { body } = await fetch(`${server.url}${path}`);
+  if (body !== null) for await (const _ of body) continue;
+}
+
 const rows: string[] = [];
 for (const body of chosen) {
   const turns: (Turn & { bytes: number })[] = [];
-  for (let round = 0; round < rounds; round++) turns.push(await measure(body, round));
+  const asked: Asked[] = [];
+  for (let round = 0; round < rounds; round++) {
+    turns.push(await measure(body, round));
+    asked.push(await askForRun());
+  }
   const { bytes } = turns[0] as { bytes: number };
-  const all = turns.map(({ longestMs }) => Math.round(longestMs));
-  rows.push(`| ${body.name} | ${(bytes / 1024 / 1024).toFixed(1)} | ${all.join(" · ")} |`);
+  const listed = (all: readonly Turn[]): string => all.map(({ longestMs }) => Math.round(longestMs)).join(" · ");
+  const { question } = asked.reduce((worst, next) => (next.longestMs > worst.longestMs ? next : worst));
+  const out = `${listed(asked)} ${question === "" ? "the run" : question}`;
+  rows.push(`| ${body.name} | ${(bytes / 1024 / 1024).toFixed(1)} | ${listed(turns)} | ${out} |`);
   console.log(rows.at(-1));
-  if (profileDir !== undefined) console.log(JSON.stringify(turns.map(({ span }) => span)));
+  if (profileDir !== undefined) console.log(JSON.stringify([turns, asked].map((all) => all.map(({ span }) => span))));
 }
 await server.close();
 
@@ -67,9 +108,10 @@ const lines = [
   "",
   "`node bench/large.ts`: one body after the other into a real server. The processor time of the longest stretch that its main",
   `thread worked in one go, until the rows were stored, in ${rounds} rounds; the first has the compiling of the code in it. Aim: ${aimMs} ms.`,
+  "Then the same while its run is asked for in every way, with the question that took longest.",
   "",
-  "| body | MiB | longest stretch, ms |",
-  "| --- | ---: | ---: |",
+  "| body | MiB | taking it, ms | asking for it, ms |",
+  "| --- | ---: | ---: | ---: |",
   ...rows,
   "",
   describeMachine(),

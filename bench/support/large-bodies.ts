@@ -28,18 +28,36 @@ const metrics = (count: number): Buffer =>
 const list = (count: number, item: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => item(i)).join(",");
 
-const cirron = (spans: string): Buffer =>
-  Buffer.from(
+/** Batches of one process and key would be one run. */
+let pid = 0;
+const cirron = (spans: string): Buffer => {
+  pid++;
+  return Buffer.from(
     `{"schema_version":1,"sdk_version":"0.3.0","batch_id":"${randomUUID()}","created_ns":1,"spans":[${spans}],"marks":[],"snapshots":[]}`,
   );
+};
 const cirronSpan = (attrs: string, i = 0): string =>
-  `{"id":"${randomUUID()}","name":"step","parent_id":null,"start_ns":${1790000000000000000n + BigInt(i)},"end_ns":1790000000100000000,"pid":1,"attrs":${attrs}}`;
+  `{"id":"${randomUUID()}","name":"step","parent_id":null,"start_ns":${1790000000000000000n + BigInt(i)},"end_ns":1790000000100000000,"pid":${pid},"attrs":${attrs}}`;
 
-const withUnknown = (record: string, value: string): string => `${record.slice(0, -1)},"later":${value}}`;
+const withUnknown = (record: string, value: string): string => withMembers(record, `"later":${value}`);
+const withMembers = (record: string, members: string): string => `${record.slice(0, -1)},${members}}`;
+const keys = (count: number): string => list(count, (i) => `"key.${i}":${i % 10}`);
+/** An object in which a key comes twice, with a long list between. */
+const twice = (): string => `{"k":1,"l":[${numbers(",")}],"k":2}`;
+const cirronHistogram = (): Buffer => {
+  const stats = `{"mean":0.5,"std":0.1,"min":0.0,"max":1.0,"norm":9.5,"histogram":{"bins":[${numbers(",")}],"counts":[1]}}`;
+  const snapshot = `{"id":"${randomUUID()}","span_id":"s","tensor_name":"w","shape":[4],"dtype":"f32","mode":"stats","stats":${stats},"blob_uri":null,"ts_ns":1790000000000000000,"attrs":{}}`;
+  return Buffer.from(cirron(cirronSpan("{}")).toString().replace('"snapshots":[]', `"snapshots":[${snapshot}]`));
+};
 
 const semantiva = (data: string): Buffer =>
   Buffer.from(
     `{"record_type":"note","schema_version":1,"run_id":"${randomUUID()}","timestamp":"2026-11-15T02:48:56.995Z","data":${data}}\n`,
+  );
+
+const semantivaStart = (context: string): Buffer =>
+  Buffer.from(
+    `{"record_type":"pipeline_start","schema_version":1,"run_id":"${randomUUID()}","timestamp":"2026-11-15T02:48:56.995Z","pipeline_id":"p","pipeline_spec_canonical":{"nodes":[]},"run_space_launch_id":"${randomUUID()}","run_space_attempt":1,"run_space_index":0,"run_space_context":${context}}\n`,
   );
 
 const otlpSpan = (attributes: string, i = 0): string =>
@@ -71,8 +89,33 @@ export const largeBodies: readonly LargeBody[] = [
     path: "/v1/traces",
     make: () => cirron(withUnknown(cirronSpan("{}"), `[${numbers(",")}]`)),
   },
+  {
+    name: "Cirron record with 1,000,000 fields that nobody knows",
+    path: "/v1/traces",
+    make: () => cirron(withMembers(cirronSpan("{}"), keys(1_000_000))),
+  },
+  { name: "Cirron object of 1,000,000 keys", path: "/v1/traces", make: () => cirron(cirronSpan(`{${keys(1_000_000)}}`)) },
+  { name: "Cirron object with a key twice", path: "/v1/traces", make: () => cirron(cirronSpan(twice())) },
+  { name: "Cirron histogram of 5,000,000 bins", path: "/v1/traces", make: cirronHistogram },
   { name: "Semantiva text", path: "/v1/trace-stream", make: () => semantiva(`"${longText}"`) },
   { name: "Semantiva list of 5,000,000 numbers", path: "/v1/trace-stream", make: () => semantiva(`[${numbers(",")}]`) },
+  {
+    name: "Semantiva context with a list of 5,000,000 numbers",
+    path: "/v1/trace-stream",
+    make: () => semantivaStart(`{"l":[${numbers(",")}]}`),
+  },
+  {
+    name: "Semantiva context with a text",
+    path: "/v1/trace-stream",
+    make: () => semantivaStart(`{"t":"${longText}"}`),
+  },
+  {
+    name: "Semantiva context of 300,000 keys",
+    path: "/v1/trace-stream",
+    make: () => semantivaStart(`{${keys(300_000)}}`),
+  },
+  { name: "Semantiva object of 1,000,000 keys", path: "/v1/trace-stream", make: () => semantiva(`{${keys(1_000_000)}}`) },
+  { name: "Semantiva object with a key twice", path: "/v1/trace-stream", make: () => semantiva(twice()) },
   { name: "XTrack metrics, 400,000", path: "/v1/xtrack", make: manyMetrics },
   { name: "XTrack event with 60,000 metrics", path: "/v1/xtrack", make: () => metrics(60_000) },
   { name: "XTrack text", path: "/v1/xtrack", make: () => param(`"${longText}"`) },
@@ -83,6 +126,22 @@ export const largeBodies: readonly LargeBody[] = [
   },
   { name: "XTrack list of 5,000,000 numbers", path: "/v1/xtrack", make: () => param(`[${numbers(",")}]`) },
   { name: "XTrack list with blanks", path: "/v1/xtrack", make: () => param(`[${numbers(", ")}]`) },
+  { name: "XTrack object with a key twice", path: "/v1/xtrack", make: () => param(twice()) },
+  {
+    name: "XTrack metadata of an artifact, a list",
+    path: "/v1/xtrack",
+    make: () => event("artifact", `"path":"a","meta":{"l":[${numbers(",")}]}`),
+  },
+  {
+    name: "XTrack field that nobody knows, a text",
+    path: "/v1/xtrack",
+    make: () => event("log", `"level":"info","msg":"m","later":"${longText}"`),
+  },
+  {
+    name: "XTrack event with 1,000,000 fields that nobody knows",
+    path: "/v1/xtrack",
+    make: () => event("log", `"level":"info","msg":"m",${keys(1_000_000)}`),
+  },
   {
     name: "a line of output",
     path: "/v1/runs/long-output/output?wrapper=w&stream=stdout&offset=",

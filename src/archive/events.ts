@@ -1,5 +1,7 @@
 // A page of everything that a run received, each record with its text.
 
+import { inPieces } from "#base/json/format.ts";
+import { atOnce, inTurns } from "#base/turns.ts";
 import type { RowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
@@ -14,6 +16,7 @@ import {
   type ShownRow,
 } from "#store/reader/record-rows.ts";
 import type { Store } from "#store/store.ts";
+import { encodeTexts } from "./encode-texts.ts";
 import { groupRows, toRecordText } from "./record-text.ts";
 
 export type { RecordPlace };
@@ -31,10 +34,15 @@ export async function listEvents(store: Store, page: RecordPage) {
   };
 }
 
-/** The whole text of the record at a place; null when these groups have none there. */
-export async function readEventText(store: Store, groups: readonly string[], place: RowPlace): Promise<string | null> {
+/** The whole text of the record at a place, in chunks; null when these groups have none there. */
+export async function readEventText(
+  store: Store,
+  groups: readonly string[],
+  place: RowPlace,
+): Promise<AsyncIterable<Uint8Array> | null> {
   const [record] = groupRows(await readRecordAt(store, groups, place));
-  return record === undefined ? null : toRecordText(record).text;
+  if (record === undefined) return null;
+  return encodeTexts(inPieces((await inTurns(toRecordText(record))).text));
 }
 
 function toEvent(record: [ShownRow, ...ShownRow[]]) {
@@ -43,7 +51,7 @@ function toEvent(record: [ShownRow, ...ShownRow[]]) {
   const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, collector, jpos, jrow };
   const bytes = record.reduce((sum, row) => sum + row.bytes, 0);
   // One that lies in many small rows is whole here, and is cut as text.
-  if (record.every((row) => row.bytes <= shownBytesMax)) return { ...head, ...cutShown(toRecordText(record)) };
+  if (record.every((row) => row.bytes <= shownBytesMax)) return { ...head, ...cutShown(atOnce(toRecordText(record))) };
   return { ...head, text: findLargest(record), rebuilt: record[0].raw === "", cut_from: bytes };
 }
 

@@ -2,6 +2,8 @@
 // it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
 
 import { createHash } from "node:crypto";
+import { inPieces } from "#base/json/format.ts";
+import { inTurns } from "#base/turns.ts";
 import { withoutWorkspace } from "#model/group-key.ts";
 import { formatJournalPlace } from "#model/positions.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
@@ -29,14 +31,15 @@ export function exportRuns(sources: Sources, exported: ExportedRuns, signal: Abo
   return encodeTexts(linesOf(sources, exported, signal));
 }
 
+/** Lines, long ones in pieces. */
 async function* linesOf(
   { store, blobs }: Sources,
   { workspace, runs, isEverything }: ExportedRuns,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const parts = { store, blobs, workspace, launches: new Set<string>(), signal };
-  for (const run of runs) for await (const line of exportRun(parts, run)) yield `${line}\n`;
-  if (isEverything) for await (const line of exportOtherLaunches(parts)) yield `${line}\n`;
+  for (const run of runs) yield* exportRun(parts, run);
+  if (isEverything) yield* exportOtherLaunches(parts);
 }
 
 interface ExportParts extends Pick<Sources, "store" | "blobs"> {
@@ -52,26 +55,25 @@ const faultBytesMax = 512 * 1024;
 
 async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<string> {
   const own = groupKeysOf(run);
-  yield formatHead("run", { run: run.runId, edit: await readEdit(parts, own) });
+  yield* formatHead("run", { run: run.runId, edit: await readEdit(parts, own) });
   const groups = [...own, ...(await newLaunches(parts, own))];
   const batches = assignBatches(
     ...(await Promise.all([reader.readBatches(parts.store, own), reader.readBatchRecords(parts.store, own)])),
   );
   let held: Rows[] = [];
-  const takeHeld = (): string[] => {
-    const [first, ...others] = held;
+  const takeHeld = async (): Promise<Iterable<string>> => {
+    const records = held as [Rows, ...Rows[]];
     held = [];
-    return first === undefined
-      ? []
-      : [toLine([first, ...others], run.runId, batches.get(formatJournalPlace(first[0])))];
+    const [first] = records;
+    return first === undefined ? [] : toLine(records, run.runId, batches.get(formatJournalPlace(first[0])));
   };
   for await (const record of readRecords(parts, groups)) {
     const { isBatched } = protocolNamed(record[0].protocol).records;
     if (held[0] !== undefined && (!isBatched || formatJournalPlace(held[0][0]) !== formatJournalPlace(record[0])))
-      yield* takeHeld();
+      yield* await takeHeld();
     held.push(record);
   }
-  yield* takeHeld();
+  yield* await takeHeld();
   yield* exportFiles(parts, run, own);
   yield* exportHistory(parts, run, own);
 }
@@ -82,10 +84,10 @@ async function* exportHistory(parts: ExportParts, found: FoundRun, groups: reado
   const run = found.runId;
   for await (const row of reader.streamKeptFaults(store, groups, faultBytesMax, { ...takenAway, signal })) {
     const { group_key, ...fault } = row;
-    yield formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
+    yield* formatHead("fault", { run, fault: { ...fault, group: withoutWorkspace(group_key) } });
   }
   for (const step of await reader.readCommandSteps(store, workspace, ownRunsOf(found), { signal })) {
-    yield formatHead("command", { run, step });
+    yield* formatHead("command", { run, step });
   }
 }
 
@@ -93,7 +95,7 @@ async function* exportHistory(parts: ExportParts, found: FoundRun, groups: reado
 async function* exportOtherLaunches(parts: ExportParts): AsyncGenerator<string> {
   const { store, workspace, launches, signal } = parts;
   const groups = (await reader.readLaunchGroups(store, workspace, { signal })).filter((key) => !launches.has(key));
-  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield toLine([record], "");
+  if (groups.length > 0) for await (const record of readRecords(parts, groups)) yield* await toLine([record], "");
 }
 
 async function readEdit(
@@ -124,8 +126,8 @@ async function* readRecords({ store, signal }: ExportParts, groups: readonly str
   for await (const rows of readInStretches(store, groups, signal)) yield* inRecords(rows);
 }
 
-function toLine(records: readonly [Rows, ...Rows[]], runId: string, batch?: BatchHead): string {
-  const line = protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch);
+async function toLine(records: readonly [Rows, ...Rows[]], runId: string, batch?: BatchHead): Promise<Iterable<string>> {
+  const line = await inTurns(protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch));
   if (line.record === null) return formatHead(line.kind, line.head);
   return formatLine(line.kind, line.head, line.record, line.isExact);
 }
@@ -141,9 +143,9 @@ async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly 
     const hash = createHash("sha256");
     for await (const chunk of inChunks(blobs.read(file.object_key), fileChunkBytes)) {
       hash.update(chunk);
-      yield formatHead("file", { ...head, base64: chunk.toString("base64") });
+      yield* formatHead("file", { ...head, base64: chunk.toString("base64") });
     }
-    yield formatHead("file", { ...head, sha256: hash.digest("hex") });
+    yield* formatHead("file", { ...head, sha256: hash.digest("hex") });
   }
 }
 
@@ -161,11 +163,22 @@ async function* inChunks(source: AsyncIterable<Uint8Array>, bytesMax: number): A
   if (bytes > 0) yield Buffer.concat(held);
 }
 
-function formatHead(kind: string, members: object): string {
-  return JSON.stringify({ tributary: 1, kind, ...members });
+function formatHead(kind: string, members: object): string[] {
+  return [`${JSON.stringify({ tributary: 1, kind, ...members })}\n`];
 }
 
-function formatLine(kind: string, members: object, record: string, isExact: boolean): string {
-  if (!isExact || /NaN|Infinity|\n/.test(record)) return formatHead(kind, { ...members, text: record });
-  return `${formatHead(kind, members).slice(0, -1)},"record":${record}}`;
+/** What strict JSON has no words for, and what would end the line. */
+const notInLines = ["NaN", "Infinity", "\n"];
+
+function* formatLine(kind: string, members: object, record: string, isExact: boolean): Generator<string> {
+  const head = JSON.stringify({ tributary: 1, kind, ...members }).slice(0, -1);
+  if (isExact && !notInLines.some((word) => record.includes(word))) {
+    yield `${head},"record":`;
+    yield* inPieces(record);
+    yield "}\n";
+    return;
+  }
+  yield `${head},"text":"`;
+  for (const piece of inPieces(record)) yield JSON.stringify(piece).slice(1, -1);
+  yield '"}\n';
 }

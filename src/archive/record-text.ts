@@ -30,6 +30,7 @@ export async function* inRecords(rows: AsyncIterable<RecordRow>): AsyncGenerator
   if (record !== null) yield record;
 }
 
-export function toRecordText(rows: readonly [RecordRow, ...RecordRow[]]): RecordText {
+/** With pauses, as it may be long. */
+export function toRecordText(rows: readonly [RecordRow, ...RecordRow[]]): Generator<void, RecordText> {
   return protocolNamed(rows[0].protocol).records.toText(rows);
 }

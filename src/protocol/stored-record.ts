@@ -58,12 +58,17 @@ export interface OtlpMessage {
   readonly origin: string;
 }
 
+/** With pauses, as a record may have megabytes. */
 export interface StoredRecords {
-  toText(record: StoredRecord): RecordText;
+  toText(record: StoredRecord): Generator<void, RecordText>;
   /** A record that came as OTLP, as it came; without it, whoever sends it on has to say it in OTLP's words. */
   toOtlp?(row: RecordRow): OtlpMessage;
   /** `batch` is given where the ledger knows the journal record that these records came in. */
-  toLine(records: readonly [StoredRecord, ...StoredRecord[]], run: string, batch: BatchHead | undefined): ExportLine;
+  toLine(
+    records: readonly [StoredRecord, ...StoredRecord[]],
+    run: string,
+    batch: BatchHead | undefined,
+  ): Generator<void, ExportLine>;
   /** Whether all records of one journal record make one line, as they came in one body; else each makes its own. */
   readonly isBatched: boolean;
 }

@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
 import { cellsOf, toDouble } from "#protocol/stored-record.ts";
 import type { RecordRow } from "#store/reader/record-rows.ts";
@@ -76,7 +77,7 @@ export class OtlpConverter {
       }
       default: {
         // Everything else is its own text.
-        const { text } = protocolNamed(row.protocol).records.toText(rows);
+        const { text } = atOnce(protocolNamed(row.protocol).records.toText(rows));
         yield {
           signal: "logs",
           message: { ...toLog(row, "info", text, []), eventName: `${row.protocol}.${row.type}` },

@@ -1,10 +1,15 @@
 // The members of an object's text, each value as it stands: nothing is parsed that a double could change.
 
+import { atOnce } from "#base/turns.ts";
 import { JsonCursor } from "./cursor.ts";
+import { lookThrough } from "./look-through.ts";
+import { longValueBytes } from "./passed-values.ts";
 import { decodeText } from "./text.ts";
 
 export interface MemberPlace {
   readonly name: string;
+  /** Where its key begins. */
+  readonly keyFrom: number;
   readonly from: number;
   readonly to: number;
 }
@@ -12,21 +17,103 @@ export interface MemberPlace {
 /** Passes the object that a cursor stands before, and says where the value of each member is. */
 export function* passMembers(cursor: JsonCursor): Generator<MemberPlace> {
   for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
+    const keyFrom = cursor.start - 1;
     const name = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
     cursor.skipBlanks();
     const from = cursor.pos;
     cursor.skipValue();
-    yield { name, from, to: cursor.pos };
+    yield { name, keyFrom, from, to: cursor.pos };
   }
 }
 
 /** By name; of a name that comes twice the last value counts. The text must be an object. */
 export function membersOf(text: string): Map<string, string> {
-  const bytes = textEncoder.encode(text);
+  return atOnce(membersInSteps(text));
+}
+
+/** About a millisecond. */
+const pauseMembers = 2048;
+
+/** The same with pauses, for an object of many members or large ones. */
+export function* membersInSteps(text: string): Generator<void, Map<string, string>> {
+  const { bytes, cursor } = yield* open(text);
   const members = new Map<string, string>();
-  for (const { name, from, to } of passMembers(new JsonCursor(bytes)))
+  for (const { name, from, to } of passMembers(cursor)) {
+    if (members.size % pauseMembers === pauseMembers - 1 || to - from > longValueBytes) yield;
     members.set(name, textDecoder.decode(bytes.subarray(from, to)));
+  }
   return members;
+}
+
+/**
+ * The text of an object with these members: one that the object `more` has too is as it is there, and its others follow.
+ * With pauses, for it may be large.
+ */
+export function* mergeMembers(members: ReadonlyMap<string, string>, more: string): Generator<void, string> {
+  const merged = new Map(members);
+  const others: string[] = [];
+  if (more !== "") {
+    const { bytes, cursor } = yield* open(more);
+    const passed = new Others(bytes, others);
+    let count = 0;
+    for (const { name, keyFrom, from, to } of passMembers(cursor)) {
+      if (++count % pauseMembers === 0) yield;
+      if (merged.has(name)) merged.set(name, textDecoder.decode(bytes.subarray(from, to)));
+      else passed.add(keyFrom, to);
+    }
+    yield* passed.finish();
+  }
+  const own = yield* formatMembers(merged);
+  return `{${[...own, ...others].join(",")}}`;
+}
+
+/** Texts of some members each. */
+function* formatMembers(members: ReadonlyMap<string, string>): Generator<void, string[]> {
+  const texts: string[] = [];
+  let some: string[] = [];
+  for (const [name, value] of members) {
+    some.push(`${JSON.stringify(name)}:${value}`);
+    if (some.length < pauseMembers) continue;
+    texts.push(some.join(","));
+    some = [];
+    yield;
+  }
+  return some.length === 0 ? texts : [...texts, some.join(",")];
+}
+
+/** Members that are taken over as they stand: neighbours as one text. */
+class Others {
+  private readonly bytes: Uint8Array;
+  private readonly texts: string[];
+  private readonly runs: [from: number, to: number][] = [];
+
+  constructor(bytes: Uint8Array, texts: string[]) {
+    this.bytes = bytes;
+    this.texts = texts;
+  }
+
+  add(from: number, to: number): void {
+    const last = this.runs.at(-1);
+    // Only the comma stands between them.
+    if (last !== undefined && last[1] === from - 1) last[1] = to;
+    else this.runs.push([from, to]);
+  }
+
+  *finish(): Generator<void, void> {
+    for (const [from, to] of this.runs) {
+      if (to - from > longValueBytes) yield;
+      this.texts.push(textDecoder.decode(this.bytes.subarray(from, to)));
+    }
+  }
+}
+
+function* open(text: string): Generator<void, { bytes: Uint8Array; cursor: JsonCursor }> {
+  const bytes = textEncoder.encode(text);
+  if (bytes.length > longValueBytes) {
+    yield;
+    yield* lookThrough(bytes);
+  }
+  return { bytes, cursor: new JsonCursor(bytes) };
 }
 
 const textEncoder = new TextEncoder();

@@ -41,7 +41,10 @@ export function parseJson(input: Uint8Array | string, limits: JsonLimits = defau
 }
 
 /** The same with pauses, for a long text. */
-export function* parseJsonInSteps(bytes: Uint8Array, limits: JsonLimits): Generator<void, JsonResult> {
+export function* parseJsonInSteps(
+  bytes: Uint8Array,
+  limits: JsonLimits = defaultJsonLimits,
+): Generator<void, JsonResult> {
   try {
     const reader = new ValueReader(new JsonCursor(bytes, 0, bytes.length, limits));
     const value = yield* reader.readInSteps();

@@ -15,7 +15,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { type FaultyLine, longLineBytes, type SemantivaChunk, type TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { isLifecycleType, type Keys, toFaultKey, toKeys } from "./keys.ts";
-import { pushContext, pushEvent, pushLifecycle, pushNode } from "./rows.ts";
+import { pushContext, pushEvent, pushLifecycle, pushNode, readContext } from "./rows.ts";
 
 export function applySemantiva(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt): Applied {
   return atOnce(applySemantivaInSteps(state, chunk, meta));
@@ -32,7 +32,7 @@ export function* applySemantivaInSteps(
     const isLong = line.bytes.length > longLineBytes;
     // Its strict form is made with pauses, and then at hand.
     if (isLong && (line.message.oddities & lossyOddities) !== 0) yield* lookThrough(line.bytes);
-    batch.take(line);
+    yield* batch.take(line);
     if (isLong) yield;
   }
   for (const line of chunk.faulty) batch.keepFault(line);
@@ -77,7 +77,7 @@ class SemantivaBatch {
     this.meta = meta;
   }
 
-  take(line: TakenLine): void {
+  *take(line: TakenLine): Generator<void, void> {
     const { message, digest } = line;
     const keys = toKeys(message, this.meta.workspace);
     // Also for a copy: a live copy of what was imported makes its group live, and a named one names it.
@@ -96,8 +96,10 @@ class SemantivaBatch {
     }
     pushEvent(this.events, line, keys, eventId, this.meta);
     if (!message.known || !isLifecycleType(message.type)) return;
-    pushLifecycle(this.lifecycle, line, keys, eventId, this.meta);
-    if (message.type === "pipeline_start") pushContext(this.params, line, keys, this.meta);
+    const context = yield* readContext(line);
+    pushLifecycle(this.lifecycle, line, keys, eventId, context, this.meta);
+    if (message.type === "pipeline_start" && context !== null)
+      yield* pushContext(this.params, line, keys, context, this.meta);
   }
 
   keepFault({ fault, runId, at }: FaultyLine): void {

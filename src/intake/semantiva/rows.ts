@@ -2,10 +2,9 @@
 // also stands in the narrow `lifecycle` table, and the context of a run among the `params`.
 
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
-import { compareText } from "#base/compare-text.ts";
-import { formatJson } from "#base/json/format.ts";
+import { formatSorted, type SortedObject } from "#base/json/format-sorted.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
-import type { JsonObject, JsonValue } from "#base/json/value.ts";
+import type { JsonObject } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import type { ArrivedAt } from "#intake/input.ts";
 import { type Rows, rowFlags } from "#model/tables.ts";
@@ -13,6 +12,10 @@ import type { TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { intAt, isJsonObject, listAt, objectAt, textAt } from "./fields.ts";
 import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";
+
+const noBytes = new Uint8Array(0);
+/** About a millisecond. */
+const pauseParams = 1024;
 
 export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: ArrivedAt): void {
   const { record } = line.message;
@@ -68,11 +71,18 @@ export function pushEvent(
   rows.extra.push("");
 }
 
+/** What a run of a launch runs with, in the order that makes equal contexts equal texts; null when the line has none. */
+export function* readContext({ message }: TakenLine): Generator<void, SortedObject | null> {
+  const context = objectAt(message.record, "run_space_context");
+  return context === undefined ? null : yield* formatSorted(context);
+}
+
 export function pushLifecycle(
   rows: Rows<"lifecycle">,
   line: TakenLine,
   keys: Keys,
   eventId: string,
+  context: SortedObject | null,
   arrival: ArrivedAt,
 ): void {
   const { record, type } = line.message;
@@ -86,8 +96,7 @@ export function pushLifecycle(
   rows.launch_id.push(text(record, "run_space_launch_id"));
   pushInt(rows.attempt, intAt(record, "run_space_attempt"));
   pushInt(rows.run_index, intAt(record, "run_space_index"));
-  const context = objectAt(record, "run_space_context");
-  rows.context.push(context === undefined ? "" : formatJson(toSorted(context), "strict"));
+  rows.context.pushBytes(context?.text ?? noBytes);
   rows.pipeline_id.push(text(record, "pipeline_id"));
   rows.semantic_id.push(text(meta, "semantic_id"));
   rows.config_id.push(text(meta, "config_id"));
@@ -106,22 +115,32 @@ export function pushLifecycle(
   pushArrival(rows, line, arrival);
 }
 
-/** What a run of a launch runs with, so that runs are found, sorted and compared by it like by any other param. */
-export function pushContext(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: ArrivedAt): void {
+/** The context as params, so that runs are found, sorted and compared by it. With pauses among many. */
+export function* pushContext(
+  rows: Rows<"params">,
+  line: TakenLine,
+  keys: Keys,
+  { text, places }: SortedObject,
+  arrival: ArrivedAt,
+): Generator<void, void> {
   const { record } = line.message;
-  const context = objectAt(record, "run_space_context");
-  for (const [name, value] of Object.entries(context ?? {})) {
+  const context = objectAt(record, "run_space_context") ?? {};
+  const tsNs = nsAt(record, "timestamp");
+  let count = 0;
+  for (const name of Object.keys(context)) {
+    if (++count % pauseParams === 0) yield;
+    const value = context[name];
     const stored = new StoredText();
     rows.group_key.push(stored.of(keys.groupKey));
     rows.name.push(stored.of(name));
     rows.worker.push("");
     rows.key.push(stored.of(name));
     rows.nested_key.push("");
-    rows.value.push(formatJson(toSorted(value), "strict"));
+    rows.value.pushBytes(text, ...(places.get(name) as readonly [number, number]));
     const isNumber = typeof value === "number" || typeof value === "bigint";
     if (isNumber) rows.value_num.present().push(Number(value));
     else rows.value_num.pushNull();
-    rows.ts_ns.pushBigInt(nsAt(record, "timestamp"));
+    rows.ts_ns.pushBigInt(tsNs);
     rows.seq.pushNumber(-1);
     pushArrival(rows, line, arrival);
     rows.flags.push(stored.flags);
@@ -157,12 +176,4 @@ function pushInt(column: NullableColumn<Int64Column>, value: bigint | undefined)
 function nsAt(object: JsonObject | undefined, key: string): bigint {
   const ns = parseRfc3339Ns(textAt(object, key) ?? "");
   return ns !== undefined && BigInt.asIntN(64, ns) === ns ? ns : 0n;
-}
-
-/** Keys in order, so that equal contexts are equal texts. */
-function toSorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => toSorted(item));
-  if (!isJsonObject(value)) return value;
-  const keys = Object.keys(value).sort(compareText);
-  return Object.fromEntries(keys.map((key) => [key, toSorted(value[key] as JsonValue)]));
 }

@@ -13,15 +13,17 @@ import { exportedBatch } from "./exported.ts";
 
 export const cirronRecords: StoredRecords = {
   isBatched: true,
-  toText: ([row]) => (row.raw === "" ? { text: rebuild(row), rebuilt: true } : { text: row.raw, rebuilt: false }),
-  toLine(records, runId, batch) {
+  *toText([row]) {
+    return row.raw === "" ? { text: yield* rebuild(row), rebuilt: true } : { text: row.raw, rebuilt: false };
+  },
+  *toLine(records, runId, batch) {
     const { batchId = "", sdkVersion = "", createdNs = "0", extra = "", source = "", isNamed = false } = batch ?? {};
     const members = [
       `"schema_version":1,"sdk_version":${JSON.stringify(sdkVersion)},"batch_id":${JSON.stringify(batchId)}`,
       `"created_ns":${createdNs}`,
       ...(extra === "" || extra === "{}" ? [] : [extra.slice(1, -1)]),
-      `"spans":[${textsOf(records, "span")}],"marks":[${textsOf(records, "mark")}]`,
-      `"snapshots":[${textsOf(records, "snapshot")}]`,
+      `"spans":[${yield* textsOf(records, "span")}],"marks":[${yield* textsOf(records, "mark")}]`,
+      `"snapshots":[${yield* textsOf(records, "snapshot")}]`,
     ];
     return {
       kind: exportedBatch.kind,
@@ -32,14 +34,24 @@ export const cirronRecords: StoredRecords = {
   },
 };
 
-function textsOf(records: readonly StoredRecord[], kind: RecordRow["kind"]): string {
-  return records
-    .filter(([row]) => row.kind === kind)
-    .map((record) => cirronRecords.toText(record).text)
-    .join(",");
+/** Batches of a million records are put together in steps. */
+const joinedAtOnce = 256;
+
+function* textsOf(records: readonly StoredRecord[], kind: RecordRow["kind"]): Generator<void, string> {
+  const joined: string[] = [];
+  let some: string[] = [];
+  for (const record of records) {
+    if (record[0].kind !== kind) continue;
+    some.push((yield* cirronRecords.toText(record)).text);
+    if (some.length < joinedAtOnce) continue;
+    joined.push(some.join(","));
+    some = [];
+    yield;
+  }
+  return (some.length === 0 ? joined : [...joined, some.join(",")]).join(",");
 }
 
-function rebuild(row: RecordRow): string {
+function rebuild(row: RecordRow): Generator<void, string> {
   const tail = { flags: row.flags, extra: row.extra, raw: row.raw };
   if (row.kind === "span") {
     const cells = cellsOf(row, "span");

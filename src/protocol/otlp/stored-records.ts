@@ -14,19 +14,24 @@ import { exportedKindOf } from "./exported.ts";
 export const otlpRecords: StoredRecords = {
   isBatched: true,
   toOtlp: rebuild,
-  toText([row]) {
+  *toText([row]) {
     const { signal, message } = rebuild(row);
+    yield;
     return { text: formatMessage(signals[signal].record, message), rebuilt: true };
   },
-  toLine(records, run) {
+  *toLine(records, run) {
     const builder = new RequestBuilder();
     const [[first]] = records;
     const { signal } = rebuild(first);
+    yield;
     for (const record of records) {
       const { message, origin } = rebuild(record[0]);
+      yield;
       builder.add(encodeOrigin(origin), encodeMessage(signals[signal].record, message));
+      yield;
     }
     const request = builder.finish();
+    yield;
     const text = toRequestJson(signal, request);
     const head = text === null ? { run, base64: Buffer.from(request).toString("base64") } : { run };
     return { kind: exportedKindOf(signal), head, record: text, isExact: true };

@@ -7,19 +7,20 @@ import { exportedOutput, exportedWrapperLine } from "./exported.ts";
 
 export const runRecords: StoredRecords = {
   isBatched: false,
-  toText(record) {
+  *toText(record) {
     const [row] = record;
+    yield;
     if (row.kind === "output") return { text: cellsOf(row, "output").msg as string, rebuilt: false };
     if (row.kind === "sample") return { text: formatSample(record), rebuilt: true };
     return row.raw === ""
       ? { text: formatWrapperLine(row, row.cells[0] as string), rebuilt: true }
       : { text: row.raw, rebuilt: false };
   },
-  toLine([record], run) {
+  *toLine([record], run) {
     const [row] = record;
     const wrapper = parseGroupKey(row.group_key).ownId;
     if (row.kind !== "output") {
-      const { text } = runRecords.toText(record);
+      const { text } = yield* runRecords.toText(record);
       return { kind: exportedWrapperLine.kind, head: { run, wrapper }, record: text, isExact: true };
     }
     const { msg, stream, offset, "base64Encode(raw)": raw } = cellsOf(row, "output");

@@ -6,8 +6,12 @@ import { exportedTraceLine } from "./exported.ts";
 
 export const semantivaRecords: StoredRecords = {
   isBatched: false,
-  toText: ([row]) => ({ text: textOf(row), rebuilt: false }),
-  toLine([[row]], runId) {
+  *toText([row]) {
+    yield;
+    return { text: textOf(row), rebuilt: false };
+  },
+  *toLine([[row]], runId) {
+    yield;
     const { ownId, kind } = parseGroupKey(row.group_key);
     // A launch belongs to no run.
     const isOwn = ownId === runId || kind === groupKinds.semantivaLaunch;

@@ -14,12 +14,15 @@ import { exportedEvent } from "./exported.ts";
 
 export const xtrackRecords: StoredRecords = {
   isBatched: false,
-  toText: (record) =>
-    record[0].raw === "" ? { text: rebuild(record), rebuilt: true } : { text: record[0].raw, rebuilt: false },
-  toLine([record], runId) {
+  *toText(record) {
+    const [{ raw }] = record;
+    return raw === "" ? { text: yield* rebuild(record), rebuilt: true } : { text: raw, rebuilt: false };
+  },
+  *toLine([record], runId) {
     const [row] = record;
     const { ownId } = parseGroupKey(row.group_key);
-    const { text } = xtrackRecords.toText(record);
+    const { text } = yield* xtrackRecords.toText(record);
+    yield;
     const isExact = row.raw === "";
     // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
     const stream = isExact && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
@@ -28,7 +31,7 @@ export const xtrackRecords: StoredRecords = {
   },
 };
 
-function rebuild(record: StoredRecord): string {
+function rebuild(record: StoredRecord): Generator<void, string> {
   const [row] = record;
   switch (row.kind) {
     case "param": {

@@ -3,7 +3,7 @@
 // Fields the client left out come back with the value the document gives them by default.
 
 import type { JsonStyle } from "#base/json/format.ts";
-import { membersOf } from "#base/json/members.ts";
+import { mergeMembers } from "#base/json/members.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
 import { rowFlags } from "#model/tables.ts";
 
@@ -59,7 +59,7 @@ export interface SnapshotCells extends TailCells {
   readonly attrs: string;
 }
 
-export function formatSpan(cells: SpanCells, style: JsonStyle): string {
+export function formatSpan(cells: SpanCells, style: JsonStyle): Generator<void, string> {
   const text = textOf(cells);
   return formatRecord(cells, style, {
     id: text(cells.span_id),
@@ -79,7 +79,7 @@ export function formatSpan(cells: SpanCells, style: JsonStyle): string {
   });
 }
 
-export function formatMark(cells: MarkCells, style: JsonStyle): string {
+export function formatMark(cells: MarkCells, style: JsonStyle): Generator<void, string> {
   const text = textOf(cells);
   return formatRecord(cells, style, {
     id: text(cells.mark_id),
@@ -93,7 +93,7 @@ export function formatMark(cells: MarkCells, style: JsonStyle): string {
   });
 }
 
-export function formatSnapshot(cells: SnapshotCells, style: JsonStyle): string {
+export function formatSnapshot(cells: SnapshotCells, style: JsonStyle): Generator<void, string> {
   const text = textOf(cells);
   return formatRecord(cells, style, {
     id: text(cells.snapshot_id),
@@ -135,16 +135,14 @@ function textOf(cells: TailCells): (text: string | null) => string {
   return (text) => (text === null ? "null" : isEscaped ? `"${text}"` : JSON.stringify(text));
 }
 
-function formatRecord(cells: TailCells, style: JsonStyle, fields: Readonly<Record<string, string>>): string {
+/** With pauses: a record may be of megabytes. */
+function* formatRecord(
+  cells: TailCells,
+  style: JsonStyle,
+  fields: Readonly<Record<string, string>>,
+): Generator<void, string> {
   if (cells.raw !== "") return style === "lossless" ? cells.raw : toStrictText(cells.raw);
-  const extra = cells.extra === "" ? new Map<string, string>() : membersOf(cells.extra);
-  const members: string[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    members.push(`"${name}":${extra.get(name) ?? value}`);
-    extra.delete(name);
-  }
-  for (const [name, value] of extra) members.push(`${JSON.stringify(name)}:${value}`);
-  return `{${members.join(",")}}`;
+  return yield* mergeMembers(new Map(Object.entries(fields)), cells.extra);
 }
 
 function toStrictText(text: string): string {

@@ -1,5 +1,6 @@
 // What the tests of this folder share: small records, and a reader of JSON that is independent of our own.
 
+import { atOnce } from "#base/turns.ts";
 import { type Cell, toCells } from "#model/cells.testing.ts";
 import type { Fault } from "#model/fault.ts";
 import { type CirronBatch, decodeBatch } from "./decode.ts";
@@ -67,9 +68,9 @@ export function sameNumbers(tree: unknown): unknown {
 }
 
 export function rebuilt(batch: CirronBatch): BatchTree {
-  const all = <C>(rows: object, count: number, format: (cells: C, style: "lossless") => string) =>
+  const all = <C>(rows: object, count: number, format: (cells: C, style: "lossless") => Generator<void, string>) =>
     Array.from({ length: count }, (_, row) =>
-      readIndependently(format(toCells(rows, row) as unknown as C, "lossless")),
+      readIndependently(atOnce(format(toCells(rows, row) as unknown as C, "lossless"))),
     ) as Tree[];
   return {
     spans: all<SpanCells>(batch.spans, batch.spans.span_id.length, formatSpan),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import { rowFlags } from "#model/tables.ts";
 import { formatSpan, type SpanCells } from "./rebuild.ts";
 import { readIndependently, span, spanCells, type Tree } from "./small-records.testing.ts";
@@ -52,8 +53,8 @@ describe("a span", () => {
     const text = span(`,${fields}`);
     expect(spanCells(`,${fields}`)).toMatchObject(expected);
     const cells = spanCells(`,${fields}`) as unknown as SpanCells;
-    expect(readIndependently(formatSpan(cells, "lossless"))).toMatchObject(readIndependently(text) as Tree);
-    JSON.parse(formatSpan(cells, "strict"));
+    expect(readIndependently(atOnce(formatSpan(cells, "lossless")))).toMatchObject(readIndependently(text) as Tree);
+    JSON.parse(atOnce(formatSpan(cells, "strict")));
   });
 
   test("lists its marks [CT-07]", () => {

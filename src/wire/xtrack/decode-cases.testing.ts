@@ -1,5 +1,6 @@
 // Shared by the tests of this folder: decodes frames and shows the columns as plain rows.
 
+import { atOnce } from "#base/turns.ts";
 import { EventDecoder, type Outcome, type RefusedEvent } from "./decode.ts";
 import type { EventColumns } from "./event-columns.ts";
 import {
@@ -134,10 +135,10 @@ export function rebuildAll(columns: EventColumns): string[] {
     const event = columns.metrics.event.at(i);
     if (row.entry > 0) return;
     const rest = metrics.filter((other, j) => columns.metrics.event.at(j) === event && other.entry > 0);
-    texts[event] = rebuildMetrics([row, ...rest]);
+    texts[event] = atOnce(rebuildMetrics([row, ...rest]));
   });
-  for (const [i, row] of paramsOf(columns).entries()) texts[columns.params.event.at(i)] = rebuildParam(row);
-  for (const [i, row] of logsOf(columns).entries()) texts[columns.logs.event.at(i)] = rebuildLog(row);
-  for (const [i, row] of othersOf(columns).entries()) texts[columns.events.event.at(i)] = rebuildOther(row);
+  for (const [i, row] of paramsOf(columns).entries()) texts[columns.params.event.at(i)] = atOnce(rebuildParam(row));
+  for (const [i, row] of logsOf(columns).entries()) texts[columns.logs.event.at(i)] = atOnce(rebuildLog(row));
+  for (const [i, row] of othersOf(columns).entries()) texts[columns.events.event.at(i)] = atOnce(rebuildOther(row));
   return texts;
 }

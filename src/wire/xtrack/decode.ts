@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { jsonKind } from "#base/json/cursor.ts";
 import { lookThrough } from "#base/json/look-through.ts";
-import { parseJson } from "#base/json/parse.ts";
+import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonObject, toJsonFault } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import { rowFlags } from "#model/tables.ts";
@@ -84,14 +84,17 @@ export class EventDecoder {
   private *decodeInSteps(bytes: Uint8Array, start: number, end: number, offset: number): Generator<void, Outcome> {
     let envelope: FieldSet;
     try {
-      envelope = readFields(bytes, start, end);
+      envelope = yield* readFieldsInSteps(bytes, start, end);
     } catch (error) {
       toJsonFault(error);
       if (findJsonTrouble(bytes, start, end) !== undefined) return "not_json";
       return this.refuse(invalid("", "a JSON object"), undefined, undefined);
     }
     const parts = yield* this.readEnvelope(envelope);
-    if ("code" in parts) return this.refuse(parts, fieldsAt(envelope, "m"), fieldsAt(envelope, "p"), isAuth(envelope));
+    if ("code" in parts) {
+      const [m, p] = [yield* fieldsAt(envelope, "m"), yield* fieldsAt(envelope, "p")];
+      return this.refuse(parts, m, p, isAuth(envelope));
+    }
     if (parts.type === "auth") return this.takeAuth(parts);
     const event = this.readEvent(parts, bytes, start, end);
     if ("code" in event) return this.refuse(event, parts.m, parts.p);
@@ -118,7 +121,7 @@ export class EventDecoder {
     return {
       type: textOf(bytes, t),
       envelope,
-      m: readFields(bytes, m.start, m.end),
+      m: yield* readFieldsInSteps(bytes, m.start, m.end),
       p: yield* readFieldsInSteps(bytes, p.start, p.end),
       payload: p,
     };
@@ -180,7 +183,7 @@ export class EventDecoder {
         status: textOf(p.bytes, p.fields.get("status") as Field),
       });
     } else if (type === "ack" || type === "command") {
-      columns.control.push({ event: index, run, worker, type, payload: readPayload(row) });
+      columns.control.push({ event: index, run, worker, type, payload: yield* readPayload(row) });
     }
     columns.run.push(run);
     columns.worker.push(worker);
@@ -191,9 +194,9 @@ export class EventDecoder {
     this.isMetric = type === "metric" || type === "metric_batch";
     const firstRow = this.isMetric ? columns.metrics.event.length : 0;
     if (this.isMetric) yield* pushMetricRows(columns, row, index);
-    else if (type === "param") pushParamRow(columns, row, index);
-    else if (type === "log") pushLogRow(columns, row, index);
-    else pushEventRow(columns, row, index);
+    else if (type === "param") yield* pushParamRow(columns, row, index);
+    else if (type === "log") yield* pushLogRow(columns, row, index);
+    else yield* pushEventRow(columns, row, index);
     if (row.end - row.start > largeFrameBytes) yield;
     columns.hash.push(yield* this.hashOf(row, firstRow));
   }
@@ -305,8 +308,8 @@ function readAccepts(p: FieldSet): string[] {
   return parsed.value.filter((item) => typeof item === "string");
 }
 
-function readPayload(row: EventParts): JsonObject {
-  const parsed = parseJson(row.bytes.subarray(row.payload.start, row.payload.end));
+function* readPayload(row: EventParts): Generator<void, JsonObject> {
+  const parsed = yield* parseJsonInSteps(row.bytes.subarray(row.payload.start, row.payload.end));
   return parsed.ok ? (parsed.value as JsonObject) : {};
 }
 
@@ -315,7 +318,8 @@ function isAuth(envelope: FieldSet): boolean {
   return type?.kind === jsonKind.string && textOf(envelope.bytes, type) === "auth";
 }
 
-function fieldsAt(envelope: FieldSet, name: string): FieldSet | undefined {
+function* fieldsAt(envelope: FieldSet, name: string): Generator<void, FieldSet | undefined> {
   const field = envelope.fields.get(name);
-  return field?.kind === jsonKind.object ? readFields(envelope.bytes, field.start, field.end) : undefined;
+  if (field?.kind !== jsonKind.object) return undefined;
+  return yield* readFieldsInSteps(envelope.bytes, field.start, field.end);
 }

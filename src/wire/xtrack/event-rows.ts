@@ -5,12 +5,13 @@
 // `extra` could not give it back (NaN inside JSON, a key twice, half a surrogate pair, an odd run id); of a batch only
 // the first row has them.
 
+import { ByteWriter } from "#base/byte-writer.ts";
 import type { Int64Column, NullableColumn, StringColumn, UInt32Column } from "#base/columns.ts";
 import { jsonKind } from "#base/json/cursor.ts";
 import { parseDouble } from "#base/json/number.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { EventColumns } from "./event-columns.ts";
-import { type Field, type FieldSet, integerOf, isInteger64, type StrictTexts, textOf } from "./fields.ts";
+import { type Field, type FieldSet, integerOf, isInteger64, pickFields, type StrictTexts, textOf } from "./fields.ts";
 import { readPath } from "./schema.ts";
 
 export interface EventParts {
@@ -32,6 +33,7 @@ export interface EventParts {
   readonly strict: StrictTexts;
 }
 
+const noBytes = new Uint8Array(0);
 const envelopeNames = ["v", "t", "m", "p"];
 const metaNames = ["seq", "ts", "wid"];
 const paramNames = ["run_id", "key", "nested_key"];
@@ -49,7 +51,7 @@ export class RowNotes {
   flags: number;
   isRaw: boolean;
   private readonly parts: EventParts;
-  private readonly odd: Field[] = [];
+  private odd: Field[] = [];
 
   constructor(parts: EventParts, withPayload: boolean) {
     this.parts = parts;
@@ -62,10 +64,11 @@ export class RowNotes {
     this.odd.push(field);
   }
 
-  keepUnknown(set: FieldSet, known: readonly string[]): void {
-    for (const field of set.fields.values()) {
-      if (!known.includes(field.name) || field.kind === jsonKind.null) this.keep(field);
-    }
+  /** What is unknown, and what is null where its absence says as much. */
+  *keepUnknown(set: FieldSet, known: readonly string[], value = ""): Generator<void, void> {
+    const isKept = ({ name, kind }: Field): boolean =>
+      name !== value && (!known.includes(name) || kind === jsonKind.null);
+    this.odd = yield* pickFields(set, isKept);
   }
 
   /**
@@ -95,33 +98,46 @@ export class RowNotes {
     return (this.flags & rowFlags.escaped_text) === 0 ? text : JSON.stringify(text).slice(1, -1);
   }
 
-  /** The text of `extra`. After it, `isRaw` is final. */
-  extra(): string {
-    const { parts } = this;
-    const sections: string[] = [];
-    const unknown = (set: FieldSet, known: readonly string[]) =>
-      [...set.fields.values()].filter((field) => !known.includes(field.name));
-    this.section(sections, "envelope", unknown(parts.envelope, envelopeNames));
-    this.section(sections, "m", unknown(parts.m, metaNames));
-    this.section(sections, "p", this.odd);
+  /** The text of `extra`, '' when there is none. After it, `isRaw` is final. With pauses, as there may be much. */
+  *extra(): Generator<void, Uint8Array> {
+    const { parts, odd } = this;
+    const envelope = yield* unknownIn(parts.envelope, envelopeNames);
+    const m = yield* unknownIn(parts.m, metaNames);
+    let text: Uint8Array = noBytes;
+    if (envelope.length + m.length + odd.length > 0) {
+      const writer = new ByteWriter(parts.end - parts.start);
+      yield* this.section(writer, "envelope", envelope);
+      yield* this.section(writer, "m", m);
+      yield* this.section(writer, "p", odd);
+      writer.byte(0x7d);
+      // Instead of the first comma.
+      writer.bytes[0] = 0x7b;
+      text = writer.view();
+    }
     if (parts.strict.lossy) this.isRaw = true;
-    return sections.length === 0 ? "" : `{${sections.join(",")}}`;
+    return text;
   }
 
-  private section(sections: string[], name: string, fields: readonly Field[]): void {
-    if (fields.length > 0) sections.push(`"${name}":${this.parts.strict.object(this.parts.bytes, fields)}`);
+  private *section(writer: ByteWriter, name: string, fields: readonly Field[]): Generator<void, void> {
+    if (fields.length === 0) return;
+    writer.text(`,"${name}":`);
+    yield* this.parts.strict.writeObject(writer, this.parts.bytes, fields);
   }
 
-  finish(tail: Tail): void {
+  *finish(tail: Tail): Generator<void, void> {
     const { parts } = this;
-    tail.extra.push(this.extra());
+    tail.extra.pushBytes(yield* this.extra());
     tail.flags.push(this.flags);
     if (this.isRaw) tail.raw.pushBytes(parts.bytes, parts.start, parts.end);
     else tail.raw.push("");
   }
 }
 
-export function pushEventRow(columns: EventColumns, parts: EventParts, event: number): void {
+function* unknownIn(set: FieldSet, known: readonly string[]): Generator<void, readonly Field[]> {
+  return yield* pickFields(set, ({ name }) => !known.includes(name));
+}
+
+export function* pushEventRow(columns: EventColumns, parts: EventParts, event: number): Generator<void, void> {
   const { rows } = columns.events;
   const { bytes, strict } = parts;
   columns.events.event.push(event);
@@ -132,7 +148,7 @@ export function pushEventRow(columns: EventColumns, parts: EventParts, event: nu
   notes.noteTexts([parts.type]);
   rows.type.push(notes.plainText(parts.type));
   rows.payload.pushBytes(strict.of(bytes, parts.payload.start, parts.payload.end));
-  notes.finish(rows);
+  yield* notes.finish(rows);
 }
 
 function isFailureWithoutError(parts: EventParts): boolean {
@@ -141,12 +157,12 @@ function isFailureWithoutError(parts: EventParts): boolean {
   return textOf(parts.bytes, status) === "failed" && (error === undefined || error.kind === jsonKind.null);
 }
 
-export function pushParamRow(columns: EventColumns, parts: EventParts, event: number): void {
+export function* pushParamRow(columns: EventColumns, parts: EventParts, event: number): Generator<void, void> {
   const { rows } = columns.params;
   const { bytes, strict } = parts;
   const { fields } = parts.p;
   const notes = new RowNotes(parts, true);
-  notes.keepUnknown(without(parts.p, "value"), paramNames);
+  yield* notes.keepUnknown(parts.p, paramNames, "value");
   columns.params.event.push(event);
   const nested = presentField(fields.get("nested_key"));
   const path = (nested && readPath(bytes, nested)) ?? [];
@@ -161,15 +177,15 @@ export function pushParamRow(columns: EventColumns, parts: EventParts, event: nu
   if (value.kind === jsonKind.number)
     rows.value_num.present().push(parseDouble(bytes, value.start, value.end, value.form));
   else rows.value_num.pushNull();
-  notes.finish(rows);
+  yield* notes.finish(rows);
 }
 
-export function pushLogRow(columns: EventColumns, parts: EventParts, event: number): void {
+export function* pushLogRow(columns: EventColumns, parts: EventParts, event: number): Generator<void, void> {
   const { rows } = columns.logs;
   const { bytes, strict } = parts;
   const { fields } = parts.p;
   const notes = new RowNotes(parts, true);
-  notes.keepUnknown(parts.p, logNames);
+  yield* notes.keepUnknown(parts.p, logNames);
   columns.logs.event.push(event);
   const logger = presentField(fields.get("logger"));
   notes.noteTexts([fields.get("level"), fields.get("msg"), logger]);
@@ -182,7 +198,7 @@ export function pushLogRow(columns: EventColumns, parts: EventParts, event: numb
   const data = presentField(fields.get("fields"));
   if (data === undefined) rows.fields.push("");
   else rows.fields.pushBytes(strict.of(bytes, data.start, data.end));
-  notes.finish(rows);
+  yield* notes.finish(rows);
 }
 
 /** The field, unless it is absent or null. */
@@ -204,8 +220,4 @@ function pushWhole(
     notes.flags |= rowFlags.odd_step;
     notes.keep(field);
   }
-}
-
-function without(set: FieldSet, name: string): FieldSet {
-  return { ...set, fields: new Map([...set.fields].filter(([key]) => key !== name)) };
 }

@@ -1,6 +1,7 @@
 // The members of a JSON object as places in its bytes, for the general decoder: nothing becomes a value before
 // something asks for it.
 
+import type { ByteWriter } from "#base/byte-writer.ts";
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { parseNumber } from "#base/json/number.ts";
 import { lossyOddities, toStrictJson } from "#base/json/strict.ts";
@@ -118,15 +119,30 @@ export class StrictTexts {
     return text.bytes.subarray(text.start, text.end);
   }
 
-  /** A JSON object of these members. */
-  object(bytes: Uint8Array, fields: Iterable<Field>): string {
-    let text = "";
-    for (const field of fields) {
-      const member = `${utf8.decode(bytes.subarray(field.nameStart, field.nameEnd))}:${utf8.decode(this.of(bytes, field.start, field.end))}`;
-      text += text === "" ? member : `,${member}`;
+  /** Writes a JSON object of these members, with pauses among many. */
+  *writeObject(writer: ByteWriter, bytes: Uint8Array, fields: readonly Field[]): Generator<void, void> {
+    writer.byte(0x7b);
+    for (let at = 0; at < fields.length; at++) {
+      if (at % stepFields === stepFields - 1) yield;
+      const { nameStart, nameEnd, start, end } = fields[at] as Field;
+      if (at > 0) writer.byte(0x2c);
+      writer.raw(bytes, nameStart, nameEnd);
+      writer.byte(0x3a);
+      const text = toStrictJson(bytes, start, end);
+      if ((text.oddities & lossyOddities) !== 0) this.lossy = true;
+      writer.raw(text.bytes, text.start, text.end);
     }
-    return `{${text}}`;
+    writer.byte(0x7d);
   }
 }
 
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+/** The fields of a set that pass, with pauses among many. */
+export function* pickFields({ fields }: FieldSet, isPicked: (field: Field) => boolean): Generator<void, Field[]> {
+  const picked: Field[] = [];
+  let at = 0;
+  for (const field of fields.values()) {
+    if (++at % stepFields === 0) yield;
+    if (isPicked(field)) picked.push(field);
+  }
+  return picked;
+}

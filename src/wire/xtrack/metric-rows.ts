@@ -1,14 +1,16 @@
 // metric and metric_batch to rows of one table: a row per value, sharing step, epoch and context.
 
+import { ByteWriter } from "#base/byte-writer.ts";
 import { jsonKind } from "#base/json/cursor.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { EventColumns } from "./event-columns.ts";
 import { type EventParts, presentField, pushEventRow, RowNotes } from "./event-rows.ts";
-import { type Field, type FieldSet, integerOf, isInteger64, readFields, readFieldsInSteps, textOf } from "./fields.ts";
+import { type Field, integerOf, isInteger64, pickFields, readFieldsInSteps, textOf } from "./fields.ts";
 import { toMetricNumber } from "./metric-value.ts";
 
 const metricNames = ["run_id", "key", "value", "step", "epoch", "ctx"];
 const batchNames = ["run_id", "metrics", "step", "epoch", "ctx"];
+const noBytes = new Uint8Array(0);
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** What all rows of one event share. */
@@ -19,7 +21,7 @@ interface Shared {
   readonly epoch: bigint | undefined;
   readonly phase: string;
   readonly ctx: string;
-  readonly extra: string;
+  readonly extra: Uint8Array;
   readonly isRaw: boolean;
   readonly flags: number;
 }
@@ -35,20 +37,20 @@ export function* pushMetricRows(columns: EventColumns, parts: EventParts, event:
     const field = p.fields.get("key") as Field;
     notes.noteTexts([field]);
     const key = notes.text(field);
-    const shared = readShared(parts, notes, event, metricNames);
+    const shared = yield* readShared(parts, notes, event, metricNames);
     pushRow(columns, parts, shared, -1, key, p.fields.get("value") as Field);
     return;
   }
   const field = p.fields.get("metrics") as Field;
   const metrics = yield* readFieldsInSteps(bytes, field.start, field.end);
   if (metrics.fields.size === 0) {
-    pushEventRow(columns, parts, event);
+    yield* pushEventRow(columns, parts, event);
     return;
   }
   const notes = new RowNotes(parts, true);
   if (metrics.duplicates) notes.isRaw = true;
   notes.noteTexts(metrics.fields.keys());
-  const shared = readShared(parts, notes, event, batchNames);
+  const shared = yield* readShared(parts, notes, event, batchNames);
   let entry = 0;
   for (const [key, value] of metrics.fields) {
     if (entry > 0 && entry % stepRows === 0) yield;
@@ -57,20 +59,22 @@ export function* pushMetricRows(columns: EventColumns, parts: EventParts, event:
   }
 }
 
-function readShared(parts: EventParts, notes: RowNotes, event: number, known: readonly string[]): Shared {
+function* readShared(
+  parts: EventParts,
+  notes: RowNotes,
+  event: number,
+  known: readonly string[],
+): Generator<void, Shared> {
   const { bytes, p } = parts;
-  for (const field of p.fields.values()) {
-    const isValue = field.name === "value" && parts.type === "metric";
-    if (!known.includes(field.name) || (field.kind === jsonKind.null && !isValue)) notes.keep(field);
-  }
+  yield* notes.keepUnknown(p, known, parts.type === "metric" ? "value" : "");
   const step = presentField(p.fields.get("step"));
   const epoch = presentField(p.fields.get("epoch"));
   const isOddStep = step !== undefined && !isInteger64(bytes, step);
   const isOddEpoch = epoch !== undefined && !isInteger64(bytes, epoch);
   if (isOddEpoch) notes.keep(epoch);
   if (isOddStep || isOddEpoch) notes.flags |= rowFlags.odd_step;
-  const context = readContext(parts, notes);
-  const extra = notes.extra();
+  const context = yield* readContext(parts, notes);
+  const extra = yield* notes.extra();
   return {
     event,
     step: step && toWhole(bytes, step),
@@ -89,18 +93,24 @@ function toWhole(bytes: Uint8Array, field: Field): bigint | undefined {
 }
 
 /** `phase` has a column of its own; everything else of the context stays JSON. */
-function readContext(parts: EventParts, notes: RowNotes): { phase: string; ctx: string } {
+function* readContext(parts: EventParts, notes: RowNotes): Generator<void, { phase: string; ctx: string }> {
   const field = presentField(parts.p.fields.get("ctx"));
   if (field === undefined) return { phase: "", ctx: "" };
-  const context: FieldSet = readFields(parts.bytes, field.start, field.end);
+  const context = yield* readFieldsInSteps(parts.bytes, field.start, field.end);
   if (context.duplicates) notes.isRaw = true;
   const phase = context.fields.get("phase");
   const hasColumn = phase?.kind === jsonKind.string && !phase.lone && textOf(parts.bytes, phase) !== "";
-  const rest = [...context.fields.values()].filter((member) => member !== phase || !hasColumn);
+  const rest = yield* pickFields(context, (member) => member !== phase || !hasColumn);
   return {
     phase: hasColumn ? notes.text(phase) : "",
-    ctx: hasColumn && rest.length === 0 ? "" : parts.strict.object(parts.bytes, rest),
+    ctx: hasColumn && rest.length === 0 ? "" : yield* formatObject(parts, rest),
   };
+}
+
+function* formatObject({ bytes, strict }: EventParts, fields: readonly Field[]): Generator<void, string> {
+  const writer = new ByteWriter(64);
+  yield* strict.writeObject(writer, bytes, fields);
+  return utf8.decode(writer.view());
 }
 
 function pushRow(
@@ -134,7 +144,7 @@ function pushRow(
   if (number.isExact) rows.value_text.push("");
   else rows.value_text.pushBytes(bytes, value.start, value.end);
   rows.extra.padTo(row);
-  rows.extra.push(entry <= 0 ? shared.extra : "");
+  rows.extra.pushBytes(entry <= 0 ? shared.extra : noBytes);
   rows.raw.padTo(row);
   if (entry <= 0 && shared.isRaw) rows.raw.pushBytes(bytes, parts.start, parts.end);
   else rows.raw.push("");

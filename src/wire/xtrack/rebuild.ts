@@ -1,9 +1,8 @@
 // Stored rows back to the event they came from, equal in every value. Where columns could not hold it, the row has the
 // event's own text. Order of fields and the writing of numbers (1.0 or 1) are not kept otherwise.
 
-import { formatJson } from "#base/json/format.ts";
-import { membersOf } from "#base/json/members.ts";
-import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { formatJson, formatLongText } from "#base/json/format.ts";
+import { membersInSteps, mergeMembers } from "#base/json/members.ts";
 import { protocolVersion } from "./messages.ts";
 
 /** What every stored row of an event has. */
@@ -50,71 +49,87 @@ export interface StoredOther extends StoredRow {
   readonly payload: string;
 }
 
-/** The JSON text of a single metric, or of a batch from all its rows in order. */
-export function rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]): string {
+/** About a millisecond. */
+const pauseMetrics = 2048;
+
+/** The JSON text of a single metric, or of a batch from all its rows in order. With pauses, as all of these: it may be long. */
+export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]): Generator<void, string> {
   const [first] = rows;
   if (first.raw !== "") return first.raw;
-  const payload: JsonObject = { run_id: first.run };
+  const payload = new Map([["run_id", JSON.stringify(first.run)]]);
   if (first.type === "metric") {
-    payload["key"] = first.key;
-    payload["value"] = toValue(first);
-  } else payload["metrics"] = Object.fromEntries(rows.map((row) => [row.key, toValue(row)]));
-  if (first.stepText !== "") payload["step"] = asItStands(first.stepText);
-  else if (first.step !== null) payload["step"] = first.step;
-  if (first.epoch !== null) payload["epoch"] = first.epoch;
+    payload.set("key", JSON.stringify(first.key));
+    payload.set("value", formatValue(first));
+  } else payload.set("metrics", yield* formatMetrics(rows));
+  if (first.stepText !== "") payload.set("step", first.stepText);
+  else if (first.step !== null) payload.set("step", String(first.step));
+  if (first.epoch !== null) payload.set("epoch", String(first.epoch));
   if (first.phase !== "" || first.ctx !== "") {
-    const phase: JsonObject = first.phase === "" ? {} : { phase: first.phase };
-    payload["ctx"] = { ...phase, ...(first.ctx === "" ? {} : membersAsTheyStand(first.ctx)) };
+    const phase = new Map(first.phase === "" ? [] : [["phase", JSON.stringify(first.phase)]]);
+    payload.set("ctx", yield* mergeMembers(phase, first.ctx));
   }
-  return format(first, payload);
+  return yield* format(first, payload);
 }
 
-export function rebuildParam(row: StoredParam): string {
+/** Of a key that comes twice the last value counts. */
+function* formatMetrics(rows: readonly StoredMetric[]): Generator<void, string> {
+  const members = new Map<string, string>();
+  for (let at = 0; at < rows.length; at++) {
+    if (at % pauseMetrics === pauseMetrics - 1) yield;
+    const row = rows[at] as StoredMetric;
+    members.set(row.key, formatValue(row));
+  }
+  return yield* mergeMembers(members, "");
+}
+
+export function* rebuildParam(row: StoredParam): Generator<void, string> {
   if (row.raw !== "") return row.raw;
-  const payload: JsonObject = { run_id: row.run, key: row.key, value: asItStands(row.value) };
-  if (row.nestedKey !== "") payload["nested_key"] = asItStands(row.nestedKey);
-  return format(row, payload);
+  const payload = new Map([
+    ["run_id", JSON.stringify(row.run)],
+    ["key", JSON.stringify(row.key)],
+    ["value", row.value],
+  ]);
+  if (row.nestedKey !== "") payload.set("nested_key", row.nestedKey);
+  return yield* format(row, payload);
 }
 
-export function rebuildLog(row: StoredLog): string {
+export function* rebuildLog(row: StoredLog): Generator<void, string> {
   if (row.raw !== "") return row.raw;
-  const payload: JsonObject = { run_id: row.run, level: row.level, msg: row.msg };
-  if (row.logger !== "") payload["logger"] = row.logger;
-  if (row.step !== null) payload["step"] = row.step;
-  if (row.fields !== "") payload["fields"] = asItStands(row.fields);
-  return format(row, payload);
+  const payload = new Map([
+    ["run_id", JSON.stringify(row.run)],
+    ["level", JSON.stringify(row.level)],
+  ]);
+  payload.set("msg", yield* formatLongText(row.msg));
+  if (row.logger !== "") payload.set("logger", JSON.stringify(row.logger));
+  if (row.step !== null) payload.set("step", String(row.step));
+  if (row.fields !== "") payload.set("fields", row.fields);
+  return yield* format(row, payload);
 }
 
-export function rebuildOther(row: StoredOther): string {
-  return row.raw === "" ? format(row, asItStands(row.payload)) : row.raw;
+export function* rebuildOther(row: StoredOther): Generator<void, string> {
+  return row.raw === "" ? yield* format(row, row.payload) : row.raw;
 }
 
-function toValue(row: StoredMetric): JsonValue {
-  if (row.valueText !== "") return asItStands(row.valueText);
+function formatValue({ value, valueText }: StoredMetric): string {
+  if (valueText !== "") return valueText;
   // A large integer is written with its digits, as it came.
-  return Number.isInteger(row.value) && !Number.isSafeInteger(row.value) ? BigInt(row.value ?? 0) : row.value;
-}
-
-function format(row: StoredRow, payload: JsonObject | NumberText): string {
-  const extra = row.extra === "" ? new Map<string, string>() : membersOf(row.extra);
-  const section = (name: string): JsonObject => membersAsTheyStand(extra.get(name) ?? "{}");
-  const m: JsonObject = { seq: row.seq, ts: row.tsNs / 1000n };
-  if (row.worker !== "") m["wid"] = row.worker;
-  const envelope = {
-    v: protocolVersion,
-    t: row.type,
-    m: { ...m, ...section("m") },
-    p: payload instanceof NumberText ? payload : { ...payload, ...section("p") },
-    ...section("envelope"),
-  };
-  return formatJson(envelope, "lossless");
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return String(BigInt(value ?? 0));
+  return formatJson(value, "lossless");
 }
 
 /** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10 and 1e400 no Infinity. */
-function asItStands(text: string): NumberText {
-  return new NumberText(text);
-}
-
-function membersAsTheyStand(text: string): JsonObject {
-  return Object.fromEntries([...membersOf(text)].map(([name, value]) => [name, asItStands(value)]));
+function* format(row: StoredRow, payload: ReadonlyMap<string, string> | string): Generator<void, string> {
+  const extra = row.extra === "" ? new Map<string, string>() : yield* membersInSteps(row.extra);
+  const m = new Map([
+    ["seq", String(row.seq)],
+    ["ts", String(row.tsNs / 1000n)],
+  ]);
+  if (row.worker !== "") m.set("wid", JSON.stringify(row.worker));
+  const envelope = new Map([
+    ["v", String(protocolVersion)],
+    ["t", JSON.stringify(row.type)],
+    ["m", yield* mergeMembers(m, extra.get("m") ?? "")],
+    ["p", typeof payload === "string" ? payload : yield* mergeMembers(payload, extra.get("p") ?? "")],
+  ]);
+  return yield* mergeMembers(envelope, extra.get("envelope") ?? "");
 }
