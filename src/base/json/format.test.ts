@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatJson } from "./format.ts";
+import { countPauses } from "#base/turns.testing.ts";
+import { formatJson, formatLongText, inPieces } from "./format.ts";
 import { parseJson } from "./parse.ts";
 import { type JsonValue, NumberText } from "./value.ts";
 
@@ -53,4 +54,17 @@ test("writes non-finite numbers as words, -0 with its sign, big integers in full
     '["NaN","Infinity","-Infinity",-0,1152921504606846976,1180591620717411303424,"\\ud83d","a\\u0000"]',
   );
   expect(formatJson([NaN, Infinity, -Infinity], "lossless")).toBe("[NaN,Infinity,-Infinity]");
+});
+
+test("a text in pieces is the same text, and so is its JSON", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 4 }), (text, charsMax) => {
+      const pieces = [...inPieces(text, charsMax)];
+      expect(pieces.join("")).toBe(text);
+      expect(pieces.map((piece) => JSON.stringify(piece).slice(1, -1)).join("")).toBe(JSON.stringify(text).slice(1, -1));
+    }),
+  );
+  const long = 'é"\n𝄞\ud800'.repeat(100_000);
+  const { value, pauses } = countPauses(formatLongText(long));
+  expect([value === JSON.stringify(long), pauses > 1]).toEqual([true, true]);
 });

@@ -66,6 +66,51 @@ test.each([
   expect(known).toEqual(unknown);
 });
 
+test("the strict form of an object with a key twice is at hand, and so is that of what is left in it", () => {
+  const kept = `{"x": NaN,"t":"${longText}","x":2}`;
+  const text = `{"a":1,"b":{"gone": ["${longText}"]},"long":[${kept}, "${longText}"],"b":3,"a":{"last": "${longText}"}}`;
+  const { bytes, pauses } = look(text);
+  const known = passedIn(bytes, 0, bytes.length);
+  const strictAt = (part: string) => known?.get(text.indexOf(part))?.strict ?? null;
+  const strictKept = `{"x":2,"t":"${longText}"}`;
+  const strictLong = `[${strictKept},"${longText}"]`;
+  expect(decode(strictAt(text) as Uint8Array)).toBe(`{"a":{"last":"${longText}"},"b":3,"long":${strictLong}}`);
+  expect(decode(strictAt(`[${kept}`) as Uint8Array)).toBe(strictLong);
+  expect(decode(strictAt(kept) as Uint8Array)).toBe(strictKept);
+  expect(decode(strictAt('{"last": ') as Uint8Array)).toBe(`{"last":"${longText}"}`);
+  expect(strictAt('["')).toBeNull();
+  expect(pauses).toBeGreaterThan(1);
+});
+
+test("a long value that is strict as it stands is not written anew", () => {
+  const { bytes } = look(`{"long":{"t":"${longText}"}}`);
+  const [start, end] = placeOfLong(bytes);
+  expect(rewriteStrict(bytes, start, end).buffer).toBe(bytes.buffer);
+});
+
+test("any object with keys twice has the same strict form, looked through or not", () => {
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom("1", "NaN", '"x"', `"${longText}"`),
+      fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(", ")}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom('"a"', '"b"', '"\\u0061"'), tie("value")), { maxLength: 4 })
+        .map((all) => `{${all.map(([key, item]) => `${key}: ${item}`).join(",")}}`),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom('"a"', '"b"'), value), { maxLength: 4 }), (members) => {
+      const text = `{${members.map(([key, item]) => `${key}:${item}`).join(",")}}`;
+      const { bytes } = look(text);
+      const known = passedIn(bytes, 0, longValueBytes);
+      for (const [start, { end }] of known ?? [])
+        expect(strictOf(bytes, start, end)).toEqual(strictOf(encode(text), start, end));
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test("a long text is described as the cursor would", () => {
   const { bytes } = look(`{"long":"é\\n${longText}"}`);
   const cursor = new JsonCursor(bytes, 8);

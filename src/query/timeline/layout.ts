@@ -5,6 +5,7 @@
 // no chain of parents is followed: real traces have children that outlive their parents and parents that never
 // arrive. Spans of one row never overlap, so a row sorted by start is sorted by end too.
 
+import { FreeRows } from "./free-rows.ts";
 import type { TimelineSpans } from "./spans.ts";
 
 export interface TimelineRow {
@@ -80,19 +81,15 @@ export function firstEndingAfter(end: Float64Array, row: TimelineRow, time: numb
 
 function placeInRows({ start, end, lane }: TimelineSpans, byStart: Uint32Array, depths: Uint16Array): void {
   let current = -1;
-  let freeAt: number[] = [];
+  let rows = new FreeRows(depthMax);
   for (const span of byStart) {
     if (lane[span] !== current) {
       current = lane[span] as number;
-      freeAt = [];
+      rows = new FreeRows(depthMax);
     }
     const begins = start[span] as number;
-    let depth = 0;
-    while (depth < freeAt.length && (freeAt[depth] as number) > begins && depth < depthMax) depth++;
-    // A span without length still takes its place, or a thousand of them would lie on one point.
-    freeAt[depth] = Math.max(end[span] as number, begins);
     // What ended before this span frees the rows below it too; they are reused in order.
-    depths[span] = depth;
+    depths[span] = rows.take(begins, Math.max(end[span] as number, begins));
   }
 }
 

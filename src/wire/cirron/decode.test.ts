@@ -189,6 +189,35 @@ describe("one record of many values", () => {
     expect(pauses).toBeGreaterThan(300_000 / 4096);
   });
 
+  test("has fields that nobody knows, many of them, and they are kept with pauses", () => {
+    const members = Array.from({ length: 100_000 }, (_, i) => `"k${i}": ${i}`);
+    const record = span(`,${members.join(",")},"k7":"last","index":3`);
+    const { value, pauses } = countPauses(decodeBatchInSteps(new TextEncoder().encode(neighbours(record))));
+    if (!value.ok) throw new Error(value.refusal.detail);
+    const { spans, faults } = value.batch;
+    expect([spans.span_id.length, spans.index.inner.at(1), faults]).toEqual([3, 3n, []]);
+    const expected = members.with(7, '"k7":"last"').join(",").replaceAll(": ", ":");
+    expect(spans.extra.at(1)).toBe(`{${expected}}`);
+    expect(spans.raw.at(1)).toBe(record);
+    expect(pauses).toBeGreaterThan(100_000 / 2048);
+  });
+
+  test("is a tensor with a histogram of many bins, which become numbers with pauses", () => {
+    const bins = Array.from({ length: 300_000 }, (_, i) => i / 4);
+    const stats = `{"mean":1.5,"std":2.5,"min":0.5,"max":9.5,"norm":4.5,"histogram":{"bins":[${bins.join(",")}],"counts":[7]}}`;
+    const rows = (text: string) => `,"snapshots":[${snapshot()},${snapshot(`,"stats":${text}`)},${snapshot()}]`;
+    const { value, pauses } = countPauses(decodeBatchInSteps(new TextEncoder().encode(batchOf(rows(stats)))));
+    if (!value.ok) throw new Error(value.refusal.detail);
+    const { snapshots } = value.batch;
+    expect(snapshots.stats.at(1)).toBe(stats);
+    const numbers = [snapshots.mean, snapshots.std, snapshots.min, snapshots.max, snapshots.norm];
+    expect(numbers.map((column) => column.inner.at(1))).toEqual([1.5, 2.5, 0.5, 9.5, 4.5]);
+    expect([snapshots.bins.ends.at(0), snapshots.bins.ends.at(1), snapshots.bins.ends.at(2)]).toEqual([0, 300_000, 300_000]);
+    expect(Array.from(snapshots.bins.items.values.subarray(0, 300_000))).toEqual(bins);
+    expect([snapshots.counts.length, snapshots.counts.items.length]).toEqual([3, 1]);
+    expect(pauses).toBeGreaterThan((2 * 300_000) / 4096);
+  });
+
   test("is a fault with its neighbours unharmed when it is no record, and so is one nested too deep", () => {
     const list = `[${numbers(",")}]`;
     const deep = `{"id":"d","attrs":{"l":${list},"deep":${"[".repeat(600)}${"]".repeat(600)}}}`;

@@ -40,6 +40,11 @@ const payloads: readonly (readonly [what: string, payload: string])[] = [
   ],
   ["a param of an object with a key twice", event("param", `"key":"k","value":{"a": 1,"a":[${numbers(", ")}]}`)],
   ["a param with fields that are unknown", event("param", `"key":"k","value":1,"more":[${numbers(", ")}]`)],
+  [
+    "a log with many fields that are unknown",
+    event("log", `"level":"info","msg":"m",${metrics(30_000, (i) => ` ${i}`).slice(11, -1)},"m3":NaN`),
+  ],
+  ["a metric with a long context", event("metric", `"key":"k","value":1,"ctx":{"phase":"p","l":[${numbers(", ")}]}`)],
   ["a log with a long text", event("log", `"level":"info","msg":"${longText}","fields":{"l":[${numbers(",")}]}`)],
   ["an event of an unknown type", event("novel", `"x":{"y":[${numbers(", ")}]}`)],
   ["a checkpoint with many metrics", event("checkpoint", `"step":1,"path":"p",${metrics(30_000, String)}`)],
