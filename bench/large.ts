@@ -82,7 +82,7 @@ async function getJson(path: string): Promise<unknown> {
 
 async function drain(path: string): Promise<void> {
   const { body } = await fetch(`${server.url}${path}`);
-  if (body !== null) for await (const _ of body) continue;
+  if (body !== null) for await (const _ of body);
 }
 
 const rows: string[] = [];

@@ -126,7 +126,11 @@ async function* readRecords({ store, signal }: ExportParts, groups: readonly str
   for await (const rows of readInStretches(store, groups, signal)) yield* inRecords(rows);
 }
 
-async function toLine(records: readonly [Rows, ...Rows[]], runId: string, batch?: BatchHead): Promise<Iterable<string>> {
+async function toLine(
+  records: readonly [Rows, ...Rows[]],
+  runId: string,
+  batch?: BatchHead,
+): Promise<Iterable<string>> {
   const line = await inTurns(protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch));
   if (line.record === null) return formatHead(line.kind, line.head);
   return formatLine(line.kind, line.head, line.record, line.isExact);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { atOnce } from "#base/turns.ts";
 import { countPauses } from "#base/turns.testing.ts";
+import { atOnce } from "#base/turns.ts";
 import { formatJson } from "./format.ts";
 import { formatSorted } from "./format-sorted.ts";
 import { type JsonObject, type JsonValue, NumberText } from "./value.ts";
@@ -19,9 +19,7 @@ function toSorted(value: JsonValue): JsonValue {
 test("members stand in one order whatever order they came in, and each value can be found", () => {
   const value = { b: [1, { d: -0, c: Number.NaN }], "10": "é\n", "9": null, a: 2n ** 60n, A: new NumberText("1e400") };
   const { text, places } = atOnce(formatSorted(value));
-  expect(decode(text)).toBe(
-    '{"9":null,"10":"é\\n","A":1e400,"a":1152921504606846976,"b":[1,{"c":"NaN","d":-0}]}',
-  );
+  expect(decode(text)).toBe('{"9":null,"10":"é\\n","A":1e400,"a":1152921504606846976,"b":[1,{"c":"NaN","d":-0}]}');
   const [from, to] = places.get("b") ?? [0, 0];
   expect(decode(text.subarray(from, to))).toBe('[1,{"c":"NaN","d":-0}]');
 });

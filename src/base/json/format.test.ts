@@ -61,7 +61,9 @@ test("a text in pieces is the same text, and so is its JSON", () => {
     fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 4 }), (text, charsMax) => {
       const pieces = [...inPieces(text, charsMax)];
       expect(pieces.join("")).toBe(text);
-      expect(pieces.map((piece) => JSON.stringify(piece).slice(1, -1)).join("")).toBe(JSON.stringify(text).slice(1, -1));
+      expect(pieces.map((piece) => JSON.stringify(piece).slice(1, -1)).join("")).toBe(
+        JSON.stringify(text).slice(1, -1),
+      );
     }),
   );
   const long = 'é"\n𝄞\ud800'.repeat(100_000);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { atOnce } from "#base/turns.ts";
 import { countPauses } from "#base/turns.testing.ts";
+import { atOnce } from "#base/turns.ts";
 import { membersInSteps, membersOf, mergeMembers } from "./members.ts";
 
 test("values stand as they were written, blanks around them aside", () => {

@@ -212,7 +212,9 @@ describe("one record of many values", () => {
     expect(snapshots.stats.at(1)).toBe(stats);
     const numbers = [snapshots.mean, snapshots.std, snapshots.min, snapshots.max, snapshots.norm];
     expect(numbers.map((column) => column.inner.at(1))).toEqual([1.5, 2.5, 0.5, 9.5, 4.5]);
-    expect([snapshots.bins.ends.at(0), snapshots.bins.ends.at(1), snapshots.bins.ends.at(2)]).toEqual([0, 300_000, 300_000]);
+    expect([snapshots.bins.ends.at(0), snapshots.bins.ends.at(1), snapshots.bins.ends.at(2)]).toEqual([
+      0, 300_000, 300_000,
+    ]);
     expect(Array.from(snapshots.bins.items.values.subarray(0, 300_000))).toEqual(bins);
     expect([snapshots.counts.length, snapshots.counts.items.length]).toEqual([3, 1]);
     expect(pauses).toBeGreaterThan((2 * 300_000) / 4096);
