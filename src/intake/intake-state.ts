@@ -3,6 +3,7 @@
 
 import type { Fault } from "#model/fault.ts";
 import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
+import type { TimeWindow } from "./away-events.ts";
 import { CirronMemory, type CirronOutline } from "./cirron/memory.ts";
 import { type CirronLimits, defaultCirronLimits } from "./cirron/workspace.ts";
 import { faultId } from "./fault-rows.ts";
@@ -15,9 +16,15 @@ import { loadIdentity } from "./record-identity.ts";
 export interface IntakeLimits extends CirronLimits {
   /** What groups with their identities may take. */
   readonly groupBytesMax: number;
+  /** A run with more events is not read whole; where they lie is. */
+  readonly wholeEventsMax: number;
 }
 
-export const defaultIntakeLimits: IntakeLimits = { ...defaultCirronLimits, groupBytesMax: 128 * 1024 * 1024 };
+export const defaultIntakeLimits: IntakeLimits = {
+  ...defaultCirronLimits,
+  groupBytesMax: 128 * 1024 * 1024,
+  wholeEventsMax: 262_144,
+};
 
 /** How far memory is let go: to its limits, to what a server that has become quiet holds, or whole; as shares of the limits. */
 export type ShrinkTo = "limits" | "rest" | "nothing";
@@ -57,6 +64,8 @@ export class IntakeState {
   /** Groups whose rows are being removed: what names them waits until they are gone. */
   readonly leaving: Map<string, Promise<void>>;
   private readonly askedFaults = new WeakSet<object>();
+  /** What is being read of the store, so that an input that was put off does not ask for it once more. */
+  private readonly reading = new Map<string, Promise<void>>();
 
   constructor(
     { store, sessionGapNs, isFresh, limits = defaultIntakeLimits }: IntakeStateOptions,
@@ -111,6 +120,11 @@ export class IntakeState {
     return missing.length === 0 ? null : this.loadGroups(missing);
   }
 
+  /** Reads the events that lie in these windows of groups; null when there are none. */
+  prepareEvents(windows: ReadonlyMap<GroupKey, ReadonlySet<TimeWindow>>): Promise<void> | null {
+    return windows.size === 0 ? null : this.loadEvents(windows);
+  }
+
   /** Reads which of an input's faults are stored, once for each `decoded`; null when memory can tell. */
   prepareFaults(workspace: string, decoded: object, faults: readonly PlacedFault[]): Promise<void> | null {
     if (this.isWhole || faults.length === 0 || this.askedFaults.has(decoded)) return null;
@@ -153,11 +167,32 @@ export class IntakeState {
 
   private async loadGroups(groupKeys: readonly GroupKey[]): Promise<void> {
     await Promise.all(
-      groupKeys.map(async (key) => {
-        const { row, loading } = await this.store.readKnownGroup(key);
-        this.groups.load(key, row, loading);
-      }),
+      groupKeys.map((key) =>
+        this.readOnce(key, async () => {
+          const { row, loading } = await this.store.readKnownGroup(key);
+          this.groups.load(key, row, loading);
+        }),
+      ),
     );
+  }
+
+  private async loadEvents(windows: ReadonlyMap<GroupKey, ReadonlySet<TimeWindow>>): Promise<void> {
+    for (const [key, some] of windows)
+      for (const window of some)
+        await this.readOnce(`${key}\0${window.fromNs}\0${window.toNs}`, async () => {
+          const returning = this.groups.returning(key);
+          if (returning === undefined) return;
+          await this.store.readEvents(key, window, returning);
+          returning.cameBack(window);
+        });
+  }
+
+  private readOnce(name: string, read: () => Promise<void>): Promise<void> {
+    const begun = this.reading.get(name);
+    if (begun !== undefined) return begun;
+    const reading = read().finally(() => this.reading.delete(name));
+    this.reading.set(name, reading);
+    return reading;
   }
 
   private async loadFaults(workspace: string, decoded: object, faults: readonly FaultName[]): Promise<void> {

@@ -3,6 +3,7 @@
 
 import type { GroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
+import type { TimeWindow } from "./away-events.ts";
 import type { CirronStore } from "./cirron/recall.ts";
 import type { LoadingGroup } from "./known-groups.ts";
 
@@ -17,6 +18,8 @@ export interface IntakeStore extends CirronStore {
   readKnownGroup(
     groupKey: GroupKey,
   ): Promise<{ readonly row: StateRow<"groups"> | null; readonly loading: LoadingGroup }>;
+  /** Tells the group all its numbered events within the window. */
+  readEvents(groupKey: GroupKey, window: TimeWindow, returning: LoadingGroup): Promise<void>;
   /** Of these faults, the ids of those that are stored. */
   findFaults(workspace: string, faults: readonly FaultName[]): Promise<readonly string[]>;
 }

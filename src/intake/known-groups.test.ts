@@ -77,3 +77,33 @@ test("takes no record of a group that must be read from the store first", () => 
   groups.load(key, null, new LoadingGroup());
   expect(groups.note(key, cause(), 4)).toHaveLength(2);
 });
+
+test("of a run that is too large by itself only the oldest events go, also while it goes on", () => {
+  const groups = new KnownGroups();
+  groups.note(key, cause(), 1);
+  for (let seq = 0; seq < 200_000; seq++) groups.eventsOf(key, "w", 1 + Math.floor(seq / 1000)).add(seq, 0, seq, 0, 7);
+  const half = 1_200_000;
+  // The last half of it is not stored yet.
+  expect(groups.shrink(half, 100)).toBe(0);
+  expect(groups.isMissing(key)).toBe(false);
+  expect(groups.hasAway(key)).toBe(true);
+  const away = groups.awayOf(key, "w");
+  expect(away?.windowOf(10, 10)).toBeDefined();
+  expect([150_000, 200_000].map((seq) => away?.windowOf(seq, seq))).toEqual([undefined, undefined]);
+  expect(groups.eventsOf(key, "w", 201).add(150_000, 0, 150_000, 0, 7)).toBe("duplicate");
+  // What came back is known, and what was not asked for still lies where it did.
+  const window = away?.windowOf(10, 10);
+  const returning = groups.returning(key);
+  if (window === undefined || returning === undefined) throw new Error("nothing is away");
+  returning.event("w", 10, 0, 10, 0);
+  returning.cameBack(window);
+  expect(away?.windowOf(10, 10)).toBeUndefined();
+  expect(groups.eventsOf(key, "w", 201).add(10, 0, 10, 0, 7)).toBe("duplicate");
+});
+
+test("a group that was let go takes nothing back", () => {
+  const groups = new KnownGroups();
+  groups.note(key, cause(), 1);
+  expect(groups.shrink(0, 1)).toBe(1);
+  expect(groups.returning(key)).toBeUndefined();
+});

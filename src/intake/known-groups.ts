@@ -1,13 +1,15 @@
 // Groups whose records are known within the group: which run each belongs to, and which of its records came.
 //
-// A group is in memory whole or not at all. Those that were longest silent are let go when memory is short, and come back
-// whole from the store before the next of their records is applied. A filter over all keys tells a group that the store
-// may have from one that is new, so that a new run costs no question.
+// Groups that were longest silent are let go when memory is short, and come back from the store before the next of their
+// records is applied. A filter over all keys tells a group that the store may have from one that is new, so that a new run
+// costs no question. Of a group with very many events only the newest are in memory; where the others lie is known, and
+// they come back when an event falls among them (away-events.ts).
 
 import assert from "node:assert/strict";
 import { BloomChain } from "#base/bloom-chain.ts";
 import { type GroupKey, parseGroupKey } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { AwayEvents, AwayPart, TimeWindow } from "./away-events.ts";
 import { IdMap } from "./id-map.ts";
 import { SeqSet, unknownContent } from "./seq-set.ts";
 
@@ -28,19 +30,41 @@ interface KnownGroup {
   row: { readonly runId: string; readonly imported: boolean; readonly version: bigint } | null;
   /** Events by worker. */
   readonly workers: Map<string, SeqSet>;
+  /** Of some workers' events only the place is known. */
+  hasAway: boolean;
   /** Lines by their digests. */
   lines: IdMap | null;
   /** The last journal record that touched the group. */
   position: number;
 }
 
-/** A group while what the store holds of it is read; nobody sees it before it is whole. */
+function emptyGroup(position: number): KnownGroup {
+  return { row: null, workers: new Map(), hasAway: false, lines: null, position };
+}
+
+/** A group while what the store holds of it is read: one that nobody sees yet, or one whose events come back. */
 export class LoadingGroup {
-  readonly group: KnownGroup = { row: null, workers: new Map(), lines: null, position: 0 };
+  readonly group: KnownGroup;
+
+  constructor(group: KnownGroup = emptyGroup(0)) {
+    this.group = group;
+  }
 
   /** Sequence number and time in words of 32 bits: a run has millions of events, and a bigint of each would be most of the work. */
   event(worker: string, seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): void {
     setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
+  }
+
+  /** Of these events of a worker only the place is told. */
+  away(worker: string, part: AwayPart): void {
+    setOf(this.group, worker).away.add(part);
+    this.group.hasAway = true;
+  }
+
+  /** Every event within the window was told. */
+  cameBack(window: TimeWindow): void {
+    for (const { away } of this.group.workers.values()) away.comeBack(window);
+    this.group.hasAway = [...this.group.workers.values()].some(({ away }) => !away.isEmpty);
   }
 
   /** The line in `idWords`, with what is kept of its content. */
@@ -51,6 +75,8 @@ export class LoadingGroup {
 
 /** Roughly what a group takes beside its identities. */
 const groupBytes = 600;
+/** Memory that is full is let go to this share of its limit: to sort what is there for every few rows would be most of the work. */
+const keptShare = 7 / 8;
 
 export class KnownGroups {
   private known = new Map<string, KnownGroup>();
@@ -97,7 +123,25 @@ export class KnownGroups {
 
   /** The events of a group's worker, to be kept for the length of one journal record. */
   eventsOf(groupKey: GroupKey, worker: string, position: number): SeqSet {
-    return setOf(this.touch(groupKey, position), worker);
+    const events = setOf(this.touch(groupKey, position), worker);
+    events.position = position;
+    return events;
+  }
+
+  /** Whether events of the group may have to come back before one of them can be told from a new one. */
+  hasAway(groupKey: GroupKey): boolean {
+    return this.known.get(groupKey)?.hasAway ?? false;
+  }
+
+  /** The events of a group's worker of which only the place is known. */
+  awayOf(groupKey: GroupKey, worker: string): AwayEvents | undefined {
+    return this.known.get(groupKey)?.workers.get(worker)?.away;
+  }
+
+  /** To take in what comes back; undefined when the group was let go meanwhile. */
+  returning(groupKey: GroupKey): LoadingGroup | undefined {
+    const group = this.known.get(groupKey);
+    return group && new LoadingGroup(group);
   }
 
   /** The lines of a group, likewise. */
@@ -150,17 +194,22 @@ export class KnownGroups {
   }
 
   /**
-   * Lets go of the groups that were longest untouched until the rest fits. Only groups whose every record is in the store
-   * go: `storedPosition` is the last journal record that is.
+   * Lets go of the groups that were longest untouched until the rest fits, and of the oldest events of one that is too
+   * large by itself. Only what is in the store goes: `storedPosition` is the last journal record that is.
    */
   shrink(bytesMax: number, storedPosition: number): number {
     let size = this.filter.byteSize;
     for (const group of this.known.values()) size += sizeOf(group);
     let dropped = 0;
     if (size <= bytesMax) return 0;
+    const target = bytesMax * keptShare;
     const oldest = [...this.known].sort(([, a], [, b]) => a.position - b.position);
     for (const [groupKey, group] of oldest) {
-      if (size <= bytesMax || group.position > storedPosition) break;
+      if (size <= target) break;
+      const bytes = sizeOf(group);
+      const isStored = group.position <= storedPosition;
+      if (!isStored || bytes > size - target) size -= letGoOldest(group, size - target, storedPosition);
+      if (!isStored || size <= target) continue;
       size -= sizeOf(group);
       this.known.delete(groupKey);
       for (const events of group.workers.values()) events.release();
@@ -178,7 +227,7 @@ export class KnownGroups {
   private make(groupKey: GroupKey, position: number): KnownGroup {
     // Begun anew it would take stored records for new ones, and they would be stored twice.
     assert(!this.isMissing(groupKey), "the group was not read before its records are applied");
-    const group: KnownGroup = { row: null, workers: new Map(), lines: null, position };
+    const group = emptyGroup(position);
     this.known.set(groupKey, group);
     this.filter.add(groupKey);
     return group;
@@ -192,6 +241,20 @@ function setOf({ workers }: KnownGroup, worker: string): SeqSet {
     workers.set(worker, set);
   }
   return set;
+}
+
+/** Keeps the newest of a group's events; returned are the bytes that others can have. */
+function letGoOldest(group: KnownGroup, bytes: number, storedPosition: number): number {
+  const parts = [...group.workers.values()].flatMap((events) => [...events.settledParts(storedPosition)]);
+  parts.sort((a, b) => a.position - b.position);
+  let sum = 0;
+  for (const part of parts) {
+    if (sum >= bytes) break;
+    part.letGo();
+    sum += part.bytes;
+    group.hasAway = true;
+  }
+  return sum;
 }
 
 function linesOf(group: KnownGroup): IdMap {

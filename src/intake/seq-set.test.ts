@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { TimeWindow } from "./away-events.ts";
 import { SeqSet, unknownContent } from "./seq-set.ts";
 
 const words = (value: bigint): [number, number] => [Number(value & 0xffffffffn), Number(value >> 32n)];
@@ -22,6 +23,9 @@ describe("SeqSet", () => {
     expect(add(set, 1n, 1n, 6)).toBe("conflict");
     add(set, 2n, 1n, unknownContent);
     expect(add(set, 2n, 1n, 6)).toBe("duplicate");
+    // More than there are runs of neighbours for.
+    for (let at = 1n; at < 40n; at++) add(set, at * 100_000n, 1n, unknownContent);
+    expect(add(set, 3_900_000n, 1n, 6)).toBe("duplicate");
     add(set, 2n ** 60n, 1n, 8);
     expect([add(set, 2n ** 60n, 1n, 8), add(set, 2n ** 60n, 1n, 12)]).toEqual(["duplicate", "conflict"]);
   });
@@ -72,4 +76,80 @@ describe("SeqSet", () => {
     expect(set.size).toBe(300_000);
     expect(set.byteSize / set.size).toBeLessThan(24);
   });
+
+  it("is exact for whatever came back, when parts were let go in between", () => {
+    const step = fc.oneof(
+      fc.record({ from: fc.constantFrom(0n, 6000n, 2n ** 61n), count: fc.nat(15_000), ts: fc.nat(1) }),
+      fc.constant("let go" as const),
+      fc.constant("store" as const),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 10, maxLength: 20 }), (steps) => {
+        const set = new SeqSet();
+        const known = new Map<string, [bigint, bigint]>();
+        let [position, stored] = [1, 0];
+        for (const each of steps) {
+          position++;
+          set.position = position;
+          if (each === "store") stored = position;
+          else if (each === "let go") for (const part of [...set.settledParts(stored)]) part.letGo();
+          else
+            for (let at = 0; at < each.count; at += 3) {
+              const [s, t] = [each.from + BigInt(at), BigInt(each.ts) * 1_000_000_000n + BigInt(at)];
+              bringBack(set, s, t, known.values());
+              expect(add(set, s, t)).toBe(known.has(`${s},${t}`) ? "duplicate" : "new");
+              known.set(`${s},${t}`, [s, t]);
+            }
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("lets go of numbers far apart too, and knows them when they came back", () => {
+    const set = new SeqSet();
+    const events = Array.from({ length: 140_000 }, (_, at): [bigint, bigint] => [BigInt(at) * 5000n, BigInt(at)]);
+    for (const [seq, ts] of events) add(set, seq, ts);
+    const before = set.byteSize;
+    for (const part of [...set.settledParts(0)]) part.letGo();
+    expect(set.byteSize).toBeLessThan(before / 2);
+    for (const [seq, ts] of [events[50], events[70_000], events[139_999]] as [bigint, bigint][]) {
+      bringBack(set, seq, ts, events);
+      expect(add(set, seq, ts)).toBe("duplicate");
+      expect(add(set, seq, ts + 1n)).toBe("new");
+    }
+  });
+
+  it("keeps only where older events lie, and takes newer ones without asking for them", () => {
+    const set = new SeqSet();
+    for (let seq = 0n; seq < 1_000_000n; seq++) add(set, seq, seq * 10n);
+    const before = set.byteSize;
+    for (const part of [...set.settledParts(0)]) part.letGo();
+    expect(set.byteSize).toBeLessThan(before / 100);
+    expect(set.away.windowOf(1_000_000, 10_000_000)).toBeUndefined();
+    // The run begins to count anew, later.
+    expect(set.away.windowOf(5, 20_000_000)).toBeUndefined();
+    const window = set.away.windowOf(500_000, 5_000_000) as TimeWindow;
+    // A late event costs a small part of the run.
+    expect((window.toNs - window.fromNs) / 10).toBeLessThan(140_000);
+  });
+
+  it("lets go of nothing that is not stored, and not of what the next event goes to", () => {
+    const set = new SeqSet();
+    for (let seq = 0n; seq < 20_000n; seq++) {
+      set.position = seq < 10_000n ? 1 : 2;
+      add(set, seq, seq);
+    }
+    const counts = [0, 1, 2].map((stored) => [...set.settledParts(stored)].length);
+    expect(counts).toEqual([0, 2, 4]);
+  });
 });
+
+/** As intake does before it adds an event: what the store has there comes back. */
+function bringBack(set: SeqSet, seq: bigint, ts: bigint, stored: Iterable<[bigint, bigint]>): void {
+  const window = set.away.windowOf(Number(seq), Number(ts));
+  if (window === undefined) return;
+  for (const [s, t] of stored)
+    if (Number(t) >= window.fromNs && Number(t) <= window.toNs) add(set, s, t, unknownContent);
+  set.away.comeBack(window);
+}

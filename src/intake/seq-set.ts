@@ -2,10 +2,14 @@
 //
 // Events come nearly in order, so a run of neighbouring sequence numbers is indexed by seq: 12 bytes an event and no
 // hashing. A restarted run opens another beside it; what fits none (sequence numbers far apart, or beyond 2^53) goes to
-// a hash map. Late events fill the places they left open.
+// hash maps. Late events fill the places they left open.
+//
+// A long run's older events are let go piece by piece once they are stored. Of these only the place is kept: see
+// away-events.ts. Whoever adds an event that lies there brings them back first.
 
 import { wordPool } from "#base/array-pool.ts";
 import { IdMap, idWords } from "#intake/id-map.ts";
+import { AwayEvents, type AwayPart, isInside, unite } from "./away-events.ts";
 
 /** The content of an event that was loaded from the store is not known. */
 export const unknownContent = 1;
@@ -16,49 +20,94 @@ const runsMax = 32;
 const two32 = 4294967296;
 
 /** Pieces are of one size, so that the memory of a run that is let go is just what the next one needs. */
-const pieceBits = 14;
+const pieceBits = 12;
 const pieceLength = 2 ** pieceBits;
 const pieceLengthMin = 16;
+/** So many that fit no run are let go together. */
+const strayMax = 65_536;
+
+/** What an id that is not in a map has for its value. */
+const notThere = -1;
 
 interface Piece {
   /** Low and high word of each event's time. */
   times: Uint32Array;
   /** 0: no event here. Shorter than a whole piece as long as a worker has sent little. */
   contents: Uint32Array;
+  /** The last journal record that added to it. */
+  position: number;
 }
 
 interface SeqRun {
   readonly first: number;
   length: number;
-  readonly pieces: Piece[];
+  /** Undefined: let go, or never filled. */
+  readonly pieces: (Piece | undefined)[];
+}
+
+/** Events that fit no run. */
+interface Strays {
+  readonly ids: IdMap;
+  away: AwayPart;
+  position: number;
+}
+
+/** A part of a set that can be let go. */
+export interface SetPart {
+  readonly position: number;
+  readonly bytes: number;
+  letGo(): void;
 }
 
 export type Verdict = "new" | "duplicate" | "conflict";
 
 export class SeqSet {
   size = 0;
+  /** The journal record whose events are being added. */
+  position = 0;
+  readonly away: AwayEvents = new AwayEvents();
   private runs: SeqRun[] = [];
-  private rest: IdMap | undefined;
+  private strays: Strays[] = [];
 
   get byteSize(): number {
-    let places = 0;
-    for (const { pieces } of this.runs) for (const { contents } of pieces) places += contents.length;
-    return places * 12 + (this.rest?.byteSize ?? 0);
+    let sum = 0;
+    for (const { pieces } of this.runs) for (const piece of pieces) sum += piece === undefined ? 0 : bytesOf(piece);
+    for (const { ids } of this.strays) sum += ids.byteSize;
+    return sum;
   }
 
   /** Leaves its memory to others; the set is empty afterwards. */
   release(): void {
-    for (const { pieces } of this.runs)
-      for (const { times, contents } of pieces) {
-        wordPool.give(times);
-        wordPool.give(contents);
-      }
+    for (const { pieces } of this.runs) for (const piece of pieces) if (piece !== undefined) giveBack(piece);
     this.runs = [];
-    this.rest = undefined;
+    this.strays = [];
     this.size = 0;
   }
 
-  /** Adds an event unless its identity is known. */
+  /** The parts whose events are all in the store, but for those where the next event is likely to go. */
+  *settledParts(storedPosition: number): Generator<SetPart> {
+    for (const { first, pieces } of this.runs) {
+      for (const [index, piece] of pieces.entries()) {
+        if (piece === undefined || piece.position > storedPosition || index === pieces.length - 1) continue;
+        const letGo = (): void => {
+          pieces[index] = undefined;
+          this.noteAway(toAwayPart(piece, first + index * pieceLength));
+          giveBack(piece);
+        };
+        yield { position: piece.position, bytes: bytesOf(piece), letGo };
+      }
+    }
+    for (const strays of this.strays.slice(0, -1)) {
+      if (strays.position > storedPosition) continue;
+      const letGo = (): void => {
+        this.strays = this.strays.filter((each) => each !== strays);
+        this.noteAway(strays.away);
+      };
+      yield { position: strays.position, bytes: strays.ids.byteSize, letGo };
+    }
+  }
+
+  /** Adds an event unless its identity is known. It must not lie where events are away. */
   add(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number, content: number): Verdict {
     const seq = seqHigh * two32 + seqLow;
     let open: SeqRun | undefined;
@@ -72,14 +121,19 @@ export class SeqSet {
       if (known === 0) open ??= run;
       else if (piece?.times[at * 2] === tsLow && piece.times[at * 2 + 1] === tsHigh) return compare(known, content);
     }
-    const known = this.findRest(seqLow, seqHigh, tsLow, tsHigh);
-    if (known !== 0) return compare(known, content >>> 1);
+    const known = this.strays.length === 0 ? notThere : this.findStray(seqLow, seqHigh, tsLow, tsHigh);
+    if (known !== notThere) return compare(known, content >>> 1);
     this.size++;
     if (seqHigh >= 0x200000) open = undefined;
     else if (open === undefined && this.runs.length < runsMax) open = this.openRun(seq);
-    if (open === undefined) this.addRest(content);
-    else fill(open, seq - open.first, tsLow, tsHigh, content);
+    if (open === undefined) this.addStray(seqLow, seqHigh, tsLow, tsHigh, content);
+    else fill(open, seq - open.first, tsLow, tsHigh, content, this.position);
     return "new";
+  }
+
+  private noteAway(part: AwayPart): void {
+    this.size -= part.events;
+    this.away.add(part);
   }
 
   private openRun(first: number): SeqRun {
@@ -88,48 +142,97 @@ export class SeqSet {
     return run;
   }
 
-  private findRest(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): number {
-    idWords[0] = seqLow;
-    idWords[1] = seqHigh;
-    idWords[2] = tsLow;
-    idWords[3] = tsHigh;
-    return this.rest === undefined ? 0 : this.rest.get() + 1;
+  private findStray(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): number {
+    loadWords(seqLow, seqHigh, tsLow, tsHigh);
+    const [seq, ts] = [toDouble(seqLow, seqHigh), toDouble(tsLow, tsHigh)];
+    for (const { ids, away } of this.strays) {
+      const known = isInside(away, seq, ts) ? ids.get() : notThere;
+      if (known !== notThere) return known;
+    }
+    return notThere;
   }
 
-  /** `idWords` still holds the identity. The map keeps 31 bits of the content. */
-  private addRest(content: number): void {
-    this.rest ??= new IdMap();
-    this.rest.set((content >>> 1) - 1);
+  /** The map keeps 31 bits of the content. */
+  private addStray(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number, content: number): void {
+    const [seq, ts] = [toDouble(seqLow, seqHigh), toDouble(tsLow, tsHigh)];
+    const place: AwayPart = { firstSeq: seq, lastSeq: seq, fromNs: ts, toNs: ts, events: 1 };
+    let strays = this.strays.at(-1);
+    if (strays === undefined || strays.away.events >= strayMax) {
+      strays = { ids: new IdMap(), away: place, position: 0 };
+      this.strays.push(strays);
+    } else strays.away = unite(strays.away, place);
+    strays.position = this.position;
+    loadWords(seqLow, seqHigh, tsLow, tsHigh);
+    strays.ids.set(content >>> 1);
   }
+}
+
+/** A signed number of 64 bits as near as a double comes to it. */
+export function toDouble(low: number, high: number): number {
+  return (high | 0) * two32 + low;
+}
+
+function loadWords(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number): void {
+  idWords[0] = seqLow;
+  idWords[1] = seqHigh;
+  idWords[2] = tsLow;
+  idWords[3] = tsHigh;
 }
 
 function compare(known: number, content: number): Verdict {
   return known === content || known <= unknownContent || content <= unknownContent ? "duplicate" : "conflict";
 }
 
-function fill(run: SeqRun, place: number, tsLow: number, tsHigh: number, content: number): void {
+function fill(run: SeqRun, place: number, tsLow: number, tsHigh: number, content: number, position: number): void {
   const at = place % pieceLength;
-  const { times, contents } = pieceFor(run, place >>> pieceBits, at);
-  times[at * 2] = tsLow;
-  times[at * 2 + 1] = tsHigh;
-  contents[at] = content;
+  const piece = pieceFor(run, place >>> pieceBits, at);
+  piece.times[at * 2] = tsLow;
+  piece.times[at * 2 + 1] = tsHigh;
+  piece.contents[at] = content;
+  piece.position = position;
   if (place >= run.length) run.length = place + 1;
 }
 
 function pieceFor({ pieces }: SeqRun, index: number, at: number): Piece {
   // Only the first piece begins small: who needs a second one has sent a lot.
-  while (pieces.length <= index) pieces.push(makePiece(pieces.length === 0 ? pieceLengthMin : pieceLength));
-  const piece = pieces[index] as Piece;
-  if (at < piece.contents.length) return piece;
-  const { times, contents } = makePiece(Math.min(pieceLength, Math.max(piece.contents.length * 2, at + 1)));
-  times.set(piece.times);
-  contents.set(piece.contents);
-  piece.times = times;
-  piece.contents = contents;
-  return piece;
+  while (pieces.length < index) pieces.push(undefined);
+  const piece = pieces[index];
+  const length = piece?.contents.length ?? (index === 0 ? pieceLengthMin / 2 : pieceLength / 2);
+  if (piece !== undefined && at < length) return piece;
+  const made = makePiece(Math.min(pieceLength, Math.max(length * 2, at + 1)));
+  if (piece !== undefined) {
+    made.times.set(piece.times);
+    made.contents.set(piece.contents);
+    giveBack(piece);
+  }
+  pieces[index] = made;
+  return made;
 }
 
 function makePiece(length: number): Piece {
   const contents = wordPool.take(length).fill(0);
-  return { contents, times: wordPool.take(contents.length * 2) };
+  return { contents, times: wordPool.take(contents.length * 2), position: 0 };
+}
+
+function giveBack({ times, contents }: Piece): void {
+  wordPool.give(times);
+  wordPool.give(contents);
+}
+
+function bytesOf({ contents }: Piece): number {
+  return contents.length * 12;
+}
+
+function toAwayPart({ times, contents }: Piece, firstSeq: number): AwayPart {
+  let [first, last, events, fromNs, toNs] = [-1, -1, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let at = 0; at < contents.length; at++) {
+    if (contents[at] === 0) continue;
+    const ts = toDouble(times[at * 2] as number, times[at * 2 + 1] as number);
+    if (first < 0) first = at;
+    last = at;
+    events++;
+    if (ts < fromNs) fromNs = ts;
+    if (ts > toNs) toNs = ts;
+  }
+  return { firstSeq: firstSeq + first, lastSeq: firstSeq + last, fromNs, toNs, events };
 }

@@ -10,8 +10,8 @@ import { createRandom, toInputs } from "../support/random-inputs.ts";
 
 const seeds = process.env["TRIBUTARY_TEST_LONG"] === "1" ? 40 : 2;
 /** So low that a quarter of them, which a quiet server keeps, is less than what comes. */
-const low = { ...defaultIntakeLimits, generationRows: 64, componentsMax: 8 };
-const forgetful = { ...defaultIntakeLimits, generationRows: 4, filtersMax: 0, componentsMax: 2 };
+const low = { ...defaultIntakeLimits, generationRows: 64, componentsMax: 8, wholeEventsMax: 3 };
+const forgetful = { ...defaultIntakeLimits, generationRows: 4, filtersMax: 0, componentsMax: 2, wholeEventsMax: 0 };
 
 let whole: TestCollector;
 let empty: TestCollector;

@@ -4,6 +4,7 @@ import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { type DecodedXtrack, decodeXtrack, decodeXtrackInSteps, type XtrackRecord } from "#wire/xtrack/stream.ts";
 import { applyXtrack, applyXtrackInSteps, groupsOf, placeFaults } from "./apply.ts";
+import { awayWindows } from "./away-windows.ts";
 
 export interface XtrackFramesInput extends Input, XtrackRecord {
   readonly kind: "xtrack_frames";
@@ -27,6 +28,7 @@ export function toDecodedFrames(record: XtrackRecord, decoded: DecodedXtrack): D
   return {
     prepare: (state, { workspace }) =>
       state.prepareGroups(groupsOf(decoded, workspace)) ??
+      state.prepareEvents(awayWindows(state.groups, decoded, workspace)) ??
       state.prepareFaults(workspace, decoded, placeFaults(decoded, workspace)),
     apply: (state, arrival, position) => applyXtrack(state, record, decoded, { ...arrival, position }),
     ...(decoded.columns.metricRows < rowsAtOnce ? {} : { applyInSteps }),

@@ -164,7 +164,7 @@ async function openWithStore(
   const { notes, isFresh } = met;
   const { id, epoch } = notes.identity;
   const idsFilled = fillIds(options, store, met);
-  const applier = createApplier(options, createIntakeStore(store, idsFilled), store.kind, id, isFresh);
+  const applier = createApplier(options, createIntakeStore(store, idsFilled, options.intakeLimits), store.kind, id, isFresh);
   const blobs = await options.openBlobs();
   // A deletion that was interrupted is finished before anything is remembered; on a shared store by its order.
   if (store.kind === "embedded") await removeHidden({ store, blobs });

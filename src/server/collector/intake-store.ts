@@ -1,6 +1,7 @@
 // The store as intake asks it. A store that is away is waited for: what needs it stays in the journal meanwhile.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { defaultIntakeLimits, type IntakeLimits } from "#intake/intake-state.ts";
 import type { IntakeStore } from "#intake/intake-store.ts";
 import { LoadingGroup } from "#intake/known-groups.ts";
 import { loadStoredId, toKeptHash } from "#intake/otlp/identity.ts";
@@ -8,7 +9,6 @@ import { loadIdentity } from "#intake/record-identity.ts";
 import { loadCaptured } from "#intake/run/wrapper-group.ts";
 import { type GroupKind, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
-import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import { isRetryable } from "#store/outage.ts";
 import {
   readBatches,
@@ -17,19 +17,17 @@ import {
   readNearComponents,
   readRowsOfIds,
 } from "#store/reader/cirron-identity.ts";
-import {
-  readCapturedLines,
-  readEventIdentities,
-  readFaultIds,
-  readGroupRows,
-  readLineIds,
-  readOtlpIds,
-} from "#store/reader/restore.ts";
+import { readCapturedLines, readFaultIds, readGroupRows, readLineIds, readOtlpIds } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import { readStoredGroups, toGroupRow } from "./stored-groups.ts";
+import { takeEvents, takeEventsWithin } from "./xtrack-identities.ts";
 
 /** `idsFilled`: ids of an older release's rows are found from then on; what has to look one up waits for it. */
-export function createIntakeStore(store: Store, idsFilled: Promise<void>): IntakeStore {
+export function createIntakeStore(
+  store: Store,
+  idsFilled: Promise<void>,
+  limits: IntakeLimits = defaultIntakeLimits,
+): IntakeStore {
   return {
     async findGroups(keys) {
       await idsFilled;
@@ -46,7 +44,8 @@ export function createIntakeStore(store: Store, idsFilled: Promise<void>): Intak
         return rows.map((row) => ({ batchId, contentHash: row.content_hash, groupKey: row.group_key }));
       }),
     readGroups: (groupKeys) => untilDone(() => readStoredGroups(store, groupKeys)),
-    readKnownGroup: (groupKey) => untilDone(() => readKnownGroup(store, groupKey)),
+    readKnownGroup: (groupKey) => untilDone(() => readKnownGroup(store, groupKey, limits)),
+    readEvents: (groupKey, window, returning) => untilDone(() => takeEventsWithin(store, groupKey, window, returning)),
     findFaults: (workspace, faults) =>
       untilDone(() =>
         readFaultIds(store, workspace, {
@@ -75,16 +74,16 @@ interface ReadGroup {
   readonly loading: LoadingGroup;
 }
 
-async function readKnownGroup(store: Store, groupKey: string): Promise<ReadGroup> {
+async function readKnownGroup(store: Store, groupKey: string, limits: IntakeLimits): Promise<ReadGroup> {
   const loading = new LoadingGroup();
   const [rows] = await Promise.all([
     readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", [groupKey]),
-    identities[parseGroupKey(groupKey).kind as GroupKind](store, groupKey, loading),
+    identities[parseGroupKey(groupKey).kind as GroupKind](store, groupKey, loading, limits),
   ]);
   return { row: rows.map(toGroupRow)[0] ?? null, loading };
 }
 
-type IdentityReader = (store: Store, groupKey: string, loading: LoadingGroup) => Promise<void>;
+type IdentityReader = (store: Store, groupKey: string, loading: LoadingGroup, limits: IntakeLimits) => Promise<void>;
 
 async function nothing(): Promise<void> {}
 
@@ -120,23 +119,4 @@ async function takeCaptured(store: Store, groupKey: string, loading: LoadingGrou
     loadCaptured(stream, Number(offset));
     loading.line();
   }
-}
-
-async function takeEvents(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
-  for await (const block of readEventIdentities(store, groupKey)) takeBlock(block, loading);
-}
-
-function takeBlock(block: DecodedBlock, loading: LoadingGroup): void {
-  const workers = columnOf(block, "worker", "dict");
-  const seqs = toWords(columnOf(block, "seq", "int64").values);
-  const times = toWords(columnOf(block, "ts_ns", "int64").values);
-  for (let row = 0, low = 0, high = 1; row < block.rows; row++, low += 2, high += 2) {
-    const worker = workers.keys[workers.codes[row] as number] as string;
-    loading.event(worker, seqs[low] as number, seqs[high] as number, times[low] as number, times[high] as number);
-  }
-}
-
-/** Low and high word of each number. */
-function toWords({ buffer, byteOffset, length }: BigInt64Array): Uint32Array {
-  return new Uint32Array(buffer, byteOffset, length * 2);
 }

@@ -1,7 +1,6 @@
 // What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
 import type { StateRow, StateTable } from "#model/state-tables.ts";
-import { streamBlocks } from "#store/native/block-stream.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
@@ -105,22 +104,6 @@ export async function readFaultIds(
   return rows.map(({ fault_id }) => fault_id);
 }
 
-/**
- * What tells one XTrack event of a group from another, as blocks: a run may have millions. An event of many rows is told
- * by each of them: whoever takes them in knows copies at a tenth of what it costs the engine to leave them out.
- */
-export function readEventIdentities(store: Store, groupKey: string): AsyncIterable<DecodedBlock> {
-  const from = (table: string, more = "", worker = "worker") =>
-    `SELECT ${worker} AS worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
-  const control = "type IN ('ack', 'command')";
-  return readBlocksInTurn(store, {
-    sql: `${from("metrics")} UNION ALL ${from("params")} UNION ALL ${from("logs", "AND stream = ''")}
-      UNION ALL ${from("events", `AND NOT ${control}`)}
-      UNION ALL ${from("events", `AND ${control}`, "toLowCardinality(concat(toString(worker), '\\0control'))")}`,
-    params: { group: groupKey },
-  });
-}
-
 /** What tells one OTLP record of a group from another, see intake/otlp/identity.ts; 0 where no content is hashed. */
 export function readOtlpIds(
   store: Store,
@@ -201,10 +184,6 @@ export function readStateRows<T>(
   const all = `SELECT * FROM ${store.database}.${table} FINAL`;
   if (only === undefined) return store.query<T>({ sql: all });
   return store.query<T>({ sql: `${all} WHERE ${only.column} > {since:Int64}`, params: { since: only.sinceNs } });
-}
-
-async function* readBlocksInTurn(store: Store, query: Query): AsyncGenerator<DecodedBlock> {
-  for await (const block of streamBlocks(store.stream(query, { format: "Native" }))) if (block.rows > 0) yield block;
 }
 
 async function* readObjects<T>(store: Store, query: Query, options: ReadOptions = {}): AsyncGenerator<T> {

@@ -1,0 +1,70 @@
+// What tells one XTrack event of a group from another: worker, sequence number and time. A run may have tens of millions,
+// so of a long one only the places are read, out of the ranges that its numbers came in.
+
+import type { DecodedBlock } from "#store/native/decode-block.ts";
+import type { Store } from "#store/store.ts";
+import { big, count, float, list, type RowOf, readRows, streamNativeBlocks, text } from "./native-rows.ts";
+
+/** An ack or a command of a worker has a number of its own. */
+const control = "type IN ('ack', 'command')";
+
+/** `more`: which of a table's rows, beside those of the group. */
+function select(store: Store, table: string, more = "", worker = "worker"): string {
+  return `SELECT ${worker} AS worker, seq, ts_ns FROM ${store.database}.${table} WHERE group_key = {group:String} ${more}`;
+}
+
+/** Events within the times, as blocks; an event of many rows is told by each of them: whoever takes them in knows copies at
+ * a tenth of what it costs the engine to leave them out. */
+export function readEventIdentities(
+  store: Store,
+  groupKey: string,
+  window?: { readonly fromNs: bigint; readonly toNs: bigint },
+): AsyncIterable<DecodedBlock> {
+  const within = window === undefined ? "" : "AND ts_ns BETWEEN {from:Int64} AND {to:Int64}";
+  const tables = [
+    select(store, "metrics", within),
+    select(store, "params", within),
+    select(store, "logs", `AND stream = '' ${within}`),
+    select(store, "events", `AND NOT ${control} ${within}`),
+  ];
+  const times = window === undefined ? {} : { from: window.fromNs, to: window.toNs };
+  return streamNativeBlocks(store, { sql: tables.join(" UNION ALL "), params: { group: groupKey, ...times } });
+}
+
+/** Of the acks and commands of a group; the worker's name says so. */
+export function readControlIdentities(store: Store, groupKey: string): AsyncIterable<DecodedBlock> {
+  const worker = "toLowCardinality(concat(toString(worker), '\\0control'))";
+  return streamNativeBlocks(store, {
+    sql: select(store, "events", `AND ${control}`, worker),
+    params: { group: groupKey },
+  });
+}
+
+const outline = { events: count, borders: list(float) };
+
+const bordersMax = 256;
+
+/** How many events a group has, and times that part them into equal shares. */
+export async function readEventOutline(store: Store, groupKey: string): Promise<RowOf<typeof outline>> {
+  const levels = Array.from({ length: bordersMax - 1 }, (_, at) => (at + 1) / bordersMax);
+  const rows = await readRows(store, outline, {
+    sql: `SELECT sum(events) AS events, quantiles(${levels.join(", ")})(first_ts_ns) AS borders
+      FROM ${store.database}.seq_ranges WHERE group_key = {group:String}`,
+    params: { group: groupKey },
+  });
+  return rows[0] ?? { events: 0, borders: [] };
+}
+
+const place = { worker: text, share: big, firstSeq: big, lastSeq: big, fromNs: big, toNs: big, events: count };
+export type EventPlace = RowOf<typeof place>;
+
+/** Where the events of each worker lie, between one border and the next. */
+export function readEventPlaces(store: Store, groupKey: string, borders: readonly bigint[]): Promise<EventPlace[]> {
+  return readRows(store, place, {
+    sql: `SELECT toString(worker) AS worker, roundDown(first_ts_ns, {borders:Array(Int64)}) AS share,
+        min(first_seq) AS firstSeq, max(last_seq) AS lastSeq, min(first_ts_ns) AS fromNs, max(last_ts_ns) AS toNs,
+        sum(events) AS events
+      FROM ${store.database}.seq_ranges WHERE group_key = {group:String} GROUP BY worker, share`,
+    params: { group: groupKey, borders },
+  });
+}
