@@ -36,7 +36,7 @@ export async function begin(
 ): Promise<void> {
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
   setAside.beginReplay();
-  const { isFresh } = (await met.later) ?? met;
+  const isFresh = isNothingStored((await met.later) ?? met, left);
   const [joins, newest] = await Promise.all([
     untilDone(() => readJoins(store)),
     untilDone(() => readNewestVersion(store)),
@@ -62,6 +62,14 @@ export async function begin(
   onJoined();
   void applier.warm();
   if (!isFresh) warmUp(collector, warming ?? warmState(collector, idsFilled), isClosing).catch(onCold);
+}
+
+/** Whether the store holds nothing when the first record is applied: a plan that is left over is in it by then. */
+export function isNothingStored(
+  { isFresh }: Pick<StoreMeeting, "isFresh">,
+  { plans, isDamaged }: Beginning["left"],
+): boolean {
+  return isFresh && plans.length === 0 && !isDamaged;
 }
 
 /**

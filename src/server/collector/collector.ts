@@ -13,7 +13,6 @@ import type { AppliedInput } from "#intake/gathering.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded } from "#intake/input-kind.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";
-import type { IntakeStore } from "#intake/intake-store.ts";
 import { type Receipt, Sequencer, type Submitted } from "#intake/sequencer.ts";
 import { SetAside } from "#intake/set-aside.ts";
 import { createJournal, type Journal } from "#journal/journal.ts";
@@ -32,7 +31,7 @@ import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
-import { begin, fillIds, submitAgain } from "./begin.ts";
+import { begin, fillIds, isNothingStored, submitAgain } from "./begin.ts";
 import { carryOut, removeHidden } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
@@ -161,10 +160,11 @@ async function openWithStore(
   const isClosing = (): boolean => closing;
   const patience = store.kind === "embedded" ? endless : createPatience(options.storeWaitMs ?? storeWaitMs);
   const met = await meetStore(store, { dataDir, position: durable }, patience, { onTrouble: tell, isClosing });
-  const { notes, isFresh } = met;
+  const { notes } = met;
+  const isFresh = isNothingStored(met, left);
   const { id, epoch } = notes.identity;
   const idsFilled = fillIds(options, store, met);
-  const applier = createApplier(options, createIntakeStore(store, idsFilled, options.intakeLimits), store.kind, id, isFresh);
+  const applier = createApplier(options, store, { idsFilled, id, isFresh });
   const blobs = await options.openBlobs();
   // A deletion that was interrupted is finished before anything is remembered; on a shared store by its order.
   if (store.kind === "embedded") await removeHidden({ store, blobs });
@@ -256,10 +256,8 @@ function tellTrouble(options: CollectorOptions, error: unknown, attempt: number)
 
 function createApplier(
   options: CollectorOptions,
-  intakeStore: IntakeStore,
-  kind: Store["kind"],
-  id: string,
-  isFresh: boolean,
+  store: Store,
+  { idsFilled, id, isFresh }: { readonly idsFilled: Promise<void>; readonly id: string; readonly isFresh: boolean },
 ): ProtocolApplier {
   return new ProtocolApplier({
     kinds: inputKinds,
@@ -270,8 +268,8 @@ function createApplier(
       stepNames: options.stepNames ?? [],
     },
     // The embedded engine belongs to one collector, a server may serve several.
-    ...(kind === "server" ? { writer: id } : {}),
-    store: intakeStore,
+    ...(store.kind === "server" ? { writer: id } : {}),
+    store: createIntakeStore(store, idsFilled, options.intakeLimits),
     isFresh,
     limits: options.intakeLimits,
   });
