@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, asyncProperty, string } from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
 import { type ReadOptions, type Store, takenAway } from "./store.ts";
@@ -28,20 +28,14 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe.each(storesUnderTest)("a store on $name", ({ open }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
+  const store = useStore(open);
   beforeAll(async () => {
-    under = await open();
-    ({ store } = under);
     await store.ddl(`CREATE DATABASE ${store.database} ENGINE = Atomic`);
     await store.ddl(
       `CREATE TABLE ${store.database}.t (id Int64, text String) ENGINE = ReplacingMergeTree ORDER BY id
         SETTINGS non_replicated_deduplication_window = 100`,
     );
   });
-
-  afterAll(() => under.close());
 
   it("answers a ping", async () => {
     expect(await store.ping()).toBe(true);

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { describe, expect, it } from "vitest";
+import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
 import { findCopiesAcross } from "./copies-across.ts";
 import { removeCopies } from "./remove-copies.ts";
 import { quote } from "./sql-quote.ts";
-import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("reading copies under several keys, on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
-  }, 60_000);
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
   const keysOf = (groups: readonly string[]) => ({ sql: "{groups:Array(String)}", params: { groups } });
   const idColumns = { spans: "span_id", marks: "mark_id", snapshots: "snapshot_id", metrics: "mark_id" };

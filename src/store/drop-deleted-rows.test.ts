@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
 import { dropDeletedRows } from "./drop-deleted-rows.ts";
-import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("rows that were deleted, on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
+  const store = useStore(openMigrated);
   beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
     for (const table of ["metrics", "logs"])
       await store.ddl(`INSERT INTO ${store.database}.${table} (group_key, ts_ns, seq, collector)
         SELECT concat('g/x/', toString(number % 10)), number, number, 'c' FROM numbers(10000)`);
-  }, 60_000);
-  afterAll(() => under.close());
+  });
 
   /** Of a table, with those that are only marked. */
   const rowsOnDisk = async (table: string): Promise<number> => {

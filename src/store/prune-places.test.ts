@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { describe, expect, it } from "vitest";
+import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
 import { prunePlaces } from "./prune-places.ts";
-import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("places of batches, on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
-  }, 60_000);
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
   it("are forgotten after their time, unless a batch lies under two keys", async () => {
     const places = [

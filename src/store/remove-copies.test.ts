@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../tests/support/store-under-test.ts";
+import { describe, expect, it } from "vitest";
+import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
 import { removeCopies } from "./remove-copies.ts";
 import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("copies under several keys, on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
-  }, 60_000);
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
   /** A mark with its point, as a collector stores them. */
   const insert = async (group_key: string, mark_id: string, collector: string, jpos: number): Promise<void> => {

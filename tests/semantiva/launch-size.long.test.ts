@@ -1,6 +1,6 @@
 // A launch of 100,000 runs with six nodes each, over the real engine.
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { createRows } from "#model/tables.ts";
 import { judgeRun } from "#query/semantiva/completeness.ts";
 import { toGrid } from "#query/semantiva/grid.ts";
@@ -9,25 +9,23 @@ import { encodeBlock } from "#store/native/encode-block.ts";
 import { readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
 import { readCompleteness } from "#store/reader/pipelines.ts";
-import { openMigrated, type StoreUnderTest } from "../support/store-under-test.ts";
+import { openMigrated, useStore } from "../support/store-under-test.ts";
 
 const runs = 100_000;
 const nodesPerRun = 6;
 const launchKey = "w/l/big/1";
 const nodeIds = Array.from({ length: nodesPerRun }, (_, i) => `0000000${i}-f082-5c49-99a3-36d8bc40f4c5`);
 
-let under: StoreUnderTest;
+const store = useStore(openMigrated);
 
 beforeAll(async () => {
-  under = await openMigrated();
   for (let from = 0; from < runs; from += 10_000) {
-    await under.store.insert("lifecycle", encodeBlock("lifecycle", [lifecycleRows(from, from + 10_000)]), {
+    await store.insert("lifecycle", encodeBlock("lifecycle", [lifecycleRows(from, from + 10_000)]), {
       token: `l${from}`,
     });
-    await under.store.insert("nodes", encodeBlock("nodes", [nodeRows(from, from + 10_000)]), { token: `n${from}` });
+    await store.insert("nodes", encodeBlock("nodes", [nodeRows(from, from + 10_000)]), { token: `n${from}` });
   }
 }, 300_000);
-afterAll(() => under.close());
 
 function lifecycleRows(from: number, to: number) {
   const rows = createRows("lifecycle");
@@ -123,7 +121,7 @@ function measureCrowding(): number {
 }
 
 it("is judged in under a second", async () => {
-  const read = () => readLaunches(under.store, { workspace: "w", limit: 100, after: null });
+  const read = () => readLaunches(store, { workspace: "w", limit: 100, after: null });
   const [head] = await read();
   const judged = judgeLaunchHead(head as NonNullable<typeof head>);
   expect(judged.completeness).toMatchObject({
@@ -134,7 +132,7 @@ it("is judged in under a second", async () => {
 });
 
 it("is laid out as a grid in under a second", async () => {
-  const ask = async () => toGrid(await readMembers(under.store, launchKey), runs);
+  const ask = async () => toGrid(await readMembers(store, launchKey), runs);
   const grid = await ask();
   expect(grid.counts).toMatchObject({ started: runs, done: 99_900, missing: 0 });
   expect(grid.axes.map(({ name, values }) => [name, values.length])).toEqual([
@@ -146,7 +144,7 @@ it("is laid out as a grid in under a second", async () => {
 });
 
 it("has every one of its runs judged in a few seconds", async () => {
-  const ask = async () => (await readCompleteness(under.store, { workspace: "w" })).map(judgeRun);
+  const ask = async () => (await readCompleteness(store, { workspace: "w" })).map(judgeRun);
   const verdicts = await ask();
   expect(verdicts).toHaveLength(runs);
   expect(verdicts.filter(({ status }) => status === "partial")).toHaveLength(100);

@@ -2,7 +2,7 @@
 // the real engine.
 
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type StateRow, stateTables } from "#model/state-tables.ts";
 import type { FactTable, Rows } from "#model/tables.ts";
 import { aggregateRun, toCompletenessFacts } from "#query/semantiva/aggregate.ts";
@@ -14,7 +14,7 @@ import { readAttempts, readLaunch, readLaunches } from "#store/reader/launches.t
 import { readMembers } from "#store/reader/members.ts";
 import { readClocks, readCompleteness, readLifecycle, readNodes, readPayloads } from "#store/reader/pipelines.ts";
 import type { Store } from "#store/store.ts";
-import { type StoreUnderTest, storesUnderTest } from "../support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../support/store-under-test.ts";
 import { createRandom, type Fed, type FeedOptions, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
 
 const samples = ["plain_file", "error_midway", "edge_values", "rs_combinatorial_file", "rs_by_position_dir"];
@@ -50,15 +50,8 @@ async function storeGroups(target: Store, groups: readonly StateRow<"groups">[])
 }
 
 describe.each(storesUnderTest)("pipelines in $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let target: Store;
+  const target = useStore(openMigrated);
   let count = 0;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    target = under.store;
-  });
-  afterAll(() => under.close());
 
   /** Stores lines in a workspace of their own. */
   async function put(

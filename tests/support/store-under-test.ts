@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { createStore } from "#store/client.ts";
 import type { Confinement } from "#store/engine/confinement.ts";
 import { migrate } from "#store/schema/migrate.ts";
@@ -19,6 +20,22 @@ export interface StoreUnderTest {
 
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), "tributary-test-"));
+}
+
+/** Opens a store before the tests of a suite and closes it after them; what is returned stands for it. */
+export function useStore(open: () => Promise<StoreUnderTest>): Store {
+  let under: StoreUnderTest | undefined;
+  beforeAll(async () => {
+    under = await open();
+  });
+  afterAll(() => under?.close());
+  return new Proxy({} as Store, {
+    get(_, name) {
+      const store = under?.store as Store;
+      const member: unknown = Reflect.get(store, name);
+      return typeof member === "function" ? member.bind(store) : member;
+    },
+  });
 }
 
 /** With its tables, as a server finds it. */

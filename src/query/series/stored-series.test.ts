@@ -1,19 +1,17 @@
 // The two ways to a series, from points that are held and from points that go by in blocks, over the same stored rows.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { encodeSeries } from "#api/encode-series.ts";
 import { Kept } from "#query/kept.ts";
-import { openMigrated, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { openMigrated, useStore } from "../../../tests/support/store-under-test.ts";
 import { KeptPoints, pointReads } from "./kept-points.ts";
 import { wholeSeries } from "./request.ts";
 import { type RunSeriesRequest, readSeries } from "./series.ts";
 
-let under: StoreUnderTest;
+const store = useStore(openMigrated);
 const arrival = "toInt64(1) AS received_ns, toInt64(intDiv(number, 100)) AS jpos, toUInt32(number % 100) AS jrow";
 
 beforeAll(async () => {
-  under = await openMigrated();
-  const { store } = under;
   // Several points share a step, some a time too; some have no step, some are no number or not finite.
   await store.ddl(`INSERT INTO ${store.database}.metrics
       (group_key, key, worker, phase, step, epoch, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)
@@ -31,8 +29,7 @@ beforeAll(async () => {
       (group_key, key, step, ts_ns, value, source, entry, mark_id, span_id, received_ns, jpos, jrow)
     SELECT 'w/c/1', 'loss', if(number % 3 = 0, toInt64(number), NULL), toInt64(1794710396000000000) + number * 1000, toFloat64(number),
       'cirron', toInt32(-1), concat('m', toString(number)), concat('s', toString(number % 230)), ${arrival} FROM numbers(600)`);
-}, 60_000);
-afterAll(() => under.close());
+});
 
 const xtrack = ["a", "a", "b"].map((run, at) => ({ groupKey: `w/x/${at}`, run, protocol: "xtrack", rank: 0 }));
 const cirron = { groupKey: "w/c/1", run: "a", protocol: "cirron", rank: 2 };
@@ -56,8 +53,8 @@ async function readAll(points: KeptPoints, request: RunSeriesRequest) {
 }
 
 test("a series is the same from held points and from passing ones, on every axis and however it is taken together", async () => {
-  const held = new KeptPoints(pointReads(under.store), new Kept());
-  const passing = new KeptPoints(pointReads(under.store), new Kept(), 0);
+  const held = new KeptPoints(pointReads(store), new Kept());
+  const passing = new KeptPoints(pointReads(store), new Kept(), 0);
   const time = 1_794_710_396_000_000_000n;
   const questions: Partial<RunSeriesRequest>[] = [
     {},

@@ -1,23 +1,21 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { beforeAll, expect, test } from "vitest";
+import { openEmbedded, useStore } from "../../../tests/support/store-under-test.ts";
 import { streamBlocks } from "./block-stream.ts";
 import { type DecodedBlock, decodeBlocks } from "./decode-block.ts";
 
-let under: StoreUnderTest;
+const store = useStore(openEmbedded);
 let bytes: Buffer;
 
 beforeAll(async () => {
-  under = await openEmbedded();
   const chunks: Uint8Array[] = [];
   const sql = `SELECT toInt64(number) - 5 AS a, toFloat64(number) / 3 AS b, toUInt32(number) AS c, toInt32(-number) AS d,
       toUInt8(number) AS e, toString(number * number) AS f, toFixedString(leftPad(toString(number), 6, '0'), 6) AS g,
       toLowCardinality(toString(number % 7)) AS h
     FROM numbers(1000) SETTINGS max_block_size = 300`;
-  for await (const chunk of under.store.stream({ sql }, { format: "Native" })) chunks.push(chunk);
+  for await (const chunk of store.stream({ sql }, { format: "Native" })) chunks.push(chunk);
   bytes = Buffer.concat(chunks);
-}, 60_000);
-afterAll(() => under.close());
+});
 
 async function* cut(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   for (let at = 0, part = 0; at < bytes.length; part++) {

@@ -13,7 +13,7 @@ import {
   string,
   uint8Array,
 } from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type {
   ArrayColumn,
   DictColumn,
@@ -31,21 +31,14 @@ import {
   factTables,
   type Rows,
 } from "#model/tables.ts";
-import type { Store } from "#store/store.ts";
-import { openEmbedded, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { openEmbedded, useStore } from "../../../tests/support/store-under-test.ts";
 import { encodeBlock, encodeColumns } from "./encode-block.ts";
 import { encodeObjects } from "./encode-objects.ts";
 
-let under: StoreUnderTest;
-let store: Store;
-
+const store = useStore(openEmbedded);
 beforeAll(async () => {
-  under = await openEmbedded();
-  ({ store } = under);
   await store.ddl("CREATE DATABASE tributary ENGINE = Atomic");
 });
-
-afterAll(() => under.close());
 
 type Value = Uint8Array | bigint | number | null | readonly Value[];
 

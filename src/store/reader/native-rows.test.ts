@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { describe, expect, test } from "vitest";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import {
   big,
   count,
@@ -17,11 +17,7 @@ import {
 } from "./native-rows.ts";
 
 describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
-  let under: StoreUnderTest;
-  beforeAll(async () => {
-    under = await open();
-  });
-  afterAll(() => under.close());
+  const store = useStore(open);
 
   test("have every value as it is: 64-bit integers exact, floats also when not finite, absent ones null", async () => {
     const sql = `SELECT toInt64(n) - 9007199254740993 AS big, toUInt8(n) AS small, toUInt32(n) AS count, toInt32(-n) AS less,
@@ -41,7 +37,7 @@ describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
       text,
       word: text,
     };
-    expect(await readRows(under.store, shape, { sql })).toEqual([
+    expect(await readRows(store, shape, { sql })).toEqual([
       {
         big: -9007199254740993n,
         small: 0,
@@ -84,16 +80,16 @@ describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
   test("come from as many blocks as the answer has, or from none", async () => {
     const sql =
       "SELECT toUInt32(number) AS n, toLowCardinality(toString(number % 7)) AS word FROM numbers(200000) ORDER BY n";
-    const many = await readRows(under.store, { n: int, word: text }, { sql });
+    const many = await readRows(store, { n: int, word: text }, { sql });
     expect(many).toHaveLength(200_000);
     expect([many[0], many[131_072]]).toEqual([
       { n: 0, word: "0" },
       { n: 131_072, word: String(131_072 % 7) },
     ]);
     let streamed = 0;
-    for await (const { n } of streamRows(under.store, { n: int, word: text }, { sql })) expect(n).toBe(streamed++);
+    for await (const { n } of streamRows(store, { n: int, word: text }, { sql })) expect(n).toBe(streamed++);
     expect(streamed).toBe(200_000);
-    expect(await readRows(under.store, { one: int }, { sql: "SELECT 1 AS one WHERE 0" })).toEqual([]);
+    expect(await readRows(store, { one: int }, { sql: "SELECT 1 AS one WHERE 0" })).toEqual([]);
   });
 
   test("have lists, flags, and 64-bit integers and floats as the API writes them", async () => {
@@ -122,15 +118,15 @@ describe.each(storesUnderTest)("rows as objects out of $name", ({ open }) => {
       { ...same, floats: [1, "NaN"], is_one: false, n: 0 },
       { ...same, floats: ["Infinity"], is_one: true, n: 1 },
     ];
-    expect(await readRows(under.store, shape, { sql })).toEqual(expected);
+    expect(await readRows(store, shape, { sql })).toEqual(expected);
     const streamed = [];
-    for await (const row of streamRows(under.store, shape, { sql })) streamed.push(row);
+    for await (const row of streamRows(store, shape, { sql })) streamed.push(row);
     expect(streamed).toEqual(expected);
   });
 
   test("are refused when the answer's columns are not what was declared", async () => {
     const sql = "SELECT toInt64(1) AS a, if(number = 0, NULL, 'x') AS b FROM numbers(1)";
-    const ask = (shape: Parameters<typeof readRow>[1]) => readRow(under.store, shape, { sql });
+    const ask = (shape: Parameters<typeof readRow>[1]) => readRow(store, shape, { sql });
     expect(await ask({ a: big, b: nullable(text) })).toEqual({ a: 1n, b: null });
     await expect(ask({ a: big, b: text })).rejects.toThrow("has nullable in the column b, which is to be text");
     await expect(ask({ a: text, b: nullable(text) })).rejects.toThrow("has int64 in the column a, which is to be text");

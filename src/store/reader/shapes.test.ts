@@ -1,10 +1,10 @@
 // Every question beside the shape that is declared for its rows. The store has none, so each question is described by
 // the engine, and what is read is one row of its columns' types.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readGuestColumns } from "#store/sql-guard/user-sql.ts";
 import type { Query, Store } from "#store/store.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import * as admin from "./admin.ts";
 import * as blobs from "./blobs.ts";
 import * as cells from "./cells.ts";
@@ -154,26 +154,21 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
 };
 
 describe.each(storesUnderTest)("questions to $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let described: Store;
+  const store = useStore(openMigrated);
   let asked = 0;
-  beforeAll(async () => {
-    under = await openMigrated();
-    described = Object.assign(Object.create(under.store) as Store, {
+    const described = Object.assign(Object.create(store) as Store, {
       async *stream(query: Query, options: Parameters<Store["stream"]>[1]) {
         asked++;
-        const columns = await under.store.query<{ name: string; type: string }>({
+        const columns = await store.query<{ name: string; type: string }>({
           sql: `DESCRIBE TABLE (${query.sql})`,
           ...(query.params === undefined ? {} : { params: query.params }),
         });
         const row = columns.map(
           ({ name, type }) => `defaultValueOfTypeName('${type.replaceAll("'", "\\'")}') AS \`${name}\``,
         );
-        yield* under.store.stream({ sql: `SELECT ${row.join(", ")}` }, options);
+        yield* store.stream({ sql: `SELECT ${row.join(", ")}` }, options);
       },
     });
-  }, 60_000);
-  afterAll(() => under.close());
 
   test.each(Object.entries(questions))("are answered with the columns that are declared: %s", async (_name, ask) => {
     asked = 0;

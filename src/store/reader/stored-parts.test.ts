@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { describe, expect, test } from "vitest";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import { StoredParts } from "./stored-parts.ts";
 
 describe.each(storesUnderTest)("what has come to $name since the last look", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  beforeAll(async () => {
-    under = await openMigrated();
-  }, 60_000);
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
-  const ddl = (sql: string) => under.store.ddl(sql.replaceAll("@", `${under.store.database}.`));
+  const ddl = (sql: string) => store.ddl(sql.replaceAll("@", `${store.database}.`));
   let tsNs = 0;
   const add = (...groups: string[]) =>
     ddl(
@@ -20,7 +16,7 @@ describe.each(storesUnderTest)("what has come to $name since the last look", ({ 
 
   test("is told by group, for one workspace, and once", async () => {
     await add("w/x/a", "w/x/b", "v/x/c");
-    const parts = new StoredParts(under.store, "w");
+    const parts = new StoredParts(store, "w");
     const changed = async () => [...((await parts.takeChanges())?.groups ?? ["nothing can be told"])].sort();
     expect(await changed()).toEqual([]);
     await add("w/x/b", "v/x/c");
@@ -32,7 +28,7 @@ describe.each(storesUnderTest)("what has come to $name since the last look", ({ 
   });
 
   test("is nothing when the engine has merged or rewritten its parts", async () => {
-    const parts = new StoredParts(under.store, "w");
+    const parts = new StoredParts(store, "w");
     await parts.takeChanges();
     for (const table of ["group_times", "param_by_key"]) await ddl(`OPTIMIZE TABLE @${table} FINAL`);
     expect(await parts.takeChanges()).toEqual({ groups: new Set(), runs: new Set() });
@@ -41,7 +37,7 @@ describe.each(storesUnderTest)("what has come to $name since the last look", ({ 
   });
 
   test("is among what is told when it was merged with older rows meanwhile", async () => {
-    const parts = new StoredParts(under.store, "w");
+    const parts = new StoredParts(store, "w");
     await parts.takeChanges();
     await add("w/x/late");
     for (const table of ["group_times", "param_by_key"]) await ddl(`OPTIMIZE TABLE @${table} FINAL`);

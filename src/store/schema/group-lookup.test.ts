@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "#store/store.ts";
+import { describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
 
 describe.each(storesUnderTest)("the run of a row, on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
-  });
-
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
   async function put(table: Parameters<typeof blockOf>[0], rows: Parameters<typeof blockOf>[1]): Promise<void> {
     await store.insert(table, blockOf(table, rows), { token: String(Math.random()) });

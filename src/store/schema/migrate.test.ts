@@ -1,24 +1,17 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "#store/store.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import { migrate, SchemaTooNew } from "./migrate.ts";
 
 const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));
 
 describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
+  const store = useStore(open);
   beforeAll(async () => {
-    under = await open();
-    ({ store } = under);
     await migrate(store);
   });
-
-  afterAll(() => under.close());
 
   const insert = async (
     table: Parameters<typeof blockOf>[0],

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "#store/store.ts";
+import { describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
 
 describe.each(storesUnderTest)("the view of runs on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
-
-  beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
-  });
-
-  afterAll(() => under.close());
+  const store = useStore(openMigrated);
 
   it("tells how each run stands, by the evidence there is", async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;

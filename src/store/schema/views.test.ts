@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { type StoreUnderTest, storesUnderTest } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
 import { cutSql } from "./trace-views.ts";
 import { guestDatabaseOf, viewSelects } from "./views.ts";
 
@@ -19,13 +19,10 @@ function cut(text: string): string {
 }
 
 describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
-  let under: StoreUnderTest;
-  let store: Store;
+  const store = useStore(openMigrated);
   let guest: string;
 
   beforeAll(async () => {
-    under = await openMigrated();
-    ({ store } = under);
     guest = guestDatabaseOf(store.database);
     const at = { version: 1n, workspace: "lab" };
     const groups = [
@@ -155,7 +152,6 @@ describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
     await put("faults", [{ workspace: "lab", fault_id: "f", code: "json_syntax", raw: "\0x", received_ns: 5n }]);
   });
 
-  afterAll(() => under.close());
 
   async function put(table: Parameters<typeof blockOf>[0], rows: Parameters<typeof blockOf>[1]): Promise<void> {
     await store.insert(table, blockOf(table, rows), { token: `put-${table}` });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { makeDataDir, openMigrated, type StoreUnderTest } from "../../../tests/support/store-under-test.ts";
+import { makeDataDir, openMigrated, useStore } from "../../../tests/support/store-under-test.ts";
 import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 
@@ -193,24 +193,18 @@ describe("the guard", () => {
 });
 
 describe("user SQL in the engine", () => {
-  let under: StoreUnderTest;
-  let store: Store;
+  // Without the system's fence, so that the others have to hold.
+  const store = useStore(() => openMigrated("none"));
   let folder: string;
   const secret = "do-not-read-me-4711";
 
   beforeAll(async () => {
     folder = makeDataDir();
     writeFileSync(join(folder, "secret"), secret);
-    // Without the system's fence, so that the others have to hold.
-    under = await openMigrated("none");
-    ({ store } = under);
     await store.insert("keys", blockOf("keys", [{ key_id: "k", sha256: secret }]), { token: "k" });
   });
 
-  afterAll(async () => {
-    await under.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   async function run(sql: string, timeoutMs = 60_000): Promise<string> {
     const { chunks } = await answerUserSql(store, sql, { timeoutMs, signal: new AbortController().signal });
