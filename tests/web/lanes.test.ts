@@ -135,9 +135,8 @@ describe.skipIf(chromiumPath === undefined)("a timeline of several ranks", () =>
       const box = await canvasOf(page);
       // The second row of the first lane: forward and backward, narrower than a pixel from afar.
       await page.setViewportSize({ width: 420, height: 700 });
-      await page.waitForTimeout(300);
+      await soon(async () => (await canvasOf(page)).width).toBeLessThan(box.width);
       const small = await canvasOf(page);
-      expect(small.width).toBeLessThan(box.width);
       // What is under the pointer is looked up when it moves, and boxes for the new width come a little later.
       let moves = 0;
       const hovered = async () => {

@@ -53,9 +53,15 @@ async function zoom(page: Page): Promise<void> {
   await page.mouse.move(box.x + 560, box.y + 70);
   for (let i = 0; i < 13; i++) await page.mouse.wheel(0, -300);
   await page.waitForURL(/from=\d+/);
-  await page.waitForTimeout(800);
-  await page.mouse.click(box.x + 560, box.y + 22 + 20 + 18 * 2 + 6);
-  await page.getByRole("complementary", { name: "Span" }).waitFor();
+  const details = page.getByRole("complementary", { name: "Span" });
+  const isOpen = () =>
+    details.waitFor({ timeout: 1000 }).then(
+      () => true,
+      () => false,
+    );
+  // The boxes of the new window come a little later: one that merges many spans has no details.
+  do await page.mouse.click(box.x + 560, box.y + 22 + 20 + 18 * 2 + 6);
+  while (!(await isOpen()));
 }
 
 /** The pointer on a step, so that its moment stands below. */
