@@ -21,6 +21,7 @@ export default defineConfig({
     // The engine is a child process, so a test that starts one waits for a real program to load.
     testTimeout: long ? 600_000 : 60_000,
     hookTimeout: 120_000,
-    expect: { poll: { interval: 20 } },
+    // What is polled costs the engine or a browser more than a wait does.
+    expect: { poll: { interval: 50 } },
   },
 });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, asyncProperty, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
-import { type ReadOptions, type Store, takenAway } from "./store.ts";
+import { type ReadOptions, takenAway } from "./store.ts";
 
 const columns = { id: "Int64", text: "String" } as const;
 
@@ -28,7 +28,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe.each(storesUnderTest)("a store on $name", ({ open }) => {
-  const store = useStore(open);
+  const store = suiteStore(open);
   beforeAll(async () => {
     await store.ddl(`CREATE DATABASE ${store.database} ENGINE = Atomic`);
     await store.ddl(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { findCopiesAcross } from "./copies-across.ts";
 import { removeCopies } from "./remove-copies.ts";
 import { quote } from "./sql-quote.ts";
 
 describe.each(storesUnderTest)("reading copies under several keys, on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   const keysOf = (groups: readonly string[]) => ({ sql: "{groups:Array(String)}", params: { groups } });
   const idColumns = { spans: "span_id", marks: "mark_id", snapshots: "snapshot_id", metrics: "mark_id" };

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { dropDeletedRows } from "./drop-deleted-rows.ts";
 
 describe.each(storesUnderTest)("rows that were deleted, on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
   beforeAll(async () => {
     for (const table of ["metrics", "logs"])
       await store.ddl(`INSERT INTO ${store.database}.${table} (group_key, ts_ns, seq, collector)

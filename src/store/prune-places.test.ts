@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { prunePlaces } from "./prune-places.ts";
 
 describe.each(storesUnderTest)("places of batches, on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   it("are forgotten after their time, unless a batch lies under two keys", async () => {
     const places = [

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { storesUnderTest, useStore } from "../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { removeCopies } from "./remove-copies.ts";
 import type { Store } from "./store.ts";
 
 describe.each(storesUnderTest)("copies under several keys, on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   /** A mark with its point, as a collector stores them. */
   const insert = async (group_key: string, mark_id: string, collector: string, jpos: number): Promise<void> => {

@@ -9,14 +9,14 @@ import { encodeBlock } from "#store/native/encode-block.ts";
 import { readLaunches } from "#store/reader/launches.ts";
 import { readMembers } from "#store/reader/members.ts";
 import { readCompleteness } from "#store/reader/pipelines.ts";
-import { openMigrated, useStore } from "../support/store-under-test.ts";
+import { openMigrated, suiteStore } from "../support/store-under-test.ts";
 
 const runs = 100_000;
 const nodesPerRun = 6;
 const launchKey = "w/l/big/1";
 const nodeIds = Array.from({ length: nodesPerRun }, (_, i) => `0000000${i}-f082-5c49-99a3-36d8bc40f4c5`);
 
-const store = useStore(openMigrated);
+const store = suiteStore(openMigrated);
 
 beforeAll(async () => {
   for (let from = 0; from < runs; from += 10_000) {

@@ -14,7 +14,7 @@ import { readAttempts, readLaunch, readLaunches } from "#store/reader/launches.t
 import { readMembers } from "#store/reader/members.ts";
 import { readClocks, readCompleteness, readLifecycle, readNodes, readPayloads } from "#store/reader/pipelines.ts";
 import type { Store } from "#store/store.ts";
-import { storesUnderTest, useStore } from "../support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../support/store-under-test.ts";
 import { createRandom, type Fed, type FeedOptions, feed, fixtures, readLines, shuffle, traceFiles } from "./feed.ts";
 
 const samples = ["plain_file", "error_midway", "edge_values", "rs_combinatorial_file", "rs_by_position_dir"];
@@ -50,7 +50,7 @@ async function storeGroups(target: Store, groups: readonly StateRow<"groups">[])
 }
 
 describe.each(storesUnderTest)("pipelines in $name", ({ openMigrated }) => {
-  const target = useStore(openMigrated);
+  const target = suiteStore(openMigrated);
   let count = 0;
 
   /** Stores lines in a workspace of their own. */

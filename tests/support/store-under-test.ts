@@ -23,7 +23,7 @@ export function makeDataDir(): string {
 }
 
 /** Opens a store before the tests of a suite and closes it after them; what is returned stands for it. */
-export function useStore(open: () => Promise<StoreUnderTest>): Store {
+export function suiteStore(open: () => Promise<StoreUnderTest>): Store {
   let under: StoreUnderTest | undefined;
   beforeAll(async () => {
     under = await open();

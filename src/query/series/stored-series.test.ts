@@ -3,12 +3,13 @@
 import { beforeAll, expect, test } from "vitest";
 import { encodeSeries } from "#api/encode-series.ts";
 import { Kept } from "#query/kept.ts";
-import { openMigrated, useStore } from "../../../tests/support/store-under-test.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
+import { openMigrated, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { KeptPoints, pointReads } from "./kept-points.ts";
 import { wholeSeries } from "./request.ts";
 import { type RunSeriesRequest, readSeries } from "./series.ts";
 
-const store = useStore(openMigrated);
+const store = suiteStore(openMigrated);
 const arrival = "toInt64(1) AS received_ns, toInt64(intDiv(number, 100)) AS jpos, toUInt32(number % 100) AS jrow";
 
 beforeAll(async () => {
@@ -74,8 +75,8 @@ test("a series is the same from held points and from passing ones, on every axis
       const found = await readAll(held, request);
       const expected = await readAll(passing, request);
       expect(expected.length).toBeGreaterThan(0);
-      if (request.groups.includes(cirron)) expect(withoutTies(found)).toEqual(withoutTies(expected));
-      else expect(found).toEqual(expected);
+      if (request.groups.includes(cirron)) expectEqual(withoutTies(found), withoutTies(expected));
+      else expectEqual(found, expected);
     }
   }
 }, 120_000);

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { openEmbedded, useStore } from "../../../tests/support/store-under-test.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
+import { openEmbedded, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { streamBlocks } from "./block-stream.ts";
 import { type DecodedBlock, decodeBlocks } from "./decode-block.ts";
 
-const store = useStore(openEmbedded);
+const store = suiteStore(openEmbedded);
 let bytes: Buffer;
 
 beforeAll(async () => {
@@ -32,7 +33,7 @@ test("gives the same blocks however the bytes are cut", async () => {
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 8 }), async (sizes) => {
       const found: DecodedBlock[] = [];
       for await (const block of streamBlocks(cut(sizes))) found.push(block);
-      expect(found).toEqual(whole);
+      expectEqual(found, whole);
     }),
     { numRuns: 30 },
   );

@@ -31,11 +31,11 @@ import {
   factTables,
   type Rows,
 } from "#model/tables.ts";
-import { openEmbedded, useStore } from "../../../tests/support/store-under-test.ts";
+import { openEmbedded, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { encodeBlock, encodeColumns } from "./encode-block.ts";
 import { encodeObjects } from "./encode-objects.ts";
 
-const store = useStore(openEmbedded);
+const store = suiteStore(openEmbedded);
 beforeAll(async () => {
   await store.ddl("CREATE DATABASE tributary ENGINE = Atomic");
 });

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { readGuestColumns } from "#store/sql-guard/user-sql.ts";
 import type { Query, Store } from "#store/store.ts";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import * as admin from "./admin.ts";
 import * as blobs from "./blobs.ts";
 import * as cells from "./cells.ts";
@@ -154,21 +154,21 @@ const questions: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
 };
 
 describe.each(storesUnderTest)("questions to $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
   let asked = 0;
-    const described = Object.assign(Object.create(store) as Store, {
-      async *stream(query: Query, options: Parameters<Store["stream"]>[1]) {
-        asked++;
-        const columns = await store.query<{ name: string; type: string }>({
-          sql: `DESCRIBE TABLE (${query.sql})`,
-          ...(query.params === undefined ? {} : { params: query.params }),
-        });
-        const row = columns.map(
-          ({ name, type }) => `defaultValueOfTypeName('${type.replaceAll("'", "\\'")}') AS \`${name}\``,
-        );
-        yield* store.stream({ sql: `SELECT ${row.join(", ")}` }, options);
-      },
-    });
+  const described = Object.assign(Object.create(store) as Store, {
+    async *stream(query: Query, options: Parameters<Store["stream"]>[1]) {
+      asked++;
+      const columns = await store.query<{ name: string; type: string }>({
+        sql: `DESCRIBE TABLE (${query.sql})`,
+        ...(query.params === undefined ? {} : { params: query.params }),
+      });
+      const row = columns.map(
+        ({ name, type }) => `defaultValueOfTypeName('${type.replaceAll("'", "\\'")}') AS \`${name}\``,
+      );
+      yield* store.stream({ sql: `SELECT ${row.join(", ")}` }, options);
+    },
+  });
 
   test.each(Object.entries(questions))("are answered with the columns that are declared: %s", async (_name, ask) => {
     asked = 0;

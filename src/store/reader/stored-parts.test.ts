@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { StoredParts } from "./stored-parts.ts";
 
 describe.each(storesUnderTest)("what has come to $name since the last look", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   const ddl = (sql: string) => store.ddl(sql.replaceAll("@", `${store.database}.`));
   let tsNs = 0;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
 
 describe.each(storesUnderTest)("the run of a row, on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   async function put(table: Parameters<typeof blockOf>[0], rows: Parameters<typeof blockOf>[1]): Promise<void> {
     await store.insert(table, blockOf(table, rows), { token: String(Math.random()) });

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { migrate, SchemaTooNew } from "./migrate.ts";
 
 const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));
 
 describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
-  const store = useStore(open);
+  const store = suiteStore(open);
   beforeAll(async () => {
     await migrate(store);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
 
 describe.each(storesUnderTest)("the view of runs on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
 
   it("tells how each run stands, by the evidence there is", async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { storesUnderTest, useStore } from "../../../tests/support/store-under-test.ts";
+import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { cutSql } from "./trace-views.ts";
 import { guestDatabaseOf, viewSelects } from "./views.ts";
 
@@ -19,7 +18,7 @@ function cut(text: string): string {
 }
 
 describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
-  const store = useStore(openMigrated);
+  const store = suiteStore(openMigrated);
   let guest: string;
 
   beforeAll(async () => {
@@ -151,7 +150,6 @@ describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
     ]);
     await put("faults", [{ workspace: "lab", fault_id: "f", code: "json_syntax", raw: "\0x", received_ns: 5n }]);
   });
-
 
   async function put(table: Parameters<typeof blockOf>[0], rows: Parameters<typeof blockOf>[1]): Promise<void> {
     await store.insert(table, blockOf(table, rows), { token: `put-${table}` });

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
-import type { Store } from "#store/store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
-import { makeDataDir, openMigrated, useStore } from "../../../tests/support/store-under-test.ts";
+import { makeDataDir, openMigrated, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 
@@ -194,7 +193,7 @@ describe("the guard", () => {
 
 describe("user SQL in the engine", () => {
   // Without the system's fence, so that the others have to hold.
-  const store = useStore(() => openMigrated("none"));
+  const store = suiteStore(() => openMigrated("none"));
   let folder: string;
   const secret = "do-not-read-me-4711";
 

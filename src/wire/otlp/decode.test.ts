@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { anyMessage } from "./any-message.testing.ts";
 import { type DecodedExport, decodeExport } from "./decode.ts";
 import * as fixture from "./fixture.testing.ts";
@@ -98,7 +99,7 @@ it("gives back spans of any content, from columns or from the bytes it kept [OT-
       builder.add(encodeOrigin('{"resource":{}}'), bytes);
       const request = decode("traces", builder.finish());
       expect(request.faults).toEqual([]);
-      expect(Buffer.from(encodeMessage(span, rebuildRow(request, 0).message))).toEqual(Buffer.from(bytes));
+      expectEqual(encodeMessage(span, rebuildRow(request, 0).message), bytes);
     }),
     { numRuns: 300 },
   );

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { anyMessage } from "./any-message.testing.ts";
 import { formatMessage, fromJson, NotMessage } from "./json-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "./message.ts";
@@ -15,10 +16,10 @@ describe.each(Object.entries(types))("a %s", (_, type) => {
         const bytes = encodeMessage(type, message);
         const decoded = decodeMessage(type, bytes);
         expect(decoded?.isExact).toBe(true);
-        expect(encodeMessage(type, decoded?.message as Message)).toEqual(bytes);
+        expectEqual(encodeMessage(type, decoded?.message as Message), bytes);
         const parsed = parseJson(formatMessage(type, message));
         expect(parsed.ok).toBe(true);
-        if (parsed.ok) expect(encodeMessage(type, fromJson(type, parsed.value))).toEqual(bytes);
+        if (parsed.ok) expectEqual(encodeMessage(type, fromJson(type, parsed.value)), bytes);
       }),
       { numRuns: 200 },
     );

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { columnOf, isBlank, LineSplitter, longLineHeadBytes, type SplitLine } from "./lines.ts";
 
 const encoder = new TextEncoder();
@@ -42,12 +43,12 @@ describe("LineSplitter", () => {
       Array.from(file, (byte) => Uint8Array.of(byte)),
       1 << 20,
     );
-    expect(bytewise).toEqual(whole);
+    expectEqual(bytewise, whole);
     fc.assert(
       fc.property(fc.array(fc.nat(file.length), { maxLength: 12 }), (cuts) => {
         const edges = [0, ...cuts.toSorted((a, b) => a - b), file.length];
         const chunks = edges.slice(1).map((end, i) => file.subarray(edges[i], end));
-        expect(split(chunks, 1 << 20)).toEqual(whole);
+        expectEqual(split(chunks, 1 << 20), whole);
       }),
     );
   });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { countPauses } from "#base/turns.testing.ts";
 import { atOnce } from "#base/turns.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { EventDecoder, largeFrameBytes } from "./decode.ts";
 import { metricsOf, othersOf, rebuildAll } from "./decode-cases.testing.ts";
 import { decodeXtrack, decodeXtrackInSteps, XtrackStream } from "./stream.ts";
@@ -61,9 +62,9 @@ describe("a large frame", () => {
     const { value: outcome, pauses } = countPauses(slow.decodeLarge(bytes.slice(), 0, bytes.length, 0));
     expect(outcome).toBe(fast.decodeAny(bytes, 0, bytes.length, 0));
     expect(slow.refusal).toEqual(fast.refusal);
-    expect(metricsOf(slow.columns)).toEqual(metricsOf(fast.columns));
-    expect(othersOf(slow.columns)).toEqual(othersOf(fast.columns));
-    expect(rebuildAll(slow.columns)).toEqual(rebuildAll(fast.columns));
+    expectEqual(metricsOf(slow.columns), metricsOf(fast.columns));
+    expectEqual(othersOf(slow.columns), othersOf(fast.columns));
+    expectEqual(rebuildAll(slow.columns), rebuildAll(fast.columns));
     if (outcome === "event") expect(slow.columns.hash.at(0)).toBe(fast.columns.hash.at(0));
     expect(pauses).toBeGreaterThan(outcome === "event" ? 1 : 0);
   });
@@ -98,13 +99,13 @@ describe("a large frame", () => {
     const expected = fast.push(bytes);
     if (chunk === null || expected === null) throw new Error("nothing came");
     expect(chunk.body.length).toBe(expected.body.length);
-    expect(rebuildAll(chunk.decoded.columns)).toEqual(rebuildAll(expected.decoded.columns));
+    expectEqual(rebuildAll(chunk.decoded.columns), rebuildAll(expected.decoded.columns));
     expect(chunk.decoded.faults.map(({ fault }) => [fault.code, fault.place])).toEqual(
       expected.decoded.faults.map(({ fault }) => [fault.code, fault.place]),
     );
     expect(pauses).toBeGreaterThan(payloads.length);
     const again = countPauses(decodeXtrackInSteps(chunk));
-    expect(rebuildAll(again.value.columns)).toEqual(rebuildAll(decodeXtrack(expected).columns));
+    expectEqual(rebuildAll(again.value.columns), rebuildAll(decodeXtrack(expected).columns));
     expect(again.pauses).toBeGreaterThan(payloads.length);
   });
 
