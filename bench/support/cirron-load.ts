@@ -17,6 +17,15 @@ export interface CirronLoad {
   readonly sample: { readonly texts: Buffer[]; readonly spans: number };
 }
 
+/** A batch of one training. */
+export interface CirronCopy {
+  readonly body: Buffer;
+  readonly spans: number;
+  readonly training: number;
+  /** The training ends with it. */
+  readonly isLast: boolean;
+}
+
 interface Template {
   readonly text: Buffer;
   readonly idAt: number[];
@@ -54,15 +63,16 @@ export function createCirronLoad(spansMin: number): CirronLoad {
  * The same training again and again, for ever, each as if it ended now. The bodies are stored, not packed: packing would
  * slow the sender.
  */
-export function* createCirronCopies(): Generator<{ body: Buffer; spans: number; training: number }, never> {
+export function* createCirronCopies(): Generator<CirronCopy, never> {
   const templates = readdirSync(spool).sort().map(readTemplate);
   const endS = Math.max(...templates.flatMap(({ text, timeAt }) => timeAt.map((at) => secondsAt(text, at))));
   for (let copy = 0; ; copy++) {
     const laterS = Math.floor(Date.now() / 1000) - endS;
-    for (const template of templates) {
+    for (const [place, template] of templates.entries()) {
       const text = toCopy(template, copy);
       for (const at of template.timeAt) text.write(String(secondsAt(text, at) + laterS), at, "latin1");
-      yield { body: gzipSync(text, { level: 0 }), spans: template.spans, training: copy };
+      const isLast = place === templates.length - 1;
+      yield { body: gzipSync(text, { level: 0 }), spans: template.spans, training: copy, isLast };
     }
   }
 }

@@ -22,7 +22,10 @@ const connections = 4;
 /** Others hear of what is stored for a moment longer. */
 const hearMs = 2000;
 
-/** `idle` are collectors that take nothing: their processor time stands behind that of the others. */
+/**
+ * Whole trainings, so that none is begun at one collector and ended at another. `idle` are collectors that take nothing:
+ * their processor time stands behind that of the others.
+ */
 export async function giveSpans(
   takers: readonly BenchServer[],
   spansMin: number,
@@ -33,10 +36,12 @@ export async function giveSpans(
   const before = await Promise.all(all.map((server) => server.usage()));
   const startMs = performance.now();
   let spans = 0;
+  let isEnough = false;
   const send = async (): Promise<void> => {
-    while (spans < spansMin) {
+    while (!isEnough) {
       const { value } = copies.next();
       spans += value.spans;
+      isEnough = value.isLast && spans >= spansMin;
       const { url } = takers[value.training % takers.length] as BenchServer;
       const status = await postTraces(url, agent, value.body);
       if (status !== 202) throw new Error(`a batch was answered with ${status}`);
@@ -51,24 +56,37 @@ export async function giveSpans(
   return { spans, seconds, cpuMs: after.map(({ server }, at) => server.cpuMs - (before[at]?.server.cpuMs ?? 0)) };
 }
 
+/** A store and a bus that nobody else uses. */
+export interface Installation {
+  /** How a collector is told of them. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
 export interface Scaling {
-  readonly spans: number;
   readonly alone: Taken;
   readonly together: Taken;
 }
 
 const warmSpans = 100_000;
+const collectors = 3;
 
-/** The same number of spans to one collector, and to three that share them. */
-export async function measureScaling(env: Readonly<Record<string, string>>, spans: number): Promise<Scaling> {
-  const first = await startServer({ env });
-  await giveSpans([first], warmSpans);
-  const alone = await giveSpans([first], spans);
-  const others = [await startServer({ env }), await startServer({ env })];
-  for (const other of others) await giveSpans([other], warmSpans);
-  const together = await giveSpans([first, ...others], spans);
-  for (const server of [first, ...others]) await server.close();
-  return { spans, alone, together };
+/**
+ * Spans to one collector, and three times as many to three that share them, so that each takes as many as the one did and
+ * what a process pays once weighs the same. Both begin with an empty store.
+ */
+export async function measureScaling(open: () => Promise<Installation>, spans: number): Promise<Scaling> {
+  return { alone: await takeTogether(open, 1, spans), together: await takeTogether(open, collectors, spans) };
+}
+
+async function takeTogether(open: () => Promise<Installation>, count: number, spans: number): Promise<Taken> {
+  const { env, close } = await open();
+  const servers = await Promise.all(Array.from({ length: count }, () => startServer({ env })));
+  for (const server of servers) await giveSpans([server], warmSpans);
+  const taken = await giveSpans(servers, spans * count);
+  for (const server of servers) await server.close();
+  await close();
+  return taken;
 }
 
 export interface Idling {

@@ -53,8 +53,12 @@ function option(rule: Rule, name: string): number {
   return rule.options[name] ?? Number.NaN;
 }
 
+/** Made once for each rule, not at every look at every run. */
+const keyTests = new WeakMap<Rule, (key: string) => boolean>();
+
 function firstOf(track: RunTrack, rule: Rule, look: (series: SeriesTrack, rule: Rule) => Signal | null): Signal | null {
-  const isWanted = toKeyTest(rule.metric);
+  const isWanted = keyTests.get(rule) ?? toKeyTest(rule.metric);
+  keyTests.set(rule, isWanted);
   for (const series of track.series.values()) {
     const found = isWanted(series.key) ? look(series, rule) : null;
     if (found !== null) return found;

@@ -55,3 +55,14 @@ test("a table of rules may stand in the settings", () => {
   expect(rulesSetting).toBe("rules");
   expect(readConfig({ flags: {}, env: {} }).rules).toEqual({});
 });
+
+test("says whether what is loaded is other than before, so that a look into the store every few seconds changes nothing", () => {
+  const { book } = open();
+  const value = JSON.stringify(book.withSince("w"));
+  expect(book.load([{ workspace: "w", value }])).toBe(true);
+  const before = book.of("w");
+  expect(book.load([{ workspace: "w", value }])).toBe(false);
+  expect(book.of("w")).toBe(before);
+  expect(book.load([{ workspace: "w", value: JSON.stringify(book.with("w", "stall", { armed: true })) }])).toBe(true);
+  expect(find(book, "stall")).toMatchObject({ isArmed: true });
+});

@@ -36,6 +36,10 @@ export class RuleBook {
   private readonly fileRules: readonly Rule[];
   private readonly startedNs: bigint;
   private readonly workspaces = new Map<string, StoredRules>();
+  /** What was loaded, as it was stored. */
+  private readonly texts = new Map<string, string>();
+  /** Every look asks for them. */
+  private readonly known = new Map<string, readonly WatchedRule[]>();
 
   /** Rules that are new at this start watch what comes from `startedNs` on. */
   constructor(fileRules: readonly Rule[], startedNs: bigint) {
@@ -43,12 +47,25 @@ export class RuleBook {
     this.startedNs = startedNs;
   }
 
-  load(rows: readonly { readonly workspace: string; readonly value: string }[]): void {
-    for (const { workspace, value } of rows) this.workspaces.set(workspace, JSON.parse(value) as StoredRules);
+  /** Says whether anything is other than before. */
+  load(rows: readonly { readonly workspace: string; readonly value: string }[]): boolean {
+    const changed = rows.filter(({ workspace, value }) => this.texts.get(workspace) !== value);
+    for (const { workspace, value } of changed) {
+      this.texts.set(workspace, value);
+      this.workspaces.set(workspace, JSON.parse(value) as StoredRules);
+      this.known.delete(workspace);
+    }
+    return changed.length > 0;
   }
 
   /** By name; a rule of the page or of the file takes the place of one that is built in. */
-  of(workspace: string): WatchedRule[] {
+  of(workspace: string): readonly WatchedRule[] {
+    const known = this.known.get(workspace) ?? this.read(workspace);
+    this.known.set(workspace, known);
+    return known;
+  }
+
+  private read(workspace: string): WatchedRule[] {
     const stored = this.workspaces.get(workspace) ?? {};
     const found = new Map<string, { rule: Rule; origin: RuleOrigin }>();
     for (const rule of builtInRules()) found.set(rule.name, { rule, origin: "built-in" });

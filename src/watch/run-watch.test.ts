@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { withDefaults } from "#judge/rule.ts";
+import { toFiring } from "./firing.ts";
 import { RunWatch } from "./run-watch.ts";
 
 /** More than a watch keeps one by one. */
@@ -14,9 +16,13 @@ function hear(run: RunWatch): void {
 
 it("remembers all that came of a run which began while it was watched, however much that was", () => {
   const run = new RunWatch("default", "r");
-  run.heard(5n, 1);
+  run.heard("g", 5n, 1);
   hear(run);
-  expect([run.hasHeardSince(5n), run.hasHeardSince(4n)]).toEqual([true, false]);
+  expect([run.hasHeardWhole("g", 5n), run.hasHeardWhole("g", 4n), run.hasHeardWhole("h", 6n)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
   run.settleWhole();
   const [series] = [...run.remembered.series.values()];
   expect(series).toMatchObject({ finite: { count: points - 1 }, nonfinite: { count: 1, from: { step: 100n } } });
@@ -25,7 +31,7 @@ it("remembers all that came of a run which began while it was watched, however m
 
 it("gives what the store knows of a run before what came meanwhile, and no value that is not finite is missed", () => {
   const run = new RunWatch("default", "r");
-  run.heard(5n, 1);
+  run.heard("g", 5n, 1);
   hear(run);
   for (let n = 1; n <= 4900; n++)
     run.recall((track) =>
@@ -35,4 +41,34 @@ it("gives what the store knows of a run before what came meanwhile, and no value
   const [series] = [...run.remembered.series.values()];
   expect(series).toMatchObject({ finite: { count: points }, nonfinite: { count: 1, from: { step: 100n } } });
   expect(run.remembered.heardNs).toBe(7n);
+});
+
+it("keeps what it remembers when the run is called otherwise, unless the run has more than was heard", () => {
+  const run = new RunWatch("default", "r");
+  run.heard("g", 5n, 1);
+  hear(run);
+  run.settleWhole();
+  run.rename("named");
+  run.recognise(["g"]);
+  expect([run.runId, run.isRemembered]).toEqual(["named", true]);
+  expect([...run.remembered.series.values()]).toMatchObject([{ finite: { count: points - 1 } }]);
+  run.rename("joined");
+  run.recognise(["g", "of another"]);
+  expect(run.isRemembered).toBe(false);
+  // What came before is not heard again.
+  expect(run.hasHeardWhole("g", 5n)).toBe(false);
+});
+
+it("knows what a rule saw of it by the name that it has", () => {
+  const run = new RunWatch("default", "r");
+  const rule = withDefaults({ name: "spike", kind: "spike" });
+  const signal = { text: "", evidence: [], at: { step: null, tsNs: 1n }, metric: "loss" };
+  const firing = (runId: string) => toFiring({ workspace: "default", rule, runId, isArmed: true, signal, firedNs: 2n });
+  run.note(firing("r"));
+  run.rename("named");
+  expect(run.firingsOf("spike")).toEqual([]);
+  run.note(firing("named"));
+  expect(run.firingsOf("spike")).toMatchObject([{ runId: "named" }]);
+  run.rename("r");
+  expect(run.firingsOf("spike")).toMatchObject([{ runId: "r" }]);
 });

@@ -25,6 +25,9 @@ const waitingMax = 2000;
 /** Of each series: as many as rules look back. */
 const rememberedPoints = 600;
 const firingsMax = 1000;
+/** A service that sends each request by itself has new groups all day. */
+const groupsMax = 64;
+const endOfTime = 2n ** 63n - 1n;
 /** Runs that are read together. */
 const runsAtOnce = 64;
 
@@ -69,7 +72,7 @@ class Waiting implements TrackSink {
 
 export class RunWatch {
   readonly workspace: Workspace;
-  readonly runId: RunId;
+  private name: RunId;
   /** Something came since the last look. */
   isDue = true;
   /** It goes on: silence may mean something. */
@@ -84,35 +87,83 @@ export class RunWatch {
   readonly idleRules: Set<string> = new Set();
   /** The last journal record that was heard of it. */
   heardPosition = 0;
-  /** When the earliest record arrived that was heard; null before that. */
-  private firstHeardNs: bigint | null = null;
+  /** Its groups that were heard, with the arrival of the earliest record that was. */
+  private readonly heardFrom = new Map<string, bigint>();
+  /** More groups were heard of it than are remembered. */
+  hasManyGroups = false;
+  /** It was called otherwise when it was last looked at. */
+  private isRenamed = false;
   /** Since when what a rule looks for is there, by rule. */
   readonly heldNs: Map<string, bigint> = new Map();
-  /** By rule, the newest first. */
-  readonly firings: Map<string, Firing[]> = new Map();
+  /** By rule, the newest first; also what was seen while the run was called otherwise. */
+  private readonly firings: Map<string, Firing[]> = new Map();
   private waiting: Waiting | null = new Waiting();
   private track = new RunTrack();
 
   constructor(workspace: Workspace, runId: RunId) {
     this.workspace = workspace;
-    this.runId = runId;
+    this.name = runId;
+  }
+
+  get runId(): RunId {
+    return this.name;
+  }
+
+  /** Its groups belong to a run of this name now, and nothing of that was heard before. */
+  rename(runId: RunId): void {
+    this.name = runId;
+    this.isRenamed = true;
+    this.sight = null;
+    this.isDue = true;
+    this.idleRules.clear();
   }
 
   get sink(): TrackSink {
     return this.waiting ?? this.track;
   }
 
-  /** One of its records. Records that came over several connections are not in the order of their arrival. */
-  heard(arrivedNs: bigint, position: number): void {
+  /**
+   * A record of one of its groups; says whether the group is remembered. Records that came over several connections are
+   * not in the order of their arrival.
+   */
+  heard(groupKey: string, arrivedNs: bigint, position: number): boolean {
     this.isDue = true;
     this.idleRules.clear();
     this.heardPosition = position;
-    if (this.firstHeardNs === null || arrivedNs < this.firstHeardNs) this.firstHeardNs = arrivedNs;
+    const first = this.heardFrom.get(groupKey);
+    if (first === undefined && this.isRemembered && this.heardFrom.size >= groupsMax) {
+      this.hasManyGroups = true;
+      return false;
+    }
+    if (first === undefined || arrivedNs < first) this.heardFrom.set(groupKey, arrivedNs);
+    return true;
   }
 
-  /** Whether everything that arrived since then was heard. */
-  hasHeardSince(arrivedNs: bigint): boolean {
-    return this.waiting !== null && this.firstHeardNs !== null && arrivedNs >= this.firstHeardNs;
+  /** The groups that were heard of it, unless these are many: then some of them. */
+  get groupsHeard(): Iterable<string> {
+    return this.heardFrom.keys();
+  }
+
+  /** The group belongs to another run now. */
+  part(groupKey: string): void {
+    this.heardFrom.delete(groupKey);
+  }
+
+  /** Whether everything of a group was heard whose first record arrived then. */
+  hasHeardWhole(groupKey: string, firstArrivalNs: bigint): boolean {
+    const heardNs = this.heardFrom.get(groupKey);
+    return this.waiting !== null && heardNs !== undefined && firstArrivalNs >= heardNs;
+  }
+
+  /** What is remembered of a run that was renamed holds only where the run has no other groups: else it begins anew. */
+  recognise(groups: readonly string[]): void {
+    const isKnown = !this.hasManyGroups && groups.every((group) => this.heardFrom.has(group));
+    if (this.isRenamed && this.waiting === null && !isKnown) {
+      this.waiting = new Waiting();
+      this.track = new RunTrack();
+      for (const group of groups) if (this.heardFrom.has(group)) this.heardFrom.set(group, endOfTime);
+    }
+    this.isRenamed = false;
   }
 
   /** Whether what it sent before it was watched is known. */
@@ -160,6 +211,11 @@ export class RunWatch {
     for (const row of await readFirings(store, filter)) this.note(fromFiringRow(row));
   }
 
+  /** What a rule saw of it under its name, the newest first. */
+  firingsOf(rule: string): Firing[] {
+    return (this.firings.get(rule) ?? []).filter(({ runId }) => runId === this.name);
+  }
+
   findFiring({ rule, id }: Firing): Firing | undefined {
     return this.firings.get(rule)?.find((firing) => firing.id === id);
   }
@@ -191,6 +247,7 @@ export async function rememberRuns(
   keys: string,
   nowNs: bigint,
 ): Promise<void> {
+  for (const { run, groups } of looked) run.recognise(groups);
   const fresh = await leaveStrange(
     store,
     looked.filter(({ run }) => !run.isRemembered),
@@ -216,8 +273,9 @@ async function leaveStrange(store: Store, fresh: readonly LookedAt[]): Promise<L
     fresh.flatMap(({ groups }) => groups),
   );
   return fresh.filter(({ run, groups }) => {
-    const firsts = groups.flatMap((group) => arrivals.get(group) ?? []);
-    if (firsts.length === 0 || !firsts.every((first) => run.hasHeardSince(first))) return true;
+    const known = groups.filter((group) => arrivals.has(group));
+    if (known.length === 0 || !known.every((group) => run.hasHeardWhole(group, arrivals.get(group) as bigint)))
+      return true;
     run.settleWhole();
     return false;
   });

@@ -16,9 +16,10 @@ import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
 import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
-import { type LookedAt, RunWatch, rememberRuns } from "./run-watch.ts";
+import { type LookedAt, type RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
 import { toWatchedTest, watchedKeys } from "./watched-keys.ts";
+import { WatchedRuns } from "./watched-runs.ts";
 
 export interface WatchPorts {
   readonly sources: Sources;
@@ -55,18 +56,15 @@ const pauseMsMin = 1000;
 const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
 const pausePerLook = 4;
-const lookAgainNs = 5_000_000_000n;
-const seeAgainNsMax = 30_000_000_000n;
+const restNsMin = 5_000_000_000n;
+const restNsMax = 30_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
 const looksMax = 200;
-const runsMax = 2000;
-/** Every new run beyond that looks for one to forget, so it may not look through all of them. */
-const forgettableMax = 16;
 
 export class Watcher {
   private readonly ports: WatchPorts;
-  private readonly runs = new Map<string, RunWatch>();
+  private readonly runs: WatchedRuns;
   private readonly tests = new Map<string, (key: string) => boolean>();
   private readonly namedSteps: NamedSteps;
   private timer: NodeJS.Timeout | undefined;
@@ -76,6 +74,7 @@ export class Watcher {
 
   constructor(ports: WatchPorts) {
     this.ports = ports;
+    this.runs = new WatchedRuns((groupKey) => ports.runOf(groupKey));
     this.namedSteps = new NamedSteps(ports.sources);
   }
 
@@ -114,25 +113,18 @@ export class Watcher {
     feedParts(parts, {
       receivedNs,
       isWatched: this.testOf(workspace),
-      trackOf: (groupKey, arrivedNs) => {
-        const runId = this.ports.runOf(groupKey);
-        if (runId === undefined) return undefined;
-        const run = this.watch(workspace, runId);
-        run.heard(arrivedNs, position);
-        return run.sink;
-      },
+      trackOf: (groupKey, arrivedNs) => this.runs.hear(workspace, groupKey, arrivedNs, position)?.sink,
     });
+  }
+
+  /** The groups may belong to other runs than before. To be called before what came of them is heard. */
+  regroup(groupKeys: Iterable<string>): void {
+    for (const key of groupKeys) this.runs.regroup(key);
   }
 
   /** A run that went on before this start, or that another collector sees. */
   watch(workspace: Workspace, runId: RunId): RunWatch {
-    const key = `${workspace}\0${runId}`;
-    const known = this.runs.get(key);
-    if (known !== undefined) return known;
-    const run = new RunWatch(workspace, runId);
-    this.runs.set(key, run);
-    if (this.runs.size > runsMax) this.forgetOldest();
-    return run;
+    return this.runs.get(workspace, runId);
   }
 
   /** Looks at what is due; one look at a time. */
@@ -168,24 +160,10 @@ export class Watcher {
     return test;
   }
 
-  private forget({ workspace, runId }: RunWatch): void {
-    this.runs.delete(`${workspace}\0${runId}`);
-  }
-
-  /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */
-  private forgetOldest(): void {
-    let looked = 0;
-    for (const [key, { isOpen, isDue }] of this.runs) {
-      if (isOpen && isDue && this.runs.size <= runsMax * 2 && ++looked < forgettableMax) continue;
-      if (looked < forgettableMax) this.runs.delete(key);
-      return;
-    }
-  }
-
   private async look(): Promise<void> {
     const nowNs = this.ports.nowNs();
     const due = [...this.runs.values()]
-      .filter((run) => run.isDue || (run.isOpen && nowNs - run.lookedNs > lookAgainNs))
+      .filter((run) => run.isDue || (run.isOpen && nowNs - run.lookedNs > lookAgainAfter(run, nowNs)))
       .sort((a, b) => Number(a.lookedNs - b.lookedNs))
       .slice(0, looksMax);
     for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
@@ -215,13 +193,13 @@ export class Watcher {
       if (sight === null) {
         // Not stored yet, or deleted, or another run's by now; what comes brings it back.
         if (run.heardPosition > stored) run.isDue = true;
-        else if (!run.isDue) this.forget(run);
+        else if (!run.isDue) this.runs.forget(run);
         continue;
       }
       run.isOpen = sight.status === "running";
       await this.lookAtRun(run, rules, sight, steps);
       // A run that is over is remembered by the store alone; what still comes of it brings it back.
-      if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.forget(run);
+      if (!run.isOpen && !run.isDue && !run.isActing && run.heldNs.size === 0) this.runs.forget(run);
     }
   }
 
@@ -232,9 +210,7 @@ export class Watcher {
     rules: readonly WatchedRule[],
     nowNs: bigint,
   ): Promise<void> {
-    const stale = runs.filter(
-      (run) => run.sight === null || nowNs - run.seenNs >= seeAgainNs(nowNs - run.sink.heardNs),
-    );
+    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restAfter(nowNs - run.sink.heardNs));
     if (stale.length === 0) return;
     const seen = await this.see(workspace, stale, rules);
     for (const run of stale) {
@@ -272,7 +248,7 @@ export class Watcher {
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
       // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
       const hasLooked = sight.updatedNs >= sinceNs;
-      if (signal === null && hasLooked && isOfTrackAlone(rule) && !run.firings.has(rule.name))
+      if (signal === null && hasLooked && isOfTrackAlone(rule) && run.firingsOf(rule.name).length === 0)
         run.idleRules.add(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
       else await this.clear(run, rule, sight);
@@ -359,7 +335,7 @@ export class Watcher {
   /** What was there is gone. */
   private async clear(run: RunWatch, rule: Rule, sight: TableSight): Promise<void> {
     run.heldNs.delete(rule.name);
-    const [last] = run.firings.get(rule.name) ?? [];
+    const [last] = run.firingsOf(rule.name);
     if (last === undefined || last.resolvedNs !== null || !factsOf(rule.kind).resolves) return;
     if (!this.ports.isOurs(run.workspace, run.runId)) return;
     const resolved = { ...last, resolvedNs: this.ports.nowNs() };
@@ -377,16 +353,21 @@ export class Watcher {
   }
 }
 
+/** What is there is looked at until it has been there for as long as its rule says. */
+function lookAgainAfter({ heldNs, sink }: RunWatch, nowNs: bigint): bigint {
+  return heldNs.size > 0 ? restNsMin : restAfter(nowNs - sink.heardNs);
+}
+
 /** The longer a run has been silent, the less there is to see. */
-function seeAgainNs(silentNs: bigint): bigint {
-  const pauseNs = silentNs / 4n;
-  if (pauseNs < lookAgainNs) return lookAgainNs;
-  return pauseNs < seeAgainNsMax ? pauseNs : seeAgainNsMax;
+function restAfter(silentNs: bigint): bigint {
+  const restNs = silentNs / 4n;
+  if (restNs < restNsMin) return restNsMin;
+  return restNs < restNsMax ? restNs : restNsMax;
 }
 
 /** Once a run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */
 function mayFire(run: RunWatch, { rule, isArmed }: WatchedRule, signal: Signal): boolean {
-  const earlier = (run.firings.get(rule.name) ?? []).filter((firing) => firing.isArmed || !isArmed);
+  const earlier = run.firingsOf(rule.name).filter((firing) => firing.isArmed || !isArmed);
   const [last] = earlier;
   if (last === undefined) return true;
   if (rule.once) return false;

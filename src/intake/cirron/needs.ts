@@ -7,7 +7,7 @@ import type { FingerprintSet } from "#base/fingerprint-set.ts";
 import type { NearQuestion } from "./away-components.ts";
 import { noteFacts } from "./batch-facts.ts";
 import { type Component, createComponent } from "./component.ts";
-import { type RowKind, saltId } from "./recent-rows.ts";
+import { type RowKind, saltId, type TimedFilter } from "./recent-rows.ts";
 import { hourOfTime, isRepeated, isRootWord, keyHigh, keyLow, loadId, storedKey, timeAt } from "./row-ids.ts";
 import { type CirronRows, idsOf } from "./rows.ts";
 import { type Stretch, tables } from "./stretches.ts";
@@ -107,23 +107,20 @@ class IdScan {
     this.named(span_id, ts_ns, null, stretch);
   }
 
-  /** The ids of rows: a copy begins in the same hour. */
+  /** The ids of rows: a copy begins at the same time, and live jobs send what begins after all that was let go. */
   private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
-    const hours = new Set<number>();
+    let filters: readonly TimedFilter[] = [];
     for (let row = from, last = Number.NaN; row < to; row++) {
-      const hour = hourOfTime(timeAt(times, row));
-      if (hour !== last) hours.add(hour);
-      last = hour;
-    }
-    const mayBeStored = this.mayAnyBeStored(times, from, to);
-    const filters = recent.filtersOf(hours);
-    if (filters.length === 0 && !mayBeStored) return;
-    for (let row = from; row < to; row++) {
       const time = timeAt(times, row);
+      const hour = hourOfTime(time);
+      if (hour !== last) filters = recent.filtersOf(hour);
+      last = hour;
+      const mayBeStored = recent.mayBeStored(time);
+      if (!mayBeStored && !reaches(filters, time)) continue;
       loadId(ids, row);
       saltId(kind);
-      if ((mayBeStored && recent.mayBeStored(time)) || mayKnow(filters)) this.ask(kind, ids, row, time);
+      if (mayBeStored || mayKnowAt(filters, time)) this.ask(kind, ids, row, time);
     }
   }
 
@@ -161,6 +158,18 @@ function mayKnow(filters: readonly FingerprintSet[]): boolean {
   const low = keyLow();
   const high = keyHigh();
   for (const filter of filters) if (filter.has(low, high)) return true;
+  return false;
+}
+
+function reaches(filters: readonly TimedFilter[], time: number): boolean {
+  for (const { until } of filters) if (time <= until) return true;
+  return false;
+}
+
+function mayKnowAt(filters: readonly TimedFilter[], time: number): boolean {
+  const low = keyLow();
+  const high = keyHigh();
+  for (const { ids, until } of filters) if (time <= until && ids.has(low, high)) return true;
   return false;
 }
 

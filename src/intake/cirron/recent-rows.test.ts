@@ -51,6 +51,16 @@ it("knows the rows of a filter that is let go by when they were", () => {
   expect(tellers(recent, 61)).toEqual([...new Array(56).fill("store"), ...new Array(4).fill("memory"), "nobody"]);
 });
 
+it("asks no filter about a row that begins after all of the filter have ended", () => {
+  const recent = new RecentRows(new Map(), limits);
+  sendMarks(recent, 0, 12);
+  const [filter] = recent.filtersOf(0);
+  expect(filter).toMatchObject({ until: 7 * secondNs });
+  load("mark-7");
+  expect(filter?.ids.has(keyLow(), keyHigh())).toBe(true);
+  expect(recent.filtersOf(1)).toEqual([]);
+});
+
 it("takes every row for one that may be stored until it is told what is", () => {
   const recent = new RecentRows(null, limits);
   expect(recent.mayBeStored(5 * secondNs)).toBe(true);

@@ -41,6 +41,11 @@ export interface RowFilter {
   readonly hours: RowHours;
 }
 
+export interface TimedFilter {
+  readonly ids: FingerprintSet;
+  readonly until: number;
+}
+
 interface Sealed extends RowFilter {
   readonly hours: Map<number, number>;
 }
@@ -208,9 +213,12 @@ export class RecentRows {
     this.current.position = position;
   }
 
-  /** Which filters may know rows that begin in these hours. */
-  filtersOf(hours: ReadonlySet<number>): FingerprintSet[] {
-    return this.sealed.flatMap((sealed) => (hours.isDisjointFrom(sealed.hours) ? [] : [sealed.ids]));
+  /** Which filters may know rows that begin in this hour, each with the time after which none of those begins. */
+  filtersOf(hour: number): TimedFilter[] {
+    return this.sealed.flatMap(({ ids, hours }) => {
+      const until = hours.get(hour);
+      return until === undefined ? [] : [{ ids, until }];
+    });
   }
 
   /** All filters: for ids whose rows may begin at any time. */

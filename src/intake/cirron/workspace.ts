@@ -58,6 +58,9 @@ export const defaultCirronLimits: CirronLimits = {
   quietNs: 3n * 3600n * 1_000_000_000n,
 };
 
+/** While a component is on its way to being quiet. */
+const quietLooks = 128n;
+
 const textEncoder = new TextEncoder();
 
 /** What is known of a batch before its rows are taken. */
@@ -84,6 +87,7 @@ export class CirronWorkspace {
   readonly away: AwayComponents;
   /** Counts what was let go: what was found out before may not hold after. */
   losses = 0;
+  private lookedForQuietNs = 0n;
   private readonly limits: CirronLimits;
   /** Components whose state is to be stored. */
   private readonly untold = new Set<Component>();
@@ -294,9 +298,14 @@ export class CirronWorkspace {
     }
   }
 
+  /** What is quiet for hours is not looked for with every plan that is stored. */
   private dropQuiet(storedPosition: number, nowNs: bigint): void {
+    const { quietNs } = this.limits;
+    const restedNs = nowNs - this.lookedForQuietNs;
+    if (restedNs >= 0n && restedNs < quietNs / quietLooks) return;
+    this.lookedForQuietNs = nowNs;
     for (const [at, component] of this.components.entries())
-      if (component.version < nowNs - this.limits.quietNs && component.position <= storedPosition) this.release(at);
+      if (component.version < nowNs - quietNs && component.position <= storedPosition) this.release(at);
   }
 
   private dropComponents(storedPosition: number, count: number): void {

@@ -22,7 +22,7 @@ import type { Store } from "#store/store.ts";
 import { untilDone } from "./intake-store.ts";
 
 /** Live jobs send rows that began within these hours. */
-const recentHours = 3;
+const hoursBack = 3;
 const recentKeysMax = 4_000_000;
 const componentHoursMax = 24 * 365;
 /** Of so many components it is known whose they are. */
@@ -37,10 +37,13 @@ async function readOnce(store: Store): Promise<StoredOutline> {
   const groupKeys: string[] = [];
   for await (const { group_key } of readGroupKeys(store)) groupKeys.push(group_key);
   const now = nowNs();
-  const rowHours = await readHours(store);
-  const recentRows = await readRecent(store, rowHours, hourOf(now));
+  const hours = await readRowHours(store);
+  const recentIds = await readRecent(store, hours, hourOf(now));
+  // After the ids: rows that others stored meanwhile end no later.
+  const rowHours = await readHours(store, hours);
+  const recentHours = new Map([...rowHours].filter(([hour]) => isRecent(hour, hourOf(now))));
   const { sinceNs, places } = await readLatestComponents(store, componentsMax);
-  const hours = await readComponentHours(store, sinceNs, componentHoursMax);
+  const otherHours = await readComponentHours(store, sinceNs, componentHoursMax);
   const batches = await readBatchIdsSince(store, now - ledgerNs);
   const batchIds = new Map(
     [...Map.groupBy(batches, ({ workspace }) => workspace)].map(([workspace, rows]) => [
@@ -51,26 +54,27 @@ async function readOnce(store: Store): Promise<StoredOutline> {
   return {
     groupKeys,
     rowHours,
-    recentRows,
+    recentRows: recentIds === null ? null : { ids: recentIds, hours: recentHours },
     components: Map.groupBy(places, ({ workspace }) => workspace),
-    otherComponentHours: hours === null ? null : new Set(hours),
+    otherComponentHours: otherHours === null ? null : new Set(otherHours),
     batchIds,
   };
 }
 
 /** Rows that begin after the end of every component are new. A component of an older release may not be there yet. */
-async function readHours(store: Store): Promise<RowHours> {
-  const hours = await readRowHours(store);
+async function readHours(store: Store, hours: readonly number[]): Promise<RowHours> {
   const isUpgraded = (await readGroupsWithoutComponent(store, 1)).length === 0;
   const last = isUpgraded ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
   return new Map(hours.map((hour) => [hour, last]));
 }
 
-async function readRecent(store: Store, rowHours: RowHours, nowHour: number): Promise<StoredOutline["recentRows"]> {
-  const [from, to] = [nowHour - recentHours, nowHour + 1];
-  const hours = new Map([...rowHours].filter(([hour]) => hour >= from && hour <= to));
-  if (hours.size === 0) return null;
-  const blocks = await readKeysSince(store, from, to, recentKeysMax);
+function isRecent(hour: number, nowHour: number): boolean {
+  return hour >= nowHour - hoursBack && hour <= nowHour + 1;
+}
+
+async function readRecent(store: Store, hours: readonly number[], nowHour: number): Promise<FingerprintSet | null> {
+  if (!hours.some((hour) => isRecent(hour, nowHour))) return null;
+  const blocks = await readKeysSince(store, nowHour - hoursBack, nowHour + 1, recentKeysMax);
   const count = blocks.reduce((sum, { rows }) => sum + rows, 0);
   // More than a filter holds: then only the store can tell.
   if (count >= recentKeysMax) return null;
@@ -80,5 +84,5 @@ async function readRecent(store: Store, rowHours: RowHours, nowHour: number): Pr
     const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
     for (let row = 0; row < block.rows; row++) ids.add(words[row * 2] as number, words[row * 2 + 1] as number);
   }
-  return { ids, hours };
+  return ids;
 }

@@ -179,6 +179,7 @@ class BusPeering implements Peering {
         this.bridge.peerWent(id);
         this.live.peerWent(id);
         this.directory.peerWent(id);
+        this.sights.peerWent();
         this.parts?.control.retry();
       },
     });

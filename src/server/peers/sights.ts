@@ -13,6 +13,9 @@ export interface Sights {
   isOurs(workspace: Workspace, runId: RunId): boolean;
   tell(sight: ForeignSight): void;
   listen(hear: (sight: ForeignSight) => Promise<void>): void;
+  /** Another collector is gone: some of its runs may be ours from now on. */
+  onFewer(listener: () => void): void;
+  peerWent(): void;
 }
 
 interface SightMessage extends Omit<ForeignSight, "signal"> {
@@ -39,6 +42,7 @@ export function createSights(
     ];
     return chooseOwner(ids, `${workspace}\0${runId}`);
   };
+  const listeners: (() => void)[] = [];
   return {
     isOurs: (workspace, runId) => ownerOf(workspace, runId) === bus.self,
     tell({ signal: { at, ...signal }, ...named }) {
@@ -58,6 +62,11 @@ export function createSights(
           onTrouble("What another collector saw of a run could not be looked at.", cause),
         );
       });
+    },
+    onFewer: (listener) => listeners.push(listener),
+    peerWent() {
+      // Who lost the bus has not lost the others.
+      if (bus.isConnected) for (const listener of listeners) listener();
     },
   };
 }

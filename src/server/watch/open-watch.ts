@@ -8,6 +8,7 @@ import { nowNs } from "#base/clock.ts";
 import { ConfigError } from "#config/read-config.ts";
 import type { Config } from "#config/settings.ts";
 import type { Control } from "#control/control.ts";
+import type { StateChange } from "#model/state-tables.ts";
 import { parseFilter } from "#query/runs/filter.ts";
 import { findRun, ownRunsOf } from "#query/runs/find-run.ts";
 import { listRuns } from "#query/runs/list.ts";
@@ -47,6 +48,10 @@ const reloadMs = 15_000;
 /** Commands that were not sent within this time are not sent any more. */
 const resumeNs = 600_000_000_000n;
 const openRunsMax = 1000;
+/** Within this time of a start the other collectors are known: each says once a second that it lives. */
+const meetMs = 1500;
+/** A collector that is started again is back by then. */
+const returnMs = 10_000;
 
 /**
  * The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. While the
@@ -81,27 +86,32 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const deliveries = createDeliveries(parts, onTrouble);
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
   collector.onApplied(({ input, applied, batch }) => {
+    watcher.regroup(groupsIn(applied.state));
     // What is imported happened long ago.
     if (!input.imported) watcher.hear(input.workspace, batch);
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
     );
     if (changed.length === 0) return;
-    context.rules.load(changed);
-    watcher.rulesChanged();
+    if (context.rules.load(changed)) watcher.rulesChanged();
   });
   sights?.listen((sight) => watcher.hearSight(sight));
   const reload = async (): Promise<void> => {
-    context.rules.load(await readSettings(collector.store, rulesSetting));
-    watcher.rulesChanged();
+    if (context.rules.load(await readSettings(collector.store, rulesSetting))) watcher.rulesChanged();
   };
   const timer = sights === null ? undefined : setInterval(() => void reload().catch(() => undefined), reloadMs).unref();
   await collector.onceJoined(() => queueLeftDeliveries(parts, deliveries));
-  const begun = collector
-    .onceJoined(() => takeUp(parts, watcher, closing.signal))
-    .catch((cause) => {
-      if (!closing.signal.aborted) onTrouble("What rules had seen before the start could not be read.", cause);
-    });
+  const onUnread = (cause: unknown): void => {
+    if (!closing.signal.aborted) onTrouble("Runs that rules should look at could not be read.", cause);
+  };
+  const begun = collector.onceJoined(() => takeUp(parts, watcher, closing.signal)).catch(onUnread);
+  sights?.onFewer(() => {
+    const takeUpLeft = async (): Promise<void> => {
+      await wait(returnMs, undefined, { signal: closing.signal, ref: false });
+      await takeUpRuns(parts, watcher, closing.signal);
+    };
+    takeUpLeft().catch(onUnread);
+  });
   watcher.start();
   return {
     look: async () => {
@@ -117,6 +127,10 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
       await deliveries.close();
     },
   };
+}
+
+function groupsIn(changes: readonly StateChange[]): string[] {
+  return changes.flatMap((change) => (change.table === "groups" ? [change.row.group_key] : []));
 }
 
 function createDeliveries(
@@ -193,17 +207,31 @@ async function queueLeftDeliveries({ collector }: WatchParts, deliveries: Delive
 }
 
 /** Runs that went on before the start, and firings whose commands were cut off. */
-async function takeUp({ collector, context }: WatchParts, watcher: Watcher, closing: AbortSignal): Promise<void> {
-  for (const row of await readArmedFirings(collector.store, nowNs() - resumeNs)) {
+async function takeUp(parts: WatchParts, watcher: Watcher, closing: AbortSignal): Promise<void> {
+  for (const row of await readArmedFirings(parts.collector.store, nowNs() - resumeNs)) {
     const firing = fromFiringRow(row);
     if (firing.outcome === "" && firing.actions.commands.length > 0) await watcher.resume(firing);
   }
+  // All that is open would be ours as long as nobody else is known.
+  if (parts.peering !== null) await wait(meetMs, undefined, { signal: closing, ref: false });
+  await takeUpRuns(parts, watcher, closing);
+}
+
+/** Open runs that this collector decides about: others look at theirs, and each at what comes to it. */
+async function takeUpRuns(
+  { collector, context, peering }: WatchParts,
+  watcher: Watcher,
+  closing: AbortSignal,
+): Promise<void> {
   const parsed = parseFilter("status=running OR status=lost");
   for (const workspace of await readWorkspaces(collector.store)) {
     if (closing.aborted || !parsed.ok) return;
     const question = { workspace, filter: parsed.filter, columns: [], group: null, after: null, limit: openRunsMax };
     const sort = [{ field: { kind: "run", name: "updated", text: "updated" }, descending: true }] as const;
     const { rows } = await listRuns(context.sources, { ...question, sort, archived: "show" }, context.head());
-    for (const { row } of rows) if (row.silence?.lastArrivalNs !== null) watcher.watch(workspace, row.runId);
+    for (const { row } of rows) {
+      const isOurs = peering?.sights.isOurs(workspace, row.runId) ?? true;
+      if (isOurs && row.silence?.lastArrivalNs !== null) watcher.watch(workspace, row.runId);
+    }
   }
 }

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { WatchedRuns } from "./watched-runs.ts";
+
+/** Runs of groups, which change. */
+function watchGroups(runOfGroup: Record<string, string>) {
+  const runs = new WatchedRuns((groupKey) => runOfGroup[groupKey]);
+  const hear = (groupKey: string, position: number) => runs.hear("default", groupKey, BigInt(position), position);
+  const names = () => Array.from(runs.values(), ({ runId }) => runId);
+  return { runs, hear, names };
+}
+
+it("goes on with what was heard of a run that is called otherwise", () => {
+  const runOfGroup = { a: "guessed", b: "guessed" };
+  const { runs, hear, names } = watchGroups(runOfGroup);
+  const [run] = [hear("a", 1), hear("b", 2)];
+  Object.assign(runOfGroup, { a: "named", b: "named" });
+  runs.regroup("a");
+  expect(names()).toEqual(["named"]);
+  expect(hear("b", 3)).toBe(run);
+  expect(run?.hasHeardWhole("a", 1n)).toBe(true);
+});
+
+it("parts a group that has become another run's, which did not hear it from the beginning", () => {
+  const runOfGroup: Record<string, string> = { a: "one", b: "one" };
+  const { runs, hear, names } = watchGroups(runOfGroup);
+  const before = hear("a", 1);
+  hear("b", 2);
+  runOfGroup["b"] = "two";
+  runs.regroup("b");
+  const after = hear("b", 3);
+  expect(names()).toEqual(["one", "two"]);
+  expect(after).not.toBe(before);
+  expect([before?.hasHeardWhole("b", 2n), after?.hasHeardWhole("b", 2n)]).toEqual([false, false]);
+});
+
+it("does not take one run for another that is watched already", () => {
+  const runOfGroup: Record<string, string> = { a: "one", b: "two" };
+  const { runs, hear, names } = watchGroups(runOfGroup);
+  hear("a", 1);
+  const two = hear("b", 2);
+  runOfGroup["a"] = "two";
+  runs.regroup("a");
+  expect(names()).toEqual(["one", "two"]);
+  expect(hear("a", 3)).toBe(two);
+  // Told in full it would leave out what came of the group while it was another's.
+  expect(two?.hasHeardWhole("a", 1n)).toBe(false);
+});
+
+it("forgets the groups of a run with it", () => {
+  const runOfGroup: Record<string, string> = { a: "one" };
+  const { runs, hear, names } = watchGroups(runOfGroup);
+  const run = hear("a", 1);
+  if (run !== undefined) runs.forget(run);
+  runOfGroup["a"] = "two";
+  runs.regroup("a");
+  expect(names()).toEqual([]);
+});
