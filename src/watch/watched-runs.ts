@@ -60,7 +60,8 @@ export class WatchedRuns {
 
   forget(run: RunWatch): void {
     this.byName.delete(nameOf(run.workspace, run.runId));
-    for (const group of run.groupsHeard) this.byGroup.delete(group);
+    // What people joined may be heard as another run's since.
+    for (const group of run.groupsHeard) if (this.byGroup.get(group) === run) this.byGroup.delete(group);
   }
 
   /** Of the oldest few, one that has nothing to be looked at; where all have, runs may be twice as many. */

@@ -1,4 +1,4 @@
-// A rule fires once, though every collector sees what it looks for.
+// A rule fires once, though every collector sees what it looks for, and also when the one that saw it is gone.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Alert } from "#api/contract/rule.ts";
 import { startRun } from "#emit/xtrack.ts";
 import type { TestApp } from "../support/app.ts";
+import { toBatchText } from "../support/cirron-batch.ts";
 import { eventually, natsPath, openPair, type Pair } from "../support/several.ts";
 
 let pair: Pair;
@@ -34,7 +35,7 @@ async function alertsAt(app: TestApp, run: string): Promise<Alert[]> {
 
 describe.skipIf(natsPath === undefined)("two collectors", () => {
   beforeAll(async () => {
-    pair = await openPair({ watching: "on", watchPrivate: "true" });
+    pair = await openPair({ watching: "on", watchPrivate: "true", runSilenceMs: "10s" });
     receiver.listen(0, "127.0.0.1");
     await once(receiver, "listening");
   }, 90_000);
@@ -72,4 +73,20 @@ describe.skipIf(natsPath === undefined)("two collectors", () => {
     const runs = posted.map((body) => (JSON.parse(body) as { commonLabels: { run: string } }).commonLabels.run);
     expect(runs.sort()).toEqual(ids);
   }, 120_000);
+
+  test("see runs lost that came to one of them before it went away", async () => {
+    const { a, b } = pair;
+    const ids = ["left0", "left1", "left2", "left3"];
+    for (const [at, id] of ids.entries()) {
+      const batch = toBatchText(id, [{ id, parent: null, name: "step", at: 0 }], { pid: at + 1, thread: at + 1 });
+      const { status } = await a.post(`/v1/runs/${id}/traces?wait=1`, batch);
+      expect(status).toBe(202);
+    }
+    await a.app.close();
+    const isTold = async (id: string) => {
+      const { body } = await b.get(`/api/v1/runs/${id}/alerts?rule=lost`);
+      return (body as { alerts: Alert[] }).alerts.length === 1;
+    };
+    for (const id of ids) await eventually(() => isTold(id), `nobody saw that ${id} is lost`, 90_000);
+  }, 180_000);
 });
