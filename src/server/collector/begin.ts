@@ -13,6 +13,7 @@ import type { Store } from "#store/store.ts";
 import type { Plan } from "#store/writer/plan.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import type { Collector, CollectorOptions } from "./collector.ts";
+import { resumeDeletions } from "./deletion.ts";
 import { untilDone } from "./intake-store.ts";
 import { readOutline } from "./outline.ts";
 import type { StoreMeeting } from "./store-meeting.ts";
@@ -27,6 +28,8 @@ interface Beginning {
   /** The store has answered, and what the journal held is applied. */
   onJoined(): void;
 }
+
+export const notDeleted = "The store does not delete rows; it is asked again.";
 
 /** From the first answer of the store on: what was left open, then the journal's rest, then whatever comes. */
 export async function begin(
@@ -46,6 +49,12 @@ export async function begin(
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
   await writer.begin(left.plans);
+  // Only now is every order in the store that no record is read of again. On a shared store the order itself goes on.
+  const onTrouble = (cause: unknown): void => options.onTrouble(notDeleted, cause);
+  const { gone } =
+    store.kind === "embedded"
+      ? await resumeDeletions(collector, { isClosing, onTrouble })
+      : { gone: Promise.resolve() };
   const onCold = (cause: unknown): void => {
     if (!isClosing())
       options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
@@ -53,7 +62,11 @@ export async function begin(
   // The store holds the records up to here, whole, and none behind. Not so where a plan was lost of which some blocks may
   // have been sent, or where others write: there each record is asked for.
   const isExact = store.kind === "embedded" && !left.isDamaged;
-  const warming = isExact && !isFresh ? warmState(collector, idsFilled) : null;
+  const warm = async (): Promise<void> => {
+    await gone;
+    await warmState(collector, idsFilled);
+  };
+  const warming = isExact && !isFresh ? warm() : null;
   warming?.catch(onCold);
   if (warming !== null && sequencer.position.durable > sequencer.position.applied)
     await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);
@@ -61,7 +74,7 @@ export async function begin(
   for (const sentence of [...damage.remarks(), ...damage.sentences()]) options.onTrouble(sentence, undefined);
   onJoined();
   void applier.warm();
-  if (!isFresh) warmUp(collector, warming ?? warmState(collector, idsFilled), isClosing).catch(onCold);
+  if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);
 }
 
 /** Whether the store holds nothing when the first record is applied: a plan that is left over is in it by then. */
@@ -99,9 +112,9 @@ async function warmState({ store, applier }: Collector, idsFilled: Promise<void>
 /** Goes on while the collector works. */
 async function warmUp(collector: Collector, warming: Promise<void>, isClosing: () => boolean): Promise<void> {
   const { store, hub } = collector;
+  await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
-  await warming;
   // Also when an upgrade was interrupted; where nothing is to be done it is one question.
   await upgradeGroups(collector, isClosing);
 }

@@ -31,8 +31,8 @@ import { createOutbox } from "#store/writer/outbox.ts";
 import { noteResent } from "#store/writer/resent.ts";
 import { readOpenPlans, StoreWriter, type WriterOptions } from "#store/writer/writer.ts";
 import { defaultSplitLimits } from "#wire/semantiva/lines.ts";
-import { begin, fillIds, isNothingStored, submitAgain } from "./begin.ts";
-import { carryOut, removeHidden } from "./deletion.ts";
+import { begin, fillIds, isNothingStored, notDeleted, submitAgain } from "./begin.ts";
+import { carryOut } from "./deletion.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ProgressNotes } from "./identity.ts";
 import { createIntakeStore, untilDone } from "./intake-store.ts";
@@ -166,8 +166,6 @@ async function openWithStore(
   const idsFilled = fillIds(options, store, met);
   const applier = createApplier(options, store, { idsFilled, id, isFresh });
   const blobs = await options.openBlobs();
-  // A deletion that was interrupted is finished before anything is remembered; on a shared store by its order.
-  if (store.kind === "embedded") await removeHidden({ store, blobs });
   const unstored = new UnstoredState();
   const storedListeners: StoredListener[] = [(to) => notes.stored(to), (to) => unstored.stored(to)];
   const onStored: StoredListener = (to, batches) => {
@@ -205,7 +203,7 @@ async function openWithStore(
     if (deleted !== null)
       carryOut(collector, deleted, position, {
         isClosing,
-        onTrouble: (cause) => tell("The store does not delete rows; it is asked again.", cause),
+        onTrouble: (cause) => tell(notDeleted, cause),
       });
   };
   const start = { applied: Math.max(storedTo, journal.state().firstPosition - 1), durable };

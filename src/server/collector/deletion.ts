@@ -12,6 +12,7 @@ import { deleteBlobRows, deleteFirings, deleteGroups, readHiddenGroups, readObje
 import type { Store } from "#store/store.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
 import type { Collector } from "./collector.ts";
+import { untilDone } from "./intake-store.ts";
 
 interface Parts {
   readonly store: Store;
@@ -95,8 +96,24 @@ export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promi
   return false;
 }
 
-/** Also at start, for a deletion that was interrupted. Blobs go first: without its groups a run is not found again. */
-export async function removeHidden({ store, blobs }: Pick<Parts, "store" | "blobs">): Promise<void> {
+/**
+ * A deletion that a stopped process left half done goes on while the server works, and what names its groups waits. Resolves
+ * with the promise of its end.
+ */
+export async function resumeDeletions(collector: Parts, hooks: Hooks): Promise<{ readonly gone: Promise<unknown> }> {
+  const hidden = await untilDone(() => readHiddenGroups(collector.store));
+  if (hidden.length === 0) return { gone: Promise.resolve() };
+  const gone = untilTaken(() => removeHidden(collector), hooks);
+  void leave(
+    collector.applier,
+    hidden.map(({ group_key }) => group_key),
+    gone,
+  );
+  return { gone };
+}
+
+/** Blobs go first: without its groups a run is not found again. */
+async function removeHidden({ store, blobs }: Pick<Parts, "store" | "blobs">): Promise<void> {
   const hidden = await readHiddenGroups(store);
   if (hidden.length === 0) return;
   const keys = hidden.map(({ group_key }) => group_key);
