@@ -50,8 +50,8 @@ export interface Room {
   hold(holder: RecordHolder, record: Pick<FrameRecord, "input" | "decoded">): boolean;
   /** Who gathers the small pieces of streams like this one. */
   gathererOf(origin: StreamOrigin): Gatherer;
-  /** Calls `work` in its turn. */
-  takeTurn(stream: FrameStream): void;
+  /** Calls `work` in its turn; that of little work comes with others of its kind. */
+  takeTurn(stream: FrameStream, isLittle: boolean): void;
   /** Records wait for room in the journal: a new one gets in line. */
   isCrowded(): boolean;
   /** The stream is over. */
@@ -185,7 +185,7 @@ export class FrameStream implements RecordHolder {
   }
 
   private askForTurn(): void {
-    if (this.hasWork()) this.room.takeTurn(this);
+    if (this.hasWork()) this.room.takeTurn(this, !this.isEnding && this.isShareable(this.gatheredBytes));
   }
 
   private takeGathered(): void {
@@ -198,7 +198,7 @@ export class FrameStream implements RecordHolder {
     this.gatheredBytes -= bytes;
     this.room.counters.gatheredBytes -= bytes;
     const joined = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
-    if (this.isShareable(joined)) this.share(joined);
+    if (this.isShareable(joined.length)) this.share(joined);
     else {
       // A piece that waits there came before this one.
       this.gatherer?.flush();
@@ -225,9 +225,9 @@ export class FrameStream implements RecordHolder {
   }
 
   /** Who waits for acks has records of its own: it may be made to wait for them. So has everybody who is in line. */
-  private isShareable(chunk: Uint8Array): boolean {
+  private isShareable(bytes: number): boolean {
     if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.room.isCrowded()) return false;
-    return chunk.length <= smallPieceBytes && this.frames > 0;
+    return bytes <= smallPieceBytes && this.frames > 0;
   }
 
   private share(piece: Uint8Array): void {

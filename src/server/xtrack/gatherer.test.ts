@@ -44,6 +44,8 @@ afterEach(() => {
 });
 
 const turns = () => vi.advanceTimersByTimeAsync(1);
+/** Until small pieces that came just after others have had their turn. */
+const round = () => vi.advanceTimersByTimeAsync(30);
 const metric = (run: string, seq: number, key = "loss") =>
   encodeFrame("metric", { seq, ts: seq, wid: "w" }, { run_id: run, key, value: 1 });
 
@@ -91,9 +93,39 @@ describe("small pieces of many streams", () => {
     await turns();
     expect(inputs.length).toBe(1);
     await land();
+    await round();
     expect(inputs.slice(1).map(eventsOf)).toEqual([streams.flatMap((_, at) => [`run-${at}#3`, `run-${at}#4`])]);
     await land();
     expect(streams.every((stream) => stream.pendingBytes === 0)).toBe(true);
+  });
+
+  it("wait for each other while they keep coming, though the disk is quick", async () => {
+    const streams = await openSome(8);
+    for (const [at, stream] of streams.entries()) {
+      stream.push(metric(`run-${at}`, 2));
+      await turns();
+      await land();
+    }
+    // The first went alone at once: nobody was there to wait for.
+    expect(inputs.map(eventsOf)).toEqual([["run-0#2"]]);
+    await round();
+    expect(inputs.slice(1).map(eventsOf)).toEqual([streams.slice(1).map((_, at) => `run-${at + 1}#2`)]);
+    await land();
+    await vi.advanceTimersByTimeAsync(1000);
+    streams[7]?.push(metric("run-7", 3));
+    await turns();
+    expect(inputs.slice(2).map(eventsOf)).toEqual([["run-7#3"]]);
+  });
+
+  it("do not wait for others when their stream ends", async () => {
+    const [one, other] = await openSome(2);
+    one?.push(metric("run-0", 2));
+    await turns();
+    await land();
+    other?.push(metric("run-1", 2));
+    void other?.end("eof");
+    await turns();
+    expect(inputs.map(eventsOf)).toEqual([["run-0#2"], ["run-1#2"]]);
   });
 
   it("stay apart where they came from different places", async () => {
@@ -110,7 +142,7 @@ describe("small pieces of many streams", () => {
     other?.push(metric("run-1", 2));
     await turns();
     stream?.push(metric("run-0", 2));
-    await turns();
+    await round();
     expect(inputs.map(eventsOf)).toEqual([["run-1#2"]]);
     stream?.push(metric("run-0", 3, "k".repeat(300_000)));
     await turns();

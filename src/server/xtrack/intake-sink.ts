@@ -84,8 +84,9 @@ export class IntakeSink implements Room {
     return true;
   }
 
-  takeTurn(stream: FrameStream): void {
-    this.turns.add(stream);
+  takeTurn(stream: FrameStream, isLittle: boolean): void {
+    if (isLittle) this.turns.addSmall(stream);
+    else this.turns.add(stream);
   }
 
   private wake(): void {

@@ -1,5 +1,8 @@
 // Work that is done a slice at a time, in turns, so that sockets are read in between. Decoding is slower than a socket:
 // done as the bytes come, it would leave them in the kernel, and a sender that cannot wait would meet a full buffer.
+//
+// Work that is small waits for company, unless none was done lately: a thousand workers that send an event now and then
+// would else make a journal record of every few, which costs many times what the events do.
 
 export interface Worker {
   /** Does a small piece, and says whether there is more to do now. */
@@ -7,17 +10,38 @@ export interface Worker {
 }
 
 const sliceMs = 4;
+/** The least time between two rounds of small work: little beside what a person sees, much beside a sync of the disk. */
+const paceMs = 25;
 
 export class Turns {
   private readonly ready = new Set<Worker>();
+  private readonly small = new Set<Worker>();
   private isRunning = false;
+  private lastRoundMs = Number.NEGATIVE_INFINITY;
+  private round: NodeJS.Timeout | undefined;
 
   /** The worker has something to do. */
   add(worker: Worker): void {
+    this.small.delete(worker);
     this.ready.add(worker);
     if (this.isRunning) return;
     this.isRunning = true;
     setImmediate(() => this.run());
+  }
+
+  /** The worker has little to do, and nobody waits for it. */
+  addSmall(worker: Worker): void {
+    this.small.add(worker);
+    if (this.round !== undefined) return;
+    const waitMs = this.lastRoundMs + paceMs - performance.now();
+    if (waitMs > 0) this.round = setTimeout(() => this.beginRound(), waitMs);
+    else this.beginRound();
+  }
+
+  private beginRound(): void {
+    this.round = undefined;
+    this.lastRoundMs = performance.now();
+    for (const worker of this.small) this.add(worker);
   }
 
   private run(): void {
