@@ -8,7 +8,11 @@ const noWords = new Uint32Array(0);
 /** Roughly what a key of a dictionary takes, as text and in its map. */
 const dictKeyBytes = 100;
 
+let lastSerial = 0;
+
 export class DictColumn {
+  /** No other column of this process has it, nor ever had. */
+  readonly serial: number = ++lastSerial;
   readonly keys: string[] = [];
   codes: Uint32Array = noWords;
   length = 0;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { TrackStep } from "#judge/track.ts";
+import type { AnyTablePart } from "#model/batch.ts";
 import { createRows } from "#model/tables.ts";
 import { feedParts } from "./feed.ts";
 import type { TrackSink } from "./run-watch.ts";
@@ -67,4 +68,25 @@ it("tells once what all metrics of an event say, however many they are", () => {
     receivedNs: 5n,
   });
   expect(track.steps).toEqual([1n, 2n]);
+});
+
+it("asks for a run's memory once however many tables it fills, and again for what is older or no longer plain", () => {
+  const toPart = (table: "metrics" | "logs" | "events", receivedNs: number) => {
+    const rows = createRows(table);
+    rows.group_key.push("run a");
+    rows.received_ns.pushNumber(receivedNs);
+    return { table, rows, dropped: null } as AnyTablePart;
+  };
+  const asked: [bigint, boolean][] = [];
+  const trackOf = (_: string, arrivedNs: bigint, isPlain: boolean) => {
+    asked.push([arrivedNs, isPlain]);
+    return undefined;
+  };
+  const ports = { trackOf, isWatched: () => false, receivedNs: 9n };
+  feedParts([toPart("logs", 5), toPart("logs", 6), toPart("logs", 4), toPart("events", 4), toPart("logs", 8)], ports);
+  expect(asked).toEqual([
+    [5n, true],
+    [4n, true],
+    [4n, false],
+  ]);
 });

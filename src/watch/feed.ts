@@ -10,23 +10,29 @@ import type { TrackSink } from "./run-watch.ts";
 export interface FeedPorts {
   /**
    * The memory of the run that a group belongs to; undefined when the run is not watched. `arrivedNs` is when the first of
-   * the group's rows arrived: records that are told together did not come together.
+   * the group's rows arrived: records that are told together did not come together. `isPlain`: they are what a run sends
+   * all the time, and as a rule the table of runs says of it what it said before.
    */
-  trackOf(groupKey: string, arrivedNs: bigint): TrackSink | undefined;
+  trackOf(groupKey: string, arrivedNs: bigint, isPlain: boolean): TrackSink | undefined;
   isWatched(key: string): boolean;
   readonly receivedNs: bigint;
 }
 
 const isWait = new RegExp(waitSpans, "i");
 
+/** A span may be the end of its run. */
+const plainTables: ReadonlySet<string> = new Set(["metrics", "seq_ranges", "logs"]);
+
 export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): void {
+  const trackOf = rememberTracks(ports);
   for (const { table, rows, dropped } of parts) {
     // What intake writes for itself says nothing of a run.
     if (rows.group_key.length === 0 || table === "cirron_ids") continue;
     const firsts = firstRows(rows.group_key);
+    const isPlain = plainTables.has(table);
     const tracks = rows.group_key.keys.map((key, code) => {
       const first = firsts[code];
-      return first === undefined ? undefined : ports.trackOf(key, rows.received_ns.at(first));
+      return first === undefined ? undefined : trackOf(key, rows.received_ns.at(first), isPlain);
     });
     for (const track of tracks) if (track !== undefined) track.heardNs = ports.receivedNs;
     const trackAt = (row: number) => (dropped?.[row] === 1 ? undefined : tracks[rows.group_key.codes[row] as number]);
@@ -45,6 +51,18 @@ export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): voi
         break;
     }
   }
+}
+
+/** Most groups have rows of several tables, which as a rule arrived together. */
+function rememberTracks({ trackOf }: FeedPorts): FeedPorts["trackOf"] {
+  const found = new Map<string, { track: TrackSink | undefined; arrivedNs: bigint; isPlain: boolean }>();
+  return (groupKey, arrivedNs, isPlain) => {
+    const known = found.get(groupKey);
+    if (known !== undefined && known.arrivedNs <= arrivedNs && (isPlain || !known.isPlain)) return known.track;
+    const track = trackOf(groupKey, arrivedNs, isPlain);
+    found.set(groupKey, { track, arrivedNs, isPlain });
+    return track;
+  };
 }
 
 /** The first row with each key. */

@@ -72,3 +72,14 @@ it("knows what a rule saw of it by the name that it has", () => {
   run.rename("r");
   expect(run.firingsOf("spike")).toMatchObject([{ runId: "r" }]);
 });
+
+it("has news for the table of runs until that was asked with all of it stored", () => {
+  const run = new RunWatch("default", "r");
+  expect(run.hasNews).toBe(false);
+  run.told(11);
+  expect(run.hasNews).toBe(true);
+  run.saw(null, 4n, 10);
+  expect(run.hasNews).toBe(true);
+  run.saw(null, 5n, 11);
+  expect(run.hasNews).toBe(false);
+});

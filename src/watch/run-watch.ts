@@ -87,6 +87,10 @@ export class RunWatch {
   readonly idleRules: Set<string> = new Set();
   /** The last journal record that was heard of it. */
   heardPosition = 0;
+  /** The last of them with more than a run sends all the time. */
+  private toldPosition = 0;
+  /** What the table said of it covers the journal up to here. */
+  private seenPosition = 0;
   /** Its groups that were heard, with the arrival of the earliest record that was. */
   private readonly heardFrom = new Map<string, bigint>();
   /** More groups were heard of it than are remembered. */
@@ -137,6 +141,23 @@ export class RunWatch {
     }
     if (first === undefined || arrivedNs < first) this.heardFrom.set(groupKey, arrivedNs);
     return true;
+  }
+
+  /** A record with more than a run sends all the time: the table may say something else of it, once that is stored. */
+  told(position: number): void {
+    this.toldPosition = position;
+  }
+
+  /** The table was asked, when the store had everything up to `stored`. */
+  saw(sight: TableSight | null, seenNs: bigint, stored: number): void {
+    this.sight = sight;
+    this.seenNs = seenNs;
+    this.seenPosition = stored;
+  }
+
+  /** It told something that the table may not have had yet when it was asked. */
+  get hasNews(): boolean {
+    return this.toldPosition > this.seenPosition;
   }
 
   /** The groups that were heard of it, unless these are many: then some of them. */

@@ -57,6 +57,8 @@ const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
 const pausePerLook = 4;
 const restNsMin = 5_000_000_000n;
+/** What the table says of a run that sends points and nothing else hardly changes. */
+const plainRestNs = 15_000_000_000n;
 const restNsMax = 30_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
@@ -113,7 +115,11 @@ export class Watcher {
     feedParts(parts, {
       receivedNs,
       isWatched: this.testOf(workspace),
-      trackOf: (groupKey, arrivedNs) => this.runs.hear(workspace, groupKey, arrivedNs, position)?.sink,
+      trackOf: (groupKey, arrivedNs, isPlain) => {
+        const run = this.runs.hear(workspace, groupKey, arrivedNs, position);
+        if (!isPlain) run?.told(position);
+        return run?.sink;
+      },
     });
   }
 
@@ -183,7 +189,7 @@ export class Watcher {
       run.lookedNs = nowNs;
     }
     const stored = this.ports.stored();
-    await this.seeAgain(workspace, runs, rules, nowNs);
+    await this.seeAgain(workspace, runs, rules, nowNs, stored);
     const known = runs.flatMap((run): LookedAt[] => (run.sight === null ? [] : [{ run, groups: run.sight.groups }]));
     const plain = rules.map(({ rule }) => rule);
     await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
@@ -209,14 +215,19 @@ export class Watcher {
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
     nowNs: bigint,
+    stored: number,
   ): Promise<void> {
-    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restAfter(nowNs - run.sink.heardNs));
+    // Points change what such a rule is about or waits for, and other collectors' news is not heard here.
+    const isCurious = this.ports.isShared || rules.some(({ rule }) => rule.filter !== "" || rule.kind === "threshold");
+    const restOf = (run: RunWatch, { updatedNs }: TableSight): bigint => {
+      const isBehind = rules.some(({ sinceNs }) => updatedNs < sinceNs);
+      const leastNs = isCurious || isBehind || run.hasNews ? restNsMin : plainRestNs;
+      return restAfter(nowNs - run.sink.heardNs, leastNs);
+    };
+    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restOf(run, run.sight));
     if (stale.length === 0) return;
     const seen = await this.see(workspace, stale, rules);
-    for (const run of stale) {
-      run.sight = seen.get(run.runId) ?? null;
-      run.seenNs = nowNs;
-    }
+    for (const run of stale) run.saw(seen.get(run.runId) ?? null, nowNs, stored);
   }
 
   private async see(
@@ -359,9 +370,9 @@ function lookAgainAfter({ heldNs, sink }: RunWatch, nowNs: bigint): bigint {
 }
 
 /** The longer a run has been silent, the less there is to see. */
-function restAfter(silentNs: bigint): bigint {
+function restAfter(silentNs: bigint, leastNs: bigint = restNsMin): bigint {
   const restNs = silentNs / 4n;
-  if (restNs < restNsMin) return restNsMin;
+  if (restNs < leastNs) return leastNs;
   return restNs < restNsMax ? restNs : restNsMax;
 }
 

@@ -2,7 +2,7 @@
 
 import { nowNs } from "#base/clock.ts";
 import type { Control } from "#control/control.ts";
-import { toGroupKey } from "#intake/xtrack/apply.ts";
+import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { createAccess } from "#server/http/access.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";

@@ -10,7 +10,8 @@ import type { AnyTablePart } from "#model/batch.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { decodeXtrack, type XtrackRecord, XtrackStream } from "#wire/xtrack/stream.ts";
 import { frameOf, join } from "#wire/xtrack/stream-cases.testing.ts";
-import { applyXtrack, toGroupKey } from "./apply.ts";
+import { applyXtrack } from "./apply.ts";
+import { toGroupKey } from "./group-keys.ts";
 
 const newState = (): KnownRecords => ({
   groups: new KnownGroups(),

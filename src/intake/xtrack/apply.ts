@@ -15,17 +15,14 @@ import type { SeqSet } from "#intake/seq-set.ts";
 import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
-import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";
+import type { GroupKey } from "#model/group-key.ts";
 import type { StateChange } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import type { AnyOwnedRows, EventColumns } from "#wire/xtrack/event-columns.ts";
 import { frameAt } from "#wire/xtrack/segments.ts";
 import type { DecodedXtrack, StreamSwitch, XtrackRecord } from "#wire/xtrack/stream.ts";
+import { toGroupKey } from "./group-keys.ts";
 import { SeqRange } from "./seq-ranges.ts";
-
-export function toGroupKey(workspace: string, run: string): GroupKey {
-  return formatGroupKey(workspace, groupKinds.xtrackRun, run);
-}
 
 /** The groups of these events. */
 export function groupsOf(decoded: DecodedXtrack, workspace: string): GroupKey[] {
@@ -88,7 +85,8 @@ class XtrackBatch {
     this.found = new FaultList(meta.faultsMax);
     for (const placed of placeFaults(decoded, meta.workspace)) this.found.add(() => placed);
     this.groupKeys = this.columns.run.keys.map((run) => toGroupKey(meta.workspace, run));
-    for (const run of this.columns.run.keys) if (run !== "") this.noteGroup(run);
+    for (const [code, run] of this.columns.run.keys.entries())
+      if (run !== "") this.noteGroup(run, this.groupKeys[code] as GroupKey);
   }
 
   get faults(): PlacedFault[] {
@@ -241,11 +239,10 @@ class XtrackBatch {
     return rows;
   }
 
-  private noteGroup(run: string): void {
+  private noteGroup(run: string, groupKey: GroupKey): void {
     const { workspace, runOverride, imported, receivedNs } = this.meta;
     const cause = { workspace, protocol: "xtrack" as const, ownId: run, runOverride, imported, receivedNs };
-    for (const change of this.state.groups.note(toGroupKey(workspace, run), cause, this.meta.position))
-      this.changes.push(change);
+    for (const change of this.state.groups.note(groupKey, cause, this.meta.position)) this.changes.push(change);
   }
 
   private toFaultRows(): AnyTablePart | undefined {

@@ -18,7 +18,7 @@ import type { AppliedInput } from "#intake/gathering.ts";
 import { ownArrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Receipt } from "#intake/sequencer.ts";
-import { toGroupKey } from "#intake/xtrack/apply.ts";
+import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";

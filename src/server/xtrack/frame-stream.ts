@@ -7,12 +7,12 @@
 import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
-import type { RunId, WorkerId, Workspace } from "#model/names.ts";
+import type { RunId, Workspace } from "#model/names.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
 import { type Gatherer, smallPieceBytes } from "./gatherer.ts";
-import { findAsk, findSpeakers, toOutcomes } from "./outcomes.ts";
+import { findAsk, findSpeakers, type Speaker, toOutcomes } from "./outcomes.ts";
 import type { EventOutcome, StreamEnd, StreamEvents, StreamOrigin } from "./ports.ts";
 import type { PresenceBook } from "./presence.ts";
 
@@ -104,6 +104,7 @@ export class FrameStream implements RecordHolder {
   private readonly source: XtrackStream;
   private readonly arriving: Share;
   private readonly speakers = new Set<string>();
+  private lastSpeaker: Speaker | undefined;
   private readonly leave: (() => void)[] = [];
   private gathered: Uint8Array[] = [];
   /** What is left to do of a piece with large frames; nothing else of the stream is decoded before. */
@@ -271,13 +272,16 @@ export class FrameStream implements RecordHolder {
     const askedAcks = findAsk(columns, "ack", firstEvent);
     if (askedAcks !== undefined) this.events.onAsk("ack");
     if (findAsk(columns, "command", firstEvent) !== undefined) this.events.onAsk("command");
-    for (const { runId, wid } of findSpeakers(columns, firstEvent)) this.hearSpeaker(runId, wid);
+    for (const speaker of findSpeakers(columns, firstEvent)) this.hearSpeaker(speaker);
     for (const ack of findLooseAcks(columns, firstEvent)) this.events.onAck(ack);
     if (!this.reports) return undefined;
     return wasReporting ? firstEvent : (askedAcks ?? firstEvent);
   }
 
-  private hearSpeaker(runId: RunId, wid: WorkerId): void {
+  private hearSpeaker({ runId, wid }: Speaker): void {
+    const { lastSpeaker } = this;
+    if (lastSpeaker?.runId === runId && lastSpeaker.wid === wid) return;
+    this.lastSpeaker = { runId, wid };
     const key = `${runId}\0${wid}`;
     if (this.speakers.has(key) || this.speakers.size >= speakersMax) return;
     this.speakers.add(key);

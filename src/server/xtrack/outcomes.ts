@@ -14,6 +14,8 @@ export interface Speaker {
 export function findSpeakers(columns: EventColumns, first: number): Speaker[] {
   const { run, worker, type } = columns;
   if (columns.length === first) return [];
+  if (columns.length === first + 1 && columns.control.length === 0)
+    return [{ runId: run.at(first), wid: worker.at(first) }];
   const controls = new Set(["ack", "command"].map((name) => type.keys.indexOf(name)));
   if (run.keys.length === 1 && worker.keys.length === 1 && columns.control.length === 0)
     return [{ runId: run.keys[0] as string, wid: worker.keys[0] as string }];

@@ -18,7 +18,7 @@ export class Turns {
   private readonly small = new Set<Worker>();
   private isRunning = false;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
-  private round: NodeJS.Timeout | undefined;
+  private isRoundSet = false;
 
   /** The worker has something to do. */
   add(worker: Worker): void {
@@ -32,16 +32,20 @@ export class Turns {
   /** The worker has little to do, and nobody waits for it. */
   addSmall(worker: Worker): void {
     this.small.add(worker);
-    if (this.round !== undefined) return;
+    if (this.isRoundSet) return;
+    this.isRoundSet = true;
     const waitMs = this.lastRoundMs + paceMs - performance.now();
-    if (waitMs > 0) this.round = setTimeout(() => this.beginRound(), waitMs);
-    else this.beginRound();
+    if (waitMs > 0) setTimeout(() => this.beginRound(), waitMs);
+    // By then every socket that has something is read.
+    else setImmediate(() => this.beginRound());
   }
 
   private beginRound(): void {
-    this.round = undefined;
+    this.isRoundSet = false;
     this.lastRoundMs = performance.now();
-    for (const worker of this.small) this.add(worker);
+    for (const worker of this.small) this.ready.add(worker);
+    this.small.clear();
+    if (!this.isRunning) this.run();
   }
 
   private run(): void {

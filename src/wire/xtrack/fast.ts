@@ -11,36 +11,39 @@ import { learnShape, type Shape, slotKind } from "./shape.ts";
 /** Streams mix a few shapes; one that shows new ones without end is left to the general decoder. */
 const shapesMax = 16;
 const learnedMax = 256;
+/** What streams have learned lately: the workers of a fleet send alike, so that the first of them learns for all. */
+const common: Shape[] = [];
+const commonLiteralsMax = 4096;
+
+// What the last matching frame held. One for all streams, which are decoded one after the other: a thousand of them
+// would else each find theirs where it was left, far from the processor.
+const number = new ShortDecimal();
+const values = new Float64Array(256);
+const valueWords = new Uint32Array(values.buffer);
 
 export class FastDecoder {
   private readonly shapes: Shape[] = [];
   private learned = 0;
-  private readonly number = new ShortDecimal();
   private readonly run = new NameTable();
   private readonly worker = new NameTable();
   private readonly key = new NameTable();
-  // What the last matching frame held.
   private seq = 0;
   private ts = 0;
   private step = 0;
   private epoch = 0;
-  private readonly values = new Float64Array(256);
-  private readonly valueWords = new Uint32Array(this.values.buffer);
   private view: DataView = new DataView(new ArrayBuffer(0));
   private viewed: Uint8Array | undefined;
 
   /** Pushes the event in bytes[start..end) and returns true, or leaves everything as it was. */
   decode(columns: EventColumns, bytes: Uint8Array, start: number, end: number, offset: number): boolean {
     const { shapes } = this;
-    if (shapes.length === 0) return false;
+    if (shapes.length === 0 && common.length === 0) return false;
     if (bytes !== this.viewed) {
       this.viewed = bytes;
       this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     }
     for (let i = 0; i < shapes.length; i++) {
       const shape = shapes[i] as Shape;
-      this.step = 0;
-      this.epoch = 0;
       if (!this.matches(shape, bytes, start, end)) continue;
       if (i > 0) {
         // Shapes tend to come in runs: the one that matched moves one place forward.
@@ -50,7 +53,10 @@ export class FastDecoder {
       this.push(columns, shape, offset);
       return true;
     }
-    return false;
+    const shape = this.findCommon(bytes, start, end);
+    if (shape === undefined) return false;
+    this.push(columns, shape, offset);
+    return true;
   }
 
   /** Learns from the event in bytes[start..end) that the general decoder has just pushed onto `columns`. */
@@ -58,6 +64,21 @@ export class FastDecoder {
     if (this.learned >= learnedMax) return;
     const shape = learnShape(columns, bytes, start, end);
     if (shape === undefined) return;
+    this.know(shape);
+    if (shape.literals.length > commonLiteralsMax) return;
+    common.unshift(shape);
+    if (common.length > shapesMax) common.pop();
+  }
+
+  /** The shape of a frame that this stream has not shown before, and others have. */
+  private findCommon(bytes: Uint8Array, start: number, end: number): Shape | undefined {
+    if (this.learned >= learnedMax) return undefined;
+    const shape = common.find((one) => !this.shapes.includes(one) && this.matches(one, bytes, start, end));
+    if (shape !== undefined) this.know(shape);
+    return shape;
+  }
+
+  private know(shape: Shape): void {
     this.learned++;
     this.shapes.unshift(shape);
     if (this.shapes.length > shapesMax) this.shapes.pop();
@@ -66,6 +87,8 @@ export class FastDecoder {
   private matches(shape: Shape, bytes: Uint8Array, start: number, end: number): boolean {
     const { literals, literalsView, literalEnds, slots } = shape;
     const { view } = this;
+    this.step = 0;
+    this.epoch = 0;
     let at = start;
     let literal = 0;
     let value = 0;
@@ -100,18 +123,17 @@ export class FastDecoder {
   private readValue(bytes: Uint8Array, at: number, index: number): number {
     const c = bytes[at] as number;
     if (c === 0x4e) {
-      this.values[index] = Number.NaN;
+      values[index] = Number.NaN;
       return passWord(bytes, at, nanWord);
     }
     const isNegative = c === 0x2d;
     if (bytes[isNegative ? at + 1 : at] === 0x49) {
-      this.values[index] = isNegative ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      values[index] = isNegative ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       return passWord(bytes, isNegative ? at + 1 : at, infinityWord);
     }
-    const { number } = this;
     const stop = number.read(bytes, this.view, at);
     if (stop < 0 || !number.isExact) return -1;
-    this.values[index] = number.out[0] as number;
+    values[index] = number.out[0] as number;
     return stop;
   }
 
@@ -165,7 +187,6 @@ export class FastDecoder {
   }
 
   private hashOf(shape: Shape): number {
-    const { valueWords } = this;
     const { nameHashes } = shape;
     let hash = hashShared(shape.phase.hash, shape.ctx.hash, this.step, this.epoch);
     if (nameHashes.length === 0) {
@@ -183,7 +204,6 @@ export class FastDecoder {
    */
   private fillRows(metrics: OwnedRows<"metrics">, shape: Shape, event: number, row: number, end: number): void {
     const { rows } = metrics;
-    const { values } = this;
     const events = metrics.event.values;
     const doubles = rows.value.inner.values;
     const valueNulls = rows.value.nulls.values;

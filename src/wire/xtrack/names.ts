@@ -15,7 +15,8 @@ export class Name {
   readonly hash: number;
   /** For names of a NameTable. */
   readonly bytes: Uint8Array;
-  private dict: DictColumn | undefined;
+  /** A number, so that a name which stays keeps no dictionary. */
+  private dict = 0;
   private code = 0;
 
   constructor(text: string, bytes: Uint8Array = noBytes) {
@@ -25,8 +26,8 @@ export class Name {
   }
 
   codeIn(dict: DictColumn): number {
-    if (this.dict !== dict) {
-      this.dict = dict;
+    if (this.dict !== dict.serial) {
+      this.dict = dict.serial;
       this.code = dict.intern(this.text);
     }
     return this.code;
@@ -66,10 +67,26 @@ export class NameTable {
       this.name = known;
       return i;
     }
-    this.name = new Name(decodeAscii(source, at, i), source.slice(at, i));
+    this.name = toName(source, at, i);
     this.table[slot] = this.name;
     return i;
   }
+}
+
+/** Names of all streams: those of one fleet share those of workers and metrics, with their codes. */
+let common = new Map<string, Name>();
+const commonMax = 4096;
+const commonBytesMax = 128;
+
+function toName(source: Uint8Array, start: number, end: number): Name {
+  const text = decodeAscii(source, start, end);
+  const known = common.get(text);
+  if (known !== undefined) return known;
+  const name = new Name(text, source.slice(start, end));
+  if (end - start > commonBytesMax) return name;
+  if (common.size >= commonMax) common = new Map();
+  common.set(text, name);
+  return name;
 }
 
 function isName(bytes: Uint8Array, source: Uint8Array, start: number, end: number): boolean {

@@ -82,11 +82,11 @@ export function learnShape(columns: EventColumns, bytes: Uint8Array, start: numb
 }
 
 function rememberCodes(names: readonly string[]): (dict: DictColumn) => Uint32Array {
-  let known: DictColumn | undefined;
+  let known = 0;
   let codes = new Uint32Array(0);
   return (dict) => {
-    if (dict !== known) {
-      known = dict;
+    if (dict.serial !== known) {
+      known = dict.serial;
       codes = Uint32Array.from(names, (name) => dict.intern(name));
     }
     return codes;

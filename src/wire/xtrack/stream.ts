@@ -15,7 +15,7 @@ import { atOnce } from "#base/turns.ts";
 import type { Fault } from "#model/fault.ts";
 import { EventDecoder, largeFrameBytes, type Outcome } from "./decode.ts";
 import type { EventColumns } from "./event-columns.ts";
-import { type Ending, Framer, type FramerOptions } from "./frame.ts";
+import { type Ending, Framer, type FramerOptions, type Step } from "./frame.ts";
 import { readGreeting } from "./greeting.ts";
 import { prefixBytes } from "./resync.ts";
 import { encodeNote, type Note, readSegmentsInSteps, type StreamPlace } from "./segments.ts";
@@ -128,7 +128,7 @@ export class XtrackStream {
     const own = decoder.columns;
     decoder.columns = shared.columns;
     const gathered = new Gathered(this.framer, decoder, this.file, [], [], 0, shared);
-    const settled = atOnce(gathered.drain()) ? gathered.toChunk() : null;
+    const settled = gathered.drainAtOnce() ? gathered.toChunk() : null;
     decoder.columns = own;
     return settled;
   }
@@ -163,7 +163,7 @@ export class XtrackStream {
 
   private drain(parts: Uint8Array[], keys: string[], before = 0): StreamChunk | null {
     const gathered = new Gathered(this.framer, this.decoder, this.file, parts, keys, before);
-    return atOnce(gathered.drain()) ? gathered.toChunk() : null;
+    return gathered.drainAtOnce() ? gathered.toChunk() : null;
   }
 }
 
@@ -209,19 +209,19 @@ class Gathered {
 
   /** False when nothing came. */
   *drain(): Generator<void, boolean> {
-    const { framer, decoder } = this;
-    for (;;) {
-      const step = framer.next();
-      if (step === "frame") {
-        const { bytes, frameStart, frameEnd, frameOffset } = framer;
-        const isLarge = frameEnd - frameStart > largeFrameBytes;
-        const outcome = isLarge
-          ? yield* decoder.decodeLarge(bytes, frameStart, frameEnd, frameOffset)
-          : decoder.decode(bytes, frameStart, frameEnd, frameOffset);
-        this.takeFrame(outcome);
-      } else if (step === "skipped") this.takeSkipped();
-      else if (step === "text") this.takeText();
-      else break;
+    for (let step = this.framer.next(); !isOver(step); step = this.framer.next()) {
+      if (step === "frame" && this.isLarge) this.takeFrame(yield* this.decodeLarge());
+      else this.take(step);
+    }
+    this.endSide();
+    return this.parts.length > 0;
+  }
+
+  /** The same without pauses, nor the cost of a way to make them: most pieces are an event or two. */
+  drainAtOnce(): boolean {
+    for (let step = this.framer.next(); !isOver(step); step = this.framer.next()) {
+      if (step === "frame" && this.isLarge) this.takeFrame(atOnce(this.decodeLarge()));
+      else this.take(step);
     }
     this.endSide();
     return this.parts.length > 0;
@@ -244,6 +244,23 @@ class Gathered {
       text,
       isEmpty,
     };
+  }
+
+  private get isLarge(): boolean {
+    return this.framer.frameEnd - this.framer.frameStart > largeFrameBytes;
+  }
+
+  private decodeLarge(): Generator<void, Outcome> {
+    const { bytes, frameStart, frameEnd, frameOffset } = this.framer;
+    return this.decoder.decodeLarge(bytes, frameStart, frameEnd, frameOffset);
+  }
+
+  private take(step: Step): void {
+    if (step === "frame") {
+      const { bytes, frameStart, frameEnd, frameOffset } = this.framer;
+      this.takeFrame(this.decoder.decode(bytes, frameStart, frameEnd, frameOffset));
+    } else if (step === "skipped") this.takeSkipped();
+    else this.takeText();
   }
 
   private takeFrame(outcome: Outcome): void {
@@ -299,6 +316,11 @@ class Gathered {
     this.sideStart = -1;
     this.sideEnd = -1;
   }
+}
+
+/** The framer has told all that it can tell now. */
+function isOver(step: Step): boolean {
+  return step === "wait" || step === "end";
 }
 
 /** The events and faults of one journal record, the same that `push` gave when it came. */
