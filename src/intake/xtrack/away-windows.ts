@@ -6,7 +6,7 @@ import { toDouble } from "#intake/seq-set.ts";
 import type { GroupKey } from "#model/group-key.ts";
 import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import type { DecodedXtrack } from "#wire/xtrack/stream.ts";
-import { toGroupKey } from "./apply.ts";
+import { toGroupKey } from "./group-keys.ts";
 
 /** By group. Nearly always none: what comes is newer than what was let go. */
 export function awayWindows(
