@@ -33,7 +33,9 @@ export async function answerSql(
   return orMistake(async () => {
     const { header, chunks } = await answerUserSql(store, verdict.sql, patience);
     const { names, types } = header ?? { names: [], types: [] };
-    return { columns: names.map((name, at) => ({ name, type: types[at] ?? "" })), rows: chunks };
+    const columns = names.map((name, at) => ({ name, type: types[at] ?? "" }));
+    // What fails before the first row is a mistake that can be told.
+    return { columns, rows: await started(chunks) };
   });
 }
 
@@ -46,15 +48,21 @@ export async function writeSqlParquet(
   const verdict = checkUserSql(store, sql);
   if (!verdict.ok) return toMistake(verdict.refusal);
   return orMistake(async () => {
-    const chunks = streamUserSql(store, verdict.sql, "Parquet", patience);
-    const first = await chunks.next();
-    return first.done ? chunks : startingWith(first.value, chunks);
+    return started(streamUserSql(store, verdict.sql, "Parquet", patience));
   });
 }
 
-async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* rest;
+/** The same chunks, of which the first is there. */
+async function started(chunks: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const rest = chunks[Symbol.asyncIterator]();
+  const first = await rest.next();
+  return (async function* () {
+    try {
+      for (let next = first; !next.done; next = await rest.next()) yield next.value;
+    } finally {
+      await rest.return?.();
+    }
+  })();
 }
 
 /** What the person can mend; not an engine that is away, nor a question that was cancelled. */

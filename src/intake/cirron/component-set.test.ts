@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { countPauses } from "#base/turns.testing.ts";
 import { type Component, createComponent } from "./component.ts";
 import { ComponentSet } from "./component-set.ts";
 import { distanceNs, mayEverJoin } from "./sessions.ts";
@@ -128,5 +129,36 @@ describe("a component of another collector", () => {
   ])("%s: it may be tied to one here is %s", (_, isTied, own, other) => {
     const { set } = toSet([toComponent(own)]);
     expect(set.mayBeTied(toComponent(other), gapNs)).toBe(isTied);
+  });
+});
+
+describe("components that share processes", () => {
+  it("are found while they share them, also after others were merged or let go", () => {
+    const { set, numbers } = toSet([0, 1, 2, 3].map((from) => toComponent({ from, length: 5 })));
+    const [first, second, third, fourth] = numbers as [number, number, number, number];
+    const near = (at: number) => set.neighbourhood(at, gapNs).sort();
+    expect(near(first)).toEqual(numbers);
+    set.drop(second);
+    expect(near(first)).toEqual([first, third, fourth]);
+    set.union(third, fourth);
+    expect(near(first)).toEqual([first, third]);
+    set.drop(third);
+    expect(near(first)).toEqual([first]);
+    const late = set.put(toComponent({ from: 4, length: 5 }));
+    set.index(late);
+    expect(near(first)).toEqual([first, late]);
+  });
+
+  it("may have a great many, which are filed with pauses and looked at no more", () => {
+    const large = toComponent({ from: 0, length: 5 });
+    for (let pid = 2; pid < 50_000; pid++) large.processes.add(`${pid}/0`);
+    const { set } = toSet([]);
+    const at = set.put(large);
+    expect(countPauses(set.indexInSteps(at)).pauses).toBeGreaterThan(40);
+    const small = set.put(toComponent({ from: 3, length: 5, pid: 77 }));
+    set.index(small);
+    const other = set.put(toComponent({ from: 3, length: 5, pid: 60_000 }));
+    set.index(other);
+    expect([set.neighbourhood(small, gapNs), set.neighbourhood(other, gapNs)]).toEqual([[small, at], [other]]);
   });
 });

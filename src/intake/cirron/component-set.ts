@@ -3,9 +3,13 @@
 // Rows in memory name their component by a number. When it is merged into another or let go, the number stays for as
 // long as such rows do, and leads to where the component is now.
 
+import { atOnce } from "#base/turns.ts";
 import { absorb, type Component, createComponent, isOnlyRootMarks } from "./component.ts";
 import { distanceNs, mayEverJoin, mayShareRows } from "./sessions.ts";
 import { PassedPlaces, TimeOrder } from "./time-order.ts";
+
+/** About a millisecond. */
+const pauseProcesses = 1024;
 
 export interface Merge {
   readonly gone: Component;
@@ -18,6 +22,8 @@ export class ComponentSet {
   private readonly moved = new Map<number, { to: number; readonly generation: number }>();
   private readonly byKey = new Map<string, number>();
   private readonly byProcess = new Map<string, TimeOrder>();
+  /** By number, the processes that others have too: few, also where one component has thousands of processes. */
+  private readonly shared = new Map<number, Set<string>>();
   private readonly bySource = new Map<string, TimeOrder>();
   /** Of `bySource`, those of nothing but root marks: few, where one key sends for thousands of processes. */
   private readonly straysBySource = new Map<string, TimeOrder>();
@@ -97,9 +103,18 @@ export class ComponentSet {
 
   /** Files the component under its sources, processes and times; to be called after one of them changed. */
   index(index: number): void {
+    atOnce(this.indexInSteps(index));
+  }
+
+  /** The same with pauses among many processes. */
+  *indexInSteps(index: number): Generator<void, void> {
     const root = this.find(index);
     const component = this.items.get(root) as Component;
-    for (const key of processKeys(component)) addTo(this.byProcess, key, root, component);
+    let filed = 0;
+    for (const key of processKeys(component)) {
+      if (++filed % pauseProcesses === 0) yield;
+      this.fileProcess(key, root, component);
+    }
     const isStray = isOnlyRootMarks(component);
     for (const source of component.sources) {
       addTo(this.bySource, source, root, component);
@@ -113,7 +128,7 @@ export class ComponentSet {
     const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
-      for (const key of processKeys(component))
+      for (const key of this.shared.get(at) ?? [])
         this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayEverJoin);
       const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
       for (const source of component.sources) this.addNear(near, component, others.get(source), gapNs);
@@ -153,8 +168,27 @@ export class ComponentSet {
     for (const [index, { generation: went }] of this.moved) if (went <= generation) this.moved.delete(index);
   }
 
+  private fileProcess(key: string, number: number, component: Component): void {
+    const order = addTo(this.byProcess, key, number, component);
+    if (order.size === 1) return;
+    // The first of them did not know yet.
+    if (order.size === 2) for (let place = 0; place < 2; place++) this.share(order.at(place), key);
+    else this.share(number, key);
+  }
+
+  private share(number: number, key: string): void {
+    const keys = this.shared.get(number);
+    if (keys === undefined) this.shared.set(number, new Set([key]));
+    else keys.add(key);
+  }
+
   private unindex(index: number, component: Component): void {
-    for (const key of processKeys(component)) removeFrom(this.byProcess, key, index);
+    for (const key of processKeys(component)) {
+      removeFrom(this.byProcess, key, index);
+      const left = this.byProcess.get(key);
+      if (left?.size === 1) this.shared.get(left.at(0))?.delete(key);
+    }
+    this.shared.delete(index);
     for (const source of component.sources) {
       removeFrom(this.bySource, source, index);
       removeFrom(this.straysBySource, source, index);
@@ -192,10 +226,11 @@ export function processKeys(component: { sources: Iterable<string>; processes: I
   return [...component.sources].flatMap((source) => [...component.processes].map((process) => `${source}\n${process}`));
 }
 
-function addTo(orders: Map<string, TimeOrder>, key: string, number: number, component: Component): void {
+function addTo(orders: Map<string, TimeOrder>, key: string, number: number, component: Component): TimeOrder {
   const order = orders.get(key) ?? new TimeOrder();
   orders.set(key, order);
   order.put(number, component);
+  return order;
 }
 
 function removeFrom(orders: Map<string, TimeOrder>, key: string, number: number): void {

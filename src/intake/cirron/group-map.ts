@@ -76,10 +76,11 @@ export class GroupMap {
     told: { changes: StateChange[]; components: Set<Component> },
   ): void {
     const runId = runOfSession(session);
+    const rank = rankOf(session);
     for (const component of session.members) {
       for (const groupKey of component.groupKeys) {
         const before = component.told.get(groupKey);
-        const row = toRow(groupKey, component, session, runId);
+        const row = toRow(groupKey, component, session, { runId, rank });
         const signature = signatureOf(row);
         if (before?.signature === signature) continue;
         if (!told.components.has(component)) {
@@ -115,7 +116,7 @@ function toRow(
   groupKey: string,
   component: Component,
   session: Session,
-  runId: string,
+  { runId, rank }: { readonly runId: string; readonly rank: number },
 ): Omit<StateRow<"groups">, "version"> {
   const { span } = session;
   return {
@@ -125,7 +126,7 @@ function toRow(
     run_id: runId,
     session_id: session.rootId,
     root_kind: session.rootKind,
-    rank: rankOf(session),
+    rank,
     pipeline_id: span?.pipelineId ?? null,
     deployment_id: span?.deploymentId ?? null,
     model_id: span?.modelId ?? null,

@@ -252,7 +252,7 @@ export function distanceNs(a: { firstNs: bigint; lastNs: bigint }, b: { firstNs:
 }
 
 function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
+  return a === b || (a.size === b.size && a.isSubsetOf(b));
 }
 
 function sharesAny(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

@@ -124,7 +124,7 @@ export class CirronWorkspace {
   *applyInSteps(arrival: CirronArrival): Generator<void, CirronOutcome> {
     const begun = this.begin(arrival);
     if ("isRepeat" in begun) return begun;
-    return this.end(arrival, begun, yield* this.taker.take(arrival.rows, begun.start));
+    return yield* this.end(arrival, begun, yield* this.taker.take(arrival.rows, begun.start));
   }
 
   private begin(arrival: CirronArrival): Begun | CirronOutcome {
@@ -144,7 +144,11 @@ export class CirronWorkspace {
     return { known, home, ownKey, start, own, isFresh };
   }
 
-  private end(arrival: CirronArrival, { known, home, ownKey, own, isFresh }: Begun, taken: Taken): CirronOutcome {
+  private *end(
+    arrival: CirronArrival,
+    { known, home, ownKey, own, isFresh }: Begun,
+    taken: Taken,
+  ): Generator<void, CirronOutcome> {
     const { batchId, contentHash } = arrival;
     const at = this.components.find(taken.component);
     const component = this.components.get(at);
@@ -152,7 +156,7 @@ export class CirronWorkspace {
     if (isFresh && component !== own) this.components.forgetKey(at, ownKey);
     if (taken.duplicates > 0 && home === undefined) component.forked = true;
     component.generation = this.recent.generation;
-    this.components.index(at);
+    yield* this.components.indexInSteps(at);
     this.recent.note(arrival.position);
     if (home === undefined) this.ledger.add(batchId, { contentHash, groupKey: nameOf(component) }, arrival.position);
     const { faults } = taken;

@@ -104,6 +104,24 @@ describe("JsonRows", () => {
     expect(words.header).toEqual({ names: ["a"], types: ["Float64"] });
   });
 
+  it("puts a row of many megabytes together once, however many chunks it comes in", () => {
+    const rows = new JsonRows("rows");
+    const text = `["t"]\n["String"]\n["${"x".repeat(48 << 20)}"]\n["y"]\n`;
+    const bytes = Buffer.from(text);
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += 4096) parts.push(rows.push(bytes.subarray(at, at + 4096)));
+    expect(Buffer.concat(parts).equals(bytes.subarray(text.indexOf('["x')))).toBe(true);
+  });
+
+  it("gives up a row that no record can have made", () => {
+    const rows = new JsonRows("rows");
+    const chunk = Buffer.alloc(64 << 20, "x");
+    const pushAll = () => {
+      for (let at = 0; at < 3; at++) rows.push(chunk);
+    };
+    expect(pushAll).toThrow("more than 134217728 bytes");
+  });
+
   it("keeps bytes that are no UTF-8", () => {
     const words = new JsonRows("objects");
     words.push(Buffer.from('["a", "b"]\n["String", "Float64"]\n'));

@@ -6,6 +6,7 @@
 // the engine's words are looked at more closely; everything else passes through as the bytes it is.
 
 import { ByteSink } from "#store/native/byte-sink.ts";
+import { StoreOutage } from "#store/outage.ts";
 import { RowRewriter } from "./rewrite-row.ts";
 import { type TypeShape, toShape } from "./type-shape.ts";
 
@@ -19,10 +20,15 @@ export interface Header {
 
 const newline = 10;
 
+/** More than the largest value that a record may have. */
+const rowBytesMax = 128 * 1024 * 1024;
+
 export class JsonRows {
   header: Header | null = null;
   private readonly shape: LineKind;
-  private carry: Buffer = Buffer.alloc(0);
+  /** The beginning of a row that has not ended, in the pieces it came in: put together when it has, and not before. */
+  private held: Buffer[] = [];
+  private heldBytes = 0;
   private names: readonly string[] | null = null;
   private hasFloats = false;
   private rewriter: RowRewriter | null = null;
@@ -35,12 +41,24 @@ export class JsonRows {
   /** Whole rows only; what follows the last line break waits for the next chunk. */
   push(chunk: Uint8Array): Uint8Array {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const all = this.carry.length === 0 ? bytes : Buffer.concat([this.carry, bytes]);
-    const end = all.lastIndexOf(newline) + 1;
-    this.carry = Buffer.from(all.subarray(end));
+    const end = bytes.lastIndexOf(newline) + 1;
+    const ended = bytes.subarray(0, end);
+    const all = end === 0 || this.held.length === 0 ? ended : Buffer.concat([...this.held, ended]);
+    if (end > 0) {
+      this.held = [];
+      this.heldBytes = 0;
+    }
+    if (end < bytes.length) this.hold(bytes.subarray(end));
     let start = 0;
-    while (this.header === null && start < end) start = this.readHeaderLine(all, start);
-    return start >= end ? new Uint8Array(0) : this.rows(all.subarray(start, end));
+    while (this.header === null && start < all.length) start = this.readHeaderLine(all, start);
+    return start >= all.length ? new Uint8Array(0) : this.rows(all.subarray(start));
+  }
+
+  private hold(bytes: Buffer): void {
+    this.held.push(Buffer.from(bytes));
+    this.heldBytes += bytes.length;
+    if (this.heldBytes > rowBytesMax)
+      throw new StoreOutage("too_large", `A row of the answer has more than ${rowBytesMax} bytes.`);
   }
 
   private readHeaderLine(bytes: Buffer, start: number): number {

@@ -2,6 +2,7 @@
 // cell for each column; the answer's columns are held against it block by block, so a row's type is what was answered,
 // and a question that is changed without its shape fails at its first row.
 
+import { Turn } from "#base/turns.ts";
 import { streamBlocks } from "#store/native/block-stream.ts";
 import { type DecodedBlock, type DecodedColumn, decodeBlocks } from "#store/native/decode-block.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
@@ -93,7 +94,8 @@ export async function readRows<S extends RowShape>(
   options: ReadOptions = {},
 ): Promise<RowOf<S>[]> {
   const rows: RowOf<S>[] = [];
-  for (const block of await readNativeBlocks(store, query, options)) pushRows(block, shape, query, rows);
+  for (const block of await readNativeBlocks(store, query, options))
+    for (const row of rowsOf(block, shape, query)) rows.push(row);
   return rows;
 }
 
@@ -114,18 +116,34 @@ export async function* streamRows<S extends RowShape>(
   query: Query,
   options: ReadOptions = {},
 ): AsyncGenerator<RowOf<S>> {
-  for await (const block of streamNativeBlocks(store, query, options)) {
-    const rows: RowOf<S>[] = [];
-    pushRows(block, shape, query, rows);
-    yield* rows;
-  }
+  const turn = new Turn();
+  for await (const block of streamNativeBlocks(store, query, options))
+    for (const row of rowsOf(block, shape, query)) {
+      // One row may have megabytes.
+      if (turn.isOver) await turn.pass();
+      yield row;
+    }
 }
+
+/** A larger answer is put together and read in turns with everybody else's work. */
+const largeAnswerBytes = 4 * 1024 * 1024;
 
 /** The answer's columns, for those who need no object a row. */
 export async function readNativeBlocks(store: Store, query: Query, options: ReadOptions = {}): Promise<DecodedBlock[]> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of store.stream(query, { ...options, format: "Native" })) chunks.push(chunk);
-  return decodeBlocks(Buffer.concat(chunks)).filter((block) => block.rows > 0);
+  let size = 0;
+  for await (const chunk of store.stream(query, { ...options, format: "Native" })) {
+    chunks.push(chunk);
+    size += chunk.length;
+  }
+  const isLarge = size > largeAnswerBytes;
+  const turn = new Turn();
+  if (isLarge) await turn.pass();
+  const bytes = Buffer.concat(chunks);
+  if (isLarge) await turn.pass();
+  const blocks = decodeBlocks(bytes).filter((block) => block.rows > 0);
+  if (isLarge) await turn.pass();
+  return blocks;
 }
 
 export async function* streamNativeBlocks(
@@ -137,7 +155,7 @@ export async function* streamNativeBlocks(
     if (block.rows > 0) yield block;
 }
 
-function pushRows<S extends RowShape>(block: DecodedBlock, shape: S, query: Query, rows: RowOf<S>[]): void {
+function* rowsOf<S extends RowShape>(block: DecodedBlock, shape: S, query: Query): Generator<RowOf<S>> {
   const names = Object.keys(shape);
   const cells = names.map((name) => readerOf(block, name, shape[name] as Cell<unknown>, query));
   if (block.columns.size !== names.length) {
@@ -148,7 +166,7 @@ function pushRows<S extends RowShape>(block: DecodedBlock, shape: S, query: Quer
     const object: Record<string, unknown> = {};
     for (let at = 0; at < names.length; at++)
       object[names[at] as string] = (cells[at] as (row: number) => unknown)(row);
-    rows.push(object as RowOf<S>);
+    yield object as RowOf<S>;
   }
 }
 

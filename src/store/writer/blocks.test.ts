@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { DictColumn, Int64Column } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Batch } from "#model/batch.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, decodeBlocks } from "#store/native/decode-block.ts";
@@ -46,9 +47,9 @@ it("cuts an event of more metrics than the engine can sum up at once into blocks
 
 it("counts a series once, however many points and parts it has, and by worker", () => {
   const few = Array.from({ length: 40 }, (_, n) => ["g", `m${n % 4}`, "", n] as const);
-  expect(rowsPerBlock([metricRows(few), metricRows(few)], 8)).toBe(Number.POSITIVE_INFINITY);
+  expect(atOnce(rowsPerBlock([metricRows(few), metricRows(few)], 8))).toBe(Number.POSITIVE_INFINITY);
   const workers = Array.from({ length: 40 }, (_, n) => ["g", `m${n % 4}`, `w${n % 20}`, n] as const);
-  expect(rowsPerBlock([metricRows(workers), metricRows(workers)], 8)).toBe(32);
+  expect(atOnce(rowsPerBlock([metricRows(workers), metricRows(workers)], 8))).toBe(32);
   const groups = Array.from({ length: 40 }, (_, n) => [`g${n}`, "m", "", n] as const);
-  expect(rowsPerBlock([metricRows(few), metricRows(groups)], 8)).toBe(14);
+  expect(atOnce(rowsPerBlock([metricRows(few), metricRows(groups)], 8))).toBe(14);
 });

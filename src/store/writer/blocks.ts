@@ -45,17 +45,17 @@ async function toBlocks(batches: readonly Batch[], collector: string): Promise<O
   return blocks.filter((block) => block.rows > 0);
 }
 
-function encodeFacts(
+function* encodeFacts(
   table: FactTable,
   parts: readonly AnyTablePart[],
   collector: string,
 ): Generator<void, NativeBlock[]> {
-  return encodeSteps(
+  return yield* encodeSteps(
     table,
     parts.map((part) => part.rows as Rows<typeof table>),
     parts.map((part) => part.dropped),
     hasPlace(table) ? { collector } : {},
-    rowsPerBlock(parts.flatMap((part) => (part.table === "metrics" ? [part.rows] : []))),
+    yield* rowsPerBlock(parts.flatMap((part) => (part.table === "metrics" ? [part.rows] : []))),
   );
 }
 

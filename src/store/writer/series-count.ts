@@ -11,8 +11,11 @@ type SeriesRows = Pick<Rows<"metrics">, "group_key" | "key" | "worker" | "phase"
 
 const names = ["group_key", "key", "worker", "phase"] as const;
 
-/** Infinity when all of them do. */
-export function rowsPerBlock(parts: readonly SeriesRows[], max: number = seriesMax): number {
+/** A row takes about half a microsecond. */
+const pauseRows = 4096;
+
+/** Infinity when all of them do. With pauses, as there may be a million. */
+export function* rowsPerBlock(parts: readonly SeriesRows[], max: number = seriesMax): Generator<void, number> {
   let atMost = 0;
   let rows = 0;
   for (const part of parts) {
@@ -22,15 +25,17 @@ export function rowsPerBlock(parts: readonly SeriesRows[], max: number = seriesM
       names.reduce((product, name) => product * part[name].keys.length, 1),
     );
   }
-  const series = atMost <= max ? atMost : countSeries(parts);
+  const series = atMost <= max ? atMost : yield* countSeries(parts);
   return series <= max ? Number.POSITIVE_INFINITY : Math.floor((rows * max) / series);
 }
 
-function countSeries(parts: readonly SeriesRows[]): number {
-  const columns = names.map((name) => renumber(parts.map((part) => part[name])));
+function* countSeries(parts: readonly SeriesRows[]): Generator<void, number> {
+  const columns: Numbering[] = [];
+  for (const name of names) columns.push(yield* renumber(parts.map((part) => part[name])));
   const series = new Set<number>();
   for (const [at, { key }] of parts.entries())
     for (let row = 0; row < key.length; row++) {
+      if (row % pauseRows === 0) yield;
       let number = 0;
       for (const { size, codeOf } of columns) number = number * size + (codeOf(at, row) as number);
       series.add(number);
@@ -38,17 +43,27 @@ function countSeries(parts: readonly SeriesRows[]): number {
   return series.size;
 }
 
+interface Numbering {
+  readonly size: number;
+  codeOf(part: number, row: number): number;
+}
+
 /** One numbering of the words of all parts, each of which counts its own. */
-function renumber(columns: readonly DictColumn[]): { size: number; codeOf(part: number, row: number): number } {
+function* renumber(columns: readonly DictColumn[]): Generator<void, Numbering> {
   const codes = new Map<string, number>();
-  const own = columns.map(({ keys }) =>
-    keys.map((key) => {
+  const own: Uint32Array[] = [];
+  for (const { keys } of columns) {
+    const numbers = new Uint32Array(keys.length);
+    for (let at = 0; at < keys.length; at++) {
+      if (at % pauseRows === 0) yield;
+      const key = keys[at] as string;
       const known = codes.get(key) ?? codes.size;
       codes.set(key, known);
-      return known;
-    }),
-  );
+      numbers[at] = known;
+    }
+    own.push(numbers);
+  }
   const codeOf = (part: number, row: number): number =>
-    (own[part] as number[])[(columns[part] as DictColumn).codes[row] as number] as number;
+    (own[part] as Uint32Array)[(columns[part] as DictColumn).codes[row] as number] as number;
   return { size: codes.size, codeOf };
 }
