@@ -3,7 +3,7 @@
 
 import { ByteWriter } from "#base/byte-writer.ts";
 import { compareText } from "#base/compare-text.ts";
-import { formatJson, formatLongText } from "./format.ts";
+import { formatJson, inPieces } from "./format.ts";
 import { type JsonObject, type JsonValue, NumberText } from "./value.ts";
 
 /** About a millisecond. */
@@ -44,11 +44,21 @@ class SortedWriter {
 
   private *write(value: JsonValue): Generator<void, void> {
     if (++this.values % pauseValues === 0) yield;
-    if (typeof value === "string") this.bytes.text(yield* formatLongText(value));
+    if (typeof value === "string") yield* this.writeText(value);
     else if (value === null || typeof value !== "object" || value instanceof NumberText)
       this.bytes.text(formatJson(value, "strict"));
     else if (Array.isArray(value)) yield* this.writeList(value);
     else yield* this.writeObject(value);
+  }
+
+  private *writeText(text: string): Generator<void, void> {
+    const { bytes } = this;
+    bytes.byte(0x22);
+    for (const piece of inPieces(text)) {
+      bytes.text(JSON.stringify(piece).slice(1, -1));
+      if (piece.length < text.length) yield;
+    }
+    bytes.byte(0x22);
   }
 
   private *writeList(items: readonly JsonValue[]): Generator<void, void> {

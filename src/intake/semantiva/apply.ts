@@ -96,8 +96,11 @@ class SemantivaBatch {
     }
     pushEvent(this.events, line, keys, eventId, this.meta);
     if (!message.known || !isLifecycleType(message.type)) return;
+    yield;
     const context = yield* readContext(line);
+    yield;
     pushLifecycle(this.lifecycle, line, keys, eventId, context, this.meta);
+    yield;
     if (message.type === "pipeline_start" && context !== null)
       yield* pushContext(this.params, line, keys, context, this.meta);
   }
