@@ -40,16 +40,17 @@ export async function begin(
   const { id, store, applier, writer, sequencer, setAside, damage, versions } = collector;
   setAside.beginReplay();
   const isFresh = isNothingStored((await met.later) ?? met, left);
+  const again = left.plans.flatMap(({ blocks }) => blocks);
+  await untilDone(() => noteResent(store, id, again));
+  await writer.begin(left.plans);
+  // Only now is everything in the store that no record is read of again: joins, versions, and orders to delete, of which one
+  // on a shared store goes on by itself.
   const [joins, newest] = await Promise.all([
     untilDone(() => readJoins(store)),
     untilDone(() => readNewestVersion(store)),
   ]);
   applier.state.joins.replace(joins);
   versions.note(newest);
-  const again = left.plans.flatMap(({ blocks }) => blocks);
-  await untilDone(() => noteResent(store, id, again));
-  await writer.begin(left.plans);
-  // Only now is every order in the store that no record is read of again. On a shared store the order itself goes on.
   const onTrouble = (cause: unknown): void => options.onTrouble(notDeleted, cause);
   const { gone } =
     store.kind === "embedded"
