@@ -167,6 +167,24 @@ describe("a stream", () => {
     expect(unapplied).toHaveLength(3);
   });
 
+  it("holds none of the bytes that a connection sent which is silent now", async () => {
+    const stream = open();
+    const sent: WeakRef<Uint8Array>[] = [];
+    const send = (bytes: Uint8Array) => {
+      sent.push(new WeakRef(bytes));
+      stream.push(bytes);
+    };
+    for (const [seq, key] of ["a", "b".repeat(20_000), "c"].entries()) {
+      send(metric(seq + 1, key));
+      await vi.advanceTimersByTimeAsync(30);
+      await log.sync();
+    }
+    expect(log.inputs.flatMap(seqsIn)).toEqual([1, 2, 3]);
+    giveBackMemory();
+    expect(sent.filter((ref) => ref.deref() !== undefined)).toEqual([]);
+    expect(stream.pendingBytes).toBe(0);
+  });
+
   it("decodes at once when more waits than may", () => {
     const stream = open();
     for (let seq = 1; seq <= 30; seq++) stream.push(metric(seq, "k".repeat(100_000)));

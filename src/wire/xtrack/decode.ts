@@ -56,6 +56,11 @@ export class EventDecoder {
     return columns;
   }
 
+  /** Keeps nothing of the bytes that were decoded last. */
+  letGo(): void {
+    this.fast.letGo();
+  }
+
   /** Decodes bytes[start..end), the payload of the frame at stream offset `offset`. */
   decode(bytes: Uint8Array, start: number, end: number, offset: number): Outcome {
     const { columns } = this;

@@ -17,6 +17,7 @@ const commonLiteralsMax = 4096;
 
 // What the last matching frame held. One for all streams, which are decoded one after the other: a thousand of them
 // would else each find theirs where it was left, far from the processor.
+const noView = new DataView(new ArrayBuffer(0));
 const number = new ShortDecimal();
 const values = new Float64Array(256);
 const valueWords = new Uint32Array(values.buffer);
@@ -31,7 +32,7 @@ export class FastDecoder {
   private ts = 0;
   private step = 0;
   private epoch = 0;
-  private view: DataView = new DataView(new ArrayBuffer(0));
+  private view: DataView = noView;
   private viewed: Uint8Array | undefined;
 
   /** Pushes the event in bytes[start..end) and returns true, or leaves everything as it was. */
@@ -57,6 +58,12 @@ export class FastDecoder {
     if (shape === undefined) return false;
     this.push(columns, shape, offset);
     return true;
+  }
+
+  /** Keeps nothing of the bytes that were decoded last. */
+  letGo(): void {
+    this.view = noView;
+    this.viewed = undefined;
   }
 
   /** Learns from the event in bytes[start..end) that the general decoder has just pushed onto `columns`. */

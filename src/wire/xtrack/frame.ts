@@ -35,6 +35,7 @@ export interface FramerOptions {
   readonly offset?: number;
 }
 
+const noBytes = new Uint8Array(0);
 const frameBytesMaxDefault: number = 64 * 1024 * 1024;
 const skippedBytesMaxDefault = 64 * 1024;
 
@@ -53,7 +54,7 @@ export interface Skipped {
 }
 
 export class Framer {
-  bytes: Uint8Array = new Uint8Array(0);
+  bytes: Uint8Array = noBytes;
   frameStart = 0;
   frameEnd = 0;
   textStart = 0;
@@ -116,6 +117,16 @@ export class Framer {
     if (!this.owned || this.end + chunk.length > this.bytes.length) this.moveHeld(held + chunk.length);
     this.bytes.set(chunk, this.end);
     this.end += chunk.length;
+  }
+
+  /** Lets go of the bytes when all of them are told: a connection may say nothing more for hours. */
+  letGo(): void {
+    if (this.at < this.end) return;
+    this.base += this.at;
+    this.bytes = noBytes;
+    this.owned = false;
+    this.at = 0;
+    this.end = 0;
   }
 
   /** No more bytes will come. */

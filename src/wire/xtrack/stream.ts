@@ -213,8 +213,7 @@ class Gathered {
       if (step === "frame" && this.isLarge) this.takeFrame(yield* this.decodeLarge());
       else this.take(step);
     }
-    this.endSide();
-    return this.parts.length > 0;
+    return this.endDrain();
   }
 
   /** The same without pauses, nor the cost of a way to make them: most pieces are an event or two. */
@@ -223,7 +222,13 @@ class Gathered {
       if (step === "frame" && this.isLarge) this.takeFrame(atOnce(this.decodeLarge()));
       else this.take(step);
     }
+    return this.endDrain();
+  }
+
+  private endDrain(): boolean {
     this.endSide();
+    this.framer.letGo();
+    this.decoder.letGo();
     return this.parts.length > 0;
   }
 
