@@ -1,8 +1,8 @@
 // A real browser on a real server. Everything a page complains about is collected, and a test that leaves a complaint
 // fails: errors thrown, errors logged (a broken content policy is one), requests refused that nobody expected.
 //
-// The files of a test process share one browser, and with it what it has loaded and compiled of the page. Each visit
-// starts with an empty storage all the same.
+// The files of a test process share one browser, and their visits one tab where they may, and with it what has been
+// loaded and compiled of the page. Each visit starts from a blank page with an empty storage all the same.
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -40,6 +40,8 @@ export interface TestBrowser {
 }
 
 let shared: Promise<BrowserContext> | undefined;
+/** A tab that nobody looks at. */
+let spare: Page | undefined;
 
 /** The first to call decides which browser it is for this process. */
 export async function openBrowser(executablePath: string | undefined = chromiumPath): Promise<TestBrowser> {
@@ -49,15 +51,18 @@ export async function openBrowser(executablePath: string | undefined = chromiumP
   return {
     async visit(url, { theme = "light", width = 1400, height = 860, apart = false, prepare } = {}) {
       const own = apart ? await context.browser()?.newContext() : undefined;
-      const page = await openPage(own ?? context, new URL(url).origin);
-      await page.emulateMedia({ colorScheme: theme });
+      const page = await openPage(own ?? context, apart ? undefined : spare, new URL(url).origin);
+      if (page === spare) spare = undefined;
+      await page.emulateMedia({ media: null, colorScheme: theme });
       await page.setViewportSize({ width, height });
       const visit: Visit = {
         page,
         problems: watch(page),
         async close() {
           visits.delete(visit);
-          await (own ?? page).close();
+          if (own !== undefined || spare !== undefined || page.isClosed()) return (own ?? page).close();
+          await clear(page);
+          spare = page;
         },
       };
       visits.add(visit);
@@ -93,16 +98,27 @@ const holdViews = `{
 }`;
 
 /** An empty page that remembers nothing of earlier ones but what it need not load again. */
-async function openPage(context: BrowserContext, origin: string): Promise<Page> {
+async function openPage(context: BrowserContext, cleared: Page | undefined, origin: string): Promise<Page> {
   await context.clearCookies();
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const page = await context.newPage();
+  const page = cleared ?? (await context.newPage());
   const session = await context.newCDPSession(page);
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage" });
   await session.detach();
+  if (cleared !== undefined) return page;
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   page.setDefaultTimeout(30_000);
   await page.addInitScript(holdViews);
   return page;
+}
+
+const heard = ["console", "dialog", "pageerror", "request", "requestfailed", "requestfinished", "response"] as const;
+
+async function clear(page: Page): Promise<void> {
+  for (const event of heard) page.removeAllListeners(event);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.evaluate("sessionStorage.clear()").catch(() => undefined);
+  await page.goto("about:blank");
+  await page.mouse.move(0, 0);
 }
 
 function watch(page: Page): string[] {

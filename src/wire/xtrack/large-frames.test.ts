@@ -6,7 +6,7 @@ import { atOnce } from "#base/turns.ts";
 import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { EventDecoder, largeFrameBytes } from "./decode.ts";
 import { metricsOf, othersOf, rebuildAll } from "./decode-cases.testing.ts";
-import { decodeXtrack, decodeXtrackInSteps, XtrackStream } from "./stream.ts";
+import { decodeXtrackInSteps, XtrackStream } from "./stream.ts";
 import { frameOf, join } from "./stream-cases.testing.ts";
 
 const event = (type: string, payload: string, seq = 1) =>
@@ -99,13 +99,14 @@ describe("a large frame", () => {
     const expected = fast.push(bytes);
     if (chunk === null || expected === null) throw new Error("nothing came");
     expect(chunk.body.length).toBe(expected.body.length);
-    expectEqual(rebuildAll(chunk.decoded.columns), rebuildAll(expected.decoded.columns));
+    const rebuilt = rebuildAll(expected.decoded.columns);
+    expectEqual(rebuildAll(chunk.decoded.columns), rebuilt);
     expect(chunk.decoded.faults.map(({ fault }) => [fault.code, fault.place])).toEqual(
       expected.decoded.faults.map(({ fault }) => [fault.code, fault.place]),
     );
     expect(pauses).toBeGreaterThan(payloads.length);
     const again = countPauses(decodeXtrackInSteps(chunk));
-    expectEqual(rebuildAll(again.value.columns), rebuildAll(decodeXtrack(expected).columns));
+    expectEqual(rebuildAll(again.value.columns), rebuilt);
     expect(again.pauses).toBeGreaterThan(payloads.length);
   });
 
