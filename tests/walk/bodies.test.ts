@@ -80,7 +80,7 @@ it("keeps the rows of a batch among which hundreds of thousands are none, and co
   expect((await test.get("/api/v1/runs/s-good")).status).toBe(200);
 });
 
-it("takes a batch whose process has two hundred thousand pids, and one event with as many metrics", async () => {
+it("takes a batch whose process has two hundred thousand pids", async () => {
   const spans = Array.from(
     { length: 200_000 },
     (_, pid) =>
@@ -88,29 +88,20 @@ it("takes a batch whose process has two hundred thousand pids, and one event wit
   );
   const batch = `{"schema_version":1,"batch_id":"pids","created_ns":1,"spans":[${spans.join(",")}],"marks":[],"snapshots":[]}`;
   expect((await test.post("/v1/traces?wait=1", gzipSync(batch), packed)).status).toBe(202);
+}, 120_000);
+
+it("answers others while it takes one event with two hundred thousand metrics", async () => {
   const metrics = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`m${at}`, at]));
   const event = { type: "metric_batch", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: "wide", metrics } };
-  const { body } = await test.post("/v1/xtrack?wait=1", toFrame(event));
-  expect(body).toMatchObject({ accepted: 1, faults: [] });
+  const { answer, others } = await sendBeside("/v1/xtrack?wait=1", toFrame(event));
+  expect(answer).toMatchObject({ accepted: 1, faults: [] });
+  expect(others).toBeGreaterThan(3);
 }, 120_000);
 
 const numbers = Array.from({ length: 1_000_000 }, (_, at) => at).join(", ");
 const longText = "a line of text ".repeat(1 << 20);
 
 it.each([
-  [
-    "a metric batch of 100,000",
-    "/v1/xtrack?wait=1",
-    toFrame({
-      type: "metric_batch",
-      seq: 1,
-      ts: 1,
-      payload: {
-        run_id: "many",
-        metrics: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, at / 8])),
-      },
-    }),
-  ],
   [
     "a param that is a long list",
     "/v1/xtrack?wait=1",
