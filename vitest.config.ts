@@ -19,7 +19,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: SlowFirst },
     // The engine is a child process, so a test that starts one waits for a real program to load.
-    testTimeout: long ? 600_000 : 60_000,
+    testTimeout: long ? 600_000 : 120_000,
     hookTimeout: 120_000,
     // What is polled costs the engine or a browser more than a wait does.
     expect: { poll: { interval: 50 } },

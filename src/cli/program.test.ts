@@ -280,19 +280,13 @@ describe("the other commands", () => {
     expect(deleted).toEqual([{ ids: ["a", "b"], expect: 2 }]);
   });
 
+  const queuedCommand = (type: string) => ({
+    ...{ id: "c1", run: "r", also: [], type, payload: "{}", worker: null, state: "queued" },
+    ...{ by: "", created_ns: "1", note: "" },
+  });
+
   it("send waits until a worker has answered, and fails when it refuses", async () => {
-    const command = {
-      id: "c1",
-      run: "r",
-      also: [],
-      type: "pause",
-      payload: "{}",
-      worker: null,
-      state: "queued",
-      by: "",
-      created_ns: "1",
-      note: "",
-    };
+    const command = queuedCommand("pause");
     let state = "queued";
     const url = await start({
       sendCommand: () => ({ ...command, state }),
@@ -307,18 +301,7 @@ describe("the other commands", () => {
   });
 
   it("send says how a run could hear commands when none of its workers does, with 1", async () => {
-    const command = {
-      id: "c1",
-      run: "r",
-      also: [],
-      type: "stop",
-      payload: "{}",
-      worker: null,
-      state: "queued",
-      by: "",
-      created_ns: "1",
-      note: "",
-    };
+    const command = queuedCommand("stop");
     const how = "Start the program with tributary run, or ask for commands in run_start.";
     const url = await start({
       sendCommand: () => command,

@@ -1,15 +1,13 @@
 // What people arrange themselves: runs that belong together, views with names, panels, and the moment they point at.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, panelOf, soon, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestApp;
 let browser: TestBrowser;

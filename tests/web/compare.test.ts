@@ -1,14 +1,12 @@
 // A person compares runs: two, some, a hundred.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const runsTotal = 100;
 let server: TestApp;

@@ -2,14 +2,12 @@
 // graph; and a name has one colour wherever it stands.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { drag, soon, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const run = "lanes";
 const startNs = 1_790_000_000_000_000_000n;

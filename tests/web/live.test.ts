@@ -1,15 +1,13 @@
 // From an empty server to a job that is watched and steered.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, viewsLoaded } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestApp;
 let browser: TestBrowser;

@@ -2,14 +2,12 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const run_id = "talker";
 const longChars = 3_000_000;

@@ -1,13 +1,11 @@
 // Ten thousand runs in the table: only what is on screen exists, and filtering, sorting and paging stay quick.
 
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { drained, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const runsTotal = 10_000;
 let server: TestApp;

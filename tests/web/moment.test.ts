@@ -1,15 +1,13 @@
 // From a spike to its cause: it is seen, it is pinned by one click, and everything stays on it until it is freed.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { longName, longSteps, sendAwkward, sendLongRun, sendMore, spikeStep } from "./long-run.ts";
 import { makeSampleFolder, profiledRun } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestApp;
 let browser: TestBrowser;

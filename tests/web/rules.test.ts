@@ -1,13 +1,11 @@
 // Verdicts, rules and the post-mortem on the page: what is said of a run, a rule made, tried, armed and fired.
 
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { makeSampleFolder, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { soon, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestApp;
 let browser: TestBrowser;

@@ -2,14 +2,12 @@
 // the screen.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
 import { panelOf, soon, viewsLoaded, walkOn } from "./walking.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestApp;
 let browser: TestBrowser;

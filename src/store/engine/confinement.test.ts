@@ -10,8 +10,6 @@ import { type Confinement, engineEnvironment, findConfinement, weakerThan } from
 import { EngineSupervisor } from "./supervisor.ts";
 
 // Each of these starts real engines.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** What this machine offers, and all that is weaker: a machine that offers nothing tests that the engine runs there. */
 const offered: Confinement[] = [await findConfinement()];
 while (offered.at(-1) !== "none") offered.push(weakerThan(offered.at(-1) as Confinement));

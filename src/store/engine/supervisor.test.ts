@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
@@ -10,8 +10,6 @@ import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { EngineSupervisor, type SupervisorOptions } from "./supervisor.ts";
 
 // Each of these starts real processes, some of them many times.
-vi.setConfig({ testTimeout: 120_000 });
-
 let dataDir: string;
 let store: Store;
 let crashes: string[];

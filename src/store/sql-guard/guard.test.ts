@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { makeDataDir, openMigrated, suiteStore } from "../../../tests/support/store-under-test.ts";
@@ -11,8 +11,6 @@ import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 
 // Thousands of queries run here, and some up to their limits.
-vi.setConfig({ testTimeout: 120_000 });
-
 const options = guardOptionsOf("tributary");
 const check = (sql: string) => checkSql(sql, options);
 
