@@ -1,23 +1,32 @@
 // What rows say of their component: when they were, and in which processes and threads.
 
 import type { Int64Column } from "#base/columns.ts";
+import { atOnce } from "#base/turns.ts";
 import type { Component } from "./component.ts";
 import { noteRowTimes } from "./row-times.ts";
 import type { CirronRows } from "./rows.ts";
 
 /** All rows of a batch. */
 export function noteFacts(component: Component, { spans, marks, snapshots }: CirronRows): void {
-  noteSpans(component, spans, null);
+  atOnce(noteSpans(component, spans, null));
   noteRowTimes(component, { starts: marks.ts_ns, ends: marks.ts_ns, ids: marks.mark_id }, null);
   noteRowTimes(component, { starts: snapshots.ts_ns, ends: snapshots.ts_ns, ids: snapshots.snapshot_id }, null);
 }
 
+/** About a millisecond, when each row is of another process. */
+const pauseRows = 4096;
+
 /** Times, processes and threads. Rows of one process come together, so only a change among them is looked at. */
-export function noteSpans(component: Component, spans: CirronRows["spans"], dropped: Uint8Array | null): void {
+export function* noteSpans(
+  component: Component,
+  spans: CirronRows["spans"],
+  dropped: Uint8Array | null,
+): Generator<void, void> {
   const { pid, rank, thread_id: thread, span_id: ids } = spans;
   let process = -1;
   let lastThread = -1;
   for (let row = 0; row < ids.length; row++) {
+    if (row % pauseRows === pauseRows - 1) yield;
     if (dropped !== null && dropped[row] === 1) continue;
     component.spans++;
     const isSame = process >= 0 && isEqual(pid.inner, row, process) && rank.at(row) === rank.at(process);

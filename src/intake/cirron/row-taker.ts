@@ -46,7 +46,7 @@ export class RowTaker {
         this.takeSome(rows, stretch, taken);
         yield;
       }
-      this.endTable(rows, table, taken);
+      yield* this.endTable(rows, table, taken);
       yield;
     }
     return taken;
@@ -58,10 +58,10 @@ export class RowTaker {
   }
 
   /** What is noted of all rows that were taken. */
-  private endTable(rows: CirronRows, table: keyof CirronRows, taken: Taken): void {
+  private *endTable(rows: CirronRows, table: keyof CirronRows, taken: Taken): Generator<void, void> {
     const component = this.components.get(taken.component);
     if (table === "spans") {
-      noteSpans(component, rows.spans, taken.dropped.spans);
+      yield* noteSpans(component, rows.spans, taken.dropped.spans);
       return;
     }
     const { ts_ns } = rows[table];

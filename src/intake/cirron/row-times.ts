@@ -13,11 +13,20 @@ export function noteRowTimes(
   const { starts, ends, ids } = columns;
   let first = -1;
   let last = -1;
+  // Of rows that begin together the first by name counts; a text is made of those only.
+  let firstId: string | null = null;
   for (let row = 0; row < ids.length; row++) {
     if (dropped !== null && dropped[row] === 1) continue;
     if (last < 0 || compareTimes(ends.words, row, last) > 0) last = row;
     const order = first < 0 ? -1 : compareTimes(starts.words, row, first);
-    if (order < 0 || (order === 0 && ids.at(row) < ids.at(first))) first = row;
+    if (order > 0) continue;
+    if (order === 0) {
+      firstId ??= ids.at(first);
+      const id = ids.at(row);
+      if (id >= firstId) continue;
+      firstId = id;
+    } else firstId = null;
+    first = row;
   }
   if (first >= 0) noteRowTime(component, starts.at(first), ends.at(last), ids.at(first));
 }

@@ -76,20 +76,18 @@ export async function readRecordPage(store: Store, page: RecordPage): Promise<Sh
   return readRows(
     store,
     shownRow,
-    shownRowsQuery(recordRowsQuery(store.database, page, between(low, high), page.descending)),
+    recordRowsQuery(store.database, page, between(low, high), { isDescending: page.descending, isCut: true }),
   );
 }
 
-function shownRowsQuery({ sql, params = {} }: Query): Query {
-  const size = "length(extra) + length(raw) + arraySum(cell -> length(ifNull(cell, '')), cells)";
+/** What a list shows of rows, and how large they are. They are cut before they are sorted, which takes them into memory. */
+function cutRows(rows: string): string {
+  const size = "length(extra) + length(r_raw) + arraySum(cell -> length(ifNull(cell, '')), r_cells)";
   const isLarge = `r.bytes > ${shownBytesMax}`;
   const cut = (column: string): string => `if(${isLarge}, ${cutText(`r.${column}`)}, r.${column}) AS ${column}`;
-  const cells = `if(${isLarge}, arrayMap(cell -> ${cutText("cell")}, r.cells), r.cells) AS cells`;
-  return {
-    sql: `SELECT * EXCEPT (extra, raw, cells), ${cut("extra")}, ${cut("raw")}, ${cells}
-      FROM (SELECT *, toUInt32(${size}) AS bytes FROM (${sql})) AS r`,
-    params,
-  };
+  const cells = `if(${isLarge}, arrayMap(cell -> ${cutText("cell")}, r.r_cells), r.r_cells) AS r_cells`;
+  return `SELECT * EXCEPT (extra, r_raw, r_cells), ${cut("extra")}, ${cut("r_raw")}, ${cells}
+    FROM (SELECT *, toUInt32(${size}) AS bytes FROM (${rows})) AS r`;
 }
 
 /** The rows of the record at a place; none when these groups have none there. */
@@ -99,7 +97,7 @@ export function readRecordAt(store: Store, groups: readonly string[], place: Row
     sql: "collector = {p1:String} AND jpos = {p2:Int64} AND jrow = {p3:UInt32}",
     params: { p1: collector, p2: jpos, p3: jrow },
   };
-  return readRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within, false));
+  return readRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within));
 }
 
 /** The rows of these groups that came in the journal records between two, both included, in the order of arrival. */
@@ -110,12 +108,7 @@ export function streamRecords(
   options: ReadOptions = {},
 ): AsyncGenerator<RecordRow> {
   const within = between({ ...from, jrow: 0 }, { ...to, jrow: 2 ** 32 - 1 });
-  return streamRows(
-    store,
-    recordRow,
-    recordRowsQuery(store.database, { ...everyRecord, groups }, within, false),
-    options,
-  );
+  return streamRows(store, recordRow, recordRowsQuery(store.database, { ...everyRecord, groups }, within), options);
 }
 
 /** The groups with rows of the journal records between two, both included. */
@@ -143,7 +136,7 @@ export function streamJournal(
     sql: "collector IN ({p1:String}, '') AND jpos >= {p2:Int64} AND jpos <= {p3:Int64}",
     params: { p1: collector, p2: from, p3: to },
   };
-  const query = recordRowsQuery(store.database, { ...everyRecord, groups }, within, false);
+  const query = recordRowsQuery(store.database, { ...everyRecord, groups }, within);
   return streamRows(store, recordRow, query, options);
 }
 
@@ -196,7 +189,12 @@ function between(low: RecordPlace, high: RecordPlace): Required<Query> {
 }
 
 /** The rows that lie within some places. */
-function recordRowsQuery(database: string, filter: RecordFilter, within: Required<Query>, descending: boolean): Query {
+function recordRowsQuery(
+  database: string,
+  filter: RecordFilter,
+  within: Required<Query>,
+  { isDescending = false, isCut = false } = {},
+): Query {
   const of = (kind: RecordKind): string => {
     const source: RecordSource = recordKinds[kind];
     const cells = source.columns.map((column) => `CAST(${quoteName(column)} AS Nullable(String))`).join(", ");
@@ -207,11 +205,12 @@ function recordRowsQuery(database: string, filter: RecordFilter, within: Require
         extra, ${kind === "output" ? "''" : "raw"} AS r_raw, [${cells}] AS r_cells, toInt32(${source.entry ?? "0"}) AS r_place
       FROM ${database}.${source.table} WHERE ${conditions(kind, filter, true)} AND ${within.sql}`;
   };
-  const order = descending ? "DESC" : "ASC";
+  const order = isDescending ? "DESC" : "ASC";
+  const rows = kindNames.map(of).join(" UNION ALL ");
   return {
     sql: `SELECT r_kind AS kind, r_group AS group_key, r_protocol AS protocol, r_type AS type, r_worker AS worker,
-        r_seq AS seq, r_ts AS ts_ns, ${placeOrder}, flags, extra, r_raw AS raw, r_cells AS cells
-      FROM (${kindNames.map(of).join(" UNION ALL ")}) ORDER BY ${sortedBy(order)}, r_place`,
+        r_seq AS seq, r_ts AS ts_ns, ${placeOrder}, flags, extra, r_raw AS raw, r_cells AS cells${isCut ? ", bytes" : ""}
+      FROM (${isCut ? cutRows(rows) : rows}) ORDER BY ${sortedBy(order)}, r_place`,
     params: {
       ...paramsOf(filter),
       ...within.params,
