@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { inPieces } from "#base/json/format.ts";
-import { inTurns } from "#base/turns.ts";
+import { inTurns, Turn } from "#base/turns.ts";
 import { withoutWorkspace } from "#model/group-key.ts";
 import { formatJournalPlace } from "#model/positions.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
@@ -50,6 +50,7 @@ interface ExportParts extends Pick<Sources, "store" | "blobs"> {
 }
 
 const fileChunkBytes = 768 * 1024;
+const longRecordChars = 1024 * 1024;
 /** The first bytes of a fault that an export takes along. */
 const faultBytesMax = 512 * 1024;
 
@@ -133,7 +134,20 @@ async function toLine(
 ): Promise<Iterable<string>> {
   const line = await inTurns(protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch));
   if (line.record === null) return formatHead(line.kind, line.head);
-  return formatLine(line.kind, line.head, line.record, line.isExact);
+  return formatLine(line.kind, line.head, line.record, line.isExact && (await canStand(line.record)));
+}
+
+/** What strict JSON has no words for, and what would end the line. */
+const notInLines = ["NaN", "Infinity", "\n"];
+
+/** Whether a record can stand in a line as it is. Each look through a long one is a turn of its own. */
+async function canStand(record: string): Promise<boolean> {
+  const turn = new Turn();
+  for (const word of notInLines) {
+    if (record.length > longRecordChars) await turn.pass();
+    if (record.includes(word)) return false;
+  }
+  return true;
 }
 
 async function* exportFiles(parts: ExportParts, run: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
@@ -171,12 +185,9 @@ function formatHead(kind: string, members: object): string[] {
   return [`${JSON.stringify({ tributary: 1, kind, ...members })}\n`];
 }
 
-/** What strict JSON has no words for, and what would end the line. */
-const notInLines = ["NaN", "Infinity", "\n"];
-
-function* formatLine(kind: string, members: object, record: string, isExact: boolean): Generator<string> {
+function* formatLine(kind: string, members: object, record: string, isPlain: boolean): Generator<string> {
   const head = JSON.stringify({ tributary: 1, kind, ...members }).slice(0, -1);
-  if (isExact && !notInLines.some((word) => record.includes(word))) {
+  if (isPlain) {
     yield `${head},"record":`;
     yield* inPieces(record);
     yield "}\n";

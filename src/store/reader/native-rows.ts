@@ -117,12 +117,14 @@ export async function* streamRows<S extends RowShape>(
   options: ReadOptions = {},
 ): AsyncGenerator<RowOf<S>> {
   const turn = new Turn();
-  for await (const block of streamNativeBlocks(store, query, options))
+  for await (const block of streamNativeBlocks(store, query, options)) {
+    // One row may have megabytes.
+    if (turn.isOver) await turn.pass();
     for (const row of rowsOf(block, shape, query)) {
-      // One row may have megabytes.
       if (turn.isOver) await turn.pass();
       yield row;
     }
+  }
 }
 
 /** A larger answer is put together and read in turns with everybody else's work. */
