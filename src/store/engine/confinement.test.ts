@@ -9,7 +9,6 @@ import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { type Confinement, engineEnvironment, findConfinement, weakerThan } from "./confinement.ts";
 import { EngineSupervisor } from "./supervisor.ts";
 
-// Each of these starts real engines.
 /** What this machine offers, and all that is weaker: a machine that offers nothing tests that the engine runs there. */
 const offered: Confinement[] = [await findConfinement()];
 while (offered.at(-1) !== "none") offered.push(weakerThan(offered.at(-1) as Confinement));

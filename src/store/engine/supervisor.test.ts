@@ -9,7 +9,6 @@ import type { Store } from "#store/store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { EngineSupervisor, type SupervisorOptions } from "./supervisor.ts";
 
-// Each of these starts real processes, some of them many times.
 let dataDir: string;
 let store: Store;
 let crashes: string[];

@@ -10,7 +10,6 @@ import { makeDataDir, openMigrated, suiteStore } from "../../../tests/support/st
 import { checkSql } from "./guard.ts";
 import { answerUserSql, checkUserSql, guardOptionsOf } from "./user-sql.ts";
 
-// Thousands of queries run here, and some up to their limits.
 const options = guardOptionsOf("tributary");
 const check = (sql: string) => checkSql(sql, options);
 
