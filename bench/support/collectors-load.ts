@@ -56,15 +56,19 @@ export async function giveSpans(
   return { spans, seconds, cpuMs: after.map(({ server }, at) => server.cpuMs - (before[at]?.server.cpuMs ?? 0)) };
 }
 
-/** A store and a bus that nobody else uses. */
+type Settings = Readonly<Record<string, string>>;
+
+/** A store and a bus that nobody else uses, and how a collector is told of them. */
 export interface Installation {
-  /** How a collector is told of them. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly store: Settings;
+  readonly bus: Settings;
   close(): Promise<void>;
 }
 
 export interface Scaling {
   readonly alone: Taken;
+  /** Three on one store without a bus: they do nothing for each other. */
+  readonly apart: Taken;
   readonly together: Taken;
 }
 
@@ -72,20 +76,31 @@ const warmSpans = 100_000;
 const collectors = 3;
 
 /**
- * Spans to one collector, and three times as many to three that share them, so that each takes as many as the one did and
- * what a process pays once weighs the same. Both begin with an empty store.
+ * Spans to one collector, and three times as many to three, so that each takes as many as the one did and what a process
+ * pays once weighs the same. Three on the cores of one machine also wait for each other's caches, and take longer by the
+ * clock: what they do for each other is what those do not pay that share nothing but the machine and the store.
  */
 export async function measureScaling(open: () => Promise<Installation>, spans: number): Promise<Scaling> {
-  return { alone: await takeTogether(open, 1, spans), together: await takeTogether(open, collectors, spans) };
+  return {
+    alone: await takeTogether(open, 1, spans, ({ bus }) => bus),
+    apart: await takeTogether(open, collectors, spans, ({ store }) => store),
+    together: await takeTogether(open, collectors, spans, ({ bus }) => bus),
+  };
 }
 
-async function takeTogether(open: () => Promise<Installation>, count: number, spans: number): Promise<Taken> {
-  const { env, close } = await open();
+async function takeTogether(
+  open: () => Promise<Installation>,
+  count: number,
+  spans: number,
+  settingsOf: (installation: Installation) => Settings,
+): Promise<Taken> {
+  const installation = await open();
+  const env = { ...settingsOf(installation), TRIBUTARY_LOG_LEVEL: "error" };
   const servers = await Promise.all(Array.from({ length: count }, () => startServer({ env })));
   for (const server of servers) await giveSpans([server], warmSpans);
   const taken = await giveSpans(servers, spans * count);
   for (const server of servers) await server.close();
-  await close();
+  await installation.close();
   return taken;
 }
 
@@ -98,7 +113,7 @@ export interface Idling {
 }
 
 /** One collector takes spans, and another hears of them. */
-export async function measureIdling(env: Readonly<Record<string, string>>, spansMin: number): Promise<Idling> {
+export async function measureIdling(env: Settings, spansMin: number): Promise<Idling> {
   const [taker, idle] = [await startServer({ env }), await startServer({ env })];
   // Once, so that what every process needs for hearing is there.
   await giveSpans([taker], warmSpans, [idle]);

@@ -29,8 +29,9 @@ interface Known {
 
 const beatMs = 1000;
 const silenceMs = 4000;
-/** Steps of progress closer together than this share a message. */
+/** Steps of progress closer together than this share a message; where they come all the time, a few messages a second do. */
 const hurryMs = 50;
+const steadyMs = 250;
 
 export class Peers {
   private readonly bus: Bus;
@@ -38,6 +39,7 @@ export class Peers {
   private readonly known = new Map<string, Known>();
   private readonly timer: NodeJS.Timeout;
   private hurrying: NodeJS.Timeout | undefined;
+  private hurriedMs = Number.NEGATIVE_INFINITY;
 
   constructor(bus: Bus, options: PeersOptions) {
     this.bus = bus;
@@ -58,10 +60,16 @@ export class Peers {
 
   /** Tells soon how far this collector is. */
   hurry(): void {
-    this.hurrying ??= setTimeout(() => {
-      this.hurrying = undefined;
-      this.beat();
-    }, hurryMs).unref();
+    if (this.hurrying !== undefined) return;
+    const restMs = this.hurriedMs + steadyMs - performance.now();
+    this.hurrying = setTimeout(
+      () => {
+        this.hurrying = undefined;
+        this.hurriedMs = performance.now();
+        this.beat();
+      },
+      Math.max(hurryMs, restMs),
+    ).unref();
   }
 
   beat(): void {
