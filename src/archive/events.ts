@@ -1,7 +1,7 @@
 // A page of everything that a run received, each record with its text.
 
 import { inPieces } from "#base/json/format.ts";
-import { atOnce, inTurns } from "#base/turns.ts";
+import { atOnce, inTurns, Turn } from "#base/turns.ts";
 import type { RowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
@@ -42,7 +42,12 @@ export async function readEventText(
 ): Promise<AsyncIterable<Uint8Array> | null> {
   const [record] = groupRows(await readRecordAt(store, groups, place));
   if (record === undefined) return null;
-  return encodeTexts(inPieces((await inTurns(toRecordText(record))).text));
+  // It may have megabytes: to read it, to put it together and to send it are turns of their own.
+  const turn = new Turn();
+  await turn.pass();
+  const { text } = await inTurns(toRecordText(record));
+  await turn.pass();
+  return encodeTexts(inPieces(text));
 }
 
 function toEvent(record: [ShownRow, ...ShownRow[]]) {
