@@ -2,15 +2,17 @@
 // holds all the while.
 
 import { afterAll, expect, test } from "vitest";
-import { hex, toBatchText } from "../support/cirron-batch.ts";
+import { type BatchProcess, type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
 let folder: TestCollector;
 afterAll(() => folder?.remove());
 
 const encoder = new TextEncoder();
-const batch = (id: string, spans: Parameters<typeof toBatchText>[1]) =>
-  cirronInput(encoder.encode(toBatchText(id, spans)));
+const batch = (id: string, spans: readonly BatchSpan[], from?: BatchProcess) =>
+  cirronInput(encoder.encode(toBatchText(id, spans, from)));
+/** How near the rows of another process are in time says nothing, before components are there and after. */
+const elsewhere: BatchProcess = { pid: 71, thread: 8 };
 const runs = async () => {
   const { store } = folder.collector;
   return store.query<{ run_id: string; spans: string }>({
@@ -29,7 +31,7 @@ test("a folder of an older release knows its rows at once, and has its ids and c
   const step = (n: number, parent: string) => ({ id: `step${n}`, parent, name: "step", at: n });
   await submitted(folder.collector, batch("old-1", [step(1, "epoch1")]));
   await submitted(folder.collector, batch("old-2", [{ id: "epoch1", parent: "root", name: "epoch", at: 0 }]));
-  await submitted(folder.collector, batch("other", [step(9, "epoch9")]));
+  await submitted(folder.collector, batch("other", [step(9, "epoch9")], elsewhere));
   await folder.collector.drained();
   const ids = await countOf("cirron_ids");
   const components = await countOf("cirron_components FINAL WHERE merged_into = ''");
@@ -58,7 +60,7 @@ test("a folder of an older release knows its rows at once, and has its ids and c
   ].sort((a, b) => (a.run_id < b.run_id ? -1 : 1));
   expect(await runs()).toEqual(expected);
   await folder.reopen();
-  expect(await submitted(folder.collector, batch("fork", [step(9, "epoch9")]))).toMatchObject({
+  expect(await submitted(folder.collector, batch("fork", [step(9, "epoch9")], elsewhere))).toMatchObject({
     accepted: 0,
     duplicates: 2,
   });
