@@ -13,7 +13,8 @@ import type { EncodedPlan } from "./plan.ts";
 interface OpenPlan {
   /** The last journal record in it. */
   readonly to: number;
-  readonly bytes: Uint8Array;
+  /** Undefined when the file is damaged. */
+  readonly bytes: Uint8Array | undefined;
   /** One of its files; undefined when it is not there. */
   readFile(name: string): Promise<Uint8Array | undefined>;
 }
@@ -22,8 +23,8 @@ export interface Outbox {
   save(to: number, plan: EncodedPlan): Promise<void>;
   /** Where a file of a plan lies. */
   pathOf(to: number, name: string): string;
-  /** Plans that were not finished, in order, and whether one of them was damaged. */
-  open(): Promise<{ readonly plans: OpenPlan[]; readonly isDamaged: boolean }>;
+  /** Plans that were not finished, in order. */
+  open(): Promise<OpenPlan[]>;
   /** Makes `to` the position, then removes its plan. */
   finish(to: number): Promise<void>;
   /** Removes a plan that cannot be sent. */
@@ -74,12 +75,11 @@ export async function createOutbox(dir: string, files: Files = nodeFiles): Promi
       const plans: OpenPlan[] = [];
       for (const to of numbers.sort((a, b) => a - b)) {
         const bytes = await readDurable(files, planPath(to));
-        // A damaged plan cannot be sent again; its records are still in the journal and make a new one.
-        if (bytes !== undefined) plans.push({ to, bytes, readFile: (name) => readFile(files, pathOf(to, name)) });
+        plans.push({ to, bytes, readFile: (name) => readFile(files, pathOf(to, name)) });
       }
       // Files of a plan that was never written.
       for (const to of [...besides.keys()]) if (!numbers.includes(to)) await discard(to);
-      return { plans, isDamaged: plans.length < numbers.length };
+      return plans;
     },
     async finish(to) {
       await writeDurably(files, positionPath, [new TextEncoder().encode(String(to))]);

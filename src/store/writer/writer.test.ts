@@ -25,7 +25,7 @@ function createTroubled(
     pathOf: (to, name) => `${to}.${name}`,
     finish: async () => failing("finish"),
     discard: async () => undefined,
-    open: async () => ({ plans: [], isDamaged: false }),
+    open: async () => [],
     position: async () => 0,
   };
   const writer = new StoreWriter(

@@ -321,20 +321,21 @@ export async function readOpenPlans(
   const known = await outbox.position();
   let position = known ?? (await journalFirst()) - 1;
   const plans: Plan[] = [];
-  const open = await outbox.open();
-  let isDamaged = open.isDamaged || known === null;
-  for (const { to, bytes, readFile } of open.plans) {
-    const plan = to > position ? await decodePlan(bytes, readFile) : null;
-    if (plan !== null) {
-      plans.push(plan);
-      position = to;
+  let isDamaged = known === null;
+  for (const { to, bytes, readFile } of await outbox.open()) {
+    if (to <= position) {
+      await outbox.discard(to);
       continue;
     }
-    await outbox.discard(to);
-    if (to <= position) continue;
-    // The records of a damaged plan are still in the journal and make a new one.
-    isDamaged = true;
-    break;
+    const plan = bytes === undefined ? null : await decodePlan(bytes, readFile);
+    if (plan === null) {
+      // Its records are still in the journal and make a new one. Until they are stored its file says, also to a start after
+      // this one, that the store may hold some of their rows.
+      isDamaged = true;
+      break;
+    }
+    plans.push(plan);
+    position = to;
   }
   return { position, plans, isDamaged };
 }
