@@ -4,6 +4,7 @@
 //   npm run chaos                                     20 rounds
 //   npm run chaos -- --rounds 200 --records 1000000   the long form
 //   npm run chaos -- --rounds 200 --minutes 30        as much of it as there is time for
+//   npm run chaos -- --pause 100                      senders that rest between two sendings, so that the folder stays small
 //   npm run chaos -- --seed 7 --only "kill both"      the same blows again, or some of them
 //   npm run chaos -- --built                          against what `npm run build` made, as people install it
 //   npm run chaos -- --disk 2147483648                on a file system of so many bytes, which also runs full (as root)
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "20" },
     records: { type: "string", default: "0" },
     minutes: { type: "string" },
+    pause: { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
     disk: { type: "string" },
@@ -38,6 +40,7 @@ const report = await runCampaign({
   rounds: Number(values.rounds),
   recordsMin: Number(values.records),
   seed: Number(values.seed),
+  pauseMs: Number(values.pause),
   program: values.built ? "built" : "sources",
   ...(values.only === undefined ? {} : { only: values.only }),
   ...(values.minutes === undefined ? {} : { minutesMax: Number(values.minutes) }),
