@@ -2,7 +2,9 @@
 
 import { useId, useRef, useState } from "react";
 import type { SqlSchemaAnswer } from "#api/contract/sql.ts";
-import { completeSql, type SqlSuggestion } from "./sql-complete.ts";
+import { completeSql } from "./sql-complete.ts";
+
+const nothing: ReturnType<typeof completeSql> = { from: 0, suggestions: [] };
 
 export function SqlEditor({
   value,
@@ -18,14 +20,16 @@ export function SqlEditor({
   readonly onRun: () => void;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  const [found, setFound] = useState<{ from: number; suggestions: SqlSuggestion[] }>({ from: 0, suggestions: [] });
+  // Where something was typed last; null once that is done with. What is suggested there changes when the schema comes.
+  const [caret, setCaret] = useState<number | null>(null);
+  const found = caret === null ? nothing : completeSql(value, caret, schema);
   const [picked, setPicked] = useState(0);
   const list = useId();
   const open = found.suggestions.length > 0;
   const take = (text: string) => {
-    const caret = area.current?.selectionStart ?? value.length;
-    onChange(value.slice(0, found.from) + text + value.slice(caret));
-    setFound({ from: 0, suggestions: [] });
+    const end = area.current?.selectionStart ?? value.length;
+    onChange(value.slice(0, found.from) + text + value.slice(end));
+    setCaret(null);
     const at = found.from + text.length;
     requestAnimationFrame(() => {
       area.current?.focus();
@@ -35,12 +39,12 @@ export function SqlEditor({
   const onKeyDown = (event: React.KeyboardEvent) => {
     const count = found.suggestions.length;
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
-      setFound({ from: 0, suggestions: [] });
+      setCaret(null);
       onRun();
     } else if (open && event.key === "ArrowDown") setPicked((picked + 1) % count);
     else if (open && event.key === "ArrowUp") setPicked((picked - 1 + count) % count);
     else if (open && event.key === "Tab") take(found.suggestions[picked]?.text ?? "");
-    else if (open && event.key === "Escape") setFound({ from: 0, suggestions: [] });
+    else if (open && event.key === "Escape") setCaret(null);
     else return;
     event.preventDefault();
   };
@@ -58,11 +62,11 @@ export function SqlEditor({
         value={value}
         onChange={(event) => {
           onChange(event.target.value);
-          setFound(completeSql(event.target.value, event.target.selectionStart, schema));
+          setCaret(event.target.selectionStart);
           setPicked(0);
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => setTimeout(() => setFound({ from: 0, suggestions: [] }), 120)}
+        onBlur={() => setTimeout(() => setCaret(null), 120)}
       />
       {open ? (
         <div className="menu sql-menu" id={list} role="listbox" aria-label="Suggestions">
