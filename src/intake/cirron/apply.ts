@@ -9,7 +9,7 @@ import type { AnyTablePart } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import type { CirronBatch } from "#wire/cirron/decode.ts";
+import type { CirronBatch } from "#wire/cirron/batch.ts";
 import { toMetricRows } from "./metric-rows.ts";
 import { stampRows } from "./rows.ts";
 import type { CirronArrival, CirronOutcome, CirronWorkspace } from "./workspace.ts";

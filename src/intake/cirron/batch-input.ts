@@ -4,7 +4,8 @@ import { atOnce } from "#base/turns.ts";
 import type { Input } from "#intake/input.ts";
 import type { Decoded, InputKind } from "#intake/input-kind.ts";
 import { keepFault } from "#intake/refused.ts";
-import { type DecodeResult, decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
+import type { DecodeResult } from "#wire/cirron/batch.ts";
+import { decodeBatch, decodeBatchInSteps } from "#wire/cirron/decode.ts";
 import { applyCirronBatch } from "./apply.ts";
 import { isLong, LongBatch } from "./long-batch.ts";
 

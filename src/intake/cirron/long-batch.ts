@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { inTurns } from "#base/turns.ts";
 import type { Applied } from "#intake/applied.ts";
 import type { Arrival } from "#intake/input.ts";
-import type { CirronBatch } from "#wire/cirron/decode.ts";
+import type { CirronBatch } from "#wire/cirron/batch.ts";
 import { type ArrivedBody, toApplied, toArrival } from "./apply.ts";
 import { type Component, createComponent } from "./component.ts";
 import { addTied, type BatchFacts, type Cleared, factsOf, scanStretch } from "./needs.ts";

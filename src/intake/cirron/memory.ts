@@ -4,7 +4,7 @@
 import type { Arrival } from "#intake/input.ts";
 import type { Joins } from "#intake/joins.ts";
 import { formatGroupKey, groupKinds, parseGroupKey } from "#model/group-key.ts";
-import type { CirronBatch } from "#wire/cirron/decode.ts";
+import type { CirronBatch } from "#wire/cirron/batch.ts";
 import type { AwayComponent } from "./away-components.ts";
 import type { LongBatch } from "./long-batch.ts";
 import { type Cleared, findNeeds, tiedTo } from "./needs.ts";

@@ -14,6 +14,7 @@ import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { createRows, type Rows } from "#model/tables.ts";
+import type { CirronBatch, DecodeResult } from "./batch.ts";
 import { cirronSchemaVersion } from "./encode.ts";
 import { padRows } from "./fill.ts";
 import { createMarkTable, fillMarks, troubleWithMark } from "./mark-rows.ts";
@@ -23,28 +24,6 @@ import type { RecordTable } from "./record-table.ts";
 import { createSnapshotTable, fillSnapshots, pushStats, readLongStats, troubleWithSnapshot } from "./snapshot-rows.ts";
 import { createSpanTable, fillSpans, troubleWithSpan } from "./span-rows.ts";
 import { StatsReader } from "./stats.ts";
-
-export interface CirronBatch {
-  readonly batchId: string;
-  /** When the client sealed the batch; 0 when it did not say so with an integer (then see `extra`). */
-  readonly createdNs: bigint;
-  readonly sdkVersion: string;
-  /**
-   * The rows, in the order they were sent and owned by the caller. Columns that only intake can fill are empty:
-   * group_key, content_hash, received_ns, jpos, jrow.
-   */
-  readonly spans: Rows<"spans">;
-  readonly marks: Rows<"marks">;
-  readonly snapshots: Rows<"snapshots">;
-  /** Strict JSON object of unknown top-level keys and odd header values, '' when there are none. */
-  readonly extra: string;
-  /** Records that could not become rows. */
-  readonly faults: readonly Fault[];
-}
-
-export type DecodeResult =
-  | { readonly ok: true; readonly batch: CirronBatch }
-  | { readonly ok: false; readonly refusal: Fault };
 
 export function decodeBatch(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): DecodeResult {
   return atOnce(decodeBatchInSteps(bytes, limits));

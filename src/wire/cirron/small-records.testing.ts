@@ -3,7 +3,8 @@
 import { atOnce } from "#base/turns.ts";
 import { type Cell, toCells } from "#model/cells.testing.ts";
 import type { Fault } from "#model/fault.ts";
-import { type CirronBatch, decodeBatch } from "./decode.ts";
+import type { CirronBatch } from "./batch.ts";
+import { decodeBatch } from "./decode.ts";
 import {
   formatMark,
   formatSnapshot,
