@@ -6,7 +6,7 @@
 // The folder holds records of three protocols with their blobs, and one batch that was accepted and is not stored.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { version } from "../src/base/version.ts";
@@ -43,7 +43,5 @@ try {
   execFileSync("tar", ["czf", archive, "--sort=name", "--owner=0", "--group=0", ...left, "-C", dataDir, "."]);
   console.log(archive);
 } finally {
-  await victim.end("SIGKILL");
-  victim.forget();
-  rmSync(dataDir, { recursive: true, force: true });
+  await victim.remove();
 }

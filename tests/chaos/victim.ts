@@ -129,6 +129,14 @@ export class Victim {
     if (signal === "SIGTERM" && code !== 0) throw new Error(`a server that was asked to stop ended with ${code}`);
   }
 
+  /** Ends both processes, of which an engine that stands still would outlive its server, and removes the folder. */
+  async remove(): Promise<void> {
+    this.signal("engine", "SIGKILL");
+    await this.end("SIGKILL");
+    this.forget();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
   /** Removes what lies beside its folder. */
   forget(): void {
     rmSync(this.clockPath, { force: true });

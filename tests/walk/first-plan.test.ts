@@ -1,6 +1,6 @@
 // The very first plan of a folder: killed before the store has taken it, the next start sends it, and knows what is in it.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -58,10 +58,6 @@ test("what is sent again after it is a copy, though the store was empty at the s
     await fetch(`${victim.url}/readyz?drained=1`);
     expect(await taken()).toEqual(first.map(([accepted]) => [0, accepted]));
   } finally {
-    // One that stands still would outlive its server.
-    victim.signal("engine", "SIGKILL");
-    await victim.end("SIGKILL");
-    victim.forget();
-    rmSync(dataDir, { recursive: true, force: true });
+    await victim.remove();
   }
 }, 120_000);

@@ -1,6 +1,6 @@
 // A start does not wait until the store has what the journal held, and knows it all the same.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -38,10 +38,6 @@ test("keys that were made or revoked while nothing could be stored count from th
     expect([await statusOf(made.key), await statusOf(first.key), await statusOf(revoked.key)]).toEqual([200, 200, 401]);
     expect((await fetch(`${victim.url}/api/v1/keys`)).status).toBe(401);
   } finally {
-    // One that stands still would outlive its server.
-    victim.signal("engine", "SIGKILL");
-    await victim.end("SIGKILL");
-    victim.forget();
-    rmSync(dataDir, { recursive: true, force: true });
+    await victim.remove();
   }
 }, 120_000);
