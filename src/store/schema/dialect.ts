@@ -15,9 +15,10 @@ export interface Dialect {
 
 const localSettings = "non_replicated_deduplication_window = 10000";
 
-// chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both.
-const durableSettings =
-  "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480";
+// chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both. A merge is
+// synced before its sources go, so they stay only for a while: after a kill the engine loads each one that is left.
+const sourcesSetting = "old_parts_lifetime = 10";
+const durableSettings = `fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ${sourcesSetting}`;
 
 // The default window of a replicated table is one hour, and a batch may be sent again for 24.
 const replicatedSettings = "replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 90000";
@@ -72,6 +73,11 @@ function wideSetting(bytesMin: number): string {
 export function changeWideParts({ name, wideBytesMin }: TableLayout, { database, cluster }: Dialect): string[] {
   if (wideBytesMin === undefined || cluster !== null) return [];
   return [`ALTER TABLE ${database}.${name} MODIFY SETTING ${wideSetting(wideBytesMin)}`];
+}
+
+/** Gives a table that is there its setting for how long the sources of a merge stay. */
+export function changeSources({ name }: TableLayout, { database, embedded }: Dialect): string[] {
+  return embedded ? [`ALTER TABLE ${database}.${name} MODIFY SETTING ${sourcesSetting}`] : [];
 }
 
 /** Where the keeper holds the table, and this replica's name there; a whole table's replicas are those of all shards. */

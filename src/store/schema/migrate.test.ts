@@ -7,7 +7,7 @@ import { migrate, SchemaTooNew } from "./migrate.ts";
 
 const clusterProgram = fileURLToPath(new URL("../../../tests/children/cluster-schema.ts", import.meta.url));
 
-describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
+describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
   const store = suiteStore(open);
   beforeAll(async () => {
     await migrate(store);
@@ -53,6 +53,21 @@ describe.each(storesUnderTest)("the schema on $name", ({ open }) => {
       { group_key: "d/x/old", name: "lr", worker: "w", seq: "1", value: "0.1", value_num: 0.1 },
       { group_key: "d/x/old", name: "lr", worker: "w", seq: "2", value: '"big"', value_num: null },
     ]);
+  });
+
+  it.skipIf(name !== "the embedded engine")("drops the sources of merges soon, in an older database too", async () => {
+    const lifetimes = async () =>
+      store.query({
+        sql: `SELECT DISTINCT extract(engine_full, 'old_parts_lifetime = (\\d+)') AS seconds FROM system.tables
+          WHERE database = {db:String} AND engine LIKE '%MergeTree' ORDER BY seconds`,
+        params: { db: store.database },
+      });
+    expect(await lifetimes()).toEqual([{ seconds: "10" }]);
+    for (const table of ["leases", "spans", "groups", "metric_by_key"])
+      await store.ddl(`ALTER TABLE ${store.database}.${table} MODIFY SETTING old_parts_lifetime = 480`);
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 14`);
+    await migrate(store);
+    expect(await lifetimes()).toEqual([{ seconds: "10" }]);
   });
 
   it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {

@@ -14,6 +14,7 @@ import { fillCirronIds } from "./cirron-ids.ts";
 import {
   addColumn,
   changeCodecs,
+  changeSources,
   changeSummaryViews,
   changeWideParts,
   createDatabase,
@@ -49,6 +50,10 @@ const migrationsLayout: TableLayout = {
 };
 
 const tableLayouts: readonly TableLayout[] = [...factLayouts, ...stateLayouts];
+const everyLayout: readonly TableLayout[] = [
+  ...[migrationsLayout, leasesLayout, ...tableLayouts],
+  ...[...summaries, metricsByKey, paramsByKey].map(({ target }) => target),
+];
 
 const steps: readonly Step[] = [
   {
@@ -144,6 +149,12 @@ const steps: readonly Step[] = [
     name: "places of batches",
     statements: (dialect) =>
       stateLayouts.filter(({ name }) => name === "batch_places").flatMap((layout) => createTable(layout, dialect)),
+  },
+  {
+    id: 14,
+    name: "sources of merges",
+    statements: () => [],
+    fill: (dialect) => everyLayout.flatMap((layout) => changeSources(layout, dialect)),
   },
 ];
 
