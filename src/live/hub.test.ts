@@ -42,6 +42,21 @@ test("a subscriber of a run gets its rows, exact and by columns", () => {
   expect(messages[2]?.data).toMatchObject({ run: "a", key: ["loss"], step: ["1"], value: ["NaN"], ts_ns: ["1000"] });
 });
 
+test("says whether a run is looked at", () => {
+  const hub = new LiveHub("c1", 0);
+  const isFollowed = (workspace: string, run: string): boolean => hub.isFollowed(workspace, () => run);
+  hub.subscribe({ workspace: "default", runs: [], after: null }, watcher().sink);
+  expect(isFollowed("default", "a")).toBe(false);
+  const subscription = hub.subscribe({ workspace: "default", runs: ["a"], after: null }, watcher().sink);
+  expect([isFollowed("default", "a"), isFollowed("default", "b"), isFollowed("other", "a")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  subscription.close();
+  expect(isFollowed("default", "a")).toBe(false);
+});
+
 test("query then subscribe neither misses nor doubles", () => {
   const hub = new LiveHub("c1", 0);
   for (let position = 1; position <= 5; position++) hub.publish(metricEntry(position, "a", position));

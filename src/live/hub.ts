@@ -70,6 +70,16 @@ export class LiveHub {
     return this.subscribers.size;
   }
 
+  /** Whether a subscriber wants the rows of a run. It is asked for every piece that comes, mostly when nobody looks. */
+  isFollowed(workspace: string, toRun: () => string | undefined): boolean {
+    if (this.subscribers.size === 0) return false;
+    const run = toRun();
+    if (run === undefined) return false;
+    for (const { interest } of this.subscribers)
+      if (interest.workspace === workspace && interest.runs.includes(run)) return true;
+    return false;
+  }
+
   /** The oldest position whose rows are kept. */
   get keptFrom(): number {
     return this.kept[0]?.batch.first ?? this.position + 1;

@@ -244,6 +244,10 @@ function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
     submit: (input, decoded) => collector.submit(input, decoded),
     nowNs,
     runOf: (workspace, runId) => collector.applier.state.groups.runOf(toGroupKey(workspace, runId)) ?? runId,
+    isFollowed(workspace, runId) {
+      const { hub, applier } = collector;
+      return hub.isFollowed(workspace, () => applier.state.joinedRunOf(toGroupKey(workspace, runId)));
+    },
   };
 }
 

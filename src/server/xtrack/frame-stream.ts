@@ -21,6 +21,8 @@ export interface IntakeSinkOptions {
   nowNs(): bigint;
   /** The run under which a run's records are kept, by the id that its worker uses. */
   runOf(workspace: Workspace, runId: RunId): string;
+  /** Somebody looks at the run, by the id that its worker uses, while it goes on. */
+  isFollowed(workspace: Workspace, runId: RunId): boolean;
   readonly frameBytesMax: number;
   /** Counts the bytes of frames that are not whole yet, with those of everybody else. */
   readonly unfinished: UnfinishedBytes;
@@ -186,7 +188,14 @@ export class FrameStream implements RecordHolder {
   }
 
   private askForTurn(): void {
-    if (this.hasWork()) this.room.takeTurn(this, !this.isEnding && this.isShareable(this.gatheredBytes));
+    if (this.hasWork()) this.room.takeTurn(this, this.mayWait());
+  }
+
+  /** For the small pieces of others. */
+  private mayWait(): boolean {
+    const { lastSpeaker, origin, room } = this;
+    if (this.isEnding || !this.isShareable(this.gatheredBytes)) return false;
+    return lastSpeaker === undefined || !room.options.isFollowed(origin.workspace, lastSpeaker.runId);
   }
 
   private takeGathered(): void {

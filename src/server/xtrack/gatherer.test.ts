@@ -13,6 +13,7 @@ const origin: StreamOrigin = { transport: "tcp", peer: "here", workspace: "lab",
 let inputs: XtrackFramesInput[];
 let flying: { resolve: () => void; reject: () => void }[];
 let isFull: boolean;
+let followed: string;
 let sink: IntakeSink;
 
 function submit(input: XtrackFramesInput): Submitted {
@@ -28,10 +29,12 @@ beforeEach(() => {
   inputs = [];
   flying = [];
   isFull = false;
+  followed = "";
   sink = new IntakeSink({
     submit,
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => runId,
+    isFollowed: (_, runId) => runId === followed,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 1024 * 1024,
     gatheredBytesMax: 2_000_000,
@@ -115,6 +118,42 @@ describe("small pieces of many streams", () => {
     streams[7]?.push(metric("run-7", 3));
     await turns();
     expect(inputs.slice(2).map(eventsOf)).toEqual([["run-7#3"]]);
+  });
+
+  it("wait longer the more streams bring some, so that each brings several events at once", async () => {
+    const streams = await openSome(300);
+    const push = (seq: number) => {
+      for (const [at, stream] of streams.entries()) stream.push(metric(`run-${at}`, seq));
+    };
+    push(2);
+    await turns();
+    await land();
+    push(3);
+    await vi.advanceTimersByTimeAsync(100);
+    push(4);
+    expect(inputs.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(inputs.slice(1).flatMap(eventsOf)).toEqual(streams.flatMap((_, at) => [`run-${at}#3`, `run-${at}#4`]));
+    await land();
+    // The last of them to stay is not kept waiting by those who left.
+    streams[0]?.push(metric("run-0", 5));
+    await vi.advanceTimersByTimeAsync(160);
+    await land();
+    streams[0]?.push(metric("run-0", 6));
+    await round();
+    expect(inputs.slice(-2).map(eventsOf)).toEqual([["run-0#5"], ["run-0#6"]]);
+  });
+
+  it("do not wait for others while somebody looks at their run", async () => {
+    const [one, other] = await openSome(2);
+    followed = "run-1";
+    one?.push(metric("run-0", 2));
+    await turns();
+    await land();
+    one?.push(metric("run-0", 3));
+    other?.push(metric("run-1", 2));
+    await turns();
+    expect(inputs.map(eventsOf)).toEqual([["run-0#2"], ["run-1#2"]]);
   });
 
   it("do not wait for others when their stream ends", async () => {

@@ -56,6 +56,7 @@ beforeEach(() => {
     submit: (input) => log.submit(input),
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
+    isFollowed: () => false,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 1024 * 1024,
     gatheredBytesMax: 2_000_000,

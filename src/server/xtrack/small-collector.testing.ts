@@ -102,6 +102,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
     submit: (input, decoded) => (collector.isFull ? "disk_full" : sequencer.submit(input, decoded)),
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
+    isFollowed: () => false,
     unfinished: new UnfinishedBytes(256 * 1024 * 1024),
     frameBytesMax: 64 * 1024 * 1024,
     gatheredBytesMax: 64 * 1024 * 1024,
