@@ -63,6 +63,8 @@ const restNsMax = 30_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
 const looksMax = 200;
+/** Runs that the table is asked for at once. */
+const askedMax = 2000;
 
 export class Watcher {
   private readonly ports: WatchPorts;
@@ -224,10 +226,17 @@ export class Watcher {
       const leastNs = isCurious || isBehind || run.hasNews ? restNsMin : plainRestNs;
       return restAfter(nowNs - run.sink.heardNs, leastNs);
     };
-    const stale = runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restOf(run, run.sight));
-    if (stale.length === 0) return;
-    const seen = await this.see(workspace, stale, rules);
-    for (const run of stale) run.saw(seen.get(run.runId) ?? null, nowNs, stored);
+    const stale = new Set(runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restOf(run, run.sight)));
+    if (stale.size === 0) return;
+    // The engine takes as long for one run as for hundreds: those whose time has nearly come are asked for with them.
+    for (const run of this.runs.values()) {
+      if (stale.size >= askedMax) break;
+      if (run.workspace !== workspace || run.sight === null) continue;
+      if ((nowNs - run.seenNs) * 3n >= restOf(run, run.sight) * 2n) stale.add(run);
+    }
+    const asked = [...stale];
+    const seen = await this.see(workspace, asked, rules);
+    for (const run of asked) run.saw(seen.get(run.runId) ?? null, nowNs, stored);
   }
 
   private async see(
