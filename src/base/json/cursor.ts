@@ -66,8 +66,9 @@ export class JsonCursor extends JsonTokens {
     this.pos++;
   }
 
-  /** Passes the key when the bytes ahead are exactly this token, a key in quotes with its colon; else nothing. */
+  /** Passes the key when the bytes ahead are exactly this token, a key in quotes with its colon; else only blanks. */
   tryKey(token: Uint8Array): boolean {
+    this.skipBlanks();
     const { bytes, pos } = this;
     const size = token.length;
     if (pos + size > this.end) return false;

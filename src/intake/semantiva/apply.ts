@@ -27,7 +27,7 @@ export function* applySemantivaInSteps(
   chunk: SemantivaChunk,
   meta: ArrivedAt,
 ): Generator<void, Applied> {
-  const batch = new SemantivaBatch(state, meta);
+  const batch = new SemantivaBatch(state, chunk, meta);
   for (const line of chunk.taken) {
     const isLong = line.bytes.length > longLineBytes;
     // Its strict form is made with pauses, and then at hand.
@@ -59,21 +59,42 @@ function toEventId(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, 16).toString("hex");
 }
 
+function isNode({ message }: TakenLine): boolean {
+  return message.known && message.type === "ser";
+}
+
+/** With room for the text of all nodes of the chunk, which is most of what is stored of it. */
+function createNodes({ taken }: SemantivaChunk): Rows<"nodes"> {
+  const rows = createRows("nodes");
+  let count = 0;
+  let bytes = 0;
+  for (const line of taken) {
+    if (!isNode(line)) continue;
+    count++;
+    bytes += line.bytes.length;
+  }
+  rows.payload.reserve(count, bytes);
+  return rows;
+}
+
 class SemantivaBatch {
   readonly changes: StateChange[] = [];
   accepted = 0;
   duplicates = 0;
   private readonly state: KnownRecords;
   private readonly meta: ArrivedAt;
-  private readonly events = createRows("events");
-  private readonly nodes = createRows("nodes");
-  private readonly lifecycle = createRows("lifecycle");
-  private readonly params = createRows("params");
-  private readonly faults = createRows("faults");
+  private readonly chunk: SemantivaChunk;
+  // Made with the first row: most chunks that come alone have rows of one or two tables.
+  private events: Rows<"events"> | undefined;
+  private nodes: Rows<"nodes"> | undefined;
+  private lifecycle: Rows<"lifecycle"> | undefined;
+  private params: Rows<"params"> | undefined;
+  private faults: Rows<"faults"> | undefined;
   private readonly notedGroups = new Set<string>();
 
-  constructor(state: KnownRecords, meta: ArrivedAt) {
+  constructor(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt) {
     this.state = state;
+    this.chunk = chunk;
     this.meta = meta;
   }
 
@@ -90,19 +111,23 @@ class SemantivaBatch {
     }
     this.accepted++;
     const eventId = toEventId(digest);
-    if (message.known && message.type === "ser") {
+    if (isNode(line)) {
+      this.nodes ??= createNodes(this.chunk);
       pushNode(this.nodes, line, keys, eventId, this.meta);
       return;
     }
+    this.events ??= createRows("events");
     pushEvent(this.events, line, keys, eventId, this.meta);
     if (!message.known || !isLifecycleType(message.type)) return;
     yield;
     const context = yield* readContext(line);
     yield;
+    this.lifecycle ??= createRows("lifecycle");
     pushLifecycle(this.lifecycle, line, keys, eventId, context, this.meta);
     yield;
-    if (message.type === "pipeline_start" && context !== null)
-      yield* pushContext(this.params, line, keys, context, this.meta);
+    if (message.type !== "pipeline_start" || context === null) return;
+    this.params ??= createRows("params");
+    yield* pushContext(this.params, line, keys, context, this.meta);
   }
 
   keepFault({ fault, runId, at }: FaultyLine): void {
@@ -111,6 +136,7 @@ class SemantivaBatch {
     if (!this.state.faults.add()) return;
     const { workspace, receivedNs, position, transport } = this.meta;
     const groupKey = toFaultKey(workspace, runId);
+    this.faults ??= createRows("faults");
     pushFault(
       this.faults,
       fault,
@@ -123,11 +149,12 @@ class SemantivaBatch {
   parts(): AnyTablePart[] {
     const parts: AnyTablePart[] = [];
     const { events, nodes, lifecycle, params, faults } = this;
-    if (events.group_key.length > 0) parts.push({ table: "events", rows: events, dropped: null });
-    if (nodes.group_key.length > 0) parts.push({ table: "nodes", rows: nodes, dropped: null });
-    if (lifecycle.group_key.length > 0) parts.push({ table: "lifecycle", rows: lifecycle, dropped: null });
-    if (params.group_key.length > 0) parts.push({ table: "params", rows: params, dropped: null });
-    if (faults.group_key.length > 0) parts.push({ table: "faults", rows: faults as Rows<"faults">, dropped: null });
+    if (events !== undefined) parts.push({ table: "events", rows: events, dropped: null });
+    if (nodes !== undefined) parts.push({ table: "nodes", rows: nodes, dropped: null });
+    if (lifecycle !== undefined) parts.push({ table: "lifecycle", rows: lifecycle, dropped: null });
+    if (params !== undefined && params.group_key.length > 0)
+      parts.push({ table: "params", rows: params, dropped: null });
+    if (faults !== undefined) parts.push({ table: "faults", rows: faults, dropped: null });
     return parts;
   }
 

@@ -14,8 +14,18 @@ export interface Keys {
   readonly launchId: string;
 }
 
+let lastWorkspace = "";
+let lastRunId = "";
+let lastKey: GroupKey = formatGroupKey("", groupKinds.semantivaRun, "");
+
 function toRunKey(workspace: string, runId: string): GroupKey {
-  return formatGroupKey(workspace, groupKinds.semantivaRun, runId);
+  // Lines of one run come together, and a text that is the same object need not be put together and hashed anew.
+  if (runId !== lastRunId || workspace !== lastWorkspace) {
+    lastKey = formatGroupKey(workspace, groupKinds.semantivaRun, runId);
+    lastWorkspace = workspace;
+    lastRunId = runId;
+  }
+  return lastKey;
 }
 
 /** The group that the fault of a line stands with; '' when the line names no run that could be. */

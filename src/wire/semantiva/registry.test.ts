@@ -314,6 +314,15 @@ describe("createRegistry", () => {
     });
   });
 
+  it("does not take what every object inherits for a property of the record", () => {
+    const schema = { type: "object", required: ["constructor"], properties: { toString: { type: "string" } } };
+    const set = { registry: { records: { odd: "odd.json" } }, schemas: { "odd.json": schema } };
+    const odd = createRegistry(bundledSchemas, set);
+    const record: JsonObject = { record_type: "odd", schema_version: 1, run_id: "r" };
+    expect(odd.judge(record, "driver")).toMatchObject({ ok: false, violations: [{ rule: "required" }] });
+    expect(odd.judge({ ...record, constructor: 1 } as unknown as JsonObject, "driver")).toMatchObject({ ok: true });
+  });
+
   it("names every broken rule when asked, up to a limit", () => {
     const worst = { ...launchStart, run_space_attempt: 0, run_space_total_runs: -1, run_space_combine_mode: "x" };
     expect(registry.judge(worst, "driver")).toMatchObject({ violations: { length: 1 } });
