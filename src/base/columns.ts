@@ -210,6 +210,10 @@ export class StringColumn {
 
 const two32 = 4294967296;
 
+/** A number of 64 bits and its two words, in one place: to take it apart by arithmetic makes several numbers on the way. */
+const scratch = new BigInt64Array(1);
+const scratchWords = new Uint32Array(scratch.buffer);
+
 /** 64-bit integers as pairs of little-endian words, so that no BigInt is made on the hot path. */
 export class Int64Column {
   words: Uint32Array = noWords;
@@ -226,8 +230,9 @@ export class Int64Column {
   /** Adds one value until the column has this many. */
   padTo(length: number, value: bigint): void {
     if (length <= this.length) return;
-    const low = Number(BigInt.asUintN(32, value));
-    const high = Number(BigInt.asUintN(32, value >> 32n));
+    scratch[0] = value;
+    const low = scratchWords[0] as number;
+    const high = scratchWords[1] as number;
     if (length * 2 > this.words.length) this.reserve(length);
     const { words } = this;
     for (let at = this.length * 2; at < length * 2; at += 2) {
@@ -250,18 +255,20 @@ export class Int64Column {
   }
 
   pushBigInt(value: bigint): void {
-    this.pushWords(Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n)));
+    scratch[0] = value;
+    this.pushWords(scratchWords[0] as number, scratchWords[1] as number);
   }
 
   setBigInt(row: number, value: bigint): void {
-    this.words[row * 2] = Number(BigInt.asUintN(32, value));
-    this.words[row * 2 + 1] = Number(BigInt.asUintN(32, value >> 32n));
+    scratch[0] = value;
+    this.words[row * 2] = scratchWords[0] as number;
+    this.words[row * 2 + 1] = scratchWords[1] as number;
   }
 
   at(row: number): bigint {
-    const low = this.words[row * 2] as number;
-    const high = (this.words[row * 2 + 1] as number) | 0;
-    return (BigInt(high) << 32n) | BigInt(low);
+    scratchWords[0] = this.words[row * 2] as number;
+    scratchWords[1] = this.words[row * 2 + 1] as number;
+    return scratch[0] as bigint;
   }
 
   /** Makes room for this many values. */

@@ -168,8 +168,7 @@ export class StepTrack {
 
   add({ step, tsNs }: TrackStep, tookNs: number | null): void {
     if (step <= this.step && this.count > 0) return;
-    const perStep = Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
-    const took = tookNs ?? (this.count === 0 ? Number.NaN : perStep);
+    const took = tookNs ?? (this.count === 0 ? Number.NaN : this.perStep(step, tsNs));
     this.step = step;
     if (tsNs > this.tsNs) this.tsNs = tsNs;
     this.count++;
@@ -179,6 +178,10 @@ export class StepTrack {
     if (!this.isTimed) this.addToWindow(step, took);
   }
 
+  private perStep(step: bigint, tsNs: bigint): number {
+    return Number(tsNs - this.tsNs) / Math.max(1, Number(step - this.step));
+  }
+
   addTimed(step: bigint, value: number): void {
     if (!this.isTimed) this.windows.length = 0;
     this.isTimed = true;
@@ -186,7 +189,7 @@ export class StepTrack {
   }
 
   private addToWindow(step: bigint, took: number): void {
-    const window = Number(step / BigInt(stepsInWindow));
+    const window = Math.trunc(Number(step) / stepsInWindow);
     const last = this.windows.at(-1);
     if (last?.window === window) {
       last.sum += took;
