@@ -30,6 +30,7 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
     intake: {
       submit: (input, decoded) => collector.submit(input, decoded),
       runOf: (workspace, runId) => collector.applier.state.runOf(toGroupKey(workspace, runId)) ?? runId,
+      isFollowed: () => false,
       nowNs,
     },
     desk,
