@@ -61,6 +61,21 @@ describe("a command", () => {
     expect(await later.post(order({ ...asked, payload: { n: 2 } }))).toMatchObject({ refused: "key_used" });
   });
 
+  it("is told as answered once the journal has room again, though the worker says it only once", async () => {
+    const { control, troubles, setFull } = createRoom();
+    control.ready();
+    createWorker(control, "w0");
+    await control.post(order());
+    await settle();
+    setFull(true);
+    control.observe(news({ kind: "ack", worker: "w0", cmdId: "c1", isOk: true, error: "" }));
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([stateOf(control), troubles.length > 1]).toEqual(["delivered", true]);
+    setFull(false);
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(stateOf(control)).toBe("confirmed");
+  });
+
   it("is refused by an ack with an error, and says what the worker said", async () => {
     const { control } = createRoom();
     control.ready();

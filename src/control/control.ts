@@ -71,7 +71,9 @@ export interface Control {
   attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
   fold(steps: readonly CommandStep[]): void;
   observe(news: WorkerNews): void;
-  /** A worker's answer that names the command and no run, as one does after a reconnect. */
+  /** Sent, and not answered as far as is known here. */
+  unanswered(): Command[];
+  /** A worker's answer; it names the command, and need not name the run. */
   hearAck(workspace: Workspace, ack: WorkerAck): void;
   /** The journal has been replayed: from now on commands flow. */
   ready(): void;
@@ -90,6 +92,7 @@ export const expiresMsDefault: number = 10 * 60 * 1000;
 const openPerRunMax = 1000;
 const runsMax = 20_000;
 const timerMsMax = 2 ** 31 - 1;
+const tryAgainMs = 1000;
 
 interface Run {
   /** The newest connection of a worker is last; an older one may be dead without knowing it. */
@@ -229,6 +232,11 @@ class ControlRoom implements Control {
     if (command?.workspace === workspace) this.observe({ workspace, runId: command.runId, kind: "ack", ...ack });
   }
 
+  unanswered(): Command[] {
+    const isSent = ({ state }: Target): boolean => state === "delivered";
+    return [...this.book.openOnes()].filter(({ targets }) => [...targets.values()].some(isSent));
+  }
+
   observe(news: WorkerNews): void {
     for (const command of this.book.ofRun(news.workspace, news.runId)) {
       const worker = whoAnswers(command, news);
@@ -256,8 +264,7 @@ class ControlRoom implements Control {
   }
 
   private settle(command: Command, worker: WorkerId, { state, reason }: Verdict): void {
-    const now = command.targets.get(worker)?.state ?? "queued";
-    if (rankOf(now) < 2) this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
+    this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
   }
 
   private forgetWorker({ workspace, runId, worker }: WorkerNews): void {
@@ -333,8 +340,21 @@ class ControlRoom implements Control {
     return wanted.map(({ worker }) => toStep(command, worker, state, reason, atNs));
   }
 
+  /** Nobody waits for these steps and nothing brings them again, so a disk that is full for a while gets them later. */
   private recordAside(steps: readonly CommandStep[]): void {
-    if (steps.length > 0) this.ports.record(steps).catch(this.ports.onTrouble);
+    const news = steps.filter((step) => this.isNews(step));
+    if (news.length === 0 || this.postponed !== null) return;
+    this.ports.record(news).catch((cause) => {
+      this.ports.onTrouble(cause);
+      setTimeout(() => this.recordAside(news), tryAgainMs).unref();
+    });
+  }
+
+  private isNews({ cmdId, worker, state }: CommandStep): boolean {
+    const known = this.book.find(cmdId)?.targets.get(worker);
+    // The time of a delivery is worth telling after the answer too.
+    if (state === "delivered") return (known?.deliveredNs ?? null) === null;
+    return rankOf(known?.state ?? "queued") < rankOf(state);
   }
 
   private setTimer(): void {
@@ -353,13 +373,14 @@ class ControlRoom implements Control {
     for (const command of this.book.openOnes()) {
       if (command.expiresNs > nowNs || this.ports.others?.isOurs(command.cmdId) === false) continue;
       const isSent = (target: Target) => target.state === "delivered";
-      this.recordAside([
+      const steps = [
         ...this.stepsFor(command, isSent, "expired", "no answer in time"),
         ...this.stepsFor(command, (target) => !isSent(target), "expired", "no worker took it in time"),
-      ]);
+      ];
+      if (steps.length > 0) this.ports.record(steps).catch(this.ports.onTrouble);
     }
     // Folding sets the timer again; if the journal is full, this does.
-    this.timer = setTimeout(() => this.setTimer(), 1000);
+    this.timer = setTimeout(() => this.setTimer(), tryAgainMs);
     this.timer.unref();
   }
 }

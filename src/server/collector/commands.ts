@@ -9,8 +9,10 @@ import { type CommandStep, fromCommandRow, toStateChange } from "#control/comman
 import type { WorkerNews } from "#control/confirm.ts";
 import { type Control, createControl, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
+import { groupKinds, groupPrefix } from "#model/group-key.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
-import { toWorkerNews } from "#server/xtrack/news.ts";
+import { toAnswer, toWorkerNews } from "#server/xtrack/news.ts";
+import { readAnswers } from "#store/reader/answers.ts";
 import { readStateRows } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
@@ -52,22 +54,40 @@ export function createCommandRoom(): CommandRoom {
         record: (steps) => record(collector, steps),
       });
       hear = ({ input, applied }) => {
-        for (const news of toWorkerNews(applied.parts, input.workspace, runOf)) control.observe(news);
+        for (const news of toWorkerNews(applied.parts, input.workspace, runOf)) tell(control, news);
         control.fold(toSteps(applied.state));
       };
       await collector.onceJoined(async () => {
         await collector.sequencer.drained();
         const unstored = collector.unstored.of("commands").flatMap(({ row }) => fromCommandRow(row) ?? []);
         control.fold([...(await readCommandSteps(collector.store)), ...unstored]);
-        for (const news of early.splice(0)) {
-          const runId = runOf(news.runId);
-          if (runId !== undefined) control.observe({ ...news, runId });
-        }
+        for (const news of early.splice(0)) tell(control, { ...news, runId: runOf(news.runId) ?? "" });
         control.ready();
+        await hearStoredAnswers(collector.store, control);
       });
       return control;
     },
   };
+}
+
+/** An answer says which command it is to; its run may be one that this collector no longer holds. */
+function tell(control: Control, news: WorkerNews): void {
+  if (news.kind === "ack") control.hearAck(news.workspace, news);
+  else if (news.runId !== "") control.observe(news);
+}
+
+/** A process that is killed between storing a worker's answer and noting what it means leaves it to the next one. */
+async function hearStoredAnswers(store: Store, control: Control): Promise<void> {
+  const asked = Map.groupBy(control.unanswered(), ({ workspace }) => workspace);
+  for (const [workspace, commands] of asked) {
+    const rows = await readAnswers(
+      store,
+      groupPrefix(workspace, groupKinds.xtrackRun),
+      commands.map(({ cmdId }) => cmdId),
+    );
+    for (const { cmd_id: cmdId, worker, status, error } of rows)
+      control.hearAck(workspace, { cmdId, worker, ...toAnswer(status, error) });
+  }
 }
 
 /** The steps of all commands, or of those that end after a time. */

@@ -5,7 +5,10 @@ import type { JsonObject } from "#base/json/value.ts";
 import type { WorkerNews } from "#control/confirm.ts";
 import type { AnyTablePart, TablePart } from "#model/batch.ts";
 
-/** `runOf` gives the run that a group belongs to. Copies of events that were known say nothing new. */
+/**
+ * `runOf` gives the run that a group belongs to. Copies of events that were known say nothing new, but an answer to a
+ * command does: its first copy may have been stored by a process that was killed before it noted what it means.
+ */
 export function toWorkerNews(
   parts: readonly AnyTablePart[],
   workspace: string,
@@ -21,9 +24,10 @@ function fromEvents(
 ): WorkerNews[] {
   const found: WorkerNews[] = [];
   for (let row = 0; row < rows.type.length; row++) {
-    if (dropped?.[row] === 1 || rows.protocol.at(row) !== "xtrack") continue;
+    if (rows.protocol.at(row) !== "xtrack") continue;
     const type = rows.type.at(row);
     if (type !== "status" && type !== "checkpoint" && type !== "run_end" && type !== "ack") continue;
+    if (dropped?.[row] === 1 && type !== "ack") continue;
     const runId = runOf(rows.group_key.at(row));
     if (runId === undefined) continue;
     const news = toNews(type, { workspace, runId, worker: rows.worker.at(row) }, rows.payload.bytesAt(row));
@@ -44,8 +48,12 @@ function toNews(
   const status = toText(payload["status"]);
   if (type !== "ack") return { ...who, kind: type, status };
   const cmdId = toText(payload["cmd_id"]);
-  if (cmdId === "") return undefined;
-  return { ...who, kind: "ack", cmdId, isOk: status !== "error", error: toText(payload["error"]) };
+  return cmdId === "" ? undefined : { ...who, kind: "ack", cmdId, ...toAnswer(status, toText(payload["error"])) };
+}
+
+/** What an ack's two words mean. */
+export function toAnswer(status: string, error: string): { readonly isOk: boolean; readonly error: string } {
+  return { isOk: status !== "error", error };
 }
 
 function toText(value: unknown): string {
