@@ -74,6 +74,19 @@ export class CommandBook {
     return this.open;
   }
 
+  /** Those that a worker was sent and has not answered. */
+  unanswered(): Command[] {
+    const isSent = ({ state }: Target): boolean => state === "delivered";
+    return [...this.open].filter(({ targets }) => [...targets.values()].some(isSent));
+  }
+
+  isNews({ cmdId, worker, state }: CommandStep): boolean {
+    const known = this.commands.get(cmdId)?.targets.get(worker);
+    // The time of a delivery is worth telling after the answer too.
+    if (state === "delivered") return (known?.deliveredNs ?? null) === null;
+    return rankOf(known?.state ?? "queued") < rankOf(state);
+  }
+
   private add(step: CommandStep): Command {
     const { workspace, runId, cmdId, type, payload, author, atNs, expiresNs } = step;
     const named = { workspace, runId, cmdId, type, payload, author };

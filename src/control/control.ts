@@ -233,8 +233,7 @@ class ControlRoom implements Control {
   }
 
   unanswered(): Command[] {
-    const isSent = ({ state }: Target): boolean => state === "delivered";
-    return [...this.book.openOnes()].filter(({ targets }) => [...targets.values()].some(isSent));
+    return this.book.unanswered();
   }
 
   observe(news: WorkerNews): void {
@@ -342,19 +341,12 @@ class ControlRoom implements Control {
 
   /** Nobody waits for these steps and nothing brings them again, so a disk that is full for a while gets them later. */
   private recordAside(steps: readonly CommandStep[]): void {
-    const news = steps.filter((step) => this.isNews(step));
+    const news = steps.filter((step) => this.book.isNews(step));
     if (news.length === 0 || this.postponed !== null) return;
     this.ports.record(news).catch((cause) => {
       this.ports.onTrouble(cause);
       setTimeout(() => this.recordAside(news), tryAgainMs).unref();
     });
-  }
-
-  private isNews({ cmdId, worker, state }: CommandStep): boolean {
-    const known = this.book.find(cmdId)?.targets.get(worker);
-    // The time of a delivery is worth telling after the answer too.
-    if (state === "delivered") return (known?.deliveredNs ?? null) === null;
-    return rankOf(known?.state ?? "queued") < rankOf(state);
   }
 
   private setTimer(): void {

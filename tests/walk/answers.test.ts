@@ -41,7 +41,9 @@ function answerTo(cmdId: string, more: object = {}): Buffer {
 
 /** A command that was handed to the worker, by a process that heard no more of it. */
 async function deliver(): Promise<string> {
-  await send(toFrame({ type: "status", seq: seq++, ts: 1, wid: "w0", payload: { run_id: "steered", status: "training" } }));
+  await send(
+    toFrame({ type: "status", seq: seq++, ts: 1, wid: "w0", payload: { run_id: "steered", status: "training" } }),
+  );
   const control = await openRoom();
   control.attach("default", "steered", "w0", { send: async () => true });
   const order = { workspace: "default", runId: "steered", type: "custom", author: "ada", worker: "w0" };
