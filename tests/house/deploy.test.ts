@@ -117,6 +117,22 @@ describe("the compose file", () => {
   });
 });
 
+describe("the systemd unit", () => {
+  const text = readText("deploy/tributary.service");
+  const environment = Object.fromEntries(
+    (/^Environment=(.*)$/m.exec(text)?.[1] ?? "").split(" ").map((one) => one.split("=", 2) as [string, string]),
+  );
+  const { TRIBUTARY_CONFIG: file, ...others } = environment;
+
+  it("sets settings that there are, and its first lines make the file that it names", () => {
+    expect(readConfig({ flags: {}, env: others })).toMatchObject({ logFormat: "json" });
+    const made = /^# +mkdir -p (\S+) && echo '(.*)' > (\S+)$/m.exec(text);
+    expect([file, text.includes(`--config ${file} `)]).toEqual([made?.[3], true]);
+    expect(made?.[3]?.startsWith(`${made[1]}/`)).toBe(true);
+    expect(made?.[2]).toBe(`data = "${others["TRIBUTARY_DATA"]}"`);
+  });
+});
+
 describe("the image", () => {
   it("sets settings that there are, and copies what there is", () => {
     const text = readText("deploy/Dockerfile");

@@ -1,22 +1,33 @@
-// deploy/nginx.conf as it is, under Debian's nginx, before a whole server: nobody gets in by accident, and everything
-// that has a key passes.
+// deploy/nginx.conf and deploy/Caddyfile as they are, under Debian's nginx and Caddy, before a whole server: nobody gets
+// in by accident, and everything that has a key passes.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { freePort } from "../support/free-port.ts";
 import { findTool } from "../support/tools.ts";
 
-const nginx = findTool("nginx");
 const root = new URL("../../", import.meta.url).pathname;
+const tls = join(root, "tests/fixtures/tls");
+const name = "tributary.example.org";
 
-describe.skipIf(nginx === undefined)("nginx with our file", () => {
+const proxies = [
+  { title: "nginx", program: findTool("nginx"), start: startNginx },
+  { title: "Caddy", program: findTool("caddy"), start: startCaddy },
+];
+
+for (const { title, program, start } of proxies) {
+  describe.skipIf(program === undefined)(`${title} with our file`, () => expectGuarded(program as string, start));
+}
+
+function expectGuarded(program: string, start: typeof startNginx): void {
   let app: TestApp;
   let folder: string;
   let proxy: ChildProcess;
@@ -24,13 +35,13 @@ describe.skipIf(nginx === undefined)("nginx with our file", () => {
   let key: string;
 
   beforeAll(async () => {
-    const flags = { httpHosts: "tributary.example.org", trustedProxies: "127.0.0.1", authLoopback: "key" };
+    const flags = { httpHosts: name, trustedProxies: "127.0.0.1", authLoopback: "key" };
     app = await createTestApp(flags);
     const made = await app.post("/api/v1/keys", JSON.stringify({ name: "k", scopes: ["admin"] }));
     key = (made.body as { key: string }).key;
-    port = await findFreePort();
-    folder = mkdtempSync(join(tmpdir(), "tributary-nginx-"));
-    proxy = startNginx(folder, port, app.app.url);
+    port = await freePort();
+    folder = mkdtempSync(join(tmpdir(), "tributary-proxy-"));
+    proxy = start(program, folder, port, app.app.url);
     await waitUntilListening(port);
   }, 60_000);
 
@@ -58,7 +69,7 @@ describe.skipIf(nginx === undefined)("nginx with our file", () => {
     expect(posted.status).toBe(202);
     const login = await ask("/api/v1/session", {
       method: "POST",
-      headers: { "content-type": "application/json", origin: `https://tributary.example.org:${port}` },
+      headers: { "content-type": "application/json", origin: `https://${hostOf(port)}` },
       body: JSON.stringify({ key }),
     });
     expect([login.status, login.cookie]).toEqual([200, expect.stringMatching(/; Secure/)]);
@@ -67,7 +78,7 @@ describe.skipIf(nginx === undefined)("nginx with our file", () => {
   it("passes WebSockets with a key on, and refuses them without", async () => {
     const open = (headers: Record<string, string>) =>
       new Promise<string>((resolve) => {
-        const options = { headers: { host: hostOf(port), ...headers }, rejectUnauthorized: false };
+        const options = { headers: { host: hostOf(port), ...headers }, ...anyCertificate };
         const socket = new WebSocket(`wss://127.0.0.1:${port}/v1/xtrack`, options);
         socket.on("open", () => {
           resolve("open");
@@ -82,7 +93,7 @@ describe.skipIf(nginx === undefined)("nginx with our file", () => {
   it("gives a live stream as it comes, not when it ends", async () => {
     const first = await new Promise<string>((resolve, reject) => {
       const options = { port, path: "/api/v1/live", headers: { host: hostOf(port), ...bearer() } };
-      const asked = request({ host: "127.0.0.1", rejectUnauthorized: false, ...options }, (answer) => {
+      const asked = request({ host: "127.0.0.1", ...anyCertificate, ...options }, (answer) => {
         answer.once("data", (chunk: Buffer) => {
           resolve(String(chunk));
           asked.destroy();
@@ -93,10 +104,12 @@ describe.skipIf(nginx === undefined)("nginx with our file", () => {
     });
     expect(first).toContain("event: hello");
   });
-});
+}
 
 const bearerOf = (secret: string) => ({ authorization: `Bearer ${secret}` });
-const hostOf = (port: number) => `tributary.example.org:${port}`;
+const hostOf = (port: number) => `${name}:${port}`;
+/** The certificate is for this machine's address, and not for the name that the files have. */
+const anyCertificate = { rejectUnauthorized: false, servername: "" };
 
 interface AskOptions {
   readonly method?: string;
@@ -106,7 +119,7 @@ interface AskOptions {
 
 function send(port: number, path: string, { method = "GET", headers = {}, body }: AskOptions) {
   return new Promise<{ status: number | undefined; cookie: string }>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, path, method, rejectUnauthorized: false };
+    const options = { host: "127.0.0.1", port, path, method, ...anyCertificate };
     const asked = request({ ...options, headers: { host: hostOf(port), ...headers } }, (answer) => {
       answer.resume();
       answer.once("end", () =>
@@ -119,16 +132,15 @@ function send(port: number, path: string, { method = "GET", headers = {}, body }
 }
 
 /** The file with nothing changed but the port, the certificate and where the collector listens. */
-function startNginx(folder: string, port: number, url: string): ChildProcess {
-  const tls = join(root, "tests/fixtures/tls");
+function startNginx(program: string, folder: string, port: number, url: string): ChildProcess {
   const site = readFileSync(join(root, "deploy/nginx.conf"), "utf8")
     .replace("listen 443 ssl", `listen 127.0.0.1:${port} ssl`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${tls}/cert.pem;`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${tls}/key.pem;`)
     .replace("http://127.0.0.1:7077", url);
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  for (const name of temporary) mkdirSync(join(folder, name));
-  const paths = temporary.map((name) => `  ${name}_temp_path ${join(folder, name)};`).join("\n");
+  for (const kind of temporary) mkdirSync(join(folder, kind));
+  const paths = temporary.map((kind) => `  ${kind}_temp_path ${join(folder, kind)};`).join("\n");
   const main = `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; user root;
 events {}
 http {
@@ -137,16 +149,18 @@ ${paths}
 ${site}}
 `;
   writeFileSync(join(folder, "main.conf"), process.getuid?.() === 0 ? main : main.replace(" user root;", ""));
-  return spawn(nginx as string, ["-p", folder, "-c", join(folder, "main.conf")], { stdio: "ignore" });
+  return spawn(program, ["-p", folder, "-c", join(folder, "main.conf")], { stdio: "ignore" });
 }
 
-function findFreePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+/** The file with the same changes. Its own administration, which is a port, and its redirection of port 80 are off. */
+function startCaddy(program: string, folder: string, port: number, url: string): ChildProcess {
+  const site = readFileSync(join(root, "deploy/Caddyfile"), "utf8")
+    .replace(`${name} {`, `${name}:${port} {\n\tbind 127.0.0.1\n\ttls ${tls}/cert.pem ${tls}/key.pem`)
+    .replace("127.0.0.1:7077", new URL(url).host);
+  const file = join(folder, "Caddyfile");
+  writeFileSync(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  return spawn(program, ["run", "--config", file, "--adapter", "caddyfile"], { env, stdio: "ignore" });
 }
 
 async function waitUntilListening(port: number): Promise<void> {

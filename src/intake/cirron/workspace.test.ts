@@ -173,6 +173,63 @@ describe("joining components of one process", () => {
     expect(reader.sessions()).toHaveLength(2);
   });
 
+  /** The session of each batch, when they come in this order. */
+  function sessionsOf(batches: readonly PlainBatch[]): Map<string, string | undefined> {
+    const reader = new Reader();
+    const keys = batches.map((one) => [one.batch_id, reader.add(one).groupKey] as const).sort();
+    return new Map(keys.map(([id, key]) => [id, reader.groups.get(key)?.session_id]));
+  }
+
+  test.each([
+    { thread: 2, title: "of processes with one number that run at one time, the one with the same thread is meant" },
+    { thread: 3, title: "of processes with one number and other threads the same one is meant in any order" },
+  ])("$title", ({ thread, title }) => {
+    for (const [first, other, request] of ["abc", "acb", "bac", "bca", "cab", "cba"]) {
+      const batches = [
+        batch("b1", [span(`${first}e`, `${first}5`, { name: "epoch", at: 1, thread_id: 1 })]),
+        batch("b2", [span(`${first}5`, null, { name: "cirron.session", end_ns: 90 * second, thread_id: 1 })]),
+        batch("b3", [span(`${other}5`, null, { name: "cirron.session", end_ns: 90 * second, thread_id: 2 })]),
+        batch("b4", [span(`${request}d`, null, { name: "request", at: 10, thread_id: thread })]),
+      ];
+      const inOrder = sessionsOf(batches);
+      expect(new Set(inOrder.values()).size, title).toBe(2);
+      if (thread === 2) expect(inOrder.get(batches[3]?.batch_id ?? "")).toBe(`${other}5`.padEnd(32, "0"));
+      fc.assert(
+        fc.property(fc.shuffledSubarray(batches, { minLength: batches.length }), (order) => {
+          expect(sessionsOf(order)).toEqual(inOrder);
+        }),
+        { numRuns: 24 },
+      );
+    }
+  });
+
+  test("whatever came of processes that look alike, the order changes no session", () => {
+    const ids = ["a", "b", "c", "d", "e", "f", "0", "1", "2"];
+    const row = fc.record({
+      parent: fc.option(fc.constantFrom(...ids), { freq: 2 }),
+      isSession: fc.boolean(),
+      at: fc.integer({ min: 0, max: 30 }),
+      lasts: fc.integer({ min: 0, max: 30 }),
+      thread: fc.integer({ min: 1, max: 3 }),
+      pid: fc.constantFrom(1, 1, 1, 2),
+    });
+    const world = fc.array(row, { minLength: 2, maxLength: ids.length }).map((rows) =>
+      rows.map(({ parent, isSession, at, lasts, thread, pid }, n) => {
+        const id = ids[n] as string;
+        const name = isSession && parent === null ? "cirron.session" : "step";
+        const times = { at: at * 60, end_ns: (at + lasts) * 60 * second };
+        return batch(`b${n}`, [span(id, parent === id ? null : parent, { name, thread_id: thread, pid, ...times })]);
+      }),
+    );
+    const twoOrders = world.chain((batches) =>
+      fc.tuple(fc.constant(batches), fc.shuffledSubarray(batches, { minLength: batches.length })),
+    );
+    fc.assert(
+      fc.property(twoOrders, ([batches, order]) => expect(sessionsOf(order)).toEqual(sessionsOf(batches))),
+      { numRuns: 500 },
+    );
+  });
+
   test("what was sent to runs of different names is never joined, in any order [CT-37]", () => {
     const named = [
       ["b1", "x", batch("b1", [span("a1", null, { name: "request" })])],
