@@ -26,7 +26,7 @@ export const refusalKinds = {
     status: 409,
     means: "Another command of the run, or the same with another payload, was sent with this idempotency key.",
   },
-  command_not_open: { status: 409, means: "The command is already settled and cannot be cancelled." },
+  command_not_open: { status: 409, means: "The command was delivered or settled already and cannot be cancelled." },
   command_run_ended: { status: 409, means: "The run has ended and no worker of it is connected." },
   command_too_large: { status: 413, means: "The command's payload is larger than a command may be." },
   command_too_many_open: { status: 429, means: "Too many commands of the run wait for its workers." },

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { toExit } from "./sentence.ts";
 
@@ -11,13 +12,13 @@ it("says in a sentence that the engine's library is missing, and keeps the stack
   expect([broken.code, broken.message]).toEqual([3, `${ended} broken`]);
 });
 
-it("names the path of a socket as it was given, and the flag for another", () => {
-  const listen = { syscall: "listen", code: "EACCES", address: "/no/dir/x.sock.e0d912", port: -1 };
+it.each([
+  ["/no/dir/x.sock", "there is no folder /no/dir"],
+  [join(import.meta.dirname, "x.sock"), "this user may not"],
+])("names the path of a socket as it was given, why it cannot be, and the flag for another: %s", (path, why) => {
+  const listen = { syscall: "listen", code: "EACCES", address: `${path}.e0d912`, port: -1 };
   const { message, hint } = toExit(Object.assign(new Error("listen"), listen));
-  expect([message, hint]).toEqual([
-    "Cannot listen on /no/dir/x.sock: this user may not.",
-    "Choose another path with --unix.",
-  ]);
+  expect([message, hint]).toEqual([`Cannot listen on ${path}: ${why}.`, "Choose another path with --unix."]);
 });
 
 it("keeps the stack of a bug", () => {

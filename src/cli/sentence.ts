@@ -1,5 +1,6 @@
 // Whatever ended a command → a sentence for people, a hint in the words of the command line, and a code for scripts.
 
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { ApiError } from "./client.ts";
 import { Exit, exitCodes } from "./exit.ts";
@@ -52,7 +53,9 @@ function toListenExit({ code, address = "", port = -1 }: ListenError): Exit {
   if (address.startsWith("/")) {
     // The socket is made under a name of its own first.
     const path = address.replace(/\.[0-9a-f]{6}$/, "");
-    return new Exit(exitCodes.outage, `Cannot listen on ${path}: ${why}.`, "Choose another path with --unix.");
+    // The runtime says of a folder that is not there, too, that it may not be used.
+    const whyHere = existsSync(dirname(path)) ? why : `there is no folder ${dirname(path)}`;
+    return new Exit(exitCodes.outage, `Cannot listen on ${path}: ${whyHere}.`, "Choose another path with --unix.");
   }
   const stop = owner === undefined ? "" : `Stop it with: kill ${owner.pid}   or choose`;
   const hint = `${stop === "" ? "Choose" : stop} another address with --http or --xtrack, for example --http 127.0.0.1:0.`;

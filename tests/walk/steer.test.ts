@@ -89,6 +89,9 @@ test("a command by HTTP reaches the program, and its answer is seen", async () =
   expect(rate).toBe(0.0001);
   expect((await commandsOf("steered")).commands[1]?.note).toContain("not in the middle of an epoch");
   expect(await send("steered", { type: "adjust_lr" })).toMatchObject({ status: 400 });
+  const taken = (await commandsOf("steered")).commands[0]?.id;
+  const late = await fetch(`${walk.app.url}/api/v1/runs/steered/commands/${taken}`, { method: "DELETE" });
+  expect([late.status, await late.json()]).toMatchObject([409, { at: { part: "path", name: "command" } }]);
   await run.end({ timeoutMs: 5000 });
   await walk.reopen();
   expect(await states()).toEqual(["confirmed", "refused", "queued"]);

@@ -4,7 +4,7 @@ import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Command, SentCommand } from "#api/contract/command.ts";
 import type { RunStatus } from "#api/contract/run.ts";
 import type { Handler } from "#api/handler.ts";
-import { Refusal } from "#api/refusal.ts";
+import { Refusal, type RefusalPlace } from "#api/refusal.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { type Command as BookCommand, summarize } from "#control/book.ts";
 import { everyWorker } from "#control/command.ts";
@@ -73,7 +73,7 @@ export function cancelCommandRoute(context: ApiContext): Handler<"cancelCommand"
       context.control.list(caller.workspace, run).some((one) => one.cmdId === params.command);
     const runId = runs.find(isMine) ?? (runs[0] as string);
     const cancelled = await context.control.cancel(caller.workspace, runId, params.command, caller.name);
-    if ("refused" in cancelled) throw toRefusal(cancelled);
+    if ("refused" in cancelled) throw toRefusal(cancelled, { part: "path", name: "command" });
     return toCommand(cancelled);
   });
 }
@@ -91,8 +91,8 @@ async function refuseEnded(context: ApiContext, workspace: string, found: FoundR
   });
 }
 
-function toRefusal({ refused, message }: OrderRefusal): Refusal {
-  return new Refusal(`command_${refused}`, message, { at: { part: "body" } });
+function toRefusal({ refused, message }: OrderRefusal, at: RefusalPlace = { part: "body" }): Refusal {
+  return new Refusal(`command_${refused}`, message, { at });
 }
 
 export function toCommand(command: BookCommand): Command {

@@ -123,13 +123,14 @@ export class ComponentSet {
     }
   }
 
-  /** Every component in memory whose session may depend on this one. */
-  neighbourhood(index: number, gapNs: bigint): number[] {
+  /** Every component in memory whose session may depend on this one; `changed` are all that were not told of since. */
+  neighbourhood(index: number, gapNs: bigint, changed: ReadonlySet<number> = new Set([index])): number[] {
     const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
+      const mayJoin = changed.has(at) ? mayJoinOrPart(component) : mayEverJoin;
       for (const key of this.shared.get(at) ?? [])
-        this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayEverJoin);
+        this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
       const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
       for (const source of component.sources) this.addNear(near, component, others.get(source), gapNs);
     }
@@ -214,6 +215,12 @@ export class ComponentSet {
       places.pass(place);
     }
   }
+}
+
+/** What has come of a component may also prove it apart from others: those that were told to be one process with it. */
+function mayJoinOrPart({ told }: Component): typeof mayEverJoin {
+  const before = new Set(Array.from(told.values(), ({ signature }) => signature));
+  return (a, b) => mayEverJoin(a, b) || before.has(b.told.values().next().value?.signature ?? "");
 }
 
 interface Near {

@@ -40,9 +40,10 @@ export class GroupMap {
   /** Neighbours are looked at once, however many of them are given. */
   update(indexes: readonly number[], cause: MapCause): Told {
     const seen = new Set<number>();
+    const changed = new Set(indexes);
     const sessions = indexes.flatMap((index) => {
       if (seen.has(index)) return [];
-      const near = this.components.neighbourhood(index, this.gapNs);
+      const near = this.components.neighbourhood(index, this.gapNs, changed);
       for (const at of near) seen.add(at);
       return toSessions(
         near.map((at) => this.components.get(at)),

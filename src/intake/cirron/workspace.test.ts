@@ -203,6 +203,17 @@ describe("joining components of one process", () => {
     }
   });
 
+  test("a session span that comes last parts those that were taken for one process with it", () => {
+    const batches = [
+      batch("b1", [span("a1", "e2", { thread_id: 3 })]),
+      batch("b2", [span("c1", "51", { thread_id: 3 })]),
+      batch("b3", [span("51", null, { name: "cirron.session", at: 60 })]),
+    ];
+    expect(new Set(sessionsOf(batches.slice(0, 2)).values()).size).toBe(1);
+    expect([...sessionsOf(batches).values()]).toEqual(["e2", "51", "51"].map((id) => id.padEnd(32, "0")));
+    expect(sessionsOf(batches)).toEqual(sessionsOf(batches.toReversed()));
+  });
+
   test("whatever came of processes that look alike, the order changes no session", () => {
     const ids = ["a", "b", "c", "d", "e", "f", "0", "1", "2"];
     const row = fc.record({
@@ -225,7 +236,9 @@ describe("joining components of one process", () => {
       fc.tuple(fc.constant(batches), fc.shuffledSubarray(batches, { minLength: batches.length })),
     );
     fc.assert(
-      fc.property(twoOrders, ([batches, order]) => expect(sessionsOf(order)).toEqual(sessionsOf(batches))),
+      fc.property(twoOrders, ([batches, order]) => {
+        expect(sessionsOf(order)).toEqual(sessionsOf(batches));
+      }),
       { numRuns: 500 },
     );
   });
