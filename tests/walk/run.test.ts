@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { runInTest } from "#cli/run-cli.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { freePort } from "../support/free-port.ts";
+import { openRelay } from "../support/relay.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 let app: TestApp;
@@ -172,6 +176,8 @@ describe("tributary run", () => {
     const { code } = await startRun(app.app.url, "process.exit(7)", ["--run-id", "walk-3"]).ended;
     expect(code).toBe(7);
     expect(await readRun("walk-3")).toMatchObject({ status: "failed", status_raw: "exit 7" });
+    const { out } = await runInTest(["show", "walk-3", "--server", app.app.url]);
+    expect(out).toMatch(/^error +The program exited with code 7\.$/m);
   });
 
   it("says 127 when there is no such program", async () => {
@@ -236,6 +242,40 @@ describe("tributary run", () => {
     await startRun(app.app.url, "", ["--run-id", "walk-8"]).ended;
     expect(await readRun("walk-7")).toMatchObject({ status: "completed" });
     expect(await readLogs("walk-7")).toEqual(["stdout: kept"]);
+  });
+
+  it("lets the program go on where nothing can be kept, and says what is lost", async () => {
+    // A file is in the way of the folder: root may write everywhere else.
+    writeFileSync(join(folder, "data"), "");
+    const program = 'console.log("one"); setTimeout(() => { console.log("two"); process.exit(4); }, 1500);';
+    const ended = startRun("http://127.0.0.1:1", program, ["--run-id", "walk-10"]).ended;
+    const { code, out, err } = await ended;
+    expect([code, out]).toEqual([4, "one\ntwo\n"]);
+    expect(err).toMatch(/data cannot be written to \(a file is in the way of a folder\)/);
+    expect(err).toMatch(/\d+ requests are lost/);
+    expect(err).not.toContain("    at ");
+  });
+
+  it("holds what the disk does not take until the server is there", async () => {
+    const port = await freePort();
+    writeFileSync(join(folder, "data"), "");
+    const program = 'console.log("held"); process.stdin.once("data", () => process.exit(0));';
+    const { child, ended } = startRun(`http://127.0.0.1:${port}`, program, ["--run-id", "walk-11"]);
+    await new Promise<void>((resolve) =>
+      child.stderr?.on("data", (chunk) => String(chunk).includes("held in memory") && resolve()),
+    );
+    const relay = await openRelay(() => connect(Number(new URL(app.app.url).port), "127.0.0.1"), port);
+    child.stdin?.write("\n");
+    expect((await ended).code).toBe(0);
+    relay.close();
+    expect(await readRun("walk-11")).toMatchObject({ status: "completed" });
+    expect(await readLogs("walk-11")).toEqual(["stdout: held"]);
+  });
+
+  it("runs the program also where no temporary folder can be made", async () => {
+    const env = { TMPDIR: join(folder, "none") };
+    const { ended } = startProgram(app.app.url, [process.execPath, "-e", "console.log('ran')"], [], env);
+    expect(await ended).toMatchObject({ code: 0, out: "ran\n" });
   });
 
   it("gives commands to the program's standard input, which may confirm them", async () => {

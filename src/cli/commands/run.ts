@@ -70,13 +70,15 @@ export function addRun(program: Command, context: Context): void {
     });
     await watching.stop();
     if (result.problem !== "") context.stderr.write(`tributary: ${result.problem}\n`);
-    if (result.spooled === 0) {
+    const { spooled, lost } = result.left;
+    if (lost > 0) context.stderr.write(`tributary: ${lost} requests are lost: no server took them, nor did the disk\n`);
+    if (spooled + lost === 0) {
       await importLeftSpool(client, runId, startedMs).catch(() => undefined);
       // Whoever asks next finds the run as it ended; a server that is busy with much else is not waited for.
       const signal = AbortSignal.timeout(queryableMs);
       await client.open("readyz", { query: { drained: "1" } }, { signal }).catch(() => undefined);
-    } else
-      say(`${result.spooled} requests wait in ${config.dataDir}; the next \`tributary up\` or \`run\` takes them in`);
+    } else if (spooled > 0)
+      say(`${spooled} requests wait in ${config.dataDir}; the next \`tributary up\` or \`run\` takes them in`);
     if (result.exitCode !== 0) throw new Exit(result.exitCode, "");
   });
 }

@@ -78,7 +78,7 @@ function printHead(context: Context, run: Run): void {
     ["commit", run.source["commit"] ?? ""],
     ["has", things.flatMap(([name, count]) => (count > 0 ? [formatCount(count, name)] : [])).join(", ")],
     ["trouble", trouble.join(", ")],
-    ["error", run.error_detail === null ? run.error : `${run.error_detail.type}: ${run.error_detail.message}`],
+    ["error", toErrorText(run)],
     ["notes", run.notes],
   ]);
   for (const note of run.notes_on_data) printLine(context, `· ${toPlainText(note)}`);
@@ -87,6 +87,12 @@ function printHead(context: Context, run: Run): void {
   printTitle(context, "Parameters");
   printFields(context, params.slice(0, 40));
   if (params.length > 40) printLine(context, `… ${params.length - 40} more`);
+}
+
+/** A program that only exited with a code has no type of error. */
+function toErrorText({ error, error_detail: detail }: Run): string {
+  if (detail === null) return error;
+  return [detail.type, detail.message].filter((part) => part !== "").join(": ");
 }
 
 /** What is wrong with it or bounds it, in words. */

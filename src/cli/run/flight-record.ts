@@ -17,13 +17,18 @@ const fileBytesMax = 256 * 1024 * 1024;
 /** The last of them: what came long before the end does not tell where it hung. */
 const entriesMax = 400;
 
-/** A folder of its own for what this run leaves. */
-export function createLeftFolder(): string {
-  return mkdtempSync(join(tmpdir(), "tributary-left-"));
+/** A folder of its own for what this run leaves; null where none can be made, which is no reason not to run. */
+export function createLeftFolder(): string | null {
+  try {
+    return mkdtempSync(join(tmpdir(), "tributary-left-"));
+  } catch {
+    return null;
+  }
 }
 
 /** Makes PyTorch write its flight records and error file there, unless the person has said otherwise. */
-export function toRecorderEnv(folder: string): Record<string, string> {
+export function toRecorderEnv(folder: string | null): Record<string, string> {
+  if (folder === null) return {};
   const dump = join(folder, "flight_rank_");
   return {
     TORCH_FR_BUFFER_SIZE: "2000",
@@ -37,7 +42,8 @@ export function toRecorderEnv(folder: string): Record<string, string> {
 }
 
 /** Reads what is there, and removes the folder. */
-export async function gatherLeft(folder: string): Promise<LeftRecord[]> {
+export async function gatherLeft(folder: string | null): Promise<LeftRecord[]> {
+  if (folder === null) return [];
   try {
     const names = (await readdir(folder)).sort().slice(0, filesMax);
     const found = await Promise.all(names.map((name) => readLeft(join(folder, name), name)));

@@ -13,7 +13,8 @@ import { printedRoutes } from "#protocol/printed.ts";
 import type { Sentinel } from "#wire/cirron/sentinel.ts";
 import { type CommandLink, createCommandLink } from "./command-link.ts";
 import { createLeftFolder, gatherLeft, toRecorderEnv } from "./flight-record.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
+import { whyNot } from "#cli/sentence.ts";
+import { createOutbox, type Left, type Outbox } from "./outbox.ts";
 import { LineCollector, OutputSplitter } from "./output.ts";
 import { createSampler } from "./sampler.ts";
 import { toSpoolRoot } from "./spool.ts";
@@ -33,8 +34,8 @@ export interface WrapOptions {
 export interface WrapResult {
   /** What a shell would say: 128 and the signal's number when the program was killed. */
   readonly exitCode: number;
-  /** Requests that wait on disk for a server. */
-  readonly spooled: number;
+  /** What became of requests that no server has taken. */
+  readonly left: Left;
   /** Why the program could not be started; '' when it was. */
   readonly problem: string;
 }
@@ -67,7 +68,12 @@ export function toChildEnv(
 export async function wrap(options: WrapOptions): Promise<WrapResult> {
   const { context, client, runId, dataDir, key } = options;
   const wrapperId = randomBytes(8).toString("hex");
-  const outbox = createOutbox({ client, folder: join(toSpoolRoot(dataDir), `${Date.now()}-${wrapperId}`) });
+  const folder = join(toSpoolRoot(dataDir), `${Date.now()}-${wrapperId}`);
+  const onUnwritable = (code: string | undefined) =>
+    context.stderr.write(
+      `tributary: ${dataDir} cannot be written to (${whyNot(code)}); what no server takes is held in memory\n`,
+    );
+  const outbox = createOutbox({ client, folder, onUnwritable });
   const capture = new Capture(options, outbox, wrapperId);
   const leftFolder = createLeftFolder();
   const child = spawnChild(options, leftFolder);
@@ -86,7 +92,7 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
     for (const { type, payload } of await gatherLeft(leftFolder).catch(() => [])) capture.record(type, payload);
     await capture.settle();
     const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-    return { exitCode, spooled: await outbox.close(closeMs), problem };
+    return { exitCode, left: await outbox.close(closeMs), problem };
   } finally {
     clearInterval(flushing);
     stopSampling();
@@ -97,7 +103,7 @@ export async function wrap(options: WrapOptions): Promise<WrapResult> {
   }
 }
 
-function spawnChild({ context, command, runId, client }: WrapOptions, leftFolder: string): ChildProcess {
+function spawnChild({ context, command, runId, client }: WrapOptions, leftFolder: string | null): ChildProcess {
   const [program = "", ...args] = command;
   // A group of its own: a Ctrl-C of the terminal reaches us alone, and is passed on exactly once to all of it.
   const child = spawn(program, args, {
