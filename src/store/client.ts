@@ -216,7 +216,9 @@ class HttpStore implements Store {
     if (this.kind === "server" && !options.asGuest)
       for (const [name, value] of Object.entries({ ...progress, ...sizeOf(sql) })) search.set(name, value);
     if (!options.asGuest) return this.send(owner, search, sql, wait);
-    return this.send(guest as Account, search, sql, wait).catch((error) => {
+    // A server has no turns to wait for.
+    if (this.kind === "server") options.onBegun?.();
+    return this.send(guest as Account, search, sql, { ...wait, onBegun: options.onBegun }).catch((error) => {
       throw toGuestOutage(error);
     });
   }

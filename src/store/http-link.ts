@@ -20,6 +20,8 @@ interface LinkRequest {
   readonly signal?: AbortSignal | undefined;
   /** How long the store may be silent before it counts as gone; 0 for ever. */
   readonly silenceMsMax: number;
+  /** Called when the embedded engine says that the query has its turn. */
+  readonly onBegun?: (() => void) | undefined;
 }
 
 export interface HttpLink {
@@ -54,6 +56,7 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
         });
         call.on("error", (error) => reject(toLinkOutage(error, signal)));
         call.setTimeout(request.silenceMsMax, () => call.destroy(silentOutage(request.silenceMsMax)));
+        if (request.onBegun !== undefined) call.on("information", request.onBegun);
         call.on("response", (response) => {
           // From here on silence is watched while somebody reads: who reads slowly is not a store that is away.
           call.setTimeout(0);
@@ -73,7 +76,7 @@ async function receive(response: IncomingMessage, wait: Waiting): Promise<Incomi
   throw outageOfAnswer(status, code, text.toString("utf8"));
 }
 
-export type Waiting = Pick<LinkRequest, "signal" | "silenceMsMax">;
+export type Waiting = Pick<LinkRequest, "signal" | "silenceMsMax" | "onBegun">;
 
 /** An answer's bytes as they come; ends with an error when none do for too long. */
 export async function* readChunks(

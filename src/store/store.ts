@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly onlyRows?: Readonly<Record<string, string>>;
   /** Runs with a guest's rights and limits: for SQL that people write, checked by sql-guard before. */
   readonly asGuest?: boolean;
+  /** Called when a guest's query has its turn: the embedded engine has few for guests. */
+  readonly onBegun?: () => void;
 }
 
 /** Of what somebody takes away: it is read at their pace, which the time of a question is not for, and ends with them. */

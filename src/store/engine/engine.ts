@@ -30,6 +30,8 @@ export interface Statement {
   readonly format: string;
   readonly settings: Settings;
   readonly signal: AbortSignal;
+  /** Called when the statement has its lane. */
+  readonly onBegun?: () => void;
 }
 
 export class Engine {
@@ -113,6 +115,7 @@ export class Engine {
     const settings: Settings = purpose === "guest" ? new Map() : statement.settings;
     try {
       statement.signal.throwIfAborted();
+      statement.onBegun?.();
       await lane.apply(settings);
       statement.signal.addEventListener("abort", kill, { once: true });
       return await work(lane);

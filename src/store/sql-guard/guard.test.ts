@@ -202,8 +202,8 @@ describe("user SQL in the engine", () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function run(sql: string, timeoutMs = 60_000): Promise<string> {
-    const { chunks } = await answerUserSql(store, sql, { timeoutMs, signal: new AbortController().signal });
+  async function run(sql: string, timeoutMs = 60_000, { signal } = new AbortController()): Promise<string> {
+    const { chunks } = await answerUserSql(store, sql, { timeoutMs, signal });
     let text = "";
     for await (const chunk of chunks) text += Buffer.from(chunk).toString();
     return text;
@@ -270,6 +270,22 @@ describe("user SQL in the engine", () => {
       message: "The query took longer than 0 s.",
     });
     expect(await run("SELECT 1")).toBe("[1]\n");
+  });
+
+  it("counts the time that a query waits for others to nobody, and says of one that waits too long why", async () => {
+    const endless = "SELECT mapFromArrays(range(10000000), range(10000000))";
+    const untilGuests = (load: { busy: number; waiting: number }) =>
+      expect.poll(async () => (await store.stats()).load["guest"], { timeout: 60_000 }).toEqual(load);
+    // A query that was ended may hold its turn for a while.
+    await untilGuests({ busy: 0, waiting: 0 });
+    const asking = new AbortController();
+    const others = [1, 2].map(() => run(endless, 600_000, asking).catch((error: StoreOutage) => error.kind));
+    await untilGuests({ busy: 2, waiting: 0 });
+    const patient = run("SELECT 1", 600_000);
+    await expect(run("SELECT 1", 0)).rejects.toMatchObject({ kind: "overloaded" });
+    asking.abort();
+    expect(await Promise.all(others)).toEqual(["cancelled", "cancelled"]);
+    expect(await patient).toBe("[1]\n");
   });
 
   it("reads the same text as the guard: no string ends elsewhere for the engine", async () => {

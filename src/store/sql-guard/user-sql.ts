@@ -27,7 +27,8 @@ export interface GuestPatience {
 /** `sql` is what `checkUserSql` gave back. Ending the answer early ends the query. */
 export async function answerUserSql(store: Store, sql: string, patience: GuestPatience): Promise<Answer> {
   const watch = new Watch(patience);
-  const { header, chunks } = await watch.wait(store.answer({ sql }, { asGuest: true, signal: watch.signal }));
+  const { signal, onBegun } = watch;
+  const { header, chunks } = await watch.wait(store.answer({ sql }, { asGuest: true, signal, onBegun }));
   return { header, chunks: watch.follow(chunks) };
 }
 
@@ -38,17 +39,27 @@ export function streamUserSql(
   patience: GuestPatience,
 ): AsyncGenerator<Uint8Array> {
   const watch = new Watch(patience);
-  return watch.follow(store.stream({ sql }, { asGuest: true, format, signal: watch.signal }));
+  const { signal, onBegun } = watch;
+  return watch.follow(store.stream({ sql }, { asGuest: true, format, signal, onBegun }));
 }
 
 /** Time that the engine has to end a query itself before we end it. */
 const graceMs = 2000;
 
-/** The engine looks at its clock between blocks only, and a single call of a function may never come to the end of one. */
+/**
+ * The engine looks at its clock between blocks only, and a single call of a function may never come to the end of one. To
+ * wait for others takes nothing of a query's own time; who has waited that long for a turn is told so.
+ */
 class Watch {
   readonly signal: AbortSignal;
+  readonly onBegun = (): void => {
+    this.isBegun = true;
+    this.restart();
+  };
   private readonly late = new AbortController();
   private readonly timeoutMs: number;
+  private isBegun = false;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor({ timeoutMs, signal }: GuestPatience) {
     this.timeoutMs = timeoutMs;
@@ -56,15 +67,21 @@ class Watch {
   }
 
   async wait<T>(next: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.late.abort(), this.timeoutMs + graceMs);
+    this.restart();
     try {
       return await next;
     } catch (error) {
       if (!this.late.signal.aborted) throw error;
+      if (!this.isBegun) throw new StoreOutage("overloaded", "other queries of people had every turn", { cause: error });
       throw new StoreOutage("timeout", `The query took longer than ${this.timeoutMs / 1000} s.`, { cause: error });
     } finally {
-      clearTimeout(timer);
+      clearTimeout(this.timer);
     }
+  }
+
+  private restart(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.late.abort(), this.timeoutMs + graceMs);
   }
 
   async *follow(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
