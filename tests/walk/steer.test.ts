@@ -40,7 +40,13 @@ function start(id: string, workerId: string): Run {
 
 interface Commands {
   readonly accepting: string[];
-  readonly commands: { readonly type: string; readonly state: string; readonly by: string; readonly note: string }[];
+  readonly commands: {
+    readonly id: string;
+    readonly type: string;
+    readonly state: string;
+    readonly by: string;
+    readonly note: string;
+  }[];
 }
 const commandsOf = async (id: string) => (await walk.get(`/api/v1/runs/${id}/commands`)).body as Commands;
 const send = (id: string, body: object) => walk.post(`/api/v1/runs/${id}/commands`, JSON.stringify(body));

@@ -72,7 +72,8 @@ class Watch {
       return await next;
     } catch (error) {
       if (!this.late.signal.aborted) throw error;
-      if (!this.isBegun) throw new StoreOutage("overloaded", "other queries of people had every turn", { cause: error });
+      if (!this.isBegun)
+        throw new StoreOutage("overloaded", "other queries of people had every turn", { cause: error });
       throw new StoreOutage("timeout", `The query took longer than ${this.timeoutMs / 1000} s.`, { cause: error });
     } finally {
       clearTimeout(this.timer);
