@@ -49,7 +49,7 @@ beforeAll(async () => {
   mkdirSync(join(project, "node_modules/@types"));
   symlinkSync(join(root, "node_modules/@types/node"), join(project, "node_modules/@types/node"));
   symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
-}, 120_000);
+});
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

@@ -41,4 +41,4 @@ it("loses and doubles nothing that a killed process had acknowledged, twenty tim
   expect(journal.state().corruptRecords).toBe(0);
   await journal.close();
   await rm(dir, { recursive: true });
-}, 60_000);
+});

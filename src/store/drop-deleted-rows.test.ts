@@ -34,5 +34,5 @@ describe.each(storesUnderTest)("rows that were deleted, on $name", ({ openMigrat
     expect(await rowsShown("metrics")).toBe(3000);
     expect([await rowsOnDisk("logs"), await rowsShown("logs")]).toEqual([10_000, 8000]);
     expect(await dropDeletedRows(store, 1000)).toEqual([]);
-  }, 60_000);
+  });
 });

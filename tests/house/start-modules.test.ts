@@ -18,5 +18,4 @@ it.each(["src/server/app/app.ts", "src/store/engine/http-door.ts", "src/emit/cir
     expect(loaded).toContain("NativeModule http");
     expect(loaded.filter((name) => name.includes("undici"))).toEqual([]);
   },
-  30_000,
 );

@@ -36,7 +36,7 @@ describe.skipIf(natsPath === undefined || haproxy === undefined)("HAProxy before
       async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200,
       "no collector is up for the balancer",
     );
-  }, 90_000);
+  });
   afterAll(async () => {
     balancer?.kill();
     if (balancer !== undefined && balancer.exitCode === null) await once(balancer, "exit");

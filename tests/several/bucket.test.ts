@@ -18,7 +18,7 @@ beforeAll(async () => {
     ...{ storeUrl: shared.url, storeGuestUser: "guest", blobsKind: "s3", blobsEndpoint: bucket.url },
     ...{ blobsBucket: "traces", blobsAccessKey: "key", blobsSecretKey: "secret" },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await app?.remove();
   await bucket?.close();

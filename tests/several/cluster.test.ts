@@ -66,7 +66,7 @@ beforeAll(async () => {
   single = await createStore({ kind: "embedded", dataDir: singleDir });
   await migrate(single);
   for (const statement of statements) await plain.ddl(statement.replaceAll(" ON CLUSTER `ours`", ""));
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([plain?.close(), store?.close(), single?.close()]);
   door?.close();

@@ -68,7 +68,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     const open = (door: StoreDoor) => createTestApp({ storeUrl: door.url, storeGuestUser: "guest", busUrl: nats.url });
     a = await open(doors[0]);
     b = await open(doors[1]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([a?.remove(), b?.remove()]);
     await Promise.all(doors?.map((door) => door.close()) ?? []);
@@ -85,7 +85,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await send(b, "plain", 21, 25);
     await bothShow("plain", "5 of 21..25");
     expect(await rowsOf("plain")).toBe(5);
-  }, 60_000);
+  });
 
   test("what another has accepted and could not store yet goes too, also by two orders in a row", async () => {
     await send(a, "unstored", 1, 10);
@@ -105,7 +105,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await send(b, "unstored", 24, 25);
     await bothShow("unstored", "2 of 24..25");
     expect(await rowsOf("unstored")).toBe(2);
-  }, 60_000);
+  });
 
   test("a part of the run that only another collector has accepted, and not yet stored, goes too", async () => {
     const spans = (id: string) => [{ id, parent: "root-p", name: "step", at: 1 }];
@@ -122,7 +122,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
       "parts of the run stay",
     );
     for (const app of [a, b]) expect((await app.get("/api/v1/runs/parts")).status).toBe(404);
-  }, 60_000);
+  });
 
   test("what is deleted for its age leaves what came after that time, also in the same run", async () => {
     await send(a, "aged", 1, 10);
@@ -141,7 +141,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await deletions.close();
     await bothShow("aged", "10 of 21..30");
     expect(await rowsOf("aged")).toBe(10);
-  }, 60_000);
+  });
 
   test("a collector that is cut off from the bus reads the order later, and shows what it took meanwhile", async () => {
     await send(b, "cut", 1, 20);
@@ -163,7 +163,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
         "the bus is away",
       );
     await bothShow("cut", "21 of 20..40");
-  }, 90_000);
+  });
 
   test("a collector that stalls in a deletion takes nothing that the other accepted after the order", async () => {
     await send(a, "stalled", 1, 10);
@@ -180,24 +180,20 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await bothShow("stalled", "25 of 21..45");
     expect(await rowsOf("stalled")).toBe(25);
     expect(a.app.collector.applier.state.isLeaving(["default/x/stalled"])).toBe(false);
-  }, 90_000);
+  });
 
-  test.each([341, 159, 692])(
-    "a deletion that the store answers with %i is asked for again",
-    async (code) => {
-      const run = `refused-${code}`;
-      await send(a, run, 1, 10);
-      let left = 3;
-      for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") && left-- > 0 ? code : null));
-      await remove(a, run);
-      await eventually(async () => (await rowsOf(run)) === 0, "the rows stay");
-      expect(left).toBeLessThan(0);
-      for (const door of doors) door.judge(() => null);
-      await send(a, run, 1, 10);
-      await bothShow(run, "10 of 1..10");
-    },
-    60_000,
-  );
+  test.each([341, 159, 692])("a deletion that the store answers with %i is asked for again", async (code) => {
+    const run = `refused-${code}`;
+    await send(a, run, 1, 10);
+    let left = 3;
+    for (const door of doors) door.judge((statement) => (statement.startsWith("DELETE") && left-- > 0 ? code : null));
+    await remove(a, run);
+    await eventually(async () => (await rowsOf(run)) === 0, "the rows stay");
+    expect(left).toBeLessThan(0);
+    for (const door of doors) door.judge(() => null);
+    await send(a, run, 1, 10);
+    await bothShow(run, "10 of 1..10");
+  });
 
   test("a deletion that a collector could not finish is finished when it starts again", async () => {
     await send(a, "left", 1, 10);
@@ -209,7 +205,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await eventually(async () => (await rowsOf("left")) === 0, "the rows stay");
     await send(a, "left", 11, 12);
     await bothShow("left", "2 of 11..12");
-  }, 60_000);
+  });
 
   test("a collector ends while a deletion is under way and a record waits for it, and goes on with both when it starts again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tributary-ending-"));
@@ -250,7 +246,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
       await own.close();
       await rm(folder, { recursive: true, force: true });
     }
-  }, 90_000);
+  });
 
   test("a Cirron run that goes on at the other collector keeps its later spans, marks and points", async () => {
     const root = { id: "root", parent: null, name: "cirron.session", at: 0 };
@@ -272,5 +268,5 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     // The first batch is new when it comes again.
     await post(b, "one", [root, step(1)]);
     for (const app of [a, b]) await eventually(async () => (await shown(app)) === "5 5", "it has not five spans");
-  }, 60_000);
+  });
 });

@@ -52,7 +52,7 @@ describe.skipIf(natsPath === undefined)("doctor", () => {
       TRIBUTARY_BLOBS_ACCESS_KEY: "key",
       TRIBUTARY_BLOBS_SECRET_KEY: "secret",
     };
-  }, 60_000);
+  });
   afterAll(async () => {
     await nats?.kill();
     await bucket?.close();

@@ -42,7 +42,7 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
   beforeAll(async () => {
     pair = await openPair();
     await pair.nats.kill();
-  }, 60_000);
+  });
   afterAll(() => pair?.remove());
 
   test("is taken in with as many questions for many groups as for two", async () => {
@@ -61,7 +61,7 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
     expect(second.removals).toBeLessThanOrEqual(4);
     expect(await copiesLeft()).toBe(0);
     for (const run of [...few, ...many]) expect([run, await spansOf(pair.b, run)]).toEqual([run, 2]);
-  }, 60_000);
+  });
 
   test("is found when the bus is back, however much it is, and is then there once", async () => {
     const runs = runsOf("away", 16);
@@ -70,5 +70,5 @@ describe.skipIf(natsPath === undefined)("what others have stored of known sessio
     await eventually(async () => (await copiesLeft()) === 0, "copies are there");
     for (const app of [pair.a, pair.b])
       for (const run of runs) await eventually(async () => (await spansOf(app, run)) === 2, `${run} is not whole`);
-  }, 120_000);
+  });
 });

@@ -54,7 +54,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
   beforeAll(async () => {
     pair = await openPair();
     await pair.nats.kill();
-  }, 60_000);
+  });
   afterAll(() => pair?.remove());
 
   test("is looked for by the names of groups, and no row of this collector's own is read for that", async () => {
@@ -68,7 +68,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     news.close();
     expect(questions.filter(isOfRows)).toEqual([]);
     expect(questions.length).toBeGreaterThan(4);
-  }, 60_000);
+  });
 
   test("is taken in without a question when it is of other processes", async () => {
     await postStep(pair.b, "own0", newProcess());
@@ -81,7 +81,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     expect(questions).toEqual([]);
     const { ledger } = collector.applier.state.cirron.of("default");
     expect(names.map((name) => ledger.mayBeStored(hex(name)))).toEqual([true, true, true]);
-  }, 60_000);
+  });
 
   test("is taken in without a question when every process has number 1 and hangs on a root of its own", async () => {
     for (const at of [0, 1, 2]) await postStep(pair.b, `one-b${at}`, newProcess(1));
@@ -92,7 +92,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     questions.length = 0;
     expect((await takePeerBatches(collector, batches, components)).related).toEqual([]);
     expect(questions).toEqual([]);
-  }, 60_000);
+  });
 
   test("is found to be one process with what is here by what was told of it", async () => {
     const process = newProcess();
@@ -103,7 +103,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     expect((await takePeerBatches(collector, batches, components)).related).toEqual(batches);
     await collector.drained();
     expect(await runOf(pair.b, "same-a")).toBe(await runOf(pair.b, "same-b"));
-  }, 60_000);
+  });
 
   test("becomes one run with what came here after it was heard of", async () => {
     const process = newProcess();
@@ -119,7 +119,7 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     news.close();
     await collector.drained();
     expect(await runOf(pair.b, "first")).toBe(await runOf(pair.b, "second"));
-  }, 60_000);
+  });
 
   test("is found by the spans that rows here wait for, of whatever process it is", async () => {
     await postStep(pair.b, "child", newProcess(), "forks");
@@ -128,5 +128,5 @@ describe.skipIf(natsPath === undefined)("what another collector has stored", () 
     await takeAwaited(collector);
     await collector.drained();
     expect(await runOf(pair.b, "fork")).toBe(await runOf(pair.b, "child"));
-  }, 60_000);
+  });
 });

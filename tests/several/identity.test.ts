@@ -31,7 +31,7 @@ const nameIn = async (dataDir: string) => (await readFile(join(dataDir, "collect
 beforeAll(async () => {
   shared = await startSharedStore();
   folder = await mkdtemp(join(tmpdir(), "tributary-identity-"));
-}, 60_000);
+});
 afterAll(async () => {
   for (const app of apps) await app.remove();
   await shared?.close();
@@ -50,7 +50,7 @@ test("a folder that was restored from a snapshot stores what it accepts, as a ne
   for (let at = 6; at < 12; at++) await post(after, "restored", at);
   expect(await spansOf(after, "restored")).toBe(12);
   expect(await eventsOf(after, "restored")).toBe(24);
-}, 60_000);
+});
 
 test("a folder that was copied and started after the original was is a new collector too", async () => {
   const first = await open();
@@ -63,7 +63,7 @@ test("a folder that was copied and started after the original was is a new colle
   expect(second.app.collector.id).not.toBe(first.app.collector.id);
   await Promise.all([1, 2, 3].map((at) => post(at === 2 ? first : second, "copied", at)));
   for (const app of [first, second]) expect(await spansOf(app, "copied")).toBe(4);
-}, 60_000);
+});
 
 test("an ordinary restart keeps the name", async () => {
   const app = await open();
@@ -73,7 +73,7 @@ test("an ordinary restart keeps the name", async () => {
   expect(app.app.collector.id).toBe(id);
   await post(app, "again", 1);
   expect(await spansOf(app, "again")).toBe(2);
-}, 60_000);
+});
 
 test("a folder does not join another store than its own", async () => {
   const app = await open();
@@ -87,7 +87,7 @@ test("a folder does not join another store than its own", async () => {
     await other.close();
   }
   await app.reopen();
-}, 60_000);
+});
 
 describe.skipIf(natsPath === undefined)("two processes with one name", () => {
   test("the later one ends, and is a collector of its own when it is started again", async () => {
@@ -119,5 +119,5 @@ describe.skipIf(natsPath === undefined)("two processes with one name", () => {
     again.kill("SIGTERM");
     await once(again, "exit");
     await nats.kill();
-  }, 60_000);
+  });
 });

@@ -66,7 +66,7 @@ describe.skipIf(natsPath === undefined)("a collector that was away for long", ()
       CHAOS_CLOCK: join(folder, "clock"),
     });
     await b.start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await b?.kill();
     await a?.remove();
@@ -94,5 +94,5 @@ describe.skipIf(natsPath === undefined)("a collector that was away for long", ()
     await eventually(async () => (await send(20, 20))["accepted"] === 1, "it is still taken for a duplicate");
     for (const url of [a.app.url, b.url])
       await eventually(async () => (await pointsOf(url)) === "11 of 20..30", `${url} does not show what came again`);
-  }, 120_000);
+  });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   shared = await shareStore(makeDataDir());
   const address = { kind: "server", url: shared.url, user: "default", password: "", database: "tributary" } as const;
   stores = await Promise.all([1, 2, 3].map(() => createStore(address)));
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()));
   await shared?.close();
@@ -29,7 +29,7 @@ test("of three that start at once on an empty store, one makes the schema, and e
   });
   expect(rows.length).toBeGreaterThan(10);
   expect(rows.filter(({ n }) => n !== "1")).toEqual([]);
-}, 120_000);
+});
 
 test("one of several has a lease, until it gives it back or its time is over", async () => {
   const take = (at: number, forMs = 60_000) => takeLease(stores[at] as Store, "retention", `c${at}`, forMs);
@@ -41,7 +41,7 @@ test("one of several has a lease, until it gives it back or its time is over", a
   await taken[holder]?.release();
   expect(await take(other, 1)).toBe(null);
   expect(await take(holder)).not.toBe(null);
-}, 60_000);
+});
 
 test("a lease that is renewed lasts, and one whose holder was killed ends by itself", async () => {
   const take = (at: number, forMs: number) => takeLease(stores[at] as Store, "upkeep", `c${at}`, forMs);
@@ -49,7 +49,7 @@ test("a lease that is renewed lasts, and one whose holder was killed ends by its
   await held?.renew();
   expect(await take(1, 60_000)).toBe(null);
   await eventually(async () => (await take(1, 60_000)) !== null, "the lease does not end");
-}, 60_000);
+});
 
 test("a schema that a killed collector left half made is finished by the next, which says that it waits", async () => {
   const address = { kind: "server", url: shared.url, user: "default", password: "", database: "half" } as const;
@@ -64,4 +64,4 @@ test("a schema that a killed collector left half made is finished by the next, w
   const [row] = await half.query<{ n: string }>({ sql: "SELECT count() AS n FROM half.migrations WHERE id = 12" });
   expect(row?.n).toBe("1");
   await half.close();
-}, 120_000);
+});

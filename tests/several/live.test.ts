@@ -69,7 +69,7 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
   beforeAll(async () => {
     pair = await openPair({ adminKey, loginSecret: "the-same-at-all-of-them-and-long-enough" });
     ({ nats, a, b } = pair);
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const stop of streams.splice(0)) stop.abort();
     await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 3000 })));
@@ -129,7 +129,7 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     await post(b, run, 2);
     await eventually(() => points(events, "loss").includes(2), "the point did not come");
     expect(points(events, "loss")).toEqual([2]);
-  }, 60_000);
+  });
 
   test("a command goes to the worker at the other collector once, and both tell its state", async () => {
     const commands: string[] = [];
@@ -241,5 +241,5 @@ describe.skipIf(natsPath === undefined)("two collectors on one bus", () => {
     there.metric("loss", 4, { step: 4 });
     await eventually(() => points(events, "loss").includes(4), "the feed is not open again");
     expect(points(events, "loss").filter((value) => value === 3)).toEqual([3]);
-  }, 60_000);
+  });
 });

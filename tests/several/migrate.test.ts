@@ -22,7 +22,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "tributary-migrate-"));
   engine = await startEmbedded({ kind: "embedded", dataDir });
   door = await openStoreDoor(engine.socketPath);
-}, 60_000);
+});
 afterAll(async () => {
   await door?.close();
   await engine?.close();
@@ -144,7 +144,7 @@ test("migrate says which blobs stay in the folder, and copies them where there i
   expect([...bucket.objects.values()].map(String)).toEqual(["tensors"]);
   await bucket.close();
   await rm(here.dataDir, { recursive: true });
-}, 120_000);
+});
 
 test("migrate and adopt tell a wrong folder and a store that is away, and make nothing", async () => {
   const nowhere = "http://127.0.0.1:1";
@@ -172,7 +172,7 @@ test("migrate and adopt tell a wrong folder and a store that is away, and make n
   });
   await rm(member.dataDir, { recursive: true });
   expect((await runInTest(["adopt", member.dataDir])).err).toContain("Name it with store.url");
-}, 120_000);
+});
 
 test("adopt stores what a collector had accepted that is gone, and says what it leaves", async () => {
   const flags = { storeUrl: door.url, storeGuestUser: "guest" };
@@ -203,4 +203,4 @@ test("adopt stores what a collector had accepted that is gone, and says what it 
   expect((await other.get("/api/v1/runs/orphan")).body).toMatchObject({ counts: { spans: 3 } });
   await other.remove();
   await rm(lost.dataDir, { recursive: true });
-}, 120_000);
+});

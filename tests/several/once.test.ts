@@ -46,7 +46,7 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
   beforeAll(async () => {
     pair = await openPair();
     ({ nats, a, b } = pair);
-  }, 60_000);
+  });
   afterAll(() => pair?.remove());
 
   test("a Cirron batch posted to both at one moment is there once in every answer", async () => {
@@ -111,7 +111,7 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
         "the run has not two spans, marks and points",
       );
     }
-  }, 60_000);
+  });
 
   test("copies under one key that the engine has merged already stay when collectors hear of each other", async () => {
     await nats.kill();
@@ -131,7 +131,7 @@ describe.skipIf(natsPath === undefined)("the same records at two collectors", ()
         async () => JSON.stringify(await sizeOf(app, "merged")) === "[23,23,23]",
         "the run has not 23 spans, marks and points",
       );
-  }, 60_000);
+  });
 
   test("XTrack frames, trace lines and OTLP spans sent to both are there once", async () => {
     const at = (seq: number) => ({ seq, ts: 1794710321102255 + seq, wid: "w" });

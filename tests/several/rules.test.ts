@@ -38,7 +38,7 @@ describe.skipIf(natsPath === undefined)("two collectors", () => {
     pair = await openPair({ watching: "on", watchPrivate: "true", runSilenceMs: "10s" });
     receiver.listen(0, "127.0.0.1");
     await once(receiver, "listening");
-  }, 90_000);
+  });
   afterAll(async () => {
     receiver.close();
     await pair?.remove();
@@ -72,7 +72,7 @@ describe.skipIf(natsPath === undefined)("two collectors", () => {
     for (const id of ids) expect(await alertsAt(a, id)).toHaveLength(1);
     const runs = posted.map((body) => (JSON.parse(body) as { commonLabels: { run: string } }).commonLabels.run);
     expect(runs.sort()).toEqual(ids);
-  }, 120_000);
+  });
 
   test("see runs lost that came to one of them before it went away", async () => {
     const { a, b } = pair;

@@ -23,7 +23,7 @@ beforeAll(async () => {
   port = await freePort();
   door = await openTcpDoor(engine.socketPath, port);
   app = await createTestApp({ storeUrl: door.url, storeGuestUser: "guest" });
-}, 60_000);
+});
 afterAll(async () => {
   await app?.remove();
   door?.close();
@@ -54,7 +54,7 @@ test("takes what comes while the server is away, of known and of new runs, and s
   await eventually(async () => (await pointsOf("fresh")) === 100, "the new run did not come");
   await eventually(async () => (await pointsOf("known")) === 2, "the known run did not go on");
   await known.end({ timeoutMs: 5000 });
-}, 60_000);
+});
 
 test("a start while the server is away takes what comes, with the keys that there are, and stores it when it is back", async () => {
   const adminKey = "away-".padEnd(32, "k");
@@ -86,7 +86,7 @@ test("a start while the server is away takes what comes, with the keys that ther
   await eventually(async () => (await counted()) === 3, "what was accepted is not there");
   await eventually(async () => (await late.get("/readyz")).status === 200, "it is not ready again");
   await late.remove();
-}, 90_000);
+});
 
 test("with two addresses of a store, one may be away", async () => {
   const other = await openTcpDoor(engine.socketPath);
@@ -104,4 +104,4 @@ test("with two addresses of a store, one may be away", async () => {
   const { body } = await both.get("/api/v1/runs/either");
   expect(body).toMatchObject({ counts: { spans: 3 } });
   await both.remove();
-}, 60_000);
+});

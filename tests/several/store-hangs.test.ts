@@ -24,7 +24,7 @@ beforeAll(async () => {
   port = await freePort();
   door = await openStoreDoor(engine.socketPath, port);
   app = await createTestApp({ storeUrl: door.url, storeGuestUser: "guest" });
-}, 60_000);
+});
 afterAll(async () => {
   await app?.remove();
   await door?.close();
@@ -58,7 +58,7 @@ test("a store that hangs is told by readiness and by the lag, and what is accept
     ((await app.get("/api/v1/runs/patient")).body as { counts?: { spans?: number } }).counts?.spans;
   await eventually(async () => (await spans()) === 3, "what was accepted is not there");
   await eventually(async () => (await app.get("/readyz")).status === 200, "it is not ready again");
-}, 90_000);
+});
 
 test("a process ends while the store hangs, and its next start stores what it had accepted", async () => {
   door.judge(() => "hang");
@@ -70,35 +70,31 @@ test("a process ends while the store hangs, and its next start stores what it ha
   await app.reopen();
   const { body } = await app.get("/api/v1/runs/patient");
   expect(body).toMatchObject({ counts: { spans: 4 } });
-}, 90_000);
+});
 
 test.each([
   ["from the beginning", "first", () => true],
   ["after its first answers", "then", (statement: string) => statement.includes("joins")],
   ["in the middle of what it began to store", "middle", (statement: string) => statement.startsWith("INSERT")],
-])(
-  "a start does not wait for a store that hangs %s: it accepts, and stores when it answers",
-  async (_, run, hangs) => {
-    const send = async (at: number) => {
-      const batch = toBatchText(`${run}${at}`, [{ id: `${run}${at}`, parent: null, name: "step", at }]);
-      expect((await app.post(`/v1/runs/${run}/traces`, batch)).status).toBe(202);
-    };
-    door.judge((statement) => (statement.startsWith("INSERT") ? "hang" : null));
-    await send(0);
-    await app.app.close();
-    await door.close();
-    door = await openStoreDoor(engine.socketPath, port);
-    door.judge((statement) => (hangs(statement) ? "hang" : null));
-    await app.reopen();
-    await send(1);
-    await door.close();
-    door = await openStoreDoor(engine.socketPath, port);
-    const spans = async () =>
-      ((await app.get(`/api/v1/runs/${run}`)).body as { counts?: { spans?: number } }).counts?.spans;
-    await eventually(async () => (await spans()) === 2, "what was accepted is not there");
-  },
-  120_000,
-);
+])("a start does not wait for a store that hangs %s: it accepts, and stores when it answers", async (_, run, hangs) => {
+  const send = async (at: number) => {
+    const batch = toBatchText(`${run}${at}`, [{ id: `${run}${at}`, parent: null, name: "step", at }]);
+    expect((await app.post(`/v1/runs/${run}/traces`, batch)).status).toBe(202);
+  };
+  door.judge((statement) => (statement.startsWith("INSERT") ? "hang" : null));
+  await send(0);
+  await app.app.close();
+  await door.close();
+  door = await openStoreDoor(engine.socketPath, port);
+  door.judge((statement) => (hangs(statement) ? "hang" : null));
+  await app.reopen();
+  await send(1);
+  await door.close();
+  door = await openStoreDoor(engine.socketPath, port);
+  const spans = async () =>
+    ((await app.get(`/api/v1/runs/${run}`)).body as { counts?: { spans?: number } }).counts?.spans;
+  await eventually(async () => (await spans()) === 2, "what was accepted is not there");
+});
 
 test("a plan whose answer was lost is shown once, also when the store has forgotten its tokens", async () => {
   const frames = Array.from({ length: 100 }, (_, at) =>
@@ -134,7 +130,7 @@ test("a plan whose answer was lost is shown once, also when the store has forgot
   await app.reopen();
   const { body } = await app.get("/api/v1/runs/lost/metrics");
   expect((body as { metrics: { count: number }[] }).metrics[0]?.count).toBe(100);
-}, 90_000);
+});
 
 function after(ms: number): Promise<string> {
   return new Promise((resolve) => setTimeout(resolve, ms, "still there").unref());

@@ -10,7 +10,7 @@ beforeAll(async () => {
   walk = await createTestApp();
   const ts = 1_700_000_000_000_000;
   await walk.post("/v1/xtrack?wait=1", toFrame({ type: "run_start", seq: 1, ts, payload: { run_id: "quiet" } }));
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 interface MadeKey {
@@ -49,7 +49,7 @@ test("a call of the current version is told why it ends", async () => {
   expect(await failed).toContain("The key was revoked");
   await expect.poll(listeners).toBe(0);
   await client.close();
-}, 40_000);
+});
 
 test("the stream of a call of the version before ends", async () => {
   const made = await makeKey();
@@ -67,4 +67,4 @@ test("the stream of a call of the version before ends", async () => {
   await revoke(made);
   expect(await stream.text()).not.toContain('"result"');
   await expect.poll(listeners).toBe(0);
-}, 40_000);
+});

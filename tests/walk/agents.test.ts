@@ -18,7 +18,7 @@ const runs: Run[] = [];
 
 beforeAll(async () => {
   walk = await createTestApp({ dataDir: await makeSampleFolder() });
-}, 120_000);
+});
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
   await Promise.all(runs.splice(0).map((run) => run.end({ timeoutMs: 1000 })));
@@ -119,7 +119,6 @@ describe("every client", () => {
       expect(wrong).toMatchObject({ isError: true });
       expect(wrong.text).toContain('There is no run with the id "nobody". list_runs finds runs');
     },
-    60_000,
   );
 });
 
@@ -295,7 +294,7 @@ test("what is asked right before the input of tributary mcp ends is answered", a
     [2, true],
     [3, true],
   ]);
-}, 30_000);
+});
 
 describe("a key", () => {
   test("that may only read has no tools that act, and cannot call them by name", async () => {
@@ -333,53 +332,49 @@ describe("a running job", () => {
   test.each([
     ["over HTTP", () => connect()],
     ["over stdio", () => spawnMcp(current)],
-  ])(
-    "is watched, stopped with a reason and annotated %s",
-    async (way, open) => {
-      const client = await open();
-      const id = `watched ${way}`;
-      const run = start(id);
-      let stopped = false;
-      run.on("stop", () => {
-        stopped = true;
-      });
-      run.metric("loss", 2, { step: 1 });
-      await eventually(async () => !(await ask(client, "describe_run", { run: id })).isError, "the run did not come");
-      await walk.app.collector.drained();
-      const { data: begun } = await ask(client, "watch_run", { run: id });
-      const quiet = await ask(client, "watch_run", { run: id, cursor: begun.cursor, wait_s: 0 });
-      expect(quiet.data.metrics.length).toBeLessThanOrEqual(1);
-      const watching = ask(client, "watch_run", { run: id, cursor: quiet.data.cursor, wait_s: 30 });
-      run.metric("loss", Number.NaN, { step: 2 });
-      const { data: news } = await watching;
-      expect(news.metrics.at(-1)).toMatchObject({ key: "loss", last: "NaN", last_step: "2", nonfinite: 1 });
-      expect(news.cursor).not.toBe(begun.cursor);
+  ])("is watched, stopped with a reason and annotated %s", async (way, open) => {
+    const client = await open();
+    const id = `watched ${way}`;
+    const run = start(id);
+    let stopped = false;
+    run.on("stop", () => {
+      stopped = true;
+    });
+    run.metric("loss", 2, { step: 1 });
+    await eventually(async () => !(await ask(client, "describe_run", { run: id })).isError, "the run did not come");
+    await walk.app.collector.drained();
+    const { data: begun } = await ask(client, "watch_run", { run: id });
+    const quiet = await ask(client, "watch_run", { run: id, cursor: begun.cursor, wait_s: 0 });
+    expect(quiet.data.metrics.length).toBeLessThanOrEqual(1);
+    const watching = ask(client, "watch_run", { run: id, cursor: quiet.data.cursor, wait_s: 30 });
+    run.metric("loss", Number.NaN, { step: 2 });
+    const { data: news } = await watching;
+    expect(news.metrics.at(-1)).toMatchObject({ key: "loss", last: "NaN", last_step: "2", nonfinite: 1 });
+    expect(news.cursor).not.toBe(begun.cursor);
 
-      await eventually(
-        async () => (await ask(client, "get_command", { run: id })).data.takes_commands.length === 1,
-        "the worker's asking did not come",
-      );
-      const reason = `loss is NaN from step 2 on, ${way}`;
-      const { data: sent } = await ask(client, "send_command", { run: id, command: "stop", reason });
-      await eventually(
-        async () =>
-          (await ask(client, "get_command", { run: id, id: sent.command.id })).data.command.state === "confirmed",
-        "the answer did not come",
-      );
-      expect(stopped).toBe(true);
-      const { data: told } = await ask(client, "get_command", { run: id, id: sent.command.id });
-      expect(told.command).toMatchObject({ type: "stop", reason });
-      await walk.app.collector.drained();
-      const { body } = await walk.get("/api/v1/audit");
-      const [entry] = (body as { entries: { target: string; detail: string }[] }).entries.filter(
-        ({ target }) => target === sent.command.id,
-      );
-      expect(JSON.parse(entry?.detail ?? "{}")).toMatchObject({ type: "stop", reason });
+    await eventually(
+      async () => (await ask(client, "get_command", { run: id })).data.takes_commands.length === 1,
+      "the worker's asking did not come",
+    );
+    const reason = `loss is NaN from step 2 on, ${way}`;
+    const { data: sent } = await ask(client, "send_command", { run: id, command: "stop", reason });
+    await eventually(
+      async () =>
+        (await ask(client, "get_command", { run: id, id: sent.command.id })).data.command.state === "confirmed",
+      "the answer did not come",
+    );
+    expect(stopped).toBe(true);
+    const { data: told } = await ask(client, "get_command", { run: id, id: sent.command.id });
+    expect(told.command).toMatchObject({ type: "stop", reason });
+    await walk.app.collector.drained();
+    const { body } = await walk.get("/api/v1/audit");
+    const [entry] = (body as { entries: { target: string; detail: string }[] }).entries.filter(
+      ({ target }) => target === sent.command.id,
+    );
+    expect(JSON.parse(entry?.detail ?? "{}")).toMatchObject({ type: "stop", reason });
 
-      await ask(client, "annotate", { run: id, text: "stopped: NaN", step: 2, tags: ["nan"] });
-      const { data: noted } = await ask(client, "annotate", { run: id, text: "second" });
-      expect(noted).toMatchObject({ notes: "Step 2: stopped: NaN\nsecond", tags: ["nan"] });
-    },
-    90_000,
-  );
+    await ask(client, "annotate", { run: id, text: "stopped: NaN", step: 2, tags: ["nan"] });
+    const { data: noted } = await ask(client, "annotate", { run: id, text: "second" });
+    expect(noted).toMatchObject({ notes: "Step 2: stopped: NaN\nsecond", tags: ["nan"] });
+  });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const sweep = readFileSync(join(root, "examples/data/h200/sweep.xtrack.bin"));
   await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
   await walk.app.collector.drained();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function sql(query: string): Promise<{

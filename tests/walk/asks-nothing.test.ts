@@ -13,7 +13,7 @@ const intakeLimits = { ...defaultIntakeLimits, generationRows: 16, filtersMax: 1
 let job: TestCollector;
 beforeAll(async () => {
   job = await createTestCollector(undefined, { intakeLimits });
-}, 30_000);
+});
 afterAll(() => job?.remove());
 
 /** Two steps of a training whose session is still open; all of them are in the store before the next come. */

@@ -190,7 +190,7 @@ describe("backup and restore", () => {
     } finally {
       await again.close();
     }
-  }, 120_000);
+  });
 
   it("are as of one moment while records keep coming, and what came later may be sent again", async () => {
     const sent: Buffer[] = [];
@@ -232,7 +232,7 @@ describe("backup and restore", () => {
     } finally {
       await again.close();
     }
-  }, 120_000);
+  });
 
   it("refuse a damaged archive and a folder that is in use, and leave nothing behind", async () => {
     const file = join(folder, "all.tar");

@@ -10,7 +10,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 interface Recorded {
@@ -182,4 +182,4 @@ test("a blob that is sent again while it is moved to its run is taken, and can b
     expect(await Promise.all([posted, put(), put(), put()])).toEqual([202, 201, 201, 201]);
     await expect.poll(async () => (await fetch(url)).text(), { timeout: 5000 }).toBe("the same");
   }
-}, 60_000);
+});

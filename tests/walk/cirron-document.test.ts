@@ -9,7 +9,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const ids = { session: newId(), epoch: newId(), step: newId(), loss: newId(), note: newId(), weight: newId() };
@@ -96,7 +96,7 @@ test("what the page shows is taken as the page says, and is found in the tables 
     blobUri: null,
   });
   expect(JSON.parse(snapshot?.["stats"] as string)).toEqual(stats);
-}, 60_000);
+});
 
 test("sending a batch again after a timeout is safe, also twice at the same time [CT-29]", async () => {
   const answers = await Promise.all([1, 2, 3].map(() => postBatch(walk.app.url, "any-key", batch)));
@@ -111,7 +111,7 @@ test("sending a batch again after a timeout is safe, also twice at the same time
   const twins = await Promise.all([1, 2].map(() => postBatch(walk.app.url, "any-key", fresh)));
   expect(twins.map(({ status }) => status)).toEqual([202, 202]);
   expect([(await rowsOf("TraceSpan")).length, (await rowsOf("TraceMark")).length]).toEqual([4, 2]);
-}, 60_000);
+});
 
 test("a batch of another version is refused, and the reason names the version [CT-25]", async () => {
   const answer = await postBatch(walk.app.url, "any-key", { ...batch, batch_id: newId(), schema_version: 2 as 1 });
@@ -120,4 +120,4 @@ test("a batch of another version is refused, and the reason names the version [C
     code: "cirron_schema_version",
     message: expect.stringContaining("found 2"),
   });
-}, 60_000);
+});

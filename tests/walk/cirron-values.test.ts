@@ -23,7 +23,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 type Table = "spans" | "marks" | "snapshots";
@@ -62,4 +62,4 @@ test("every value of every recorded batch comes back from the store as it was se
   expect(await storedRecords<SpanCells>("spans", formatSpan)).toStrictEqual(sentRecords("spans"));
   expect(await storedRecords<MarkCells>("marks", formatMark)).toStrictEqual(sentRecords("marks"));
   expect(await storedRecords<SnapshotCells>("snapshots", formatSnapshot)).toStrictEqual(sentRecords("snapshots"));
-}, 60_000);
+});

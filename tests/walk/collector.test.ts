@@ -21,7 +21,7 @@ let walk: TestCollector;
 
 beforeAll(async () => {
   walk = await createTestCollector();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 async function count(table: string): Promise<number> {
@@ -54,7 +54,7 @@ test("a change that is made after the clock was set back holds after the next st
   await set("today, a moment later", nowNs());
   const sql = "SELECT value FROM tributary.settings FINAL WHERE name = 'clock'";
   expect(await walk.collector.store.query({ sql })).toEqual([{ value: "today, a moment later" }]);
-}, 60_000);
+});
 
 test("two processes stay two runs after a restart, though their roots have no parent", async () => {
   const two = await createTestCollector();
@@ -74,7 +74,7 @@ test("two processes stay two runs after a restart, though their roots have no pa
   } finally {
     await two.remove();
   }
-}, 60_000);
+});
 
 test("a GPU training goes from its spool to the store once, also when it comes again after a restart", async () => {
   const files = readdirSync(spool).map((name) => readFileSync(join(spool, name)));
@@ -91,7 +91,7 @@ test("a GPU training goes from its spool to the store once, also when it comes a
   expect([await count("spans"), await count("marks"), await count("snapshots")]).toEqual([3043, 1204, 324]);
   const groups = await again.store.query<{ run_id: string }>({ sql: "SELECT run_id FROM tributary.groups FINAL" });
   expect(groups).toEqual([{ run_id: "d367d862a8534da6e34d2f94bf863f8f" }]);
-}, 60_000);
+});
 
 test("what a killed server left in its journal is applied without a question for each record", async () => {
   const records = 200;
@@ -120,4 +120,4 @@ test("what a killed server left in its journal is applied without a question for
   expect(await left.collector.store.query({ sql })).toEqual([{ n: records + 1 }]);
   expect(asked).toBeLessThan(records / 2);
   await left.remove();
-}, 60_000);
+});

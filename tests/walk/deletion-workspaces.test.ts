@@ -9,7 +9,7 @@ import { createTestCollector, submitted, type TestCollector } from "../support/c
 let walk: TestCollector;
 beforeAll(async () => {
   walk = await createTestCollector();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 function artifactOf(workspace: string): Input {

@@ -78,7 +78,7 @@ it("takes an event of two hundred thousand metrics over a connection, and goes o
   expect(await waitForAck(socket, 2)).toMatchObject({ status: "ok" });
   socket.write(metricOf("wide", 3));
   expect(await waitForAck(socket, 3)).toMatchObject({ status: "ok" });
-}, 60_000);
+});
 
 it("ends the open streams and connections of a key that is revoked", async () => {
   // The WebSocket says nothing, and must not have to wait for the end of others that say nothing.

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await post("tests/fixtures/cirron/torch_full/.cirron/spool", "/v1/runs/second/traces");
   const sweep = readFileSync(join(root, "examples/data/h200/sweep.xtrack.bin"));
   await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function post(folder: string, path: string): Promise<void> {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const output = "/v1/runs/mixed/output?wrapper=wr&stream=stdout&offset=0&wait=1";
   await walk.post(output, "first line\nsecond line\n", { "content-type": "text/plain" });
   await walk.get("/readyz?drained=1");
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function events(query: string): Promise<EventsAnswer> {

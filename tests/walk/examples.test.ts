@@ -14,7 +14,7 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
   await walk.remove();
@@ -71,7 +71,7 @@ test("the training arrives whole: canonical scopes, marks, tensors with their bl
   );
   expect(snapshots).toEqual([{ n: "32", blobs: "32", tensors: "8" }]);
   expect((await walk.get("/api/v1/runs/spirals")).body).toMatchObject({ status: "completed" });
-}, 60_000);
+});
 
 test("the job is paused, changed, refused, resumed and stopped by commands", async () => {
   const [address] = walk.app.xtrack as [string];
@@ -127,7 +127,7 @@ test("the job is paused, changed, refused, resumed and stopped by commands", asy
   expect((await walk.get(`/api/v1/runs/${id}`)).body).toMatchObject({ status: "killed" });
   const rates = await query("SELECT DISTINCT value FROM tributary.metrics WHERE key = 'lr' ORDER BY value");
   expect(rates.map(({ value }) => value)).toEqual([0.02, 0.3]);
-}, 60_000);
+});
 
 test("the job under capture is steered too, though its standard input has ended", async () => {
   const program = resolve(import.meta.dirname, "../../examples/steerable-job/job.ts");
@@ -151,7 +151,7 @@ test("the job under capture is steered too, though its standard input has ended"
   await walk.post(path, JSON.stringify({ type: "stop" }));
   expect(await ended).toBe(0);
   expect(Buffer.concat(output).toString()).toMatch(/^stopped after \d+ steps/);
-}, 60_000);
+});
 
 test("the pipeline's launch is complete, and its runs have all their nodes", async () => {
   const { code } = await start("pipeline/pipeline.ts", [], {});
@@ -172,4 +172,4 @@ test("the pipeline's launch is complete, and its runs have all their nodes", asy
     orphan_nodes: [],
     summary: { nodes_total_expected: 5, nodes_observed: 5 },
   });
-}, 60_000);
+});

@@ -58,7 +58,7 @@ beforeAll(async () => {
     headers: { "content-type": "application/json" },
   });
   await here.post("/api/v1/runs/odd/commands", JSON.stringify({ type: "adjust_lr", payload: { lr: 0.5 } }));
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([here.remove(), there.remove()]);
   rmSync(folder, { recursive: true });
@@ -188,7 +188,7 @@ describe("an export of one kind", () => {
         "PAR1",
       ]);
     }
-  }, 60_000);
+  });
 
   test("is refused without a kind, and a trace of several runs is too", async () => {
     expect((await here.get("/api/v1/runs/odd/export?format=csv")).body).toMatchObject({ code: "export_kind" });

@@ -60,4 +60,4 @@ test("what is sent again after it is a copy, though the store was empty at the s
   } finally {
     await victim.remove();
   }
-}, 120_000);
+});

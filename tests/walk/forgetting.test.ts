@@ -23,7 +23,7 @@ beforeAll(async () => {
     createTestCollector(undefined, { intakeLimits: forgetful }),
     createTestCollector(undefined, { intakeLimits: low }),
   ]);
-}, 60_000);
+});
 afterAll(() => Promise.all([whole, empty, mixed].map((one) => one?.remove())));
 
 async function letGo(collector: Collector, to: ShrinkTo = "nothing"): Promise<void> {

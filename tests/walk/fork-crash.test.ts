@@ -8,7 +8,7 @@ import { hex, toBatchText } from "../support/cirron-batch.ts";
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const span = (id: string, parent: string | null, name: string, at: number) => ({ id, parent, name, at });
@@ -38,7 +38,7 @@ test("what only the journal has of a forked run counts after a crash, and the fo
   expect((await walk.get(`/api/v1/runs/${hex("root")}`)).body).toMatchObject({ id: "run-77" });
   await walk.reopen();
   expect(JSON.stringify((await walk.get("/api/v1/runs/run-77")).body)).toContain("the process forked");
-}, 90_000);
+});
 
 test("a run that is deleted right after a file was stored for it does not come back", async () => {
   for (let round = 0; round < 4; round++) {
@@ -56,4 +56,4 @@ test("a run that is deleted right after a file was stored for it does not come b
   expect(await ids()).toEqual([]);
   await walk.reopen();
   expect(await ids()).toEqual([]);
-}, 90_000);
+});

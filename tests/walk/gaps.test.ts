@@ -6,7 +6,7 @@ import { toFrame } from "../support/frames.ts";
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const octets = { "content-type": "application/octet-stream" };

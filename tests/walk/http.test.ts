@@ -10,7 +10,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 interface Runs {
@@ -57,4 +57,4 @@ test("a batch walks from a real request to the answer of a query [CT-26] [CT-28]
   expect(tensor.body).toMatchObject({ tensor: first?.tensor, rows: [{ epoch: "0" }, { epoch: "1" }, {}] });
   for (const list of ["logs", "params", "artifacts", "checkpoints", "faults"])
     expect(await walk.get(`/api/v1/runs/${runs[0]?.id}/${list}`)).toMatchObject({ status: 200 });
-}, 60_000);
+});

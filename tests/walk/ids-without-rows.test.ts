@@ -31,4 +31,4 @@ test("a row whose id alone was stored is new when it comes again, and there once
   } finally {
     await job.remove();
   }
-}, 60_000);
+});

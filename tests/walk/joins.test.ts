@@ -18,7 +18,7 @@ beforeAll(async () => {
   await walk.post("/v1/xtrack?wait=1", sweep, { "content-type": "application/octet-stream" });
   for (const name of readdirSync(spool))
     await walk.post("/v1/runs/profile/traces?wait=1", readFileSync(join(spool, name)));
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function ids(query = ""): Promise<string[]> {
@@ -139,7 +139,7 @@ test("an export of joined runs comes back as one run", async () => {
     await other.remove();
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+});
 
 test("deleting a joined run deletes all of it, and what comes again is on its own", async () => {
   expect((await fetch(`${walk.app.url}/api/v1/runs/left`, { method: "DELETE" })).status).toBe(200);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const mark = { id: "m", span_id: "s", name: "note", value_type: "string", value: large, ts_ns: 5, attrs: {} };
   const batch = { schema_version: 1, batch_id: "b", spans: [span], marks: [mark], snapshots: [] };
   await walk.post("/v1/runs/spans/traces?wait=1", JSON.stringify(batch));
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const whole = async (run: string, id: string): Promise<string> =>

@@ -60,7 +60,7 @@ test("a run whose deletion was ordered is gone, and can be sent again", async ()
   const sql = `SELECT count() AS n FROM ${next.store.database}.metrics`;
   expect(await next.store.query({ sql })).toEqual([{ n: "50" }]);
   expect(await send(next)).toMatchObject({ accepted: 0, duplicates: 50 });
-}, 120_000);
+});
 
 test("a join holds, and what is changed next is later than it, though the clock was set back", async () => {
   const version = nowNs() + 3_600_000_000_000n;
@@ -70,4 +70,4 @@ test("a join holds, and what is changed next is later than it, though the clock 
   );
   expect(next.applier.state.joins.runOf("default", "again")).toBe("whole");
   expect(next.versions.later(nowNs())).toBeGreaterThan(version);
-}, 120_000);
+});

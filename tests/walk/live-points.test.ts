@@ -8,7 +8,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 type Metrics = LiveEvent<"metrics">["data"];

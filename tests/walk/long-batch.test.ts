@@ -11,7 +11,7 @@ const rowCount = 10_000;
 let walk: TestCollector;
 beforeAll(async () => {
   walk = await createTestCollector();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 /** Children of one root; each span has a mark. */

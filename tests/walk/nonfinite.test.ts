@@ -17,7 +17,7 @@ beforeAll(async () => {
   walk = await createTestApp();
   for (const body of sent) expect((await walk.post("/v1/traces?wait=1", body)).status).toBe(202);
   await walk.app.collector.drained();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function get(path: string): Promise<Record<string, never>> {

@@ -31,7 +31,7 @@ beforeAll(async () => {
     for (const [path, body] of order) expect((await app.post(path, body)).status).toBe(202);
     await app.app.collector.drained();
   }
-}, 60_000);
+});
 afterAll(() => Promise.all(apps.map((app) => app.remove())));
 
 const forgotten = new Set(["as_of", "received_ns", "updated_ns", "duplicates", "aliases", "arrival_ns"]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
     bodyBytesMax: "200 KiB",
     authLoopback: "key",
   });
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const service = (name: string) => `/opentelemetry.proto.collector.${name}/Export`;

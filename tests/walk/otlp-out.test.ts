@@ -18,7 +18,7 @@ let folder: string;
 beforeAll(async () => {
   walk = await createTestApp();
   folder = await mkdtemp(join(tmpdir(), "tributary-otlp-"));
-}, 60_000);
+});
 afterAll(async () => {
   await walk.remove();
   await rm(folder, { recursive: true, force: true });

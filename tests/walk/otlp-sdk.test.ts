@@ -11,7 +11,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function sql(query: string): Promise<unknown[][]> {

@@ -11,7 +11,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp({ bodyBytesMax: "200 KiB" });
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function ask<T>(path: string): Promise<T> {

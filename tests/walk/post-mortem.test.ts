@@ -21,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   walk = await createTestApp({ dataDir: await makeSampleFolder() });
   folder = mkdtempSync(join(tmpdir(), "tributary-death-"));
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await walk.remove();
@@ -130,12 +130,12 @@ test("a program that raises is told with its exit code, its lines and its traceb
     evidence: ["exit code 3"],
   });
   expect(found.traceback.split("\n")).toHaveLength(4);
-}, 60_000);
+});
 
 test("a program that is killed is told by its signal", async () => {
   await runProgram("killed", "process.kill(process.pid, 'SIGKILL');");
   expect(await postMortemOf("killed")).toMatchObject({ cause: "killed", exit: { code: null, signal: "SIGKILL" } });
-}, 60_000);
+});
 
 test("flight records of a job's ranks are gathered and aligned, and its error file is read", async () => {
   const entry = (seq: number, state: string) => ({
@@ -179,7 +179,7 @@ test("flight records of a job's ranks are gathered and aligned, and its error fi
     cause: "exception",
     text: "A worker failed first: RuntimeError: boom",
   });
-}, 120_000);
+});
 
 test("what PyTorch wrote of a job over gloo, one of whose ranks fell silent, names the rank and the collective", async () => {
   const recorded = new URL("../fixtures/torch/gloo-hung/", import.meta.url).pathname;
@@ -194,7 +194,7 @@ test("what PyTorch wrote of a job over gloo, one of whose ranks fell silent, nam
   expect([found.cause, found.refused]).toEqual(["hung_collective", []]);
   expect(found.text).toBe("Rank 1 never joined gloo:all_reduce #11 of the process group 0; Rank 0 waited in it.");
   expect(found.collective?.evidence).toEqual(["rank 1: its last was #10", "rank 0: ended"]);
-}, 60_000);
+});
 
 test("a dump that is a program is refused, said so, and not run", async () => {
   const proof = join(folder, "proof");
@@ -206,4 +206,4 @@ test("a dump that is a program is refused, said so, and not run", async () => {
     "The flight record flight_rank_0 was not read: The pickle wants to load posix.system.",
   ]);
   expect(existsSync(proof)).toBe(false);
-}, 60_000);
+});

@@ -43,7 +43,7 @@ function expectGuarded(program: string, start: typeof startNginx): void {
     folder = mkdtempSync(join(tmpdir(), "tributary-proxy-"));
     proxy = start(program, folder, port, app.app.url);
     await waitUntilListening(port);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     proxy?.kill("SIGTERM");

@@ -13,7 +13,7 @@ beforeAll(async () => {
     const { body } = await walk.post("/api/v1/keys", JSON.stringify({ name: scope, scopes: [scope] }));
     keys[scope] = (body as { key: string }).key;
   }
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function statusOf(key: string, method: string, path: string): Promise<number> {

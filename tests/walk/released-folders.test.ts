@@ -18,43 +18,39 @@ const held: Readonly<Record<string, object>> = {
 const versions = readdirSync(join(fixtures, "folders")).map((name) => name.replace(/\.tar\.gz$/, ""));
 const imported = ["cirron/torch_full", "xtrack/file_full/events.bin", "semantiva/plain_file"];
 
-test.each(versions)(
-  "a folder of %s opens, knows what it holds and has what lay in its journal",
-  async (version) => {
-    const dataDir = mkdtempSync(join(tmpdir(), "tributary-released-"));
-    execFileSync("tar", ["xzf", join(fixtures, "folders", `${version}.tar.gz`), "-C", dataDir]);
-    const flags = {
-      dataDir,
-      httpAddress: "127.0.0.1:0",
-      xtrackAddress: "off",
-      otlpGrpcAddress: "off",
-      watching: "off",
+test.each(versions)("a folder of %s opens, knows what it holds and has what lay in its journal", async (version) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tributary-released-"));
+  execFileSync("tar", ["xzf", join(fixtures, "folders", `${version}.tar.gz`), "-C", dataDir]);
+  const flags = {
+    dataDir,
+    httpAddress: "127.0.0.1:0",
+    xtrackAddress: "off",
+    otlpGrpcAddress: "off",
+    watching: "off",
+  };
+  const app = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
+  try {
+    const get = async (path: string): Promise<unknown> => (await fetch(app.url + path)).json();
+    await get("/readyz?drained=1");
+    const counts = async (): Promise<Record<string, number>> => {
+      const tables = ["spans", "marks", "snapshots", "metrics", "logs", "params", "events", "nodes"];
+      const { store } = app.collector;
+      const counted = tables.map(async (table) => {
+        const sql = `SELECT toUInt32(count()) AS n FROM ${store.database}.${table} FINAL`;
+        return [table, (await store.query<{ n: number }>({ sql }))[0]?.n ?? 0] as const;
+      });
+      return Object.fromEntries(await Promise.all(counted));
     };
-    const app = await openApp(readConfig({ flags, env: {} }), createLog({ level: "error", format: "json" }));
-    try {
-      const get = async (path: string): Promise<unknown> => (await fetch(app.url + path)).json();
-      await get("/readyz?drained=1");
-      const counts = async (): Promise<Record<string, number>> => {
-        const tables = ["spans", "marks", "snapshots", "metrics", "logs", "params", "events", "nodes"];
-        const { store } = app.collector;
-        const counted = tables.map(async (table) => {
-          const sql = `SELECT toUInt32(count()) AS n FROM ${store.database}.${table} FINAL`;
-          return [table, (await store.query<{ n: number }>({ sql }))[0]?.n ?? 0] as const;
-        });
-        return Object.fromEntries(await Promise.all(counted));
-      };
-      const before = await counts();
-      expect(before).toEqual(held[version]);
-      expect(await get("/api/v1/runs/left-in-the-journal")).toMatchObject({ counts: { spans: 1 } });
-      // What it holds is known: importing it again adds nothing.
-      const again = await runInTest(["import", ...imported.map((file) => join(fixtures, file)), "--server", app.url]);
-      expect([again.code, again.err]).toEqual([0, ""]);
-      await get("/readyz?drained=1");
-      expect(await counts()).toEqual(before);
-    } finally {
-      await app.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
-  },
-  120_000,
-);
+    const before = await counts();
+    expect(before).toEqual(held[version]);
+    expect(await get("/api/v1/runs/left-in-the-journal")).toMatchObject({ counts: { spans: 1 } });
+    // What it holds is known: importing it again adds nothing.
+    const again = await runInTest(["import", ...imported.map((file) => join(fixtures, file)), "--server", app.url]);
+    expect([again.code, again.err]).toEqual([0, ""]);
+    await get("/readyz?drained=1");
+    expect(await counts()).toEqual(before);
+  } finally {
+    await app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

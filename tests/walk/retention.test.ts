@@ -10,7 +10,7 @@ let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
   await start("old");
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function start(run: string): Promise<void> {
@@ -108,5 +108,5 @@ describe("how long runs are kept where nobody set it", () => {
     } finally {
       await short.remove();
     }
-  }, 60_000);
+  });
 });

@@ -10,7 +10,7 @@ const octets = { "content-type": "application/octet-stream" };
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp({ watching: "on", runSilenceMs: "3s" });
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 /** Events of one worker, numbered as they come; times are in seconds. */
@@ -178,7 +178,6 @@ test.each(kinds)(
     const name = `k-${kind}`;
     await expectOneAlert(name, { kind, ...options }, fires(`${name}-fires`), silent(`${name}-silent`), words);
   },
-  60_000,
 );
 
 test("slow fires on a run whose steps take longer than those of the run that it names", async () => {
@@ -192,7 +191,7 @@ test("slow fires on a run whose steps take longer than those of the run that it 
   const told = rules.find(({ name }) => name === "than");
   expect(told?.means).toBe("the median step of the last 50 is 1.5 times that of the run usual");
   expect(told?.rule).toMatchObject({ than: "usual" });
-}, 60_000);
+});
 
 test("what rules saw of a run goes when the run is deleted, and that of others stays", async () => {
   await define("gone", { kind: "finished" });
@@ -206,4 +205,4 @@ test("what rules saw of a run goes when the run is deleted, and that of others s
     return (body as { alerts: Alert[] }).alerts.map(({ run }) => run);
   };
   await expect.poll(runs, { timeout: 30_000 }).toEqual(["gone-b"]);
-}, 90_000);
+});

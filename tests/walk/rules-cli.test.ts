@@ -26,7 +26,7 @@ beforeAll(async () => {
     });
     await walk.post("/v1/xtrack?wait=1", Buffer.concat([start, ...points]), octets);
   }
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 const cli = (...args: string[]) => runInTest([...args, "--server", walk.app.url]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   walk = await createTestApp({ watching: "on", watchPrivate: "true", watchPage: "https://tributary.example" });
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
-}, 60_000);
+});
 afterAll(async () => {
   receiver.close();
   await walk.remove();
@@ -108,7 +108,7 @@ describe("a job", () => {
     expect(
       actions.filter(({ action, by }) => action === "command_sent" && by.startsWith("rule:stop-on-nan#")),
     ).toHaveLength(2);
-  }, 120_000);
+  });
 
   test("that stalls while it is connected is stopped", async () => {
     await define("stop-stalled", { kind: "stall", min: "2s", command: "stop", filter: "id:stalls" });
@@ -118,7 +118,7 @@ describe("a job", () => {
     const [alert] = await eventually(() => alertsOf("stalls", "stop-stalled"), isOver, "the outcome and the end");
     expect(alert?.text).toMatch(/^No new step for .*: the last was step 40\.$/);
     expect(await alertsOf("nan-armed", "stop-stalled")).toEqual([]);
-  }, 120_000);
+  });
 
   test("one of whose ranks is always slower is stopped on all of them", async () => {
     await define("stop-straggler", { kind: "straggler", command: "stop" });
@@ -130,14 +130,14 @@ describe("a job", () => {
       "it",
     );
     expect(alert?.text).toBe("Worker w0 is a straggler: 3 times as long as the others for a step.");
-  }, 120_000);
+  });
 
   test("that is healthy is left alone by every rule, the armed ones too", async () => {
     expect(await runJob("healthy", "healthy", 300, ["w0", "w1"])).toEqual([0, 0]);
     await walk.app.watch?.look();
     const { body } = await walk.get("/api/v1/runs/healthy/alerts");
     expect((body as { alerts: Alert[] }).alerts).toEqual([]);
-  }, 120_000);
+  });
 });
 
 test("of joined runs all are watched, all are stopped, and what was seen of one before stays", async () => {
@@ -170,7 +170,7 @@ test("of joined runs all are watched, all are stopped, and what was seen of one 
   expect(stopped.toSorted()).toEqual(["pair", "pair-part"]);
   // The server is started again on another port, and this one may be given to somebody else's.
   await Promise.all(runs.map((run) => run.end({ timeoutMs: 5000 })));
-}, 120_000);
+});
 
 test("a restart forgets nothing that was seen, and does not see it twice", async () => {
   const before = (await walk.get("/api/v1/alerts")).body as { alerts: Alert[] };
@@ -182,7 +182,7 @@ test("a restart forgets nothing that was seen, and does not see it twice", async
   const { body } = await walk.get("/api/v1/rules");
   const rules = (body as { rules: { name: string; armed: boolean }[] }).rules;
   expect(rules.find(({ name }) => name === "stop-on-nan")?.armed).toBe(true);
-}, 60_000);
+});
 
 test("a webhook gets the firing signed, again when it was not taken, and that it is resolved", async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
@@ -231,7 +231,7 @@ test("a webhook gets the firing signed, again when it was not taken, and that it
     ["firing", "sent", 2],
     ["resolved", "sent", 1],
   ]);
-}, 120_000);
+});
 
 test("rules tried on recorded trainings and pipelines fire where they should and nowhere else", async () => {
   await sendSample(walk);
@@ -259,4 +259,4 @@ test("rules tried on recorded trainings and pipelines fire where they should and
   }
   const silent = Object.fromEntries(Object.keys(fired).map((name) => [name, []]));
   expect(fired).toEqual({ ...silent, nonfinite: ["gpt-diverges-nan"], failed: ["gpt-fails", failedPipeline] });
-}, 120_000);
+});

@@ -20,7 +20,7 @@ const batches = readdirSync(spool).map((name) => readFileSync(join(spool, name))
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function ask(method: string, path: string, body?: unknown): Promise<number> {

@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
   });
   app = await openApp(readConfig({ flags, env: {} }), createLog({ level: "debug", format: "json", stream }));
-}, 60_000);
+});
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 async function send(path: string, init: RequestInit & { headers?: Record<string, string> }): Promise<string> {
@@ -133,4 +133,4 @@ test("no key is found in logs, answers, exports, backups, faults or the data fol
     const path = join(parentPath, name);
     expect([path, findIn(readFileSync(path, "latin1"))]).toEqual([path, []]);
   }
-}, 120_000);
+});

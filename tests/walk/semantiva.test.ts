@@ -9,7 +9,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 let app: TestApp;
 beforeAll(async () => {
   app = await createTestApp({ lineBytesMax: "1 MiB", jsonDepthMax: "100" });
-}, 30_000);
+});
 afterAll(() => app.remove());
 
 const headers = { "content-type": "application/x-ndjson" };

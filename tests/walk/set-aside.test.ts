@@ -13,7 +13,7 @@ import { toFrame } from "../support/frames.ts";
 let walk: TestApp;
 beforeEach(async () => {
   walk = await createTestApp();
-}, 60_000);
+});
 afterEach(async () => {
   vi.restoreAllMocks();
   await walk.remove();

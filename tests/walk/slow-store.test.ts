@@ -11,4 +11,4 @@ test("a process that starts waits for its store, although nothing else keeps it 
   const { stdout } = await promisify(execFile)(process.execPath, [child, dataDir]);
   expect(stdout).toBe("opened after 3 failures\n");
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const body = { schema_version: 1, batch_id: "deep", spans, marks, snapshots: [] };
   await walk.post("/v1/runs/deep/traces", JSON.stringify(body).replaceAll("-0.5", "-0.0"));
   await walk.app.collector.drained();
-}, 60_000);
+});
 afterAll(() => walk.remove());
 
 async function spanOf(id: string): Promise<SpanDetail> {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   copyFileSync(join(data, "semantiva/failed.trace.jsonl"), join(folder, "traces/trace.ser.jsonl"));
   copyFileSync(join(data, "semantiva/failed.trace.jsonl"), join(folder, "trace.ser.jsonl"));
   recipes = toRecipes((await server.get("/api/v1/session")).body as SessionAnswer, server.app.url);
-}, 60_000);
+});
 afterAll(async () => {
   await server.remove();
   rmSync(folder, { recursive: true, force: true });
@@ -59,7 +59,7 @@ test("any program is run under capture, and its output is there", async () => {
   const [line = ""] = linesOf("any program");
   expect(await runLine(line)).toBe(0);
   await expect.poll(() => total("status:completed"), { timeout: 20_000 }).toBe(1);
-}, 90_000);
+});
 
 test("a recorded XTrack file and a Cirron spool are taken in", async () => {
   const [, xtrack = ""] = linesOf("XTrack");
@@ -68,13 +68,13 @@ test("a recorded XTrack file and a Cirron spool are taken in", async () => {
   const [, cirron = ""] = linesOf("Cirron");
   expect(await runLine(cirron)).toBe(0);
   expect(await total("protocol:cirron")).toBeGreaterThan(0);
-}, 90_000);
+});
 
 test("a folder of Semantiva traces is followed, and a file is posted", async () => {
   const [follow = "", post = ""] = linesOf("Semantiva");
   await runLine(follow, async () => (await total("protocol:semantiva")) === 1);
   expect(await runLine(`${post} --fail --silent --output /dev/null`)).toBe(0);
-}, 90_000);
+});
 
 test("lines for emitters name the address that is listened at", () => {
   expect(linesOf("XTrack")[0]).toContain("XTRACK_HOST=127.0.0.1 XTRACK_PORT=");

@@ -17,7 +17,7 @@ let line: Relay;
 beforeAll(async () => {
   walk = await createTestApp();
   line = await openLine();
-}, 30_000);
+});
 afterAll(async () => {
   line.close();
   await walk.remove();
@@ -71,7 +71,7 @@ test("every event of the SDK arrives once, though its line is cut and the server
   );
   const { body } = await walk.get("/api/v1/runs/cut");
   expect(body).toMatchObject({ status: "completed" });
-}, 60_000);
+});
 
 test("a command by HTTP reaches the program, and its answer is seen", async () => {
   const run = start("steered", "w0");
@@ -101,7 +101,7 @@ test("a command by HTTP reaches the program, and its answer is seen", async () =
   await run.end({ timeoutMs: 5000 });
   await walk.reopen();
   expect(await states()).toEqual(["confirmed", "refused", "queued"]);
-}, 60_000);
+});
 
 test("a command to joined runs reaches the workers of all that have any, and to one worker only its run", async () => {
   const heard: string[] = [];
@@ -131,7 +131,7 @@ test("a command to joined runs reaches the workers of all that have any, and to 
     "the confirmations",
   );
   expect(heard.toSorted()).toEqual(["w0", "w1", "w1"]);
-}, 60_000);
+});
 
 test("a worker behind a proxy is kept and steered by WebSocket all the same", async () => {
   const url = `${walk.app.url.replace("http", "ws")}/v1/xtrack`;
@@ -150,7 +150,7 @@ test("a worker behind a proxy is kept and steered by WebSocket all the same", as
   await walk.app.collector.drained();
   const { body } = await walk.get("/api/v1/runs/by-ws/metrics");
   expect(body).toMatchObject({ metrics: [{ key: "loss", count: 1000 }] });
-}, 60_000);
+});
 
 test("a command that is sent again with its key, because no answer came, is one command, also when the run has ended", async () => {
   const run = start("sent-twice", "w0");
@@ -170,7 +170,7 @@ test("a command that is sent again with its key, because no answer came, is one 
     status: 409,
     body: { code: "command_key_used" },
   });
-}, 60_000);
+});
 
 test("a command's integers reach the store and the worker with all their digits", async () => {
   const body = '{"type":"update_params","payload":{"seed":1152921504606846977,"p":0.5,"n":[9007199254740993,3]}}';

@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 let walk: TestApp;
 beforeAll(async () => {
   walk = await createTestApp();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 const tensors = {

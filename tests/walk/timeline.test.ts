@@ -11,7 +11,7 @@ let test: TestApp;
 
 beforeAll(async () => {
   test = await createTestApp();
-}, 60_000);
+});
 afterAll(() => test.remove());
 
 interface Answer {
@@ -56,7 +56,7 @@ it("grows with its run, and is at every moment what a new server shows", async (
     expect(named(await look(10_000))).toEqual(named(grown));
     expect(named(await look(20))).toEqual(named(coarse));
   }
-}, 60_000);
+});
 
 it("forgets a run that was deleted, and shows it again when it is sent again", async () => {
   const before = await look(1000);

@@ -71,7 +71,7 @@ describe("tributary up", () => {
     // The pipe ends with the last process that holds it.
     await once(shell.stdout as Readable, "end");
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-  }, 60_000);
+  });
 
   it("drains and exits within 10 s of SIGTERM, and the next start has everything", async () => {
     const first = up();
@@ -84,7 +84,7 @@ describe("tributary up", () => {
     const second = up();
     const answer = await (await fetch(`${await second.url}/api/v1/runs`)).json();
     expect(answer).toMatchObject({ total: 1, runs: [{ status: "completed", protocols: ["semantiva"] }] });
-  }, 90_000);
+  });
 
   it("refuses a data folder that another process uses, and a port, and says so without a stack", async () => {
     const first = up();
@@ -99,5 +99,5 @@ describe("tributary up", () => {
       expect(err).toContain(said);
       expect(err).not.toMatch(/\n +at /);
     }
-  }, 90_000);
+  });
 });

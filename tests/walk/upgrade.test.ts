@@ -65,4 +65,4 @@ test("a folder of an older release knows its rows at once, and has its ids and c
     duplicates: 2,
   });
   expect(await runs()).toEqual(expected);
-}, 120_000);
+});

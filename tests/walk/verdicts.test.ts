@@ -17,7 +17,7 @@ beforeAll(async () => {
   const spool = join(root, "examples/data/h200/cirron-full/.cirron/spool");
   for (const name of readdirSync(spool)) await walk.post("/v1/runs/full/traces", readFileSync(join(spool, name)));
   await walk.app.collector.drained();
-}, 120_000);
+});
 afterAll(() => walk.remove());
 
 async function verdictsOf(run: string): Promise<Verdict[]> {

@@ -46,7 +46,7 @@ test("those that wait cost a start a few questions, however many they are, and t
   } finally {
     await job.remove();
   }
-}, 60_000);
+});
 
 function byKey(one: { object_key: string }, two: { object_key: string }): number {
   return one.object_key < two.object_key ? -1 : 1;

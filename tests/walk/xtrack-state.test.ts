@@ -9,7 +9,7 @@ let walk: TestApp;
 
 beforeAll(async () => {
   walk = await createTestApp();
-}, 30_000);
+});
 afterAll(() => walk.remove());
 
 const post = (body: Uint8Array) => walk.post("/v1/xtrack?wait=1", body, { "content-type": "application/octet-stream" });
@@ -68,7 +68,7 @@ test("a run of two workers, one of which started over, says how it ended, after 
   await walk.reopen();
   expect(await post(Buffer.concat(frames))).toMatchObject({ body: { accepted: 0, duplicates: 8 } });
   expect(await runOf("two")).toMatchObject({ ...expected, integrity: { missing: 6, duplicates: 16 } });
-}, 60_000);
+});
 
 test("a fault that was stored is known after a restart", async () => {
   const bad = encodeFrame("metric", { seq: 1, ts: 5 }, { run_id: "faulty", value: 1 } as never);
@@ -82,7 +82,7 @@ test("a fault that was stored is known after a restart", async () => {
     expect(await faults()).toHaveLength(1);
     await walk.reopen();
   }
-}, 60_000);
+});
 
 test("the recorded sweep has fourteen runs with their ends and best checkpoints", async () => {
   const file = new URL("../../examples/data/h200/sweep.xtrack.bin", import.meta.url);
@@ -100,7 +100,7 @@ test("the recorded sweep has fourteen runs with their ends and best checkpoints"
     best_checkpoint: { best_key: "val_loss", metrics: { val_loss: expect.any(Number) } },
     durations: [{ worker: "", clock_ns: "4878957000", said_ms: "4880" }],
   });
-}, 60_000);
+});
 
 test("values that the engine's JSON reader cannot hold take nothing else of their event away [XT-10]", async () => {
   const odd = String.raw`"\udcff /data/caf\udce9"`;

@@ -31,7 +31,7 @@ beforeAll(async () => {
     return room.listener;
   });
   await openDoors();
-}, 30_000);
+});
 afterAll(async () => {
   await closeDoors();
   await walk.remove();
@@ -84,4 +84,4 @@ test("a job is stored while it runs, is steered, and is the same after a restart
     { author: "ada", action: "command_sent" },
     { author: "ada", action: "command_sent" },
   ]);
-}, 60_000);
+});

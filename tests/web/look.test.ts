@@ -146,34 +146,30 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     await server?.remove();
   });
 
-  test.each(views)(
-    "$name is whole and accessible, light and dark, and fits 768 and 390 pixels",
-    async (view) => {
-      const { page, problems } = visit;
-      problems.length = 0;
-      await page.setViewportSize({ width: 1280, height: 800 });
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.goto(server.app.url + (typeof view.path === "string" ? view.path : await view.path()));
-      await page.locator(view.ready).first().waitFor();
-      await view.act?.(page);
+  test.each(views)("$name is whole and accessible, light and dark, and fits 768 and 390 pixels", async (view) => {
+    const { page, problems } = visit;
+    problems.length = 0;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(server.app.url + (typeof view.path === "string" ? view.path : await view.path()));
+    await page.locator(view.ready).first().waitFor();
+    await view.act?.(page);
+    await settle(page);
+    expect(await findings(page)).toEqual([]);
+    await darken(page);
+    await settle(page);
+    // Another theme is other colours and nothing else.
+    expect(await findings(page, ["color-contrast"])).toEqual([]);
+    for (const width of narrowPx) {
+      await page.setViewportSize({ width, height: 900 });
       await settle(page);
-      expect(await findings(page)).toEqual([]);
-      await darken(page);
-      await settle(page);
-      // Another theme is other colours and nothing else.
-      expect(await findings(page, ["color-contrast"])).toEqual([]);
-      for (const width of narrowPx) {
-        await page.setViewportSize({ width, height: 900 });
-        await settle(page);
-        const [wide, tall] = await page.evaluate<[number, number]>(
-          "[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]",
-        );
-        expect({ width, wide, tall }).toEqual({ width, wide: 0, tall: 0 });
-      }
-      expect(problems).toEqual([]);
-    },
-    120_000,
-  );
+      const [wide, tall] = await page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]",
+      );
+      expect({ width, wide, tall }).toEqual({ width, wide: 0, tall: 0 });
+    }
+    expect(problems).toEqual([]);
+  });
 });
 
 /** A browser that is short of time may forget to tell a page that its colours changed, so it is told again. */

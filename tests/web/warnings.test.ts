@@ -84,5 +84,5 @@ describe.skipIf(chromiumPath === undefined)("a page of development libraries", (
       await page.locator(ready).first().waitFor();
       expect([path, ...problems]).toEqual([path]);
     }
-  }, 120_000);
+  });
 });

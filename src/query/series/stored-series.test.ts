@@ -79,7 +79,7 @@ test("a series is the same from held points and from passing ones, on every axis
       else expectEqual(found, expected);
     }
   }
-}, 120_000);
+});
 
 /** Marks have no sequence number: which of those at one place and time is first is not said. */
 function withoutTies(series: readonly object[]) {

@@ -147,7 +147,7 @@ describe("the engine process", () => {
     expect(row).toEqual({ n: String(n), ids: String(n), last: String(n - 1) });
     expect(crashes.length).toBeGreaterThanOrEqual(10);
     // Ten starts of the engine, one after another, take most of the usual limit on a machine with other work.
-  }, 120_000);
+  });
 });
 
 /** A server of its own: opens the folder, says so, and waits. */
