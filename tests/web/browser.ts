@@ -80,10 +80,12 @@ export async function openBrowser(executablePath: string | undefined = chromiumP
 function launch(executablePath: string | undefined): Promise<BrowserContext> {
   if (executablePath === undefined) throw new Error("chromium is not installed");
   const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+  // Every visit would begin with a process that has to read and compile the whole page again.
+  const oneProcess = ["--renderer-process-limit=1", "--disable-site-isolation-trials"];
   const profile = mkdtempSync(join(process.env[runFolderVariable] ?? tmpdir(), "chromium-"));
   return chromium.launchPersistentContext(profile, {
     executablePath,
-    args: [...args, "--disable-sync", "--no-first-run"],
+    args: [...args, ...oneProcess, "--disable-sync", "--no-first-run"],
   });
 }
 

@@ -10,6 +10,7 @@ import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser, type Visit } from "./browser.ts";
 import { failedPipeline, makeSampleFolder, profiledRun, sendRecorded } from "./sample.ts";
 import { openSite } from "./site.ts";
+import { changeMedia } from "./walking.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const axe = readFileSync(axePath, "utf8");
@@ -156,7 +157,7 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     await view.act?.(page);
     await settle(page);
     expect(await findings(page)).toEqual([]);
-    await darken(page);
+    await changeMedia(page, { colorScheme: "light" }, { colorScheme: "dark" }, "dark");
     await settle(page);
     // Another theme is other colours and nothing else.
     expect(await findings(page, ["color-contrast"])).toEqual([]);
@@ -171,23 +172,6 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     expect(problems).toEqual([]);
   });
 });
-
-/** A browser that is short of time may forget to tell a page that its colours changed, so it is told again. */
-async function darken(page: Page): Promise<void> {
-  for (let attempt = 0; attempt < 3; attempt++) {
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.emulateMedia({ colorScheme: "dark" });
-    const dark = page.locator("html[data-theme=dark]");
-    if (
-      await dark.waitFor({ timeout: 10_000 }).then(
-        () => true,
-        () => false,
-      )
-    )
-      return;
-  }
-  throw new Error("the page does not become dark");
-}
 
 /** What a change of looks set in motion has been drawn: a frame that starts it, its end, and one more. What moves for
  * ever, as the sign of something that is loading does, is not waited for. */

@@ -8,7 +8,7 @@ import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser } from "./browser.ts";
 import { makeSampleFolder, profiledRun, sendXtrack, toFrames } from "./sample.ts";
 import { openSite } from "./site.ts";
-import { boxOf, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
+import { boxOf, changeMedia, drag, panelOf, soon, timersFired, walkOn } from "./walking.ts";
 
 const run = `/runs/${profiledRun}`;
 let server: TestApp;
@@ -238,15 +238,13 @@ describe.skipIf(chromiumPath === undefined)("one run in a browser", () => {
 
   test("a report prints in light ink, without the frame, and nothing of it is cut off", async () => {
     await walk(`${run}/report`, async (page) => {
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.locator("html[data-theme=dark]").waitFor();
+      await changeMedia(page, { colorScheme: "light" }, { colorScheme: "dark" }, "dark");
       for (const name of ["train · loss", "run", "parameters", "Time by span", "checkpoints"]) {
         await panelOf(page, name).waitFor();
       }
       await soon(() => page.locator(".plot canvas").count()).toBeGreaterThan(7);
       await page.setViewportSize({ width: 700, height: 1000 });
-      await page.emulateMedia({ media: "print", colorScheme: "dark" });
-      await page.locator("html[data-theme=light]").waitFor();
+      await changeMedia(page, { media: "screen" }, { media: "print", colorScheme: "dark" }, "light");
       expect(await page.locator(".side").isVisible()).toBe(false);
       expect(await page.getByRole("button", { name: "print" }).isVisible()).toBe(false);
       expect(await page.getByRole("heading", { name: "gpt-128-profiled" }).isVisible()).toBe(true);

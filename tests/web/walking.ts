@@ -40,6 +40,23 @@ export async function drag(page: Page, from: readonly [number, number], to: read
   await page.mouse.up();
 }
 
+type Media = NonNullable<Parameters<Page["emulateMedia"]>[0]>;
+
+/** A browser that is short of time may forget to tell a page that its looks changed, so it is told again. */
+export async function changeMedia(page: Page, from: Media, to: Media, theme: "light" | "dark"): Promise<void> {
+  const changed = page.locator(`html[data-theme=${theme}]`);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await page.emulateMedia(from);
+    await page.emulateMedia(to);
+    const isChanged = changed.waitFor({ timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (await isChanged) return;
+  }
+  throw new Error(`the page does not become ${theme}`);
+}
+
 /** Every view is here: from now on no click needs the server for more than data. */
 export async function viewsLoaded(page: Page): Promise<void> {
   await soon(() => page.evaluate("typeof globalThis.loadViews")).toBe("function");
