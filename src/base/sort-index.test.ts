@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergeSorted, sortIndex } from "./sort-index.ts";
+import { mergeSorted, sortIndex, sortIndexInSteps } from "./sort-index.ts";
+import { countPauses } from "./turns.testing.ts";
+import { atOnce } from "./turns.ts";
 
 test("sorts places as a stable sort of their values does", () => {
   fc.assert(
@@ -26,7 +28,7 @@ test("sorts what comes as a few sorted runs, forwards or backwards", () => {
 test("merges two sorted lists, the first one's before the second's when equal", () => {
   const values = [1, 3, 3, 9, 0, 3, 7];
   const compare = (a: number, b: number) => (values[a] as number) - (values[b] as number);
-  const merged = mergeSorted(Uint32Array.of(0, 1, 2, 3), Uint32Array.of(4, 5, 6), compare);
+  const merged = atOnce(mergeSorted(Uint32Array.of(0, 1, 2, 3), Uint32Array.of(4, 5, 6), compare));
   expect([...merged]).toEqual([4, 0, 1, 2, 5, 6, 3]);
 });
 
@@ -39,8 +41,19 @@ test("merges a few with many, on either side, as a stable sort of both does", ()
       const values = [...a, ...b];
       const compare = (x: number, y: number) => (values[x] as number) - (values[y] as number);
       const index = Uint32Array.from(values, (_, at) => at);
-      const merged = mergeSorted(index.subarray(0, a.length), index.subarray(a.length), compare);
+      const merged = atOnce(mergeSorted(index.subarray(0, a.length), index.subarray(a.length), compare));
       expect([...merged]).toEqual([...index].sort(compare));
     }),
   );
+});
+
+test("sorts and merges hundreds of thousands with pauses", () => {
+  const values = Array.from({ length: 300_000 }, (_, at) => (at * 7919) % 300_007);
+  const compare = (a: number, b: number) => (values[a] as number) - (values[b] as number);
+  const index = Uint32Array.from(values, (_, at) => at);
+  const [first, second] = [index.subarray(0, 150_000), index.subarray(150_000)];
+  for (const half of [first, second]) expect(countPauses(sortIndexInSteps(half, compare)).pauses).toBeGreaterThan(10);
+  const { value: merged, pauses } = countPauses(mergeSorted(first, second, compare));
+  expect(merged.every((place, at) => at === 0 || compare(merged[at - 1] as number, place) < 0)).toBe(true);
+  expect(pauses).toBeGreaterThan(3);
 });

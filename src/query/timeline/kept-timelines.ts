@@ -2,6 +2,7 @@
 // timeline is kept with the fingerprints of the rows it was made of. When the stored rows are no longer these, those
 // that came since are added; when others came or went, it is made again.
 
+import { inTurns } from "#base/turns.ts";
 import type { Kept, KeptShelf } from "#query/kept.ts";
 import { beforeAll, type Fingerprint, isSameRows, type StoredRows } from "#store/reader/fingerprint.ts";
 import * as reader from "#store/reader/timeline.ts";
@@ -145,13 +146,13 @@ export class KeptTimelines {
     spans.reserve(added("spans") + added("nodes"));
     for (const table of ["spans", "nodes"] as const)
       if (added(table) > 0) await this.readSpans(spans, table, range(table), signal);
-    spans.settle();
+    await inTurns(spans.settle());
     markColumns.reserve(added("marks"));
     if (added("marks") > 0)
       for await (const block of this.reads.marks(range("marks"), signal)) markColumns.append(block, spans);
-    const layout = layOut(spans);
+    const layout = await inTurns(layOut(spans));
     const seen = toSeen((table) => ({ rows: state[table].all, last: state[table].last }));
-    return { spans, markColumns, seen, layout, marks: layOutMarks(markColumns, layout) };
+    return { spans, markColumns, seen, layout, marks: await inTurns(layOutMarks(markColumns, layout)) };
   }
 
   private async readSpans(spans: TimelineSpans, table: SpanTable, range: RowRange, signal: AbortSignal): Promise<void> {

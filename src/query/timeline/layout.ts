@@ -49,17 +49,22 @@ export const depthMax = 4096;
 /** What a layout takes beside its spans. */
 export const layoutBytesPerSpan: number = 4 + 3 * 8 + 4 + 1;
 
-export function layOut(spans: TimelineSpans): TimelineLayout {
-  const byStart = spans.byStart();
+/** Some milliseconds. */
+const pauseSpans = 65_536;
+
+/** With pauses: there may be millions of spans. */
+export function* layOut(spans: TimelineSpans): Generator<void, TimelineLayout> {
+  const byStart = yield* spans.byStart();
   const depths = new Uint16Array(spans.count);
-  placeInRows(spans, byStart, depths);
+  yield* placeInRows(spans, byStart, depths);
   const stats = toStats(spans, depths);
+  yield;
   const lanes = stats.lanes.toSorted((a, b) => a.from - b.from || (a.text < b.text ? -1 : 1));
   const laneOfCode = new Uint32Array(lanes.length);
   for (const [number, { code }] of lanes.entries()) laneOfCode[code] = number;
   return {
     spans,
-    ...toRows(spans, byStart, depths, lanes, laneOfCode),
+    ...(yield* toRows(spans, byStart, depths, lanes, laneOfCode)),
     lanes,
     laneOfCode,
     from: spans.count === 0 ? 0 : stats.from,
@@ -79,10 +84,16 @@ export function firstEndingAfter(end: Float64Array, row: TimelineRow, time: numb
   return low;
 }
 
-function placeInRows({ start, end, lane }: TimelineSpans, byStart: Uint32Array, depths: Uint16Array): void {
+function* placeInRows(
+  { start, end, lane }: TimelineSpans,
+  byStart: Uint32Array,
+  depths: Uint16Array,
+): Generator<void, void> {
   let current = -1;
   let rows = new FreeRows(depthMax);
+  let passed = 0;
   for (const span of byStart) {
+    if (++passed % pauseSpans === 0) yield;
     if (lane[span] !== current) {
       current = lane[span] as number;
       rows = new FreeRows(depthMax);
@@ -121,13 +132,13 @@ function toStats(spans: TimelineSpans, depths: Uint16Array): { lanes: LaneStats[
   return { lanes, from, to };
 }
 
-function toRows(
+function* toRows(
   spans: TimelineSpans,
   byStart: Uint32Array,
   depths: Uint16Array,
   lanes: readonly TimelineLane[],
   laneOfCode: Uint32Array,
-): Pick<TimelineLayout, "order" | "start" | "end" | "gpu" | "name" | "flags" | "rows"> {
+): Generator<void, Pick<TimelineLayout, "order" | "start" | "end" | "gpu" | "name" | "flags" | "rows">> {
   const { count, lane } = spans;
   const firstRow = new Uint32Array(lanes.length + 1);
   for (let i = 0; i < lanes.length; i++) firstRow[i + 1] = (firstRow[i] as number) + (lanes[i]?.depth ?? 0);
@@ -155,7 +166,9 @@ function toRows(
     name: new Uint32Array(count),
     flags: new Uint8Array(count),
   };
+  let passed = 0;
   for (const span of byStart) {
+    if (passed++ % pauseSpans === 0) yield;
     const row = rowOf[span] as number;
     const place = next[row] as number;
     next[row] = place + 1;

@@ -3,7 +3,7 @@
 
 import { toOffsets } from "#base/int64.ts";
 import { Interner } from "#base/interner.ts";
-import { sortIndex } from "#base/sort-index.ts";
+import { sortIndexInSteps } from "#base/sort-index.ts";
 import type { MarkBlock } from "#store/reader/timeline.ts";
 import type { TimelineLayout } from "./layout.ts";
 import type { TimelineSpans } from "./spans.ts";
@@ -65,8 +65,11 @@ export interface MarkLayout {
 
 export const markLayoutBytes = 8;
 
-/** A mark whose span has not arrived is shown on the first lane. */
-export function layOutMarks(marks: TimelineMarks, layout: TimelineLayout): MarkLayout {
+/** Some milliseconds. */
+const pauseMarks = 65_536;
+
+/** A mark whose span has not arrived is shown on the first lane. With pauses: there may be millions. */
+export function* layOutMarks(marks: TimelineMarks, layout: TimelineLayout): Generator<void, MarkLayout> {
   const { spans, laneOfCode } = layout;
   const { count } = marks;
   const nameCount = Math.max(1, marks.names.texts.length);
@@ -74,6 +77,7 @@ export function layOutMarks(marks: TimelineMarks, layout: TimelineLayout): MarkL
   // Row 0 of each name is for marks that have no lane.
   const sizes = new Uint32Array((laneOfCode.length + 1) * nameCount + 1);
   for (let i = 0; i < count; i++) {
+    if (i % pauseMarks === pauseMarks - 1) yield;
     const code = spans.laneOfId(marks.span[i] as number);
     const lane = code < 0 ? 0 : (laneOfCode[code] as number) + 1;
     const row = lane * nameCount + (marks.name[i] as number);
@@ -84,6 +88,7 @@ export function layOutMarks(marks: TimelineMarks, layout: TimelineLayout): MarkL
   const order = new Uint32Array(count);
   const next = sizes.slice();
   for (let i = 0; i < count; i++) {
+    if (i % pauseMarks === pauseMarks - 1) yield;
     const row = rowOf[i] as number;
     order[next[row] as number] = i;
     next[row] = (next[row] as number) + 1;
@@ -94,10 +99,11 @@ export function layOutMarks(marks: TimelineMarks, layout: TimelineLayout): MarkL
     const from = sizes[row] as number;
     const to = sizes[row + 1] as number;
     if (from === to) continue;
-    sortIndex(order.subarray(from, to), compare);
+    yield* sortIndexInSteps(order.subarray(from, to), compare);
     const lane = Math.max(0, Math.floor(row / nameCount) - 1);
     rows.push({ lane, name: marks.names.texts[row % nameCount] as string, from, to });
   }
+  yield;
   const shift = Number(marks.baseNs - spans.baseNs);
   const at = new Float64Array(count);
   for (let i = 0; i < count; i++) at[i] = (marks.at[order[i] as number] as number) + shift;

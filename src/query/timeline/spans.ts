@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { toNumbers, toOffsets } from "#base/int64.ts";
 import { Interner } from "#base/interner.ts";
-import { mergeSorted, sortIndex } from "#base/sort-index.ts";
+import { mergeSorted, sortIndexInSteps } from "#base/sort-index.ts";
 import { blockFlags, noIndex, type OddIds, type SpanBlock, timelineFlags } from "#store/reader/timeline.ts";
 import { IdTable } from "./id-table.ts";
 
@@ -14,6 +14,9 @@ export { noIndex };
 const noParent = -1;
 const noSpan = -1;
 const keptFlags = timelineFlags.node | timelineFlags.error;
+
+/** Some milliseconds. */
+const pauseSpans = 65_536;
 
 /** Room for a span in every column; the ids have their own. */
 const bytesPerSpan = 3 * 8 + 8 + 4 * 4 + 1 + 4;
@@ -86,15 +89,17 @@ export class TimelineSpans {
     for (const [hex, text] of odd) this.oddIds.set(hex, text);
   }
 
-  /** Sorts what was appended since the last time, and says whose parent has not arrived. */
-  settle(): void {
+  /** Sorts what was appended since the last time, and says whose parent has not arrived. With pauses among many. */
+  *settle(): Generator<void, void> {
     this.rebase();
-    this.sorted = mergeSorted(this.sorted, this.sortFrom(this.sorted.length), this.compare);
-    this.placeOrphans();
+    yield;
+    const fresh = yield* this.sortFrom(this.sorted.length);
+    this.sorted = yield* mergeSorted(this.sorted, fresh, this.compare);
+    yield* this.placeOrphans();
   }
 
   /** Spans lie by time mostly, so that each lane is nearly in order once it stands apart. */
-  private sortFrom(first: number): Uint32Array {
+  private *sortFrom(first: number): Generator<void, Uint32Array> {
     const { lane, stored } = this;
     const ends = new Uint32Array(this.lanes.texts.length + 1);
     for (let span = first; span < stored; span++) {
@@ -109,17 +114,18 @@ export class TimelineSpans {
       sorted[next[code] as number] = span;
       next[code] = (next[code] as number) + 1;
     }
+    yield;
     for (let code = 0; code + 1 < ends.length; code++)
-      sortIndex(sorted.subarray(ends[code], ends[code + 1]), this.compare);
+      yield* sortIndexInSteps(sorted.subarray(ends[code], ends[code + 1]), this.compare);
     return sorted;
   }
 
   /** All spans and placeholders by lane, start, and the longest first. */
-  byStart(): Uint32Array {
+  *byStart(): Generator<void, Uint32Array> {
     const placeholders = new Uint32Array(this.count - this.stored);
     for (let i = 0; i < placeholders.length; i++) placeholders[i] = this.stored + i;
-    sortIndex(placeholders, this.compare);
-    return mergeSorted(placeholders, this.sorted, this.compare);
+    yield* sortIndexInSteps(placeholders, this.compare);
+    return yield* mergeSorted(placeholders, this.sorted, this.compare);
   }
 
   idText(span: number): string {
@@ -179,12 +185,14 @@ export class TimelineSpans {
     this.count = this.stored;
   }
 
-  private placeOrphans(): void {
+  private *placeOrphans(): Generator<void, void> {
     this.growSpanOf();
     /** By the parent's number: its placeholder. */
     const placeholderOf = new Map<number, number>();
     // In their order, so that a placeholder takes its first child's lane. A placeholder may make the columns grow.
+    let passed = 0;
     for (const span of this.sorted) {
+      if (++passed % pauseSpans === 0) yield;
       const number = this.parent[span] as number;
       const isOrphan = number !== noParent && this.spanOf[number] === noSpan;
       const bits = (this.flags[span] as number) & ~timelineFlags.orphan;

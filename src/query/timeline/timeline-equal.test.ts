@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import { timelineFlags } from "#store/reader/timeline.ts";
 import { layOut } from "./layout.ts";
 import { layOutMarks, TimelineMarks, toTicks } from "./marks.ts";
@@ -186,14 +187,14 @@ test("is the plain answer at any window, however the spans and marks came in", (
         for (let at = 0, part = 0; at < plain.length; part++) {
           const next = at + (sizes[part % sizes.length] as number);
           spans.append(toSpanBlock(plain.slice(at, next)));
-          spans.settle();
-          layOut(spans);
+          atOnce(spans.settle());
+          atOnce(layOut(spans));
           const some = marks.filter((_, i) => (part === 0 ? i < 10 : false));
           if (some.length > 0) columns.append(toMarkBlock(some), spans);
           at = next;
         }
         if (marks.length > 10) columns.append(toMarkBlock(marks.slice(10)), spans);
-        const layout = layOut(spans);
+        const layout = atOnce(layOut(spans));
         const base = Number(spans.baseNs);
         const window = { from: from - base, to: from + length - base, widthPx: width };
         const boxes = toBoxes(layout, { ...window, names: null, lane: null });
@@ -213,7 +214,10 @@ test("is the plain answer at any window, however the spans and marks came in", (
         });
         const placed = slowLayout(plain);
         expect(found).toEqual(slowBoxes(placed, from, from + length, width));
-        const ticks = toTicks(layOutMarks(columns, layout), window).map((tick) => ({ ...tick, at: tick.at + base }));
+        const ticks = toTicks(atOnce(layOutMarks(columns, layout)), window).map((tick) => ({
+          ...tick,
+          at: tick.at + base,
+        }));
         const key = (tick: { lane: number; name: string | undefined; at: number; merged: number }) =>
           [String(tick.at).padStart(6, "0"), tick.lane, tick.name, tick.merged].join();
         expect(ticks.map(key).sort()).toEqual(
@@ -236,10 +240,10 @@ test("puts every mark into its exact pixel, also where the product of time and w
       (times, to, width) => {
         const spans = new TimelineSpans();
         spans.append(toSpanBlock([{ id: "root", start: 0, end: 2 ** 51 }]));
-        spans.settle();
+        atOnce(spans.settle());
         const marks = new TimelineMarks();
         marks.append(toMarkBlock(times.map((at) => ({ span: "root", name: "loss", at }))), spans);
-        const found = toTicks(layOutMarks(marks, layOut(spans)), { from: 0, to, widthPx: width });
+        const found = toTicks(atOnce(layOutMarks(marks, atOnce(layOut(spans)))), { from: 0, to, widthPx: width });
         const inside = times.filter((at) => at < to);
         const pixels = Map.groupBy(inside, (at) => (BigInt(at) * BigInt(width)) / BigInt(to));
         const expected = [...pixels.values()].map((group) => [Math.min(...group), group.length]);

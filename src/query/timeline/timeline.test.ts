@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { countPauses } from "#base/turns.testing.ts";
+import { atOnce } from "#base/turns.ts";
 import { toFlame } from "./flame.ts";
 import { layOut } from "./layout.ts";
 import { toSpanBlock } from "./span-block.testing.ts";
@@ -16,7 +18,7 @@ interface Plain {
 function toSpans(plain: readonly Plain[]): TimelineSpans {
   const spans = new TimelineSpans();
   if (plain.length > 0) spans.append(toSpanBlock(plain.map((span, at) => ({ id: String(at), ...span }))));
-  spans.settle();
+  atOnce(spans.settle());
   return spans;
 }
 
@@ -24,7 +26,7 @@ function toSpans(plain: readonly Plain[]): TimelineSpans {
 function boxes(plain: readonly Plain[], from: number, to: number, widthPx: number) {
   const spans = toSpans(plain);
   const base = Number(spans.baseNs);
-  const found = toBoxes(layOut(spans), { from: from - base, to: to - base, widthPx, names: null, lane: null });
+  const found = toBoxes(atOnce(layOut(spans)), { from: from - base, to: to - base, widthPx, names: null, lane: null });
   const moved = (times: readonly number[]) => times.map((time) => time + base);
   return { ...found, start: moved(found.start), end: moved(found.end) };
 }
@@ -132,7 +134,7 @@ describe("the boxes of a window", () => {
     const span = fc.tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 1, max: 50 }));
     fc.assert(
       fc.property(fc.array(span, { maxLength: 60 }), (spans) => {
-        const layout = layOut(toSpans(spans.map(([start, duration]) => ({ start, end: start + duration }))));
+        const layout = atOnce(layOut(toSpans(spans.map(([start, duration]) => ({ start, end: start + duration })))));
         for (const row of layout.rows)
           for (let at = row.from + 1; at < row.to; at++) {
             const before = layout.order[at - 1] as number;
@@ -142,6 +144,16 @@ describe("the boxes of a window", () => {
           }
       }),
     );
+  });
+
+  test("hundreds of thousands of spans are sorted and laid out with pauses", () => {
+    const spans = new TimelineSpans();
+    const plain = Array.from({ length: 200_000 }, (_, at) => ({ id: String(at), start: (at * 7919) % 200_003 }));
+    spans.append(toSpanBlock(plain.map((span) => ({ ...span, end: span.start + 1000 }))));
+    expect(countPauses(spans.settle()).pauses).toBeGreaterThan(10);
+    const { value: layout, pauses } = countPauses(layOut(spans));
+    expect(pauses).toBeGreaterThan(5);
+    expect([layout.order.length, layout.lanes[0]?.depth]).toEqual([200_000, 1000]);
   });
 });
 
@@ -159,7 +171,7 @@ describe("adding up a window by path", () => {
   function paths(from: number, to: number, lanes: ReadonlySet<number> | null = null) {
     const spans = toSpans(plain);
     const base = Number(spans.baseNs);
-    const flame = toFlame(layOut(spans), { from: from - base, to: to - base, lanes });
+    const flame = toFlame(atOnce(layOut(spans)), { from: from - base, to: to - base, lanes });
     const pathOf = (node: number): string => {
       const name = spans.names.texts[flame.name[node] as number] as string;
       const parent = flame.parent[node] as number;
@@ -185,7 +197,7 @@ describe("adding up a window by path", () => {
       "epoch/step/forward": [2, 10],
       forward: [1, 15],
     });
-    const lane = layOut(toSpans(plain)).lanes.findIndex(({ text }) => text === "1//");
+    const lane = atOnce(layOut(toSpans(plain))).lanes.findIndex(({ text }) => text === "1//");
     expect(paths(0, 100, new Set([lane]))).toEqual({ forward: [1, 30] });
   });
 
@@ -194,7 +206,7 @@ describe("adding up a window by path", () => {
     fc.assert(
       fc.property(fc.array(span, { minLength: 1, maxLength: 60 }), (list) => {
         const spans = toSpans(list.map(({ start, length, name }) => ({ start, end: start + length, name })));
-        const layout = layOut(spans);
+        const layout = atOnce(layOut(spans));
         const flame = toFlame(layout, { from: layout.from, to: layout.to + 1, lanes: null });
         expect(flame.count.reduce((sum, count) => sum + count, 0)).toBe(list.length);
         const top = layout.rows.filter((row) => row.depth === 0);
