@@ -10,24 +10,20 @@ import { type JsonObject, type JsonValue, NumberText } from "./value.ts";
 const pauseValues = 4096;
 const sortedAtOnce = 2048;
 
-export interface SortedObject {
-  readonly text: Uint8Array;
-  /** Where the value of each member stands in the text. */
-  readonly places: ReadonlyMap<string, readonly [from: number, to: number]>;
-}
+/** Told of a member of the object itself once it is written: `text[from..to)` is its value, until the next one is written. */
+export type OnMember = (key: string, value: JsonValue, text: Uint8Array, from: number, to: number) => void;
 
-export function* formatSorted(object: JsonObject): Generator<void, SortedObject> {
-  const places = new Map<string, readonly [number, number]>();
+export function* formatSorted(object: JsonObject, onMember?: OnMember): Generator<void, Uint8Array> {
   const writer = new SortedWriter();
-  yield* writer.writeObject(object, (key, from, to) => places.set(key, [from, to]));
-  return { text: writer.bytes.view(), places };
+  yield* writer.writeObject(object, onMember);
+  return writer.bytes.view();
 }
 
 class SortedWriter {
   readonly bytes = new ByteWriter(256);
   private values = 0;
 
-  *writeObject(object: JsonObject, onMember?: (key: string, from: number, to: number) => void): Generator<void, void> {
+  *writeObject(object: JsonObject, onMember?: OnMember): Generator<void, void> {
     const { bytes } = this;
     const keys = yield* sortInSteps(Object.keys(object), compareKeys);
     bytes.byte(0x7b);
@@ -36,8 +32,9 @@ class SortedWriter {
       if (at > 0) bytes.byte(0x2c);
       bytes.text(`${JSON.stringify(key)}:`);
       const from = bytes.length;
-      yield* this.write(object[key] as JsonValue);
-      onMember?.(key, from, bytes.length);
+      const value = object[key] as JsonValue;
+      yield* this.write(value);
+      onMember?.(key, value, bytes.bytes, from, bytes.length);
     }
     bytes.byte(0x7d);
   }

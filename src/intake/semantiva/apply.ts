@@ -1,6 +1,7 @@
 // A decoded chunk → rows. The only state is which lines were seen before and which run a group belongs to: a line that
 // comes again, in whatever chunk, file or order, is counted and not stored.
 
+import type { OnMember } from "#base/json/format-sorted.ts";
 import { lookThrough } from "#base/json/look-through.ts";
 import { lossyOddities } from "#base/json/strict.ts";
 import { atOnce } from "#base/turns.ts";
@@ -15,7 +16,7 @@ import type { StateChange } from "#model/state-tables.ts";
 import { createRows, type Rows } from "#model/tables.ts";
 import { type FaultyLine, longLineBytes, type SemantivaChunk, type TakenLine } from "#wire/semantiva/decode-lines.ts";
 import { isLifecycleType, type Keys, toFaultKey, toKeys } from "./keys.ts";
-import { pushContext, pushEvent, pushLifecycle, pushNode, readContext } from "./rows.ts";
+import { pushEvent, pushLifecycle, pushNode, readContext, toParams } from "./rows.ts";
 
 export function applySemantiva(state: KnownRecords, chunk: SemantivaChunk, meta: ArrivedAt): Applied {
   return atOnce(applySemantivaInSteps(state, chunk, meta));
@@ -120,14 +121,17 @@ class SemantivaBatch {
     pushEvent(this.events, line, keys, eventId, this.meta);
     if (!message.known || !isLifecycleType(message.type)) return;
     yield;
-    const context = yield* readContext(line);
+    const context = yield* readContext(line, this.membersInto(line, keys));
     yield;
     this.lifecycle ??= createRows("lifecycle");
     pushLifecycle(this.lifecycle, line, keys, eventId, context, this.meta);
-    yield;
-    if (message.type !== "pipeline_start" || context === null) return;
+  }
+
+  /** What a run starts with is among its params. */
+  private membersInto(line: TakenLine, keys: Keys): OnMember | undefined {
+    if (line.message.type !== "pipeline_start") return undefined;
     this.params ??= createRows("params");
-    yield* pushContext(this.params, line, keys, context, this.meta);
+    return toParams(this.params, line, keys, this.meta);
   }
 
   keepFault({ fault, runId, at }: FaultyLine): void {

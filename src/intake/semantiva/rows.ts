@@ -2,7 +2,7 @@
 // also stands in the narrow `lifecycle` table, and the context of a run among the `params`.
 
 import type { Int64Column, NullableColumn } from "#base/columns.ts";
-import { formatSorted, type SortedObject } from "#base/json/format-sorted.ts";
+import { formatSorted, type OnMember } from "#base/json/format-sorted.ts";
 import { lossyOddities, rewriteStrict } from "#base/json/strict.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
@@ -14,8 +14,6 @@ import type { Keys } from "./keys.ts";
 import { StoredText } from "./stored-text.ts";
 
 const noBytes = new Uint8Array(0);
-/** About a millisecond. */
-const pauseParams = 1024;
 
 export function pushNode(rows: Rows<"nodes">, line: TakenLine, keys: Keys, eventId: string, arrival: ArrivedAt): void {
   const { record } = line.message;
@@ -72,9 +70,9 @@ export function pushEvent(
 }
 
 /** What a run of a launch runs with, in the order that makes equal contexts equal texts; null when the line has none. */
-export function* readContext({ message }: TakenLine): Generator<void, SortedObject | null> {
+export function* readContext({ message }: TakenLine, onMember?: OnMember): Generator<void, Uint8Array | null> {
   const context = objectAt(message.record, "run_space_context");
-  return context === undefined ? null : yield* formatSorted(context);
+  return context === undefined ? null : yield* formatSorted(context, onMember);
 }
 
 export function pushLifecycle(
@@ -82,7 +80,7 @@ export function pushLifecycle(
   line: TakenLine,
   keys: Keys,
   eventId: string,
-  context: SortedObject | null,
+  context: Uint8Array | null,
   arrival: ArrivedAt,
 ): void {
   const { record, type } = line.message;
@@ -96,7 +94,7 @@ export function pushLifecycle(
   rows.launch_id.push(text(record, "run_space_launch_id"));
   pushInt(rows.attempt, intAt(record, "run_space_attempt"));
   pushInt(rows.run_index, intAt(record, "run_space_index"));
-  rows.context.pushBytes(context?.text ?? noBytes);
+  rows.context.pushBytes(context ?? noBytes);
   rows.pipeline_id.push(text(record, "pipeline_id"));
   rows.semantic_id.push(text(meta, "semantic_id"));
   rows.config_id.push(text(meta, "config_id"));
@@ -115,28 +113,17 @@ export function pushLifecycle(
   pushArrival(rows, line, arrival);
 }
 
-/** The context as params, so that runs are found, sorted and compared by it. With pauses among many. */
-export function* pushContext(
-  rows: Rows<"params">,
-  line: TakenLine,
-  keys: Keys,
-  { text, places }: SortedObject,
-  arrival: ArrivedAt,
-): Generator<void, void> {
-  const { record } = line.message;
-  const context = objectAt(record, "run_space_context") ?? {};
-  const tsNs = nsAt(record, "timestamp");
-  let count = 0;
-  for (const name of Object.keys(context)) {
-    if (++count % pauseParams === 0) yield;
-    const value = context[name];
+/** The context as params, so that runs are found, sorted and compared by it: takes its members one by one. */
+export function toParams(rows: Rows<"params">, line: TakenLine, keys: Keys, arrival: ArrivedAt): OnMember {
+  const tsNs = nsAt(line.message.record, "timestamp");
+  return (name, value, text, from, to) => {
     const stored = new StoredText();
     rows.group_key.push(stored.of(keys.groupKey));
     rows.name.push(stored.of(name));
     rows.worker.push("");
     rows.key.push(stored.of(name));
     rows.nested_key.push("");
-    rows.value.pushBytes(text, ...(places.get(name) as readonly [number, number]));
+    rows.value.pushBytes(text, from, to);
     const isNumber = typeof value === "number" || typeof value === "bigint";
     if (isNumber) rows.value_num.present().push(Number(value));
     else rows.value_num.pushNull();
@@ -146,7 +133,7 @@ export function* pushContext(
     rows.flags.push(stored.flags);
     rows.extra.push("");
     rows.raw.push("");
-  }
+  };
 }
 
 /** The line is its own payload. Only when strict JSON cannot say it does `raw` hold the line and `payload` a copy. */

@@ -27,7 +27,7 @@ async function* cut(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
 }
 
 test("gives the same blocks however the bytes are cut", async () => {
-  const whole = decodeBlocks(bytes);
+  const whole = [...decodeBlocks(bytes)];
   expect(whole.reduce((sum, { rows }) => sum + rows, 0)).toBe(1000);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 8 }), async (sizes) => {

@@ -21,7 +21,8 @@ class GatheredBytes {
   push(chunk: Uint8Array): void {
     const size = this.length + chunk.length;
     if (size > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(size, this.bytes.length * 2));
+      // A block with one text of megabytes says early how long it is, and is not moved while it grows.
+      const grown = new Uint8Array(Math.max(size, this.needed, this.bytes.length * 2));
       grown.set(this.bytes.subarray(0, this.length));
       this.bytes = grown;
     }

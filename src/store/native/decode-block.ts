@@ -30,11 +30,10 @@ export function columnOf<K extends DecodedColumn["kind"]>(block: DecodedBlock, n
   return column as OfKind<K>;
 }
 
-export function decodeBlocks(bytes: Uint8Array): DecodedBlock[] {
+/** One after the other, so that whoever reads many can pause between them. */
+export function* decodeBlocks(bytes: Uint8Array): Generator<DecodedBlock> {
   const reader = new BlockReader(bytes);
-  const blocks: DecodedBlock[] = [];
-  while (!reader.isAtEnd) blocks.push(reader.readBlock());
-  return blocks;
+  while (!reader.isAtEnd) yield reader.readBlock();
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -4,9 +4,12 @@
 
 import assert from "node:assert/strict";
 import { ArrayColumn, NullableColumn, StringColumn } from "#base/columns.ts";
+import type { DictColumn } from "#base/dict-column.ts";
+import { atOnce } from "#base/turns.ts";
 import { type AnyColumn, type ColumnType, type FactTable, factTables, type Rows } from "#model/tables.ts";
 import { ByteSink, releaseWritten } from "./byte-sink.ts";
-import { encodeColumn, encodeConstant, type Run } from "./encode-column.ts";
+import { encodeColumn, type Run } from "./encode-column.ts";
+import { encodeConstant, encodeDict } from "./encode-dict.ts";
 
 export interface NativeBlock {
   readonly rows: number;
@@ -28,7 +31,7 @@ export function encodeBlock<T extends FactTable>(
   rows: readonly Rows<T>[],
   dropped: readonly Dropped[] = [],
 ): NativeBlock {
-  const [block] = toEnd(encodeSteps(table, rows, dropped));
+  const [block] = atOnce(encodeSteps(table, rows, dropped));
   return block as NativeBlock;
 }
 
@@ -63,7 +66,7 @@ export function encodeColumns(
   columnsOf: (name: string) => AnyColumn[],
   runs: readonly Run[],
 ): NativeBlock {
-  return toEnd(columnSteps(types, columnsOf, runs, {}));
+  return atOnce(columnSteps(types, columnsOf, runs, {}));
 }
 
 function* columnSteps(
@@ -86,7 +89,10 @@ function* columnSteps(
     const type = types[name] as ColumnType;
     sink.writeText(name);
     sink.writeText(type);
-    encodeColumn(sink, type, columnsOf(name), runs);
+    // An empty block ends each column after its type: not even a LowCardinality version is written.
+    if (runs.length > 0 && type === "LowCardinality(String)")
+      yield* encodeDict(sink, columnsOf(name) as DictColumn[], runs);
+    else if (runs.length > 0) encodeColumn(sink, type, columnsOf(name), runs);
     yield;
   }
   for (const [name, text] of common) {
@@ -95,13 +101,6 @@ function* columnSteps(
     encodeConstant(sink, text, rowCount);
   }
   return { rows: rowCount, columns: [...columns, ...Object.keys(constants)], bytes: sink.finish() };
-}
-
-function toEnd<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** About how many bytes a column becomes; growing the sink would copy all that was written before. */

@@ -5,13 +5,9 @@
 //   String     varint length, then the bytes, for each row
 //   Nullable   one byte a row (1 = null), then the inner column with a zero value at each null
 //   Array      u64 running end of each row's items, then all items as a column of their own
-//   LowCardinality(String)
-//              u64 1 (version), u64 (index type | 1<<9 | 1<<10), u64 keys, the keys as strings,
-//              u64 rows, one index a row in 1, 2 or 4 bytes. Key 0 is ''.
 
 import type {
   ArrayColumn,
-  DictColumn,
   Float64Column,
   Int32Column,
   Int64Column,
@@ -32,24 +28,11 @@ export interface Run {
 
 type Parts<C> = readonly C[];
 
-export function encodeColumn(
-  sink: ByteSink,
-  type: ColumnType,
-  parts: readonly AnyColumn[],
-  runs: readonly Run[],
-): void {
-  // An empty block ends each column after its type: not even a LowCardinality version is written.
-  if (runs.length === 0) return;
-  encodeValues(sink, type, parts, runs);
-}
-
-function encodeValues(sink: ByteSink, type: string, parts: readonly AnyColumn[], runs: readonly Run[]): void {
+/** A column of any type but LowCardinality, for which see encode-dict.ts. */
+export function encodeColumn(sink: ByteSink, type: string, parts: readonly AnyColumn[], runs: readonly Run[]): void {
   switch (type as ColumnType) {
     case "String":
       encodeStrings(sink, parts as Parts<StringColumn>, runs);
-      break;
-    case "LowCardinality(String)":
-      encodeDict(sink, parts as Parts<DictColumn>, runs);
       break;
     case "Int64":
       encodeInt64(sink, parts as Parts<Int64Column>, runs);
@@ -73,13 +56,17 @@ function encodeValues(sink: ByteSink, type: string, parts: readonly AnyColumn[],
   }
 }
 
-function rowCount(runs: readonly Run[]): number {
+export function rowCount(runs: readonly Run[]): number {
   let rows = 0;
   for (const run of runs) rows += run.end - run.start;
   return rows;
 }
 
-function viewOf(array: Uint32Array | Int32Array | Float64Array | Uint8Array, start: number, end: number): Uint8Array {
+export function viewOf(
+  array: Uint32Array | Int32Array | Float64Array | Uint8Array,
+  start: number,
+  end: number,
+): Uint8Array {
   const width = array.BYTES_PER_ELEMENT;
   return new Uint8Array(array.buffer, array.byteOffset + start * width, (end - start) * width);
 }
@@ -185,7 +172,7 @@ function encodeNullable(
   for (const { part, start, end } of runs) {
     writeValues(sink, (parts[part] as NullableColumn<StringColumn>).nulls.values, start, end);
   }
-  encodeValues(
+  encodeColumn(
     sink,
     inner,
     parts.map((column) => column.inner),
@@ -210,66 +197,10 @@ function encodeArray(
     items += last - first;
     if (last > first) itemRuns.push({ part, start: first, end: last });
   }
-  encodeValues(
+  encodeColumn(
     sink,
     item,
     parts.map((column) => column.items),
     itemRuns,
   );
-}
-
-/** A LowCardinality(String) with one text in every row. */
-export function encodeConstant(sink: ByteSink, text: string, rows: number): void {
-  if (rows > 0) writeDict(sink, ["", text], new Uint32Array(rows).fill(1));
-}
-
-const unseen = 0xffffffff;
-const additionalKeys = 1 << 9;
-const updateDictionary = 1 << 10;
-
-/** The dictionaries of all parts become one; only keys that a kept row uses go into it. */
-function encodeDict(sink: ByteSink, parts: Parts<DictColumn>, runs: readonly Run[]): void {
-  const rows = rowCount(runs);
-  const codes = new Uint32Array(rows);
-  const keys: string[] = [""];
-  const codeOf = new Map<string, number>([["", 0]]);
-  let remap = new Uint32Array(0);
-  let remapPart = -1;
-  let at = 0;
-  for (const { part, start, end } of runs) {
-    const column = parts[part] as DictColumn;
-    if (part !== remapPart) {
-      remapPart = part;
-      if (remap.length < column.keys.length) remap = new Uint32Array(column.keys.length * 2);
-      remap.fill(unseen, 0, column.keys.length);
-    }
-    for (let row = start; row < end; row++) {
-      const own = column.codes[row] as number;
-      let code = remap[own] as number;
-      if (code === unseen) {
-        const key = column.keys[own] as string;
-        const known = codeOf.get(key);
-        code = known ?? keys.push(key) - 1;
-        if (known === undefined) codeOf.set(key, code);
-        remap[own] = code;
-      }
-      codes[at++] = code;
-    }
-  }
-  writeDict(sink, keys, codes);
-}
-
-function writeDict(sink: ByteSink, keys: readonly string[], codes: Uint32Array): void {
-  const indexType = keys.length <= 256 ? 0 : keys.length <= 65536 ? 1 : 2;
-  sink.reserve(24);
-  sink.writeUInt64(1);
-  sink.writeUInt64(indexType | additionalKeys | updateDictionary);
-  sink.writeUInt64(keys.length);
-  for (const key of keys) sink.writeText(key);
-  sink.reserve(8 + codes.length * 4);
-  sink.writeUInt64(codes.length);
-  if (indexType === 0) sink.writeBytes(Uint8Array.from(codes));
-  else if (indexType === 1)
-    sink.writeBytes(viewOf(new Uint8Array(Uint16Array.from(codes).buffer), 0, codes.length * 2));
-  else sink.writeBytes(viewOf(codes, 0, codes.length));
 }

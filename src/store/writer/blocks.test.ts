@@ -37,7 +37,7 @@ it("cuts an event of more metrics than the engine can sum up at once into blocks
     ["metrics_2", 9_999],
   ]);
   const keys = blocks.flatMap(({ bytes }) =>
-    decodeBlocks(bytes).flatMap((block) => {
+    [...decodeBlocks(bytes)].flatMap((block) => {
       const { codes, keys: own } = columnOf(block, "key", "dict");
       return Array.from(codes, (code) => own[code]);
     }),

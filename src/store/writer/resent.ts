@@ -16,5 +16,7 @@ export async function noteResent(store: Store, collector: string, blocks: readon
 
 function groupsOf({ table, bytes }: PlannedBlock): string[] {
   if (!(table in factTables) || (table as FactTable) === "cirron_ids") return [];
-  return decodeBlocks(bytes).flatMap((block) => columnOf(block, "group_key", "dict").keys.filter((key) => key !== ""));
+  return [...decodeBlocks(bytes)].flatMap((block) =>
+    columnOf(block, "group_key", "dict").keys.filter((key) => key !== ""),
+  );
 }
