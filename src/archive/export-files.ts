@@ -1,5 +1,6 @@
 // Runs as files for other tools: a table of one kind of record, and a Chrome trace.
 
+import { Turn } from "#base/turns.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type ExportScope, exportTableQuery, streamSlices } from "#store/reader/export-tables.ts";
 import { type Store, takenAway } from "#store/store.ts";
@@ -33,6 +34,8 @@ async function* csvRows(store: Store, kind: string, scope: ExportScope, signal: 
   yield* toCsv(header?.names ?? [], chunks);
 }
 
+const longLineChars = 1024 * 1024;
+
 /** `rows` are lines, each a JSON array. */
 export function encodeCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return encodeTexts(toCsv(names, rows));
@@ -41,11 +44,18 @@ export function encodeCsv(names: readonly string[], rows: AsyncIterable<Uint8Arr
 async function* toCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   yield formatCsvRow(names);
   const decoder = new TextDecoder();
+  const turn = new Turn();
   let rest = "";
   for await (const chunk of rows) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
-    for (const line of lines) yield formatCsvRow(JSON.parse(line) as (string | number | null)[]);
+    for (const line of lines) {
+      // To cut a long line out, to read it and to write it are turns of their own.
+      if (line.length > longLineChars) await turn.pass();
+      const row = JSON.parse(line) as (string | number | null)[];
+      if (line.length > longLineChars) await turn.pass();
+      yield formatCsvRow(row);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // server. Answers stream through as the bytes the engine wrote.
 
 import type { IncomingMessage } from "node:http";
+import { Turn } from "#base/turns.ts";
 import type { Quorum, ServerAddress, StoreAddress } from "./address.ts";
 import { createAnyLink, parseStoreUrls } from "./any-link.ts";
 import { type EmbeddedEngine, startEmbedded } from "./embedded.ts";
@@ -14,7 +15,7 @@ import {
   toLinkOutage,
   type Waiting,
 } from "./http-link.ts";
-import { JsonRows, type LineKind } from "./json-rows/json-rows.ts";
+import { guestRowBytesMax, JsonRows, type LineKind } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
@@ -125,12 +126,12 @@ class HttpStore implements Store {
     const isJson = format === "rows" || format === "objects";
     const response = await this.read(query, options, isJson ? typedRows : format);
     const chunks = chunksOf(response, this.waiting("read", signal), options.asGuest === true);
-    yield* isJson ? toJsonRows(chunks, new JsonRows(format)) : chunks;
+    yield* isJson ? toJsonRows(chunks, new JsonRows(format, rowBytesMaxFor(options))) : chunks;
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
-    const rows = new JsonRows("rows" satisfies LineKind);
+    const rows = new JsonRows("rows" satisfies LineKind, rowBytesMaxFor(options));
     const wait = this.waiting("read", options.signal);
     const chunks = toJsonRows(chunksOf(response, wait, options.asGuest === true), rows)[Symbol.asyncIterator]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
@@ -273,10 +274,19 @@ async function* chunksOf(response: IncomingMessage, wait: Waiting, isGuest: bool
   }
 }
 
+function rowBytesMaxFor({ asGuest }: ReadOptions): number | undefined {
+  return asGuest === true ? guestRowBytesMax : undefined;
+}
+
+/** A row of so many bytes is put together in a turn of its own. */
+const largeRowBytes = 1024 * 1024;
+
 async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): AsyncGenerator<Uint8Array> {
+  const turn = new Turn();
   for await (const chunk of chunks) {
     const hadHeader = rows.header !== null;
     const ready = rows.push(chunk);
+    if (ready.length > largeRowBytes) await turn.pass();
     if (ready.length > 0 || (!hadHeader && rows.header !== null)) yield ready;
   }
 }

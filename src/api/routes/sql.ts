@@ -4,6 +4,7 @@ import type { ApiContext } from "#api/context.ts";
 import { FileBody, type Handler, JsonBody } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { encodeCsv } from "#archive/export-files.ts";
+import { Turn } from "#base/turns.ts";
 import { answerSql, describeSql, type SqlAnswer, type SqlMistake, writeSqlParquet } from "#query/sql.ts";
 
 export function sqlRoute(context: ApiContext): Handler<"sql"> {
@@ -45,9 +46,10 @@ async function* stream(answer: SqlAnswer, limit: number, startedMs: number): Asy
   let rows = 0;
   let truncated = false;
   for await (const chunk of answer.rows) {
-    const { bytes, count, isCut } = takeRows(chunk, rows, limit);
+    const { parts, count, isCut } = takeRows(chunk, rows, limit);
     rows += count;
-    if (bytes.length > 0) yield bytes;
+    if (chunk.length > pieceBytesMax) yield* inPieces(parts);
+    else if (parts.length > 0) yield Buffer.concat(parts);
     if (isCut) {
       truncated = true;
       break;
@@ -62,20 +64,32 @@ function takeRows(
   chunk: Uint8Array,
   before: number,
   limit: number,
-): { bytes: Uint8Array; count: number; isCut: boolean } {
+): { parts: Uint8Array[]; count: number; isCut: boolean } {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   const parts: Uint8Array[] = [];
   let count = 0;
   let start = 0;
   while (start < chunk.length) {
-    if (before + count >= limit) return { bytes: Buffer.concat(parts), count, isCut: true };
-    const found = chunk.indexOf(newline, start);
+    if (before + count >= limit) return { parts, count, isCut: true };
+    const found = bytes.indexOf(newline, start);
     const end = found < 0 ? chunk.length : found;
     if (before + count > 0) parts.push(comma);
     parts.push(chunk.subarray(start, end));
     count++;
     start = end + 1;
   }
-  return { bytes: Buffer.concat(parts), count, isCut: false };
+  return { parts, count, isCut: false };
 }
 
 const comma = textEncoder.encode(",");
+const pieceBytesMax = 1024 * 1024;
+
+/** A row of megabytes is not copied, and is sent in turns. */
+async function* inPieces(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  const turn = new Turn();
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += pieceBytesMax) {
+      if (turn.isOver) await turn.pass();
+      yield part.subarray(at, at + pieceBytesMax);
+    }
+}

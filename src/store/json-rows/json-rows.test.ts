@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonRows, type LineKind } from "./json-rows.ts";
+import { guestRowBytesMax, JsonRows, type LineKind } from "./json-rows.ts";
 import { toShape } from "./type-shape.ts";
 
 /** What the engine writes for a column type and what it must become. */
@@ -120,6 +120,8 @@ describe("JsonRows", () => {
       for (let at = 0; at < 3; at++) rows.push(chunk);
     };
     expect(pushAll).toThrow("more than 134217728 bytes");
+    const ofGuest = new JsonRows("rows", guestRowBytesMax);
+    expect(() => ofGuest.push(chunk)).toThrow("more than 33554432 bytes");
   });
 
   it("keeps bytes that are no UTF-8", () => {

@@ -21,11 +21,14 @@ export interface Header {
 const newline = 10;
 
 /** More than the largest value that a record may have. */
-const rowBytesMax = 128 * 1024 * 1024;
+const rowBytesMaxUsual = 128 * 1024 * 1024;
+/** Of what people ask in SQL. A row is looked through in one go, and they can ask for a part of it. */
+export const guestRowBytesMax: number = 32 * 1024 * 1024;
 
 export class JsonRows {
   header: Header | null = null;
   private readonly shape: LineKind;
+  private readonly rowBytesMax: number;
   /** The beginning of a row that has not ended, in the pieces it came in: put together when it has, and not before. */
   private held: Buffer[] = [];
   private heldBytes = 0;
@@ -34,8 +37,9 @@ export class JsonRows {
   private rewriter: RowRewriter | null = null;
   private sink = new ByteSink(0);
 
-  constructor(shape: LineKind) {
+  constructor(shape: LineKind, rowBytesMax: number = rowBytesMaxUsual) {
     this.shape = shape;
+    this.rowBytesMax = rowBytesMax;
   }
 
   /** Whole rows only; what follows the last line break waits for the next chunk. */
@@ -57,8 +61,8 @@ export class JsonRows {
   private hold(bytes: Buffer): void {
     this.held.push(Buffer.from(bytes));
     this.heldBytes += bytes.length;
-    if (this.heldBytes > rowBytesMax)
-      throw new StoreOutage("too_large", `A row of the answer has more than ${rowBytesMax} bytes.`);
+    if (this.heldBytes > this.rowBytesMax)
+      throw new StoreOutage("too_large", `A row of the answer has more than ${this.rowBytesMax} bytes.`);
   }
 
   private readHeaderLine(bytes: Buffer, start: number): number {
