@@ -1,6 +1,6 @@
 // A page of everything that a run received, each record with its text.
 
-import { inPieces } from "#base/json/format.ts";
+import { inShortPieces } from "#base/json/texts.ts";
 import { atOnce, inTurns, Turn } from "#base/turns.ts";
 import type { RowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
@@ -47,7 +47,7 @@ export async function readEventText(
   await turn.pass();
   const { text } = await inTurns(toRecordText(record));
   await turn.pass();
-  return encodeTexts(inPieces(text));
+  return encodeTexts(inShortPieces(text));
 }
 
 function toEvent(record: [ShownRow, ...ShownRow[]]) {
@@ -60,7 +60,8 @@ function toEvent(record: [ShownRow, ...ShownRow[]]) {
   return { ...head, text: findLargest(record), rebuilt: record[0].raw === "", cut_from: bytes };
 }
 
-function cutShown({ text, rebuilt }: RecordText) {
+function cutShown({ text: pieces, rebuilt }: RecordText) {
+  const text = pieces.join("");
   if (text.length <= shownBytesMax) return { text, rebuilt };
   return { text: text.slice(0, shownBytesMax).toWellFormed(), rebuilt, cut_from: Buffer.byteLength(text) };
 }

@@ -2,12 +2,12 @@
 // it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
 
 import { createHash } from "node:crypto";
-import { inPieces } from "#base/json/format.ts";
-import { inTurns, Turn } from "#base/turns.ts";
+import { hasWord, inShortPieces, type Texts } from "#base/json/texts.ts";
+import { inTurns } from "#base/turns.ts";
 import { withoutWorkspace } from "#model/group-key.ts";
 import { formatJournalPlace } from "#model/positions.ts";
 import { protocolNamed } from "#protocol/protocols.ts";
-import type { BatchHead } from "#protocol/stored-record.ts";
+import type { BatchHead, ExportLine } from "#protocol/stored-record.ts";
 import { type FoundRun, groupKeysOf, ownRunsOf } from "#query/runs/find-run.ts";
 import type { Sources } from "#query/sources.ts";
 import * as reader from "#store/reader/export-records.ts";
@@ -50,7 +50,6 @@ interface ExportParts extends Pick<Sources, "store" | "blobs"> {
 }
 
 const fileChunkBytes = 768 * 1024;
-const longRecordChars = 1024 * 1024;
 /** The first bytes of a fault that an export takes along. */
 const faultBytesMax = 512 * 1024;
 
@@ -133,20 +132,17 @@ async function toLine(
   batch?: BatchHead,
 ): Promise<Iterable<string>> {
   const line = await inTurns(protocolNamed(records[0][0].protocol).records.toLine(records, runId, batch));
-  if (line.record === null) return formatHead(line.kind, line.head);
-  return formatLine(line.kind, line.head, line.record, line.isExact && (await canStand(line.record)));
+  if (line.form === "base64") return formatLine(line, "base64");
+  const isPlain = line.form === "json" && (await inTurns(canStand(line.record)));
+  return formatLine(line, isPlain ? "record" : "text");
 }
 
 /** What strict JSON has no words for, and what would end the line. */
 const notInLines = ["NaN", "Infinity", "\n"];
 
-/** Whether a record can stand in a line as it is. Each look through a long one is a turn of its own. */
-async function canStand(record: string): Promise<boolean> {
-  const turn = new Turn();
-  for (const word of notInLines) {
-    if (record.length > longRecordChars) await turn.pass();
-    if (record.includes(word)) return false;
-  }
+/** Whether a record can stand in a line as it is. */
+function* canStand(record: Texts): Generator<void, boolean> {
+  for (const word of notInLines) if (yield* hasWord(record, word)) return false;
   return true;
 }
 
@@ -185,15 +181,8 @@ function formatHead(kind: string, members: object): string[] {
   return [`${JSON.stringify({ tributary: 1, kind, ...members })}\n`];
 }
 
-function* formatLine(kind: string, members: object, record: string, isPlain: boolean): Generator<string> {
-  const head = JSON.stringify({ tributary: 1, kind, ...members }).slice(0, -1);
-  if (isPlain) {
-    yield `${head},"record":`;
-    yield* inPieces(record);
-    yield "}\n";
-    return;
-  }
-  yield `${head},"text":"`;
-  for (const piece of inPieces(record)) yield JSON.stringify(piece).slice(1, -1);
-  yield '"}\n';
+function* formatLine({ kind, head, record }: ExportLine, member: "record" | "text" | "base64"): Generator<string> {
+  yield `${JSON.stringify({ tributary: 1, kind, ...head }).slice(0, -1)},"${member}":${member === "record" ? "" : '"'}`;
+  for (const piece of inShortPieces(record)) yield member === "text" ? JSON.stringify(piece).slice(1, -1) : piece;
+  yield member === "record" ? "}\n" : '"}\n';
 }

@@ -1,6 +1,7 @@
 // A record as the store gives it back: one row, or several where one record lies in several. Each protocol rebuilds from
 // it the text that came, or one that is equal in every value, and the line of an export.
 
+import type { Texts } from "#base/json/texts.ts";
 import type { Message } from "#wire/otlp/message.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { type RecordKind, recordKinds } from "./record-kinds.ts";
@@ -24,7 +25,7 @@ export interface RecordRow {
 export type StoredRecord = readonly [RecordRow, ...RecordRow[]];
 
 export interface RecordText {
-  readonly text: string;
+  readonly text: Texts;
   /** False when it is the very text that came. */
   readonly rebuilt: boolean;
 }
@@ -33,10 +34,9 @@ export interface RecordText {
 export interface ExportLine {
   readonly kind: string;
   readonly head: object;
-  /** Null when all of it stands in the head. */
-  readonly record: string | null;
-  /** Whether the record is strict JSON; else it stands as text. */
-  readonly isExact: boolean;
+  readonly record: Texts;
+  /** What the record is: strict JSON, any text, or bytes in base64. */
+  readonly form: "json" | "text" | "base64";
 }
 
 /** What the ledger says of the batch that rows came in. */
@@ -62,7 +62,7 @@ export interface OtlpMessage {
 export interface StoredRecords {
   toText(record: StoredRecord): Generator<void, RecordText>;
   /** A record that came as OTLP, as it came; without it, whoever sends it on has to say it in OTLP's words. */
-  toOtlp?(row: RecordRow): OtlpMessage;
+  toOtlp?(row: RecordRow): Generator<void, OtlpMessage>;
   /** `batch` is given where the ledger knows the journal record that these records came in. */
   toLine(
     records: readonly [StoredRecord, ...StoredRecord[]],

@@ -1,10 +1,12 @@
 // Runs as OTLP requests, each of one signal and small enough for any receiver.
 
+import { encodeTexts } from "#archive/encode-texts.ts";
 import { readInStretches } from "#archive/read-in-stretches.ts";
 import { inRecords } from "#archive/record-text.ts";
+import { inTurns } from "#base/turns.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import type { Store } from "#store/store.ts";
-import { toNearestJson } from "#wire/otlp/request-json.ts";
+import { formatNearest } from "#wire/otlp/request-json.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import type { Signal } from "#wire/otlp/schema.ts";
 import { OtlpConverter } from "./to-otlp.ts";
@@ -60,7 +62,7 @@ export async function* exportOtlpLines(
 ): AsyncGenerator<Uint8Array> {
   for (const run of runs)
     for await (const request of exportRequests(store, run, signal))
-      yield Buffer.from(`${toNearestJson(request.signal, request.body)}\n`);
+      yield* encodeTexts([...(await inTurns(formatNearest(request.signal, request.body))), "\n"]);
 }
 
 /** The requests of one signal in protobuf, one after the other: together they are one. */

@@ -35,8 +35,9 @@ export class OtlpConverter {
 
   *convert(rows: RecordRows): Generator<OtlpRecord> {
     const [row] = rows;
-    const own = protocolNamed(row.protocol).records.toOtlp?.(row);
-    if (own !== undefined) {
+    const steps = protocolNamed(row.protocol).records.toOtlp?.(row);
+    if (steps !== undefined) {
+      const own = atOnce(steps);
       const record = encodeMessage(signals[own.signal].record, own.message);
       yield { signal: own.signal, origin: this.originOf(own.origin), record };
       return;
@@ -80,7 +81,7 @@ export class OtlpConverter {
         const { text } = atOnce(protocolNamed(row.protocol).records.toText(rows));
         yield {
           signal: "logs",
-          message: { ...toLog(row, "info", text, []), eventName: `${row.protocol}.${row.type}` },
+          message: { ...toLog(row, "info", text.join(""), []), eventName: `${row.protocol}.${row.type}` },
         };
       }
     }

@@ -47,17 +47,6 @@ export function* inPieces(text: string, charsMax: number = pieceChars): Generato
   }
 }
 
-/** The JSON string of a text of any length, with pauses. */
-export function* formatLongText(text: string): Generator<void, string> {
-  if (text.length <= pieceChars) return JSON.stringify(text);
-  const pieces: string[] = [];
-  for (const piece of inPieces(text)) {
-    pieces.push(JSON.stringify(piece).slice(1, -1));
-    yield;
-  }
-  return `"${pieces.join("")}"`;
-}
-
 function formatNumber(value: number, style: JsonStyle): string {
   if (!Number.isFinite(value)) return style === "strict" ? `"${value}"` : String(value);
   if (Object.is(value, -0)) return "-0";

@@ -5,6 +5,7 @@ import { JsonCursor } from "./cursor.ts";
 import { lookThrough } from "./look-through.ts";
 import { longValueBytes } from "./passed-values.ts";
 import { decodeText } from "./text.ts";
+import { TextGatherer, type Texts } from "./texts.ts";
 
 export interface MemberPlace {
   readonly name: string;
@@ -49,7 +50,7 @@ export function* membersInSteps(text: string): Generator<void, Map<string, strin
  * The text of an object with these members: one that the object `more` has too is as it is there, and its others follow.
  * With pauses, for it may be large.
  */
-export function* mergeMembers(members: ReadonlyMap<string, string>, more: string): Generator<void, string> {
+export function* mergeMembers(members: ReadonlyMap<string, string | Texts>, more: string): Generator<void, Texts> {
   const merged = new Map(members);
   const others: string[] = [];
   if (more !== "") {
@@ -63,22 +64,20 @@ export function* mergeMembers(members: ReadonlyMap<string, string>, more: string
     }
     yield* passed.finish();
   }
-  const own = yield* formatMembers(merged);
-  return `{${[...own, ...others].join(",")}}`;
-}
-
-/** Texts of some members each. */
-function* formatMembers(members: ReadonlyMap<string, string>): Generator<void, string[]> {
-  const texts: string[] = [];
-  let some: string[] = [];
-  for (const [name, value] of members) {
-    some.push(`${JSON.stringify(name)}:${value}`);
-    if (some.length < pauseMembers) continue;
-    texts.push(some.join(","));
-    some = [];
-    yield;
+  const texts = new TextGatherer();
+  texts.add("{");
+  let count = 0;
+  for (const [name, value] of merged) {
+    if (++count % pauseMembers === 0) yield;
+    texts.add(`${count === 1 ? "" : ","}${JSON.stringify(name)}:`);
+    texts.add(value);
   }
-  return some.length === 0 ? texts : [...texts, some.join(",")];
+  for (const text of others) {
+    if (++count > 1) texts.add(",");
+    texts.add(text);
+  }
+  texts.add("}");
+  return texts.finish();
 }
 
 /** Members that are taken over as they stand: neighbours as one text. */

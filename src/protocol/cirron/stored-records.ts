@@ -1,5 +1,6 @@
 // Rows of spans, marks and snapshots → the members of a batch, and the batch again.
 
+import { TextGatherer, type Texts } from "#base/json/texts.ts";
 import {
   cellsOf,
   type RecordRow,
@@ -14,44 +15,48 @@ import { exportedBatch } from "./exported.ts";
 export const cirronRecords: StoredRecords = {
   isBatched: true,
   *toText([row]) {
-    return row.raw === "" ? { text: yield* rebuild(row), rebuilt: true } : { text: row.raw, rebuilt: false };
+    return row.raw === "" ? { text: yield* rebuild(row), rebuilt: true } : { text: [row.raw], rebuilt: false };
   },
   *toLine(records, runId, batch) {
     const { batchId = "", sdkVersion = "", createdNs = "0", extra = "", source = "", isNamed = false } = batch ?? {};
-    const members = [
-      `"schema_version":1,"sdk_version":${JSON.stringify(sdkVersion)},"batch_id":${JSON.stringify(batchId)}`,
-      `"created_ns":${createdNs}`,
-      ...(extra === "" || extra === "{}" ? [] : [extra.slice(1, -1)]),
-      `"spans":[${yield* textsOf(records, "span")}],"marks":[${yield* textsOf(records, "mark")}]`,
-      `"snapshots":[${yield* textsOf(records, "snapshot")}]`,
-    ];
+    const record = new TextGatherer();
+    record.add(`{"schema_version":1,"sdk_version":${JSON.stringify(sdkVersion)},"batch_id":${JSON.stringify(batchId)}`);
+    record.add(`,"created_ns":${createdNs}`);
+    if (extra !== "" && extra !== "{}") record.add(`,${extra.slice(1, -1)}`);
+    yield* addList(record, "spans", records, "span");
+    yield* addList(record, "marks", records, "mark");
+    yield* addList(record, "snapshots", records, "snapshot");
+    record.add("}");
     return {
       kind: exportedBatch.kind,
       head: { ...(isNamed ? { run: runId } : {}), source },
-      record: `{${members.join(",")}}`,
-      isExact: records.every(([row]) => row.raw === ""),
+      record: record.finish(),
+      form: records.every(([row]) => row.raw === "") ? "json" : "text",
     };
   },
 };
 
 /** Batches of a million records are put together in steps. */
-const joinedAtOnce = 256;
+const addedAtOnce = 256;
 
-function* textsOf(records: readonly StoredRecord[], kind: RecordRow["kind"]): Generator<void, string> {
-  const joined: string[] = [];
-  let some: string[] = [];
+function* addList(
+  into: TextGatherer,
+  name: string,
+  records: readonly StoredRecord[],
+  kind: RecordRow["kind"],
+): Generator<void, void> {
+  into.add(`,"${name}":[`);
+  let count = 0;
   for (const record of records) {
     if (record[0].kind !== kind) continue;
-    some.push((yield* cirronRecords.toText(record)).text);
-    if (some.length < joinedAtOnce) continue;
-    joined.push(some.join(","));
-    some = [];
-    yield;
+    if (count++ > 0) into.add(",");
+    into.add((yield* cirronRecords.toText(record)).text);
+    if (count % addedAtOnce === 0) yield;
   }
-  return (some.length === 0 ? joined : [...joined, some.join(",")]).join(",");
+  into.add("]");
 }
 
-function rebuild(row: RecordRow): Generator<void, string> {
+function rebuild(row: RecordRow): Generator<void, Texts> {
   const tail = { flags: row.flags, extra: row.extra, raw: row.raw };
   if (row.kind === "span") {
     const cells = cellsOf(row, "span");

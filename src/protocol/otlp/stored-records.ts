@@ -2,58 +2,73 @@
 
 import { membersOf } from "#base/json/members.ts";
 import { cellsOf, type OtlpMessage, type RecordRow, type StoredRecords, textCells } from "#protocol/stored-record.ts";
-import { formatMessage } from "#wire/otlp/json-message.ts";
 import { encodeMessage } from "#wire/otlp/message.ts";
+import { formatMessageInSteps } from "#wire/otlp/message-text.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
 import { rebuildLog, rebuildMetric, rebuildSpan } from "#wire/otlp/rebuild.ts";
-import { toRequestJson } from "#wire/otlp/request-json.ts";
+import { formatRequest, type PlacedMessage } from "#wire/otlp/request-json.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
-import { signals } from "#wire/otlp/schema.ts";
+import { type Signal, signals } from "#wire/otlp/schema.ts";
 import { exportedKindOf } from "./exported.ts";
 
 export const otlpRecords: StoredRecords = {
   isBatched: true,
   toOtlp: rebuild,
   *toText([row]) {
-    const { signal, message } = rebuild(row);
+    const { signal, message } = yield* rebuild(row);
     yield;
-    return { text: formatMessage(signals[signal].record, message), rebuilt: true };
+    return { text: (yield* formatMessageInSteps(signals[signal].record, message)).text, rebuilt: true };
   },
   *toLine(records, run) {
-    const builder = new RequestBuilder();
-    const [[first]] = records;
-    const { signal } = rebuild(first);
-    yield;
-    for (const record of records) {
-      const { message, origin } = rebuild(record[0]);
+    // They came in one request.
+    const signal = signalOf(records[0][0]);
+    const placed: PlacedMessage[] = [];
+    for (const [row] of records) {
       yield;
-      builder.add(encodeOrigin(origin), encodeMessage(signals[signal].record, message));
-      yield;
+      const { message, origin } = yield* rebuild(row);
+      placed.push({ message, origin: encodeOrigin(origin) });
     }
-    const request = builder.finish();
-    yield;
-    const text = toRequestJson(signal, request);
-    const head = text === null ? { run, base64: Buffer.from(request).toString("base64") } : { run };
-    return { kind: exportedKindOf(signal), head, record: text, isExact: true };
+    const text = yield* formatRequest(signal, placed);
+    const kind = exportedKindOf(signal);
+    if (text !== null) return { kind, head: { run }, record: text, form: "json" };
+    return { kind, head: { run }, record: [yield* encodeRequest(signal, placed)], form: "base64" };
   },
 };
 
-function rebuild(row: RecordRow): OtlpMessage {
+/** In base64. */
+function* encodeRequest(signal: Signal, placed: readonly PlacedMessage[]): Generator<void, string> {
+  const builder = new RequestBuilder();
+  for (const { origin, message } of placed) {
+    yield;
+    builder.add(origin, encodeMessage(signals[signal].record, message));
+  }
+  yield;
+  const request = builder.finish();
+  yield;
+  return Buffer.from(request).toString("base64");
+}
+
+function signalOf({ kind }: RecordRow): Signal {
+  return kind === "otlpSpan" ? "traces" : kind === "otlpLog" ? "logs" : "metrics";
+}
+
+function* rebuild(row: RecordRow): Generator<void, OtlpMessage> {
   const { extra, raw, ts_ns } = row;
+  const signal = signalOf(row);
   switch (row.kind) {
     case "otlpSpan": {
       const { origin, parent_id, ...cells } = cellsOf(row, "otlpSpan");
-      const message = rebuildSpan({ ...textCells(cells), parent_id, extra, raw });
-      return { signal: "traces", message, origin: origin ?? "" };
+      const message = yield* rebuildSpan({ ...textCells(cells), parent_id, extra, raw });
+      return { signal, message, origin: origin ?? "" };
     }
     case "otlpLog": {
       const { msg, fields, origin } = textCells(cellsOf(row, "otlpLog"));
-      return { signal: "logs", message: rebuildLog({ ts_ns, msg, fields, extra, raw }), origin };
+      return { signal, message: yield* rebuildLog({ ts_ns, msg, fields, extra, raw }), origin };
     }
     default: {
       const [payload] = row.cells as readonly [string];
       const origin = membersOf(payload).get("origin") ?? "{}";
-      return { signal: "metrics", message: rebuildMetric(payload, raw), origin };
+      return { signal, message: yield* rebuildMetric(payload, raw), origin };
     }
   }
 }

@@ -10,23 +10,24 @@ export const runRecords: StoredRecords = {
   *toText(record) {
     const [row] = record;
     yield;
-    if (row.kind === "output") return { text: cellsOf(row, "output").msg as string, rebuilt: false };
-    if (row.kind === "sample") return { text: formatSample(record), rebuilt: true };
+    if (row.kind === "output") return { text: [cellsOf(row, "output").msg as string], rebuilt: false };
+    if (row.kind === "sample") return { text: [formatSample(record)], rebuilt: true };
     return row.raw === ""
-      ? { text: formatWrapperLine(row, row.cells[0] as string), rebuilt: true }
-      : { text: row.raw, rebuilt: false };
+      ? { text: [formatWrapperLine(row, row.cells[0] as string)], rebuilt: true }
+      : { text: [row.raw], rebuilt: false };
   },
   *toLine([record], run) {
     const [row] = record;
     const wrapper = parseGroupKey(row.group_key).ownId;
     if (row.kind !== "output") {
       const { text } = yield* runRecords.toText(record);
-      return { kind: exportedWrapperLine.kind, head: { run, wrapper }, record: text, isExact: true };
+      return { kind: exportedWrapperLine.kind, head: { run, wrapper }, record: text, form: "json" };
     }
     const { msg, stream, offset, "base64Encode(raw)": raw } = cellsOf(row, "output");
-    const content = raw === null || raw === "" ? { text: msg } : { base64: raw };
-    const head = { run, wrapper, stream, offset, at_ns: row.ts_ns, ...content };
-    return { kind: exportedOutput.kind, head, record: null, isExact: true };
+    const head = { run, wrapper, stream, offset, at_ns: row.ts_ns };
+    return raw === null || raw === ""
+      ? { kind: exportedOutput.kind, head, record: [msg as string], form: "text" }
+      : { kind: exportedOutput.kind, head, record: [raw], form: "base64" };
   },
 };
 

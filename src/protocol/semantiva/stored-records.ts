@@ -8,7 +8,7 @@ export const semantivaRecords: StoredRecords = {
   isBatched: false,
   *toText([row]) {
     yield;
-    return { text: textOf(row), rebuilt: false };
+    return { text: [textOf(row)], rebuilt: false };
   },
   *toLine([[row]], runId) {
     yield;
@@ -18,8 +18,8 @@ export const semantivaRecords: StoredRecords = {
     return {
       kind: exportedTraceLine.kind,
       head: isOwn ? {} : { run: runId },
-      record: textOf(row),
-      isExact: row.raw === "",
+      record: [textOf(row)],
+      form: row.raw === "" ? "json" : "text",
     };
   },
 };

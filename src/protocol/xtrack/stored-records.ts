@@ -1,5 +1,6 @@
 // Rows of metrics, params, logs and other events → the payload of a frame.
 
+import { hasWord, type Texts } from "#base/json/texts.ts";
 import { parseGroupKey } from "#model/group-key.ts";
 import {
   cellsOf,
@@ -16,7 +17,7 @@ export const xtrackRecords: StoredRecords = {
   isBatched: false,
   *toText(record) {
     const [{ raw }] = record;
-    return raw === "" ? { text: yield* rebuild(record), rebuilt: true } : { text: raw, rebuilt: false };
+    return raw === "" ? { text: yield* rebuild(record), rebuilt: true } : { text: [raw], rebuilt: false };
   },
   *toLine([record], runId) {
     const [row] = record;
@@ -25,13 +26,13 @@ export const xtrackRecords: StoredRecords = {
     yield;
     const isExact = row.raw === "";
     // An event that does not say its run, or says it oddly, follows the last run_start of its stream.
-    const stream = isExact && text.includes(JSON.stringify(ownId)) ? {} : { stream_run: ownId };
+    const stream = isExact && (yield* hasWord(text, JSON.stringify(ownId))) ? {} : { stream_run: ownId };
     const head = { ...(ownId === runId ? {} : { run: runId }), ...stream };
-    return { kind: exportedEvent.kind, head, record: text, isExact };
+    return { kind: exportedEvent.kind, head, record: text, form: isExact ? "json" : "text" };
   },
 };
 
-function rebuild(record: StoredRecord): Generator<void, string> {
+function rebuild(record: StoredRecord): Generator<void, Texts> {
   const [row] = record;
   switch (row.kind) {
     case "param": {

@@ -5,6 +5,7 @@
 import type { JsonStyle } from "#base/json/format.ts";
 import { mergeMembers } from "#base/json/members.ts";
 import { rewriteStrict } from "#base/json/strict.ts";
+import { formatLongText, type Texts } from "#base/json/texts.ts";
 import { rowFlags } from "#model/tables.ts";
 
 type Integer = bigint | number | string;
@@ -59,12 +60,12 @@ export interface SnapshotCells extends TailCells {
   readonly attrs: string;
 }
 
-export function formatSpan(cells: SpanCells, style: JsonStyle): Generator<void, string> {
+export function* formatSpan(cells: SpanCells, style: JsonStyle): Generator<void, Texts> {
   const text = textOf(cells);
-  return formatRecord(cells, style, {
-    id: text(cells.span_id),
-    name: text(cells.name),
-    parent_id: text(cells.parent_id),
+  return yield* formatRecord(cells, style, {
+    id: yield* text(cells.span_id),
+    name: yield* text(cells.name),
+    parent_id: yield* text(cells.parent_id),
     index: String(cells.index),
     start_ns: String(cells.start_ns),
     end_ns: String(cells.end_ns),
@@ -79,31 +80,31 @@ export function formatSpan(cells: SpanCells, style: JsonStyle): Generator<void, 
   });
 }
 
-export function formatMark(cells: MarkCells, style: JsonStyle): Generator<void, string> {
+export function* formatMark(cells: MarkCells, style: JsonStyle): Generator<void, Texts> {
   const text = textOf(cells);
-  return formatRecord(cells, style, {
-    id: text(cells.mark_id),
-    span_id: text(cells.span_id),
-    name: text(cells.name),
-    value_type: text(cells.value_type),
-    value: markValue(cells, style),
+  return yield* formatRecord(cells, style, {
+    id: yield* text(cells.mark_id),
+    span_id: yield* text(cells.span_id),
+    name: yield* text(cells.name),
+    value_type: yield* text(cells.value_type),
+    value: yield* markValue(cells, style),
     attrs: jsonOf(cells.attrs),
     ts_ns: String(cells.ts_ns),
-    kind: text(cells.kind),
+    kind: yield* text(cells.kind),
   });
 }
 
-export function formatSnapshot(cells: SnapshotCells, style: JsonStyle): Generator<void, string> {
+export function* formatSnapshot(cells: SnapshotCells, style: JsonStyle): Generator<void, Texts> {
   const text = textOf(cells);
-  return formatRecord(cells, style, {
-    id: text(cells.snapshot_id),
-    span_id: text(cells.span_id),
-    tensor_name: text(cells.tensor_name),
+  return yield* formatRecord(cells, style, {
+    id: yield* text(cells.snapshot_id),
+    span_id: yield* text(cells.span_id),
+    tensor_name: yield* text(cells.tensor_name),
     shape: jsonOf(cells.shape),
-    dtype: text(cells.dtype),
-    mode: text(cells.mode),
+    dtype: yield* text(cells.dtype),
+    mode: yield* text(cells.mode),
     stats: jsonOf(cells.stats),
-    blob_uri: text(cells.blob_uri),
+    blob_uri: yield* text(cells.blob_uri),
     ts_ns: String(cells.ts_ns),
     attrs: jsonOf(cells.attrs),
   });
@@ -116,11 +117,11 @@ function formatFloat(value: number, style: JsonStyle): string {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-function markValue(cells: MarkCells, style: JsonStyle): string {
+function* markValue(cells: MarkCells, style: JsonStyle): Generator<void, string | Texts> {
   if ((cells.flags & rowFlags.nonfinite_word) !== 0) return "null";
   if (cells.value_float !== null) return formatFloat(cells.value_float, style);
   if (cells.value_int !== null) return String(cells.value_int);
-  if (cells.value_string !== null) return textOf(cells)(cells.value_string);
+  if (cells.value_string !== null) return yield* textOf(cells)(cells.value_string);
   return cells.value_bool === null ? "null" : String(Boolean(cells.value_bool));
 }
 
@@ -130,18 +131,21 @@ function jsonOf(text: string): string {
 }
 
 /** Text columns of a flagged row hold JSON-escaped text already. */
-function textOf(cells: TailCells): (text: string | null) => string {
+function textOf(cells: TailCells): (text: string | null) => Generator<void, string | Texts> {
   const isEscaped = (cells.flags & rowFlags.escaped_text) !== 0;
-  return (text) => (text === null ? "null" : isEscaped ? `"${text}"` : JSON.stringify(text));
+  return function* (text) {
+    if (text === null) return "null";
+    return isEscaped ? ['"', text, '"'] : yield* formatLongText(text);
+  };
 }
 
 /** With pauses: a record may be of megabytes. */
 function* formatRecord(
   cells: TailCells,
   style: JsonStyle,
-  fields: Readonly<Record<string, string>>,
-): Generator<void, string> {
-  if (cells.raw !== "") return style === "lossless" ? cells.raw : toStrictText(cells.raw);
+  fields: Readonly<Record<string, string | Texts>>,
+): Generator<void, Texts> {
+  if (cells.raw !== "") return [style === "lossless" ? cells.raw : toStrictText(cells.raw)];
   return yield* mergeMembers(new Map(Object.entries(fields)), cells.extra);
 }
 

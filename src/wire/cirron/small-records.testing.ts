@@ -1,5 +1,6 @@
 // What the tests of this folder share: small records, and a reader of JSON that is independent of our own.
 
+import type { Texts } from "#base/json/texts.ts";
 import { atOnce } from "#base/turns.ts";
 import { type Cell, toCells } from "#model/cells.testing.ts";
 import type { Fault } from "#model/fault.ts";
@@ -69,9 +70,9 @@ export function sameNumbers(tree: unknown): unknown {
 }
 
 export function rebuilt(batch: CirronBatch): BatchTree {
-  const all = <C>(rows: object, count: number, format: (cells: C, style: "lossless") => Generator<void, string>) =>
+  const all = <C>(rows: object, count: number, format: (cells: C, style: "lossless") => Generator<void, Texts>) =>
     Array.from({ length: count }, (_, row) =>
-      readIndependently(atOnce(format(toCells(rows, row) as unknown as C, "lossless"))),
+      readIndependently(atOnce(format(toCells(rows, row) as unknown as C, "lossless")).join("")),
     ) as Tree[];
   return {
     spans: all<SpanCells>(batch.spans, batch.spans.span_id.length, formatSpan),

@@ -3,9 +3,12 @@
 
 import { JsonCursor, jsonKind, numberForm } from "#base/json/cursor.ts";
 import { formatJson } from "#base/json/format.ts";
+import { lookThrough } from "#base/json/look-through.ts";
 import { parseNumber } from "#base/json/number.ts";
+import { longValueBytes } from "#base/json/passed-values.ts";
 import { decodeText } from "#base/json/text.ts";
 import { type JsonObject, type JsonValue, NumberText } from "#base/json/value.ts";
+import { atOnce } from "#base/turns.ts";
 import { formatDouble } from "./attributes.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 
@@ -87,49 +90,100 @@ export function formatAttributes({ values }: Attributes): string {
 
 /** The list of attributes that a stored text stands for. The text is one of ours. */
 export function parseAttributes(text: string): Message[] {
+  return atOnce(parseAttributesInSteps(text));
+}
+
+/** The same with pauses, for a text of many values or long ones. */
+export function* parseAttributesInSteps(text: string): Generator<void, Message[]> {
   if (text === "" || text === "{}") return [];
-  return readMembers(new JsonCursor(Buffer.from(text)));
+  const { kvlistValue } = yield* parseValueInSteps(text);
+  return (kvlistValue as Message)["values"] as Message[];
 }
 
-/** The AnyValue that a stored text stands for. */
-export function parseValue(text: string): Message {
-  return readValue(new JsonCursor(Buffer.from(text)));
-}
+/** About a millisecond. */
+const pauseValues = 2048;
 
-function readMembers(cursor: JsonCursor): Message[] {
-  const list: Message[] = [];
-  for (let more = cursor.openObject(); more; more = cursor.nextMember()) {
-    const key = decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
-    list.push({ key, value: readValue(cursor) });
+/** The AnyValue that a stored text stands for, with pauses. */
+export function* parseValueInSteps(text: string): Generator<void, Message> {
+  const bytes = textEncoder.encode(text);
+  if (bytes.length > longValueBytes) {
+    yield;
+    yield* lookThrough(bytes);
   }
-  return list;
+  const reader = new ValueReader(new JsonCursor(bytes));
+  const whole = reader.readNext();
+  for (let values = 1; reader.isOpen; values++) {
+    if (values % pauseValues === 0) yield;
+    reader.readNext();
+  }
+  return whole;
 }
 
-function readValue(cursor: JsonCursor): Message {
-  const kind = cursor.peek();
-  switch (kind) {
-    case jsonKind.object:
-      return { kvlistValue: { values: readMembers(cursor) } };
-    case jsonKind.array: {
-      const values: Message[] = [];
-      for (let more = cursor.openArray(); more; more = cursor.nextItem()) values.push(readValue(cursor));
-      return { arrayValue: { values } };
+/** Reads value by value, so that it can stop after each. */
+class ValueReader {
+  private readonly cursor: JsonCursor;
+  /** The lists and objects that have not ended, the innermost last. */
+  private readonly begun: { readonly isObject: boolean; readonly values: Message[] }[] = [];
+
+  constructor(cursor: JsonCursor) {
+    this.cursor = cursor;
+  }
+
+  get isOpen(): boolean {
+    return this.begun.length > 0;
+  }
+
+  /** A list or an object is given before its values are read. */
+  readNext(): Message {
+    const { cursor } = this;
+    const around = this.begun.at(-1);
+    const key = around?.isObject === true ? this.textOfToken() : null;
+    const kind = cursor.peek();
+    const value = kind === jsonKind.object || kind === jsonKind.array ? this.begin(kind) : this.readScalar(kind);
+    around?.values.push(key === null ? value : { key, value });
+    // Whatever ends here is left.
+    if (this.begun.at(-1) === around) while (this.isOpen && !this.goOn()) this.begun.pop();
+    return value;
+  }
+
+  private begin(kind: number): Message {
+    const { cursor } = this;
+    const values: Message[] = [];
+    const isObject = kind === jsonKind.object;
+    if (isObject ? cursor.openObject() : cursor.openArray()) this.begun.push({ isObject, values });
+    return isObject ? { kvlistValue: { values } } : { arrayValue: { values } };
+  }
+
+  private goOn(): boolean {
+    return this.begun.at(-1)?.isObject === true ? this.cursor.nextMember() : this.cursor.nextItem();
+  }
+
+  private readScalar(kind: number): Message {
+    const { cursor } = this;
+    switch (kind) {
+      case jsonKind.string:
+        cursor.readString();
+        return { stringValue: this.textOfToken() };
+      case jsonKind.true:
+      case jsonKind.false:
+        return { boolValue: cursor.readBoolean() };
+      case jsonKind.number: {
+        cursor.readNumber();
+        const { bytes, start, stop, form } = cursor;
+        const value = parseNumber(bytes, start, stop, form);
+        if (form === numberForm.integer && !(value instanceof NumberText)) return { intValue: BigInt(value) };
+        return { doubleValue: value instanceof NumberText ? Number(value.text) : Number(value) };
+      }
+      default:
+        cursor.readNull();
+        return {};
     }
-    case jsonKind.string:
-      cursor.readString();
-      return { stringValue: decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide) };
-    case jsonKind.true:
-    case jsonKind.false:
-      return { boolValue: cursor.readBoolean() };
-    case jsonKind.number: {
-      cursor.readNumber();
-      const { bytes, start, stop, form } = cursor;
-      const value = parseNumber(bytes, start, stop, form);
-      if (form === numberForm.integer && !(value instanceof NumberText)) return { intValue: BigInt(value) };
-      return { doubleValue: value instanceof NumberText ? Number(value.text) : Number(value) };
-    }
-    default:
-      cursor.readNull();
-      return {};
+  }
+
+  private textOfToken(): string {
+    const { cursor } = this;
+    return decodeText(cursor.bytes, cursor.start, cursor.stop, cursor.escaped, cursor.wide);
   }
 }
+
+const textEncoder = new TextEncoder();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { atOnce } from "#base/turns.ts";
 import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { anyMessage } from "./any-message.testing.ts";
 import { type DecodedExport, decodeExport } from "./decode.ts";
@@ -35,7 +36,7 @@ function rebuildRow(request: DecodedExport, row: number): { message: Message; or
   switch (request.signal) {
     case "traces": {
       const { rows } = request.columns;
-      const message = rebuildSpan({
+      const steps = rebuildSpan({
         span_id: rows.span_id.at(row),
         parent_id: rows.parent_id.isNull(row) ? null : rows.parent_id.inner.at(row),
         name: rows.name.at(row),
@@ -45,19 +46,19 @@ function rebuildRow(request: DecodedExport, row: number): { message: Message; or
         extra: rows.extra.at(row),
         raw: rows.raw.at(row),
       });
-      return { message, origin: rows.origin.at(row) };
+      return { message: atOnce(steps), origin: rows.origin.at(row) };
     }
     case "logs": {
       const { rows } = request.columns;
       const [ts_ns, msg, fields] = [String(rows.ts_ns.at(row)), rows.msg.at(row), rows.fields.at(row)];
-      const message = rebuildLog({ ts_ns, msg, fields, extra: rows.extra.at(row), raw: rows.raw.at(row) });
-      return { message, origin: rows.origin.at(row) };
+      const steps = rebuildLog({ ts_ns, msg, fields, extra: rows.extra.at(row), raw: rows.raw.at(row) });
+      return { message: atOnce(steps), origin: rows.origin.at(row) };
     }
     case "metrics": {
       const { rows } = request.columns;
       const payload = rows.payload.at(row);
       const { origin } = JSON.parse(payload) as { origin: object };
-      return { message: rebuildMetric(payload, rows.raw.at(row)), origin: JSON.stringify(origin) };
+      return { message: atOnce(rebuildMetric(payload, rows.raw.at(row))), origin: JSON.stringify(origin) };
     }
   }
 }

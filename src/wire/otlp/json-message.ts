@@ -131,11 +131,7 @@ export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
-/** The text of a message; protobuf fields that OTLP does not have yet cannot be said in JSON and are left out. */
-export function formatMessage(type: MessageType, message: Message): string {
-  return formatJson(toJson(type, message), "strict");
-}
-
+/** Protobuf fields that OTLP does not have yet cannot be said in JSON and are left out. */
 export function toJson(type: MessageType, message: Message): JsonObject {
   const object: JsonObject = {};
   for (const [name, value] of Object.entries(message)) {
@@ -152,7 +148,10 @@ export function toJson(type: MessageType, message: Message): JsonObject {
 }
 
 function fieldJson({ type }: Field, value: FieldValue): JsonValue {
-  if (typeof type === "object") return toJson(type.message(), value as Message);
+  return typeof type === "object" ? toJson(type.message(), value as Message) : scalarJson(type, value);
+}
+
+export function scalarJson(type: ScalarType, value: FieldValue): JsonValue {
   if (type === "id") return Buffer.from(value as Uint8Array).toString("hex");
   if (type === "bytes") return Buffer.from(value as Uint8Array).toString("base64");
   return typeof value === "bigint" ? value.toString() : (value as string | number | boolean);

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parseJson } from "#base/json/parse.ts";
 import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { anyMessage } from "./any-message.testing.ts";
-import { formatMessage, fromJson, NotMessage } from "./json-message.ts";
+import { fromJson, NotMessage } from "./json-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "./message.ts";
+import { formatMessage } from "./message-text.ts";
 import { logRecord, metric, resource, span } from "./schema.ts";
 
 const types = { span, metric, logRecord, resource };

@@ -23,6 +23,16 @@ export interface OriginBytes {
   readonly scopeUrl: Uint8Array;
 }
 
+export function isSameOrigin(a: OriginBytes, b: OriginBytes): boolean {
+  return (
+    a === b ||
+    (Buffer.compare(a.resource, b.resource) === 0 &&
+      Buffer.compare(a.scope, b.scope) === 0 &&
+      Buffer.compare(a.resourceUrl, b.resourceUrl) === 0 &&
+      Buffer.compare(a.scopeUrl, b.scopeUrl) === 0)
+  );
+}
+
 export interface Origin extends Sender {
   /** 32 hex: what it says, hashed. */
   readonly id: string;

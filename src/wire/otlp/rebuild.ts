@@ -1,10 +1,10 @@
 // Stored rows → the messages that came: from the bytes that were kept, else from columns and `extra`, equal in every
-// value.
+// value. With pauses, as a record may have hundreds of thousands of values.
 
-import { membersOf } from "#base/json/members.ts";
+import { membersInSteps, membersOf } from "#base/json/members.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { itemBytes } from "#base/json/pointer.ts";
-import { parseAttributes, parseValue } from "./attribute-values.ts";
+import { parseAttributesInSteps, parseValueInSteps } from "./attribute-values.ts";
 import { fromJson } from "./json-message.ts";
 import { decodeMessage, type Message } from "./message.ts";
 import { logRecord, type MessageType, type MetricKind, metric, pointTypes, span } from "./schema.ts";
@@ -29,10 +29,10 @@ export interface StoredLog {
   readonly raw: string;
 }
 
-export function rebuildSpan(row: StoredSpan): Message {
+export function* rebuildSpan(row: StoredSpan): Generator<void, Message> {
   const kept = fromRaw(span, row.raw);
   if (kept !== null) return kept;
-  const extra = membersOf(row.extra);
+  const extra = yield* membersInSteps(row.extra);
   const message: Message = {
     traceId: toId(extra.get("trace_id")),
     spanId: Buffer.from(row.span_id, "hex"),
@@ -44,33 +44,31 @@ export function rebuildSpan(row: StoredSpan): Message {
   setText(message, "traceState", extra.get("trace_state"));
   setNumber(message, "kind", extra.get("kind"));
   setNumber(message, "flags", extra.get("flags"));
-  setAttributes(message, "attributes", row.attrs);
+  yield* setAttributes(message, "attributes", row.attrs);
   setNumber(message, "droppedAttributesCount", extra.get("dropped_attributes"));
   setNumber(message, "droppedEventsCount", extra.get("dropped_events"));
   setNumber(message, "droppedLinksCount", extra.get("dropped_links"));
-  const events = itemsOf(extra.get("events")).map(toEvent);
-  if (events.length > 0) message["events"] = events;
-  const links = itemsOf(extra.get("links")).map(toLink);
-  if (links.length > 0) message["links"] = links;
+  yield* setItems(message, "events", extra.get("events"), toEvent);
+  yield* setItems(message, "links", extra.get("links"), toLink);
   const status = extra.get("status");
   if (status !== undefined) message["status"] = toStatus(membersOf(status));
   return message;
 }
 
-function toEvent(text: string): Message {
+function* toEvent(text: string): Generator<void, Message> {
   const members = membersOf(text);
   const message: Message = { timeUnixNano: BigInt(textOf(members.get("time_ns")) || "0") };
   setText(message, "name", members.get("name"));
-  setAttributes(message, "attributes", members.get("attributes") ?? "");
+  yield* setAttributes(message, "attributes", members.get("attributes") ?? "");
   setNumber(message, "droppedAttributesCount", members.get("dropped_attributes"));
   return message;
 }
 
-function toLink(text: string): Message {
+function* toLink(text: string): Generator<void, Message> {
   const members = membersOf(text);
   const message: Message = { traceId: toId(members.get("trace_id")), spanId: toId(members.get("span_id")) };
   setText(message, "traceState", members.get("trace_state"));
-  setAttributes(message, "attributes", members.get("attributes") ?? "");
+  yield* setAttributes(message, "attributes", members.get("attributes") ?? "");
   setNumber(message, "droppedAttributesCount", members.get("dropped_attributes"));
   setNumber(message, "flags", members.get("flags"));
   return message;
@@ -83,10 +81,10 @@ function toStatus(members: ReadonlyMap<string, string>): Message {
   return message;
 }
 
-export function rebuildLog(row: StoredLog): Message {
+export function* rebuildLog(row: StoredLog): Generator<void, Message> {
   const kept = fromRaw(logRecord, row.raw);
   if (kept !== null) return kept;
-  const extra = membersOf(row.extra === "" ? "{}" : row.extra);
+  const extra = yield* membersInSteps(row.extra === "" ? "{}" : row.extra);
   const message: Message = {};
   if (extra.get("no_time") === undefined) message["timeUnixNano"] = BigInt(row.ts_ns);
   const observedNs = textOf(extra.get("observed_ns"));
@@ -94,8 +92,8 @@ export function rebuildLog(row: StoredLog): Message {
   setNumber(message, "severityNumber", extra.get("severity_number"));
   setText(message, "severityText", extra.get("severity_text"));
   const body = textOf(extra.get("body"));
-  if (body !== "none") message["body"] = body === "json" ? parseValue(row.msg) : { stringValue: row.msg };
-  setAttributes(message, "attributes", row.fields);
+  if (body !== "none") message["body"] = body === "json" ? yield* parseValueInSteps(row.msg) : { stringValue: row.msg };
+  yield* setAttributes(message, "attributes", row.fields);
   setNumber(message, "droppedAttributesCount", extra.get("dropped_attributes"));
   setNumber(message, "flags", extra.get("flags"));
   for (const [name, member] of [
@@ -108,14 +106,14 @@ export function rebuildLog(row: StoredLog): Message {
 }
 
 /** A metric with the one point that a row of `events` stands for. */
-export function rebuildMetric(payload: string, raw: string): Message {
+export function* rebuildMetric(payload: string, raw: string): Generator<void, Message> {
   const kept = fromRaw(metric, raw);
   if (kept !== null) return kept;
-  const members = membersOf(payload);
+  const members = yield* membersInSteps(payload);
   const kind = textOf(members.get("kind")) as MetricKind;
   const parsed = parseJson(members.get("point") ?? "{}");
   const point = fromJson(pointTypes[kind], parsed.ok ? parsed.value : {});
-  setAttributes(point, "attributes", members.get("attributes") ?? "");
+  yield* setAttributes(point, "attributes", members.get("attributes") ?? "");
   const data: Message = { dataPoints: [point] };
   setNumber(data, "aggregationTemporality", members.get("temporality"));
   if (members.get("monotonic") === "true") data["isMonotonic"] = true;
@@ -123,7 +121,7 @@ export function rebuildMetric(payload: string, raw: string): Message {
   setText(message, "name", members.get("name"));
   setText(message, "unit", members.get("unit"));
   setText(message, "description", members.get("description"));
-  setAttributes(message, "metadata", members.get("metadata") ?? "");
+  yield* setAttributes(message, "metadata", members.get("metadata") ?? "");
   return message;
 }
 
@@ -131,9 +129,22 @@ function fromRaw(type: MessageType, raw: string): Message | null {
   return raw === "" ? null : (decodeMessage(type, Buffer.from(raw, "base64"))?.message ?? null);
 }
 
-/** The texts of a list's items. */
-function itemsOf(text: string | undefined): string[] {
-  return text === undefined ? [] : itemBytes(Buffer.from(text), "").map((item) => Buffer.from(item).toString());
+/** About a millisecond. */
+const pauseItems = 64;
+
+function* setItems(
+  message: Message,
+  name: string,
+  text: string | undefined,
+  toItem: (text: string) => Generator<void, Message>,
+): Generator<void, void> {
+  if (text === undefined) return;
+  const items: Message[] = [];
+  for (const item of itemBytes(Buffer.from(text), "")) {
+    if (items.length % pauseItems === pauseItems - 1) yield;
+    items.push(yield* toItem(Buffer.from(item).toString()));
+  }
+  if (items.length > 0) message[name] = items;
 }
 
 function textOf(text: string | undefined): string {
@@ -153,7 +164,7 @@ function setNumber(message: Message, name: string, text: string | undefined): vo
   if (text !== undefined) message[name] = Number(text);
 }
 
-function setAttributes(message: Message, name: string, text: string): void {
-  const list = parseAttributes(text);
+function* setAttributes(message: Message, name: string, text: string): Generator<void, void> {
+  const list = yield* parseAttributesInSteps(text);
   if (list.length > 0) message[name] = list;
 }

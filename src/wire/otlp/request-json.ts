@@ -1,25 +1,59 @@
-// A request in protobuf → its JSON form.
+// Requests → their JSON form: out of records, or out of protobuf.
 
-import { formatMessage } from "./json-message.ts";
-import { decodeMessage, type FieldValue, type Message, unknownFields } from "./message.ts";
-import { type Signal, signals } from "./schema.ts";
+import { isUtf8 } from "node:buffer";
+import type { Texts } from "#base/json/texts.ts";
+import { decodeMessage, type FieldValue, type Message } from "./message.ts";
+import { formatMessageInSteps } from "./message-text.ts";
+import { isSameOrigin, type OriginBytes } from "./origin.ts";
+import { resource, type Signal, scope, signals } from "./schema.ts";
 
-/** Null when something in it cannot be said in JSON: a field that OTLP does not have yet, or text that is no UTF-8. */
-export function toRequestJson(signal: Signal, body: Uint8Array): string | null {
-  const { request } = signals[signal];
-  const decoded = decodeMessage(request, body);
-  if (decoded === null || !decoded.isExact || hasUnknownFields(decoded.message)) return null;
-  return formatMessage(request, decoded.message);
+export interface PlacedMessage {
+  readonly origin: OriginBytes;
+  readonly message: Message;
+}
+
+/**
+ * The request that has these records. Null when something in it cannot be said in JSON: a field that OTLP does not have
+ * yet, or text that is no UTF-8. With pauses, as a record may be large.
+ */
+export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[]): Generator<void, Texts | null> {
+  const { fields, request } = signals[signal];
+  const [resources, scopes, records] = fields;
+  const parts: Message[] = [];
+  let last: { readonly origin: OriginBytes; readonly messages: FieldValue[] } | null = null;
+  for (const { origin, message } of placed) {
+    if (last === null || !isSameOrigin(last.origin, origin)) {
+      const heads = readHeads(origin);
+      if (heads === null) return null;
+      last = { origin, messages: [] };
+      parts.push({ ...heads.resource, [scopes]: [{ ...heads.scope, [records]: last.messages }] });
+    }
+    last.messages.push(message);
+  }
+  const { text, isWhole } = yield* formatMessageInSteps(request, { [resources]: parts });
+  return isWhole ? text : null;
+}
+
+/** Null when a text of them is no UTF-8. */
+function readHeads(origin: OriginBytes): { readonly resource: Message; readonly scope: Message } | null {
+  const ofResource = decodeMessage(resource, origin.resource);
+  const ofScope = decodeMessage(scope, origin.scope);
+  const isExact = ofResource?.isExact === true && ofScope?.isExact === true;
+  if (!isExact || !isUtf8(origin.resourceUrl) || !isUtf8(origin.scopeUrl)) return null;
+  return {
+    resource: { resource: ofResource.message, ...urlOf(origin.resourceUrl) },
+    scope: { ...(origin.scope.length === 0 ? {} : { scope: ofScope.message }), ...urlOf(origin.scopeUrl) },
+  };
+}
+
+function urlOf(bytes: Uint8Array): Message {
+  return bytes.length === 0 ? {} : { schemaUrl: Buffer.from(bytes).toString() };
 }
 
 /** As much of a request as JSON can say. */
-export function toNearestJson(signal: Signal, body: Uint8Array): string {
+export function* formatNearest(signal: Signal, body: Uint8Array): Generator<void, Texts> {
   const { request } = signals[signal];
-  return formatMessage(request, decodeMessage(request, body)?.message ?? {});
-}
-
-function hasUnknownFields(value: FieldValue): boolean {
-  if (Array.isArray(value)) return value.some(hasUnknownFields);
-  if (typeof value !== "object" || value instanceof Uint8Array) return false;
-  return Object.entries(value as Message).some(([name, member]) => name === unknownFields || hasUnknownFields(member));
+  const decoded = decodeMessage(request, body);
+  yield;
+  return (yield* formatMessageInSteps(request, decoded?.message ?? {})).text;
 }

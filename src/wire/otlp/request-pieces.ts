@@ -2,7 +2,7 @@
 // milliseconds, and what is sent on is cut for its receiver.
 
 import type { Fault } from "#model/fault.ts";
-import type { OriginBytes } from "./origin.ts";
+import { isSameOrigin, type OriginBytes } from "./origin.ts";
 import { ProtoWriter } from "./proto-writer.ts";
 
 /** Records of one origin. */
@@ -19,7 +19,7 @@ export class RequestBuilder {
   /** The record is not copied before `finish`. */
   add(origin: OriginBytes, record: Uint8Array): void {
     let part = this.parts.at(-1);
-    if (part === undefined || !isSame(part.origin, origin)) {
+    if (part === undefined || !isSameOrigin(part.origin, origin)) {
       part = { origin, records: [] };
       this.parts.push(part);
       this.size += origin.resource.length + origin.scope.length;
@@ -45,16 +45,6 @@ export class RequestBuilder {
     this.size = 0;
     return out.finish();
   }
-}
-
-function isSame(a: OriginBytes, b: OriginBytes): boolean {
-  return (
-    a === b ||
-    (Buffer.compare(a.resource, b.resource) === 0 &&
-      Buffer.compare(a.scope, b.scope) === 0 &&
-      Buffer.compare(a.resourceUrl, b.resourceUrl) === 0 &&
-      Buffer.compare(a.scopeUrl, b.scopeUrl) === 0)
-  );
 }
 
 /** A record as it stands in a request; null where others may have a turn. */

@@ -135,10 +135,12 @@ export function rebuildAll(columns: EventColumns): string[] {
     const event = columns.metrics.event.at(i);
     if (row.entry > 0) return;
     const rest = metrics.filter((other, j) => columns.metrics.event.at(j) === event && other.entry > 0);
-    texts[event] = atOnce(rebuildMetrics([row, ...rest]));
+    texts[event] = atOnce(rebuildMetrics([row, ...rest])).join("");
   });
-  for (const [i, row] of paramsOf(columns).entries()) texts[columns.params.event.at(i)] = atOnce(rebuildParam(row));
-  for (const [i, row] of logsOf(columns).entries()) texts[columns.logs.event.at(i)] = atOnce(rebuildLog(row));
-  for (const [i, row] of othersOf(columns).entries()) texts[columns.events.event.at(i)] = atOnce(rebuildOther(row));
+  for (const [i, row] of paramsOf(columns).entries())
+    texts[columns.params.event.at(i)] = atOnce(rebuildParam(row)).join("");
+  for (const [i, row] of logsOf(columns).entries()) texts[columns.logs.event.at(i)] = atOnce(rebuildLog(row)).join("");
+  for (const [i, row] of othersOf(columns).entries())
+    texts[columns.events.event.at(i)] = atOnce(rebuildOther(row)).join("");
   return texts;
 }

@@ -1,8 +1,9 @@
 // Stored rows back to the event they came from, equal in every value. Where columns could not hold it, the row has the
 // event's own text. Order of fields and the writing of numbers (1.0 or 1) are not kept otherwise.
 
-import { formatJson, formatLongText } from "#base/json/format.ts";
+import { formatJson } from "#base/json/format.ts";
 import { membersInSteps, mergeMembers } from "#base/json/members.ts";
+import { formatLongText, type Texts } from "#base/json/texts.ts";
 import { protocolVersion } from "./messages.ts";
 
 /** What every stored row of an event has. */
@@ -53,10 +54,10 @@ export interface StoredOther extends StoredRow {
 const pauseMetrics = 2048;
 
 /** The JSON text of a single metric, or of a batch from all its rows in order. With pauses, as all of these: it may be long. */
-export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]): Generator<void, string> {
+export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]): Generator<void, Texts> {
   const [first] = rows;
-  if (first.raw !== "") return first.raw;
-  const payload = new Map([["run_id", JSON.stringify(first.run)]]);
+  if (first.raw !== "") return [first.raw];
+  const payload = new Map<string, string | Texts>([["run_id", JSON.stringify(first.run)]]);
   if (first.type === "metric") {
     payload.set("key", JSON.stringify(first.key));
     payload.set("value", formatValue(first));
@@ -72,7 +73,7 @@ export function* rebuildMetrics(rows: readonly [StoredMetric, ...StoredMetric[]]
 }
 
 /** Of a key that comes twice the last value counts. */
-function* formatMetrics(rows: readonly StoredMetric[]): Generator<void, string> {
+function* formatMetrics(rows: readonly StoredMetric[]): Generator<void, Texts> {
   const members = new Map<string, string>();
   for (let at = 0; at < rows.length; at++) {
     if (at % pauseMetrics === pauseMetrics - 1) yield;
@@ -82,9 +83,9 @@ function* formatMetrics(rows: readonly StoredMetric[]): Generator<void, string> 
   return yield* mergeMembers(members, "");
 }
 
-export function* rebuildParam(row: StoredParam): Generator<void, string> {
-  if (row.raw !== "") return row.raw;
-  const payload = new Map([
+export function* rebuildParam(row: StoredParam): Generator<void, Texts> {
+  if (row.raw !== "") return [row.raw];
+  const payload = new Map<string, string | Texts>([
     ["run_id", JSON.stringify(row.run)],
     ["key", JSON.stringify(row.key)],
     ["value", row.value],
@@ -93,9 +94,9 @@ export function* rebuildParam(row: StoredParam): Generator<void, string> {
   return yield* format(row, payload);
 }
 
-export function* rebuildLog(row: StoredLog): Generator<void, string> {
-  if (row.raw !== "") return row.raw;
-  const payload = new Map([
+export function* rebuildLog(row: StoredLog): Generator<void, Texts> {
+  if (row.raw !== "") return [row.raw];
+  const payload = new Map<string, string | Texts>([
     ["run_id", JSON.stringify(row.run)],
     ["level", JSON.stringify(row.level)],
   ]);
@@ -106,8 +107,8 @@ export function* rebuildLog(row: StoredLog): Generator<void, string> {
   return yield* format(row, payload);
 }
 
-export function* rebuildOther(row: StoredOther): Generator<void, string> {
-  return row.raw === "" ? yield* format(row, row.payload) : row.raw;
+export function* rebuildOther(row: StoredOther): Generator<void, Texts> {
+  return row.raw === "" ? yield* format(row, row.payload) : [row.raw];
 }
 
 function formatValue({ value, valueText }: StoredMetric): string {
@@ -118,14 +119,14 @@ function formatValue({ value, valueText }: StoredMetric): string {
 }
 
 /** JSON text that a column holds goes into the event as it is, with 0.10 still 0.10 and 1e400 no Infinity. */
-function* format(row: StoredRow, payload: ReadonlyMap<string, string> | string): Generator<void, string> {
+function* format(row: StoredRow, payload: ReadonlyMap<string, string | Texts> | string): Generator<void, Texts> {
   const extra = row.extra === "" ? new Map<string, string>() : yield* membersInSteps(row.extra);
   const m = new Map([
     ["seq", String(row.seq)],
     ["ts", String(row.tsNs / 1000n)],
   ]);
   if (row.worker !== "") m.set("wid", JSON.stringify(row.worker));
-  const envelope = new Map([
+  const envelope = new Map<string, string | Texts>([
     ["v", String(protocolVersion)],
     ["t", JSON.stringify(row.type)],
     ["m", yield* mergeMembers(m, extra.get("m") ?? "")],

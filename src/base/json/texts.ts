@@ -1,0 +1,70 @@
+// A long text that is put together out of parts stays in pieces until it is sent: every time it were made one text, all
+// its megabytes would be copied in one go.
+
+import { inPieces } from "./format.ts";
+
+/** The pieces of one text, in order. */
+export type Texts = readonly string[];
+
+/** Shorter pieces are put together. */
+const longPieceChars = 64 * 1024;
+
+export class TextGatherer {
+  private readonly texts: string[] = [];
+  private short: string[] = [];
+  private shortChars = 0;
+
+  add(text: string | Texts): void {
+    if (typeof text !== "string") for (const piece of text) this.add(piece);
+    else if (text.length > longPieceChars) {
+      this.flush();
+      this.texts.push(text);
+    } else {
+      this.short.push(text);
+      this.shortChars += text.length;
+      if (this.shortChars > longPieceChars) this.flush();
+    }
+  }
+
+  finish(): Texts {
+    this.flush();
+    return this.texts;
+  }
+
+  private flush(): void {
+    if (this.short.length === 0) return;
+    this.texts.push(this.short.join(""));
+    this.short = [];
+    this.shortChars = 0;
+  }
+}
+
+/** The same text in pieces of which none is long. */
+export function* inShortPieces(texts: Texts): Generator<string> {
+  for (const text of texts) yield* inPieces(text);
+}
+
+export function lengthOf(texts: Texts): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}
+
+/** The JSON string of a text of any length, with pauses. */
+export function* formatLongText(text: string): Generator<void, Texts> {
+  const texts = new TextGatherer();
+  texts.add('"');
+  for (const piece of inPieces(text)) {
+    texts.add(JSON.stringify(piece).slice(1, -1));
+    if (piece.length < text.length) yield;
+  }
+  texts.add('"');
+  return texts.finish();
+}
+
+/** Whether a word stands in it, with a pause before each look through a long piece; none stands across two. */
+export function* hasWord(texts: Texts, word: string): Generator<void, boolean> {
+  for (const text of texts) {
+    if (text.length > longPieceChars) yield;
+    if (text.includes(word)) return true;
+  }
+  return false;
+}
