@@ -1,7 +1,8 @@
 // How long others wait beside one large body: the processor time of the longest stretch that the server's main thread works
 // in one go, from the body's first byte until its rows are stored, and then while its run is asked for.
 //
-// Usage: node bench/large.ts [part of a body's name…] [--save] [--prof DIR]
+// Usage: node bench/large.ts [part of a body's name…] [--save] [--all] [--prof DIR]
+// With --all it also prints every question, not only the one that took longest.
 
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -73,6 +74,8 @@ async function askForRun(): Promise<Asked> {
     await drain(`${run}${question}`);
     asked.push({ question: question.replace(/(?<=events.).+/, "<event>"), ...(await longestTurn()) });
   }
+  if (words.includes("--all"))
+    console.log(asked.map(({ question, longestMs }) => `${question || "the run"} ${Math.round(longestMs)}`).join(", "));
   return asked.reduce((worst, next) => (next.longestMs > worst.longestMs ? next : worst));
 }
 

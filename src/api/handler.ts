@@ -1,6 +1,7 @@
 // What a route's handler gets and gives. The server checks key, scope and schema before it calls one; a handler answers
 // with the contract's JSON, with JSON text that is ready to send, or with a file, and refuses by throwing a Refusal.
 
+import type { Texts } from "#base/json/texts.ts";
 import type { Workspace } from "#model/names.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
 import type { Scope } from "./contract/admin.ts";
@@ -30,10 +31,10 @@ export interface HandlerRequest<N extends RouteName> {
   readonly lastEventId: string | undefined;
 }
 
-/** JSON that is already text, for answers that stream out of the store. */
+/** JSON that is already text, in pieces when it is long, or that streams out of the store. */
 export class JsonBody {
-  readonly body: string | AsyncIterable<Uint8Array>;
-  constructor(body: string | AsyncIterable<Uint8Array>) {
+  readonly body: string | Texts | AsyncIterable<Uint8Array>;
+  constructor(body: string | Texts | AsyncIterable<Uint8Array>) {
     this.body = body;
   }
 }

@@ -1,5 +1,6 @@
 // Lists of what a run received: logs, params, files, faults.
 
+import { Turn } from "#base/turns.ts";
 import { type FaultCode, faultKinds } from "#model/fault.ts";
 import { readStoredFiles } from "#store/reader/blobs.ts";
 import { shownBytesMax } from "#store/reader/cut-text.ts";
@@ -15,18 +16,33 @@ export async function listLogs({ store }: Sources, filter: reader.LogFilter) {
 
 /** The latest value of each param, with the others that it had. */
 export async function listParams({ store }: Sources, groups: readonly string[]) {
-  const byName = Map.groupBy(await reader.readParams(store, groups), (row) => row.name);
-  return [...byName.values()].map((values) => {
-    const { value_hash: lastHash, ...last } = values.at(-1) as (typeof values)[number];
-    // The same value again, as every worker of a run sends it, is no change.
-    const earlier = values.slice(0, -1).filter(({ value_hash }) => value_hash !== lastHash);
-    return {
-      ...withCut(last),
-      earlier: earlier.map(({ id, value, value_bytes, ts_ns, worker }) =>
-        withCut({ id, value, value_bytes, ts_ns, worker }),
-      ),
-    };
-  });
+  const rows = await reader.readParams(store, groups);
+  const turn = new Turn();
+  const params: ReturnType<typeof toParam>[] = [];
+  // They are sorted by name.
+  for (let from = 0; from < rows.length; ) {
+    let to = from + 1;
+    while (rows[to]?.name === rows[from]?.name) to++;
+    params.push(toParam(rows.slice(from, to)));
+    from = to;
+    if (turn.isOver) await turn.pass();
+  }
+  return params;
+}
+
+type ParamValueRow = Awaited<ReturnType<typeof reader.readParams>>[number];
+
+/** All values that one param had, in order. */
+function toParam(values: readonly ParamValueRow[]) {
+  const { value_hash: lastHash, ...last } = values.at(-1) as ParamValueRow;
+  // The same value again, as every worker of a run sends it, is no change.
+  const earlier = values.slice(0, -1).filter(({ value_hash }) => value_hash !== lastHash);
+  return {
+    ...withCut(last),
+    earlier: earlier.map(({ id, value, value_bytes, ts_ns, worker }) =>
+      withCut({ id, value, value_bytes, ts_ns, worker }),
+    ),
+  };
 }
 
 /** A value that is only shown in part says how large it is. */

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Texts } from "#base/json/texts.ts";
 import { atOnce } from "#base/turns.ts";
 import {
   formatMark,
@@ -38,7 +39,7 @@ function sentRecords(table: Table): Map<string, unknown> {
   return records;
 }
 
-async function storedRecords<C>(table: Table, format: (cells: C, style: "lossless") => Generator<void, string>) {
+async function storedRecords<C>(table: Table, format: (cells: C, style: "lossless") => Generator<void, Texts>) {
   const rows = await walk.app.collector.store.query<Record<string, unknown>>({
     sql: `SELECT * FROM tributary.${table} FINAL`,
   });
@@ -46,7 +47,7 @@ async function storedRecords<C>(table: Table, format: (cells: C, style: "lossles
     // In answers a float that is no number is a word.
     const cells =
       "value_float" in row && row["value_float"] !== null ? { ...row, value_float: Number(row["value_float"]) } : row;
-    return readIndependently(atOnce(format(cells as C, "lossless"))) as Tree;
+    return readIndependently(atOnce(format(cells as C, "lossless")).join("")) as Tree;
   });
   return new Map(records.map((record) => [record["id"] as string, sameNumbers(record)]));
 }

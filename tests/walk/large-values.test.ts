@@ -60,6 +60,26 @@ describe("a list", () => {
     expect(JSON.parse(shown["vocab"] ?? "")).toHaveLength(4097 - 1);
   });
 
+  test("of very many params is whole where it is asked for, and short and said to be so in the run", async () => {
+    const count = 12_000;
+    const context = Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`key.${String(i).padStart(5, "0")}`, i]),
+    );
+    const start = {
+      record_type: "pipeline_start",
+      schema_version: 1,
+      run_id: "wide",
+      timestamp: "2026-11-15T02:48:56.995Z",
+    };
+    const line = { ...start, pipeline_id: "p", pipeline_spec_canonical: { nodes: [] }, run_space_context: context };
+    await walk.post("/v1/trace-stream?wait=1", `${JSON.stringify(line)}\n`);
+    const { params } = (await walk.get("/api/v1/runs/wide/params")).body as { params: ParamRow[] };
+    expect(params.map(({ name, value }) => [name, Number(value)])).toEqual(Object.entries(context));
+    const run = (await walk.get("/api/v1/runs/wide")).body as { params: object; notes_on_data: string[] };
+    expect(Object.keys(run.params).sort()).toEqual(Object.keys(context).slice(0, 10_000));
+    expect(run.notes_on_data.join("\n")).toContain("the first 10000 by name");
+  });
+
   test("of a run leaves out what is large of its environment, and the record has it", async () => {
     const response = await fetch(`${walk.app.url}/api/v1/runs/big`);
     const text = await response.text();

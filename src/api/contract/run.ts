@@ -188,7 +188,7 @@ export const Run = Type.Object({
   aliases: Type.Array(Type.String()),
   /** Other runs the asked-for alias also names. */
   also: Type.Array(Type.String()),
-  params: Type.Record(Type.String(), JsonText),
+  params: Type.Record(Type.String(), JsonText, { description: "At most 10,000 by name; `GET …/params` has all." }),
   source: Type.Record(Type.String(), Type.String(), { description: "git commit, branch, remote, dirty, file, …" }),
   env: Type.Record(Type.String(), Type.String()),
   error_detail: nullable(RunError),

@@ -38,7 +38,7 @@ export async function readRun(context: ApiContext, workspace: string, resolved: 
     error_detail: toError(row, end),
     worker_list: toWorkers(mine, head, detail.workerEnds),
     children: [],
-    notes_on_data: [...notesOnData(mine), ...(clock === null ? [] : [clock.message])],
+    notes_on_data: [...notesOnData(mine, detail.paramsCutAt), ...(clock === null ? [] : [clock.message])],
     counts: toCounts(detail.counts, mine, detail.metricCounts),
     ...toXtrackState(stateEvents),
     joined: detail.joined.map(({ run_id, author, version }) => ({ id: run_id, by: author, at_ns: `${version}` })),
@@ -105,8 +105,10 @@ function compareBig(a: bigint, b: bigint): number {
 }
 
 /** Sentences a reader of this run should know. */
-function notesOnData(facts: RunFacts): string[] {
+function notesOnData(facts: RunFacts, paramsCutAt: number | null): string[] {
   const notes: string[] = [];
+  if (paramsCutAt !== null)
+    notes.push(`Of this run's params the first ${paramsCutAt} by name are given here; /params has all of them.`);
   const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   if (sessions.some((group) => group.rootKind !== "session"))
     notes.push(

@@ -3,7 +3,7 @@
 import { hasTrait } from "#protocol/facts.ts";
 import { type ClockNote, readClockNote } from "#query/semantiva/clock.ts";
 import type { Sources } from "#query/sources.ts";
-import { readMetricCounts, readParamCells } from "#store/reader/cells.ts";
+import { type ParamCell, paramsMax, readMetricCounts, readParamCells } from "#store/reader/cells.ts";
 import { readJoins } from "#store/reader/joins.ts";
 import { readCounts, readSessionText } from "#store/reader/run-details.ts";
 import { type RunFacts, readRunFacts } from "#store/reader/run-facts.ts";
@@ -11,9 +11,9 @@ import { readWorkerEnds } from "#store/reader/sequences.ts";
 import { readStateEvents, type StateEvent } from "#store/reader/xtrack-state.ts";
 import { type FoundRun, groupKeysOf, readNames } from "./find-run.ts";
 
-export type { ParamCell } from "#store/reader/cells.ts";
 export type { RunFacts } from "#store/reader/run-facts.ts";
 export type { WorkerEnd } from "#store/reader/sequences.ts";
+export type { ParamCell };
 
 /** Null when it was deleted meanwhile. */
 export async function readRunDetail(sources: Sources, workspace: string, run: FoundRun) {
@@ -38,7 +38,26 @@ export async function readRunDetail(sources: Sources, workspace: string, run: Fo
   const mine = facts.find((one) => one.runId === run.runId);
   if (mine === undefined) return null;
   const clock: ClockNote | null = await readClockNote(store, [mine]);
-  return { facts: mine, params, metricCounts, session, counts, stateEvents, workerEnds, clock, joined, names };
+  return {
+    facts: mine,
+    params,
+    paramsCutAt: findCut(params),
+    metricCounts,
+    session,
+    counts,
+    stateEvents,
+    workerEnds,
+    clock,
+    joined,
+    names,
+  };
+}
+
+/** How many params of a group were read where it has more. */
+function findCut(params: readonly ParamCell[]): number | null {
+  if (params.length < paramsMax) return null;
+  const isCut = [...Map.groupBy(params, ({ groupKey }) => groupKey).values()].some((own) => own.length >= paramsMax);
+  return isCut ? paramsMax : null;
 }
 
 /** What the run was first started with, as JSON text; '' when no start came. */

@@ -4,6 +4,10 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { type ApiRoute, FileBody, type Handler, type Handlers, JsonBody } from "#api/handler.ts";
+import { encodeTexts } from "#archive/encode-texts.ts";
+import { formatInSteps } from "#base/json/format-in-steps.ts";
+import { inShortPieces, lengthOf, type Texts } from "#base/json/texts.ts";
+import { inTurns } from "#base/turns.ts";
 import { addRoute } from "./add-route.ts";
 import { type Endings, watchEnd } from "./endings.ts";
 import { toAttachmentHeaders } from "./headers.ts";
@@ -24,12 +28,12 @@ export function addApiRoutes(app: FastifyInstance, handlers: Handlers, endings: 
   }
 }
 
-function send(reply: FastifyReply, answer: unknown): unknown {
-  if (answer instanceof JsonBody) {
+async function send(reply: FastifyReply, answer: unknown): Promise<unknown> {
+  if (answer === undefined || answer === null) return answer;
+  if (!(answer instanceof FileBody)) {
     reply.type("application/json; charset=utf-8");
-    return typeof answer.body === "string" ? answer.body : Readable.from(answer.body, { objectMode: false });
+    return toJsonText(answer instanceof JsonBody ? answer.body : await inTurns(formatInSteps(answer, JSON.stringify)));
   }
-  if (!(answer instanceof FileBody)) return answer;
   reply.type(answer.type);
   if (answer.name !== null) reply.headers(toAttachmentHeaders(answer.name));
   if (answer.type.startsWith("text/event-stream")) {
@@ -40,4 +44,15 @@ function send(reply: FastifyReply, answer: unknown): unknown {
   const { body } = answer;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   return Readable.from(body, { objectMode: false });
+}
+
+/** Longer ones are not put together. */
+const longAnswerChars = 1024 * 1024;
+
+function toJsonText(body: JsonBody["body"]): string | Readable {
+  if (typeof body === "string") return body;
+  if (!Array.isArray(body)) return Readable.from(body as AsyncIterable<Uint8Array>, { objectMode: false });
+  const texts: Texts = body;
+  if (lengthOf(texts) <= longAnswerChars) return texts.join("");
+  return Readable.from(encodeTexts(inShortPieces(texts)), { objectMode: false });
 }

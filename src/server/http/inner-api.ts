@@ -44,7 +44,8 @@ async function toJson(answer: unknown): Promise<unknown> {
   if (answer instanceof FileBody) throw new Error("A file was asked for as JSON.");
   if (!(answer instanceof JsonBody)) return answer;
   const { body } = answer;
-  return JSON.parse(typeof body === "string" ? body : await text(body));
+  if (typeof body === "string") return JSON.parse(body);
+  return JSON.parse(Array.isArray(body) ? body.join("") : await text(body as AsyncIterable<Uint8Array>));
 }
 
 type Check = (value: unknown) => { readonly error?: Error };

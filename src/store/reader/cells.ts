@@ -9,14 +9,18 @@ import { big, flag, float, int, nullable, type RowOf, readRows, text } from "./n
 const paramCell = { groupKey: text, name: text, value: text, num: nullable(float), tsNs: big };
 export type ParamCell = RowOf<typeof paramCell>;
 
-/** The latest value of each param of each group; `name` null stands for all of them. */
+/** Of a group that has more, the first by name are read when all are asked for. */
+export const paramsMax = 10_000;
+
+/** The latest value of each param of each group; `name` null stands for all of them, up to `paramsMax`. */
 export function readParamCells(store: Store, scope: GroupScope, name: string | null): Promise<ParamCell[]> {
   const place = "(p.ts_ns, p.seq, p.worker)";
   return readRows(store, paramCell, {
     sql: `SELECT group_key AS groupKey, name, argMax(${cutJson("p.value", cellBytesMax)}, ${place}) AS value,
         argMax(tuple(p.value_num), ${place}).1 AS num, max(p.ts_ns) AS tsNs
       FROM ${store.database}.${name === null ? "params" : "param_by_key"} AS p
-      WHERE ${inScope("group_key", scope)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name`,
+      WHERE ${inScope("group_key", scope)} ${name === null ? "" : "AND name = {name:String}"} GROUP BY group_key, name
+      ${name === null ? `ORDER BY name LIMIT ${paramsMax} BY group_key` : ""}`,
     params: { ...scopeParams(scope), ...(name === null ? {} : { name }) },
   });
 }

@@ -94,8 +94,14 @@ export async function readRows<S extends RowShape>(
   options: ReadOptions = {},
 ): Promise<RowOf<S>[]> {
   const rows: RowOf<S>[] = [];
-  for (const block of await readNativeBlocks(store, query, options))
-    for (const row of rowsOf(block, shape, query)) rows.push(row);
+  const blocks = await readNativeBlocks(store, query, options);
+  const turn = new Turn();
+  for (const block of blocks)
+    for (const row of rowsOf(block, shape, query)) {
+      rows.push(row);
+      // One row may have megabytes, or there are hundreds of thousands.
+      if (turn.isOver) await turn.pass();
+    }
   return rows;
 }
 
@@ -143,8 +149,11 @@ export async function readNativeBlocks(store: Store, query: Query, options: Read
   if (isLarge) await turn.pass();
   const bytes = Buffer.concat(chunks);
   if (isLarge) await turn.pass();
-  const blocks = decodeBlocks(bytes).filter((block) => block.rows > 0);
-  if (isLarge) await turn.pass();
+  const blocks: DecodedBlock[] = [];
+  for (const block of decodeBlocks(bytes)) {
+    if (block.rows > 0) blocks.push(block);
+    if (isLarge && turn.isOver) await turn.pass();
+  }
   return blocks;
 }
 
