@@ -3,7 +3,7 @@
 import { membersOf } from "#base/json/members.ts";
 import { cellsOf, type OtlpMessage, type RecordRow, type StoredRecords, textCells } from "#protocol/stored-record.ts";
 import { encodeMessage } from "#wire/otlp/message.ts";
-import { formatMessageInSteps } from "#wire/otlp/message-text.ts";
+import { formatMessage } from "#wire/otlp/message-text.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
 import { rebuildLog, rebuildMetric, rebuildSpan } from "#wire/otlp/rebuild.ts";
 import { formatRequest, type PlacedMessage } from "#wire/otlp/request-json.ts";
@@ -17,7 +17,7 @@ export const otlpRecords: StoredRecords = {
   *toText([row]) {
     const { signal, message } = yield* rebuild(row);
     yield;
-    return { text: (yield* formatMessageInSteps(signals[signal].record, message)).text, rebuilt: true };
+    return { text: (yield* formatMessage(signals[signal].record, message)).text, rebuilt: true };
   },
   *toLine(records, run) {
     // They came in one request.

@@ -4,7 +4,6 @@
 import { formatJson } from "#base/json/format.ts";
 import { parseJson } from "#base/json/parse.ts";
 import { formatLongText, TextGatherer, type Texts } from "#base/json/texts.ts";
-import { atOnce } from "#base/turns.ts";
 import { isObject, scalarJson } from "./json-message.ts";
 import { type FieldValue, type Message, unknownFields, unknownMembers } from "./message.ts";
 import type { Field, MessageType } from "./schema.ts";
@@ -19,11 +18,7 @@ export interface MessageText {
   readonly isWhole: boolean;
 }
 
-export function formatMessage(type: MessageType, message: Message): string {
-  return atOnce(formatMessageInSteps(type, message)).text.join("");
-}
-
-export function* formatMessageInSteps(type: MessageType, message: Message): Generator<void, MessageText> {
+export function* formatMessage(type: MessageType, message: Message): Generator<void, MessageText> {
   const writer = new MessageWriter();
   writer.open(type, message);
   for (let values = 1; writer.isOpen; values++) {

@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Texts } from "#base/json/texts.ts";
 import { decodeMessage, type FieldValue, type Message } from "./message.ts";
-import { formatMessageInSteps } from "./message-text.ts";
+import { formatMessage } from "./message-text.ts";
 import { isSameOrigin, type OriginBytes } from "./origin.ts";
 import { resource, type Signal, scope, signals } from "./schema.ts";
 
@@ -30,7 +30,7 @@ export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[])
     }
     last.messages.push(message);
   }
-  const { text, isWhole } = yield* formatMessageInSteps(request, { [resources]: parts });
+  const { text, isWhole } = yield* formatMessage(request, { [resources]: parts });
   return isWhole ? text : null;
 }
 
@@ -55,5 +55,5 @@ export function* formatNearest(signal: Signal, body: Uint8Array): Generator<void
   const { request } = signals[signal];
   const decoded = decodeMessage(request, body);
   yield;
-  return (yield* formatMessageInSteps(request, decoded?.message ?? {})).text;
+  return (yield* formatMessage(request, decoded?.message ?? {})).text;
 }
