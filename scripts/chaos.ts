@@ -78,10 +78,11 @@ ${Object.entries(rounds)
 | records stored | ${whole(verdict.stored)} |
 | lost · doubled · invented · altered | ${verdict.lost.length} · ${verdict.doubled.length} · ${verdict.invented.length} · ${verdict.altered.length} |
 | starts, seconds until ready: median · slowest | ${seconds(startsMs, 0.5)} · ${seconds(startsMs, 1)} |
+| starts that took longer than five seconds | ${startsMs.filter((ms) => ms > 5000).length} of ${startsMs.length} |
 | starts, seconds of processor time: median · most | ${seconds(startCostsMs, 0.5)} · ${seconds(startCostsMs, 1)} |
 | commands accepted | ${whole(commands.accepted)} |
 | commands handed over again under the same id, after a kill | ${whole(commands.again)} |
 | files acknowledged, and read back | ${whole(verdict.blobs)} |
-| whole backups taken meanwhile | ${backups} |
+| whole backups taken meanwhile · waited for in vain | ${backups.whole} · ${backups.late} |
 `;
 }

@@ -44,7 +44,7 @@ export interface Report {
   /** Processor time of each start, server and engine. */
   readonly startCostsMs: readonly number[];
   readonly commands: ReturnType<CommandLedger["counts"]>;
-  readonly backups: number;
+  readonly backups: { readonly whole: number; readonly late: number };
 }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
@@ -65,7 +65,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     await senders;
     const verdict = await judge(field);
     const { starts: startsMs, startCosts: startCostsMs } = victim;
-    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups: backups.whole };
+    return { verdict, rounds, startsMs, startCostsMs, commands: commands.counts(), backups };
   } finally {
     stop.abort();
     // One that stands still would outlive its server.

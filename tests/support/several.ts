@@ -25,12 +25,15 @@ export interface NatsServer {
 }
 
 export async function startNats(flags: readonly string[] = []): Promise<NatsServer> {
+  if (natsPath === undefined)
+    throw new Error("There is no nats-server here; `npm test` installs it as root on Debian.");
+  const path = natsPath;
   const port = await freePort();
   let child: ChildProcess | null = null;
   const server: NatsServer = {
     url: `nats://127.0.0.1:${port}`,
     async start() {
-      child = spawn(natsPath as string, ["-a", "127.0.0.1", "-p", String(port), ...flags], { stdio: "ignore" });
+      child = spawn(path, ["-a", "127.0.0.1", "-p", String(port), ...flags], { stdio: "ignore" });
       await eventually(() => canConnect(port), "the NATS server did not listen");
     },
     async kill() {
