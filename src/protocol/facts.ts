@@ -14,7 +14,8 @@ const spoken = [cirronFacts, semantivaFacts, xtrackFacts, otlpFacts] as const sa
 export type ProtocolName = (typeof spoken)[number]["name"];
 export const protocolNames: readonly ProtocolName[] = spoken.map(({ name }) => name);
 /** Also the rows of our own. */
-export const recordProtocolNames: readonly (ProtocolName | typeof runFacts.name)[] = [...protocolNames, runFacts.name];
+export type RecordProtocolName = ProtocolName | typeof runFacts.name;
+export const recordProtocolNames: readonly RecordProtocolName[] = [...protocolNames, runFacts.name];
 
 export const protocolLabels: readonly string[] = spoken.map(({ label }) => label);
 

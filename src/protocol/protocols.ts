@@ -5,13 +5,16 @@ import type { Input } from "#intake/input.ts";
 import type { InputKind } from "#intake/input-kind.ts";
 import { isRefused, refusedInputs } from "#intake/refused.ts";
 import { cirron } from "./cirron/protocol.ts";
+import type { RecordProtocolName } from "./facts.ts";
 import { otlp } from "./otlp/protocol.ts";
 import type { HttpDoor, Protocol } from "./protocol.ts";
 import { run } from "./run/protocol.ts";
 import { semantiva } from "./semantiva/protocol.ts";
 import { xtrack } from "./xtrack/protocol.ts";
 
-export const protocols: readonly Protocol[] = [cirron, semantiva, xtrack, otlp, run];
+/** By name, so that none of `facts.ts` is forgotten. */
+const registry: Readonly<Record<RecordProtocolName, Protocol>> = { cirron, semantiva, xtrack, otlp, run };
+export const protocols: readonly Protocol[] = Object.values(registry);
 
 /** The protocol of stored rows. */
 export function protocolNamed(name: string): Protocol {

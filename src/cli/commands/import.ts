@@ -63,7 +63,7 @@ function complain({ unknown, missing, passed, files }: ImportResult): void {
     throw new Exit(
       exitCodes.negative,
       `Nothing to read in ${unknown.join(", ")}.`,
-      "Is it a spool, an XTrack file or trace lines?",
+      "Spools with batches in them, XTrack files, trace lines and exports can be read, none of them compressed.",
     );
   }
 }

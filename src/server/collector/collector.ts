@@ -247,9 +247,13 @@ function attemptListener(
 }
 
 /** An hour's outage makes a dozen log lines, not a thousand. */
+/** NOT_ENOUGH_SPACE. */
+const noSpace = 243;
+
 function tellTrouble(options: CollectorOptions, error: unknown, attempt: number): void {
-  if (Number.isInteger(Math.log2(attempt)))
-    options.onTrouble(`The store did not take a block (attempt ${attempt}); it is sent again.`, error);
+  if (!Number.isInteger(Math.log2(attempt))) return;
+  const why = error instanceof StoreOutage && error.code === noSpace ? ", because its disk is full" : "";
+  options.onTrouble(`The store did not take a block${why} (attempt ${attempt}); it is sent again.`, error);
 }
 
 function createApplier(
