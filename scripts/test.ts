@@ -14,7 +14,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findTool, type ToolName, tools } from "../tests/support/tools.ts";
+import { findTool, type Tool, type ToolName, tools } from "../tests/support/tools.ts";
 import { afterSecondTry, failedFiles, type Summary, toVerdict } from "./test-verdict.ts";
 
 const all = process.env["TRIBUTARY_TEST_ALL"] === "1";
@@ -74,16 +74,18 @@ function runTwice(args: readonly string[], long: boolean): VitestRun {
 function main(): void {
   const args = process.argv.slice(2);
   const missing = args.length === 0 || all ? provideTools() : [];
+  const isNeeded = (name: ToolName) => (tools[name] as Tool).isOptional !== true;
   for (const name of missing) {
     const { debian, usedBy } = tools[name];
-    console.error(`${all ? "FAILED" : "SKIPPED"}: ${debian[0]} is not installed, so the ${usedBy} do not run`);
+    const word = all && isNeeded(name) ? "FAILED" : "SKIPPED";
+    console.error(`${word}: ${debian[0]} is not installed, so the ${usedBy} do not run`);
   }
 
   const { status, summary } = runTwice(
     args.filter((arg) => arg !== "--long"),
     args.includes("--long"),
   );
-  const { passed, failed, lines } = toVerdict({ summary, status, args, all, missing: missing.length });
+  const { passed, failed, lines } = toVerdict({ summary, status, args, all, missing: missing.filter(isNeeded).length });
   for (const line of lines) console.error(line);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;

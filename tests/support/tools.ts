@@ -11,6 +11,8 @@ export interface Tool {
   /** The Debian packages that bring it; any of them will do. */
   readonly debian: readonly [string, ...string[]];
   readonly usedBy: string;
+  /** A machine that cannot have it fails nothing: its tests do not show up there. */
+  readonly isOptional?: true;
 }
 
 /** As people have it, with its window. */
@@ -24,7 +26,7 @@ export const tools = {
     usedBy: "browser tests",
   },
   nginx: { names: ["nginx"], debian: ["nginx"], usedBy: "tests of nginx's proxy file" },
-  caddy: { names: ["caddy"], debian: ["caddy"], usedBy: "tests of Caddy's proxy file" },
+  caddy: { names: ["caddy"], debian: ["caddy"], usedBy: "tests of Caddy's proxy file", isOptional: true },
   haproxy: { names: ["haproxy"], debian: ["haproxy"], usedBy: "tests of the balancer file" },
   nats: { names: ["nats-server"], debian: ["nats-server"], usedBy: "tests of several collectors" },
   openssl: { names: ["openssl"], debian: ["openssl"], usedBy: "tests of mail under TLS" },

@@ -12,19 +12,20 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { freePort } from "../support/free-port.ts";
-import { findTool } from "../support/tools.ts";
+import { findTool, tools } from "../support/tools.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const tls = join(root, "tests/fixtures/tls");
 const name = "tributary.example.org";
 
 const proxies = [
-  { title: "nginx", program: findTool("nginx"), start: startNginx },
-  { title: "Caddy", program: findTool("caddy"), start: startCaddy },
+  { title: "nginx", program: findTool("nginx"), start: startNginx, isOptional: false },
+  { title: "Caddy", program: findTool("caddy"), start: startCaddy, isOptional: tools.caddy.isOptional },
 ];
 
-for (const { title, program, start } of proxies) {
-  describe.skipIf(program === undefined)(`${title} with our file`, () => expectGuarded(program as string, start));
+for (const { title, program, start, isOptional } of proxies) {
+  if (program !== undefined || !isOptional)
+    describe.skipIf(program === undefined)(`${title} with our file`, () => expectGuarded(program as string, start));
 }
 
 function expectGuarded(program: string, start: typeof startNginx): void {
