@@ -5,11 +5,18 @@ import { passMembers } from "./members.ts";
 import { toStrictJson } from "./strict.ts";
 import { type JsonValue, NumberText } from "./value.ts";
 
-function toSegments(pointer: string): string[] {
-  return pointer
+let lastPointer = "";
+let lastSegments: readonly string[] = [];
+
+/** Of records that come by the thousand, the same place is asked for every time. */
+function toSegments(pointer: string): readonly string[] {
+  if (pointer === lastPointer) return lastSegments;
+  lastSegments = pointer
     .split("/")
     .slice(1)
     .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  lastPointer = pointer;
+  return lastSegments;
 }
 
 export function atPointer(value: JsonValue, pointer: string): JsonValue | undefined {
