@@ -1,7 +1,7 @@
 // A page of everything that a run received, each record with its text.
 
 import { inShortPieces } from "#base/json/texts.ts";
-import { atOnce, inTurns, Turn } from "#base/turns.ts";
+import { inTurns, Turn } from "#base/turns.ts";
 import type { RowPlace } from "#model/positions.ts";
 import { rowFlags } from "#model/tables.ts";
 import type { RecordText } from "#protocol/stored-record.ts";
@@ -24,7 +24,8 @@ export type { RecordPlace };
 /** In the order of arrival, and how many match by type. */
 export async function listEvents(store: Store, page: RecordPage) {
   const [rows, types] = await Promise.all([readRecordPage(store, page), readRecordTypes(store, page)]);
-  const events = groupRows(rows).map(toEvent);
+  const events: Awaited<ReturnType<typeof toEvent>>[] = [];
+  for (const record of groupRows(rows)) events.push(await toEvent(record));
   const conflicts = await findSeqConflicts(store, page.groups, events);
   return {
     events: events.map((event) =>
@@ -50,13 +51,14 @@ export async function readEventText(
   return encodeTexts(inShortPieces(text));
 }
 
-function toEvent(record: [ShownRow, ...ShownRow[]]) {
+async function toEvent(record: [ShownRow, ...ShownRow[]]) {
   const { group_key: groupKey, protocol, type, worker, seq, ts_ns, received_ns, collector, jpos, jrow } = record[0];
   const flags = record.reduce((bits, row) => bits | row.flags, 0);
   const head = { groupKey, protocol, type, worker, seq, ts_ns, received_ns, flags, collector, jpos, jrow };
   const bytes = record.reduce((sum, row) => sum + row.bytes, 0);
   // One that lies in many small rows is whole here, and is cut as text.
-  if (record.every((row) => row.bytes <= shownBytesMax)) return { ...head, ...cutShown(atOnce(toRecordText(record))) };
+  if (record.every((row) => row.bytes <= shownBytesMax))
+    return { ...head, ...cutShown(await inTurns(toRecordText(record))) };
   return { ...head, text: findLargest(record), rebuilt: record[0].raw === "", cut_from: bytes };
 }
 

@@ -51,7 +51,7 @@ class Rows implements TimelineReads {
   }
 
   async oddIds() {
-    return new Map<string, string>();
+    return [];
   }
 }
 

@@ -161,7 +161,7 @@ export class KeptTimelines {
       hasOdd ||= block.flags.some((flags) => (flags & blockFlags.odd) !== 0);
       spans.append(block);
     }
-    if (hasOdd) spans.addOddIds(await this.reads.oddIds(table, range, signal));
+    if (hasOdd) await inTurns(spans.addOddIds(await this.reads.oddIds(table, range, signal)));
   }
 
   private keep(key: string, fresh: Entry): void {

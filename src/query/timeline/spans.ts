@@ -17,6 +17,7 @@ const keptFlags = timelineFlags.node | timelineFlags.error;
 
 /** Some milliseconds. */
 const pauseSpans = 65_536;
+const pauseIds = 8192;
 
 /** Room for a span in every column; the ids have their own. */
 const bytesPerSpan = 3 * 8 + 8 + 4 * 4 + 1 + 4;
@@ -85,8 +86,13 @@ export class TimelineSpans {
     this.count = this.stored;
   }
 
-  addOddIds(odd: OddIds): void {
-    for (const [hex, text] of odd) this.oddIds.set(hex, text);
+  /** With pauses among many. */
+  *addOddIds(odd: OddIds): Generator<void, void> {
+    let added = 0;
+    for (const { id, text } of odd) {
+      if (++added % pauseIds === 0) yield;
+      this.oddIds.set(id, text);
+    }
   }
 
   /** Sorts what was appended since the last time, and says whose parent has not arrived. With pauses among many. */

@@ -150,6 +150,7 @@ describe("the boxes of a window", () => {
     const spans = new TimelineSpans();
     const plain = Array.from({ length: 200_000 }, (_, at) => ({ id: String(at), start: (at * 7919) % 200_003 }));
     spans.append(toSpanBlock(plain.map((span) => ({ ...span, end: span.start + 1000 }))));
+    expect(countPauses(spans.addOddIds(plain.map(({ id }) => ({ id, text: id })))).pauses).toBeGreaterThan(20);
     expect(countPauses(spans.settle()).pauses).toBeGreaterThan(10);
     const { value: layout, pauses } = countPauses(layOut(spans));
     expect(pauses).toBeGreaterThan(5);

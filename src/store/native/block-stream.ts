@@ -9,6 +9,7 @@ export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGen
     gathered.push(chunk);
     for (let block = gathered.take(); block !== null; block = gathered.take()) yield block;
   }
+  for (let block = gathered.takeRest(); block !== null; block = gathered.takeRest()) yield block;
   if (gathered.length > 0) throw new Error(`the store's answer ends in the middle of a block`);
 }
 
@@ -22,12 +23,18 @@ class GatheredBytes {
     const size = this.length + chunk.length;
     if (size > this.bytes.length) {
       // A block with one text of megabytes says early how long it is, and is not moved while it grows.
-      const grown = new Uint8Array(Math.max(size, this.needed, this.bytes.length * 2));
+      const grown = new Uint8Array(Math.max(size, this.needed + (this.needed >>> 3), this.bytes.length * 2));
       grown.set(this.bytes.subarray(0, this.length));
       this.bytes = grown;
     }
     this.bytes.set(chunk, this.length);
     this.length = size;
+  }
+
+  /** The same when nothing more will come. */
+  takeRest(): DecodedBlock | null {
+    this.needed = 1;
+    return this.take();
   }
 
   /** The first whole block, which is then gone from here; null when there is none yet. */
@@ -39,7 +46,8 @@ class GatheredBytes {
       reader.skipBlock();
     } catch (error) {
       if (!(error instanceof ShortBlock)) throw error;
-      this.needed = error.needed;
+      // One of many short texts ends soon: the block is not looked through anew for every chunk that it comes in.
+      this.needed = Math.max(error.needed, this.length + (this.length >>> 3));
       return null;
     }
     const end = reader.at;

@@ -188,6 +188,9 @@ function between(low: RecordPlace, high: RecordPlace): Required<Query> {
   };
 }
 
+/** Such rows are wide: a block of them is read in one go. */
+const blockRowsMax = 8192;
+
 /** The rows that lie within some places. */
 function recordRowsQuery(
   database: string,
@@ -210,7 +213,8 @@ function recordRowsQuery(
   return {
     sql: `SELECT r_kind AS kind, r_group AS group_key, r_protocol AS protocol, r_type AS type, r_worker AS worker,
         r_seq AS seq, r_ts AS ts_ns, ${placeOrder}, flags, extra, r_raw AS raw, r_cells AS cells${isCut ? ", bytes" : ""}
-      FROM (${isCut ? cutRows(rows) : rows}) ORDER BY ${sortedBy(order)}, r_place`,
+      FROM (${isCut ? cutRows(rows) : rows}) ORDER BY ${sortedBy(order)}, r_place
+      SETTINGS max_block_size = ${blockRowsMax}`,
     params: {
       ...paramsOf(filter),
       ...within.params,

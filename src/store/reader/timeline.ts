@@ -51,7 +51,7 @@ export interface RowRange {
 }
 
 /** The texts of ids that are no hex, by the hex of their hash. */
-export type OddIds = ReadonlyMap<string, string>;
+export type OddIds = readonly { readonly id: string; readonly text: string }[];
 
 export const noIndex: bigint = -(2n ** 63n);
 
@@ -173,6 +173,5 @@ export async function readOddIds(
     table === "spans"
       ? `${texts("span_id")} UNION ALL ${texts("assumeNotNull(parent_id)")} AND isNotNull(parent_id)`
       : `SELECT lower(hex(MD5(event_id))) AS id, concat('node:', event_id) AS text ${from}`;
-  const rows = await readRows(store, { id: text, text }, { sql, params: rangeParams(range) }, options);
-  return new Map(rows.map((row) => [row.id, row.text]));
+  return readRows(store, { id: text, text }, { sql, params: rangeParams(range) }, options);
 }
