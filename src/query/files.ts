@@ -1,10 +1,12 @@
 // Bytes that lie in the blob store: files of runs, tensors of snapshots, and values out of these.
 
+import { BlobOutage } from "#store/blobs/blob-store.ts";
 import { findTensor, type RangeSource, readTensorFile, type Tensor, toRangeSource } from "#store/blobs/safetensors.ts";
 import { readHistogram } from "#store/blobs/tensor-histogram.ts";
 import { decodeValues, dtypeBytes } from "#store/blobs/tensor-values.ts";
 import { readBlobKey, readTensorOfSnapshot } from "#store/reader/blobs.ts";
 import type { Sources } from "./sources.ts";
+import { started } from "./started.ts";
 
 /** The bytes of an artifact of a run, which is known by these names; null when it is not stored. */
 export function openArtifact(sources: Sources, workspace: string, names: readonly string[], artifact: string) {
@@ -21,8 +23,7 @@ export async function openTensors(
   const own = await openBlob(sources, workspace, [span], name);
   if (own !== null) return own;
   const tensor = await readTensorOfSnapshot(sources.store, workspace, span, name);
-  const key = tensor === null ? null : await lookForBlob(sources, workspace, [span], blobKindOf(tensor));
-  return key === null ? null : sources.blobs.read(key);
+  return tensor === null ? null : openBlob(sources, workspace, [span], blobKindOf(tensor));
 }
 
 async function openBlob(
@@ -31,8 +32,20 @@ async function openBlob(
   owners: readonly string[],
   kind: string,
 ): Promise<AsyncIterable<Uint8Array> | null> {
-  const key = await findBlob(sources, workspace, owners, kind);
-  return key === null ? null : sources.blobs.read(key);
+  return whereverItIs(async () => {
+    const key = await findBlob(sources, workspace, owners, kind);
+    return key === null ? null : started(sources.blobs.read(key));
+  });
+}
+
+/** A file may be moved to its run between being found and being read: then it is looked for once more. */
+async function whereverItIs<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BlobOutage && error.kind === "missing") return work();
+    throw error;
+  }
 }
 
 /** A file can be had as soon as its request was answered, so what was accepted is waited for before it is missing. */
@@ -73,7 +86,11 @@ export interface ValuesQuestion {
 }
 
 /** A snapshot's tensor out of its span's file; a reason when it cannot be read, null when there is no file. */
-export async function readTensorValues(sources: Sources, workspace: string, question: ValuesQuestion) {
+export function readTensorValues(sources: Sources, workspace: string, question: ValuesQuestion) {
+  return whereverItIs(() => readValues(sources, workspace, question));
+}
+
+async function readValues(sources: Sources, workspace: string, question: ValuesQuestion) {
   const owners = [question.span];
   // The document names a file by its snapshot; real clients write one for all weights, one for all gradients.
   const key =

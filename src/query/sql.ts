@@ -11,6 +11,7 @@ import {
   streamUserSql,
 } from "#store/sql-guard/user-sql.ts";
 import type { Sources } from "./sources.ts";
+import { started } from "./started.ts";
 
 export interface SqlAnswer {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -50,19 +51,6 @@ export async function writeSqlParquet(
   return orMistake(async () => {
     return started(streamUserSql(store, verdict.sql, "Parquet", patience));
   });
-}
-
-/** The same chunks, of which the first is there. */
-async function started(chunks: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const rest = chunks[Symbol.asyncIterator]();
-  const first = await rest.next();
-  return (async function* () {
-    try {
-      for (let next = first; !next.done; next = await rest.next()) yield next.value;
-    } finally {
-      await rest.return?.();
-    }
-  })();
 }
 
 /** What the person can mend; not an engine that is away, nor a question that was cancelled. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 
@@ -169,6 +169,20 @@ test("a tensor of a span that came before a restart is stored beside its run", a
   const sql = "SELECT object_key FROM tributary.blobs FINAL WHERE span_id = {span:String}";
   const rows = await walk.app.collector.store.query<{ object_key: string }>({ sql, params: { span } });
   expect(rows).toEqual([{ object_key: `traces/default/restarted/${span}/weights.safetensors` }]);
+});
+
+test("a blob that is moved between being found and being read is read where it is then", async () => {
+  const { blobs } = walk.app.collector;
+  const url = `${walk.app.url}/v1/traces/blobs/snapshots/${hex("away")}/weights.safetensors`;
+  expect((await fetch(url, { method: "PUT", body: "moved away" })).status).toBe(201);
+  const read = blobs.read.bind(blobs);
+  const spy = vi.spyOn(blobs, "read").mockImplementationOnce((key) => {
+    // What reading it comes to when its key has just become another one.
+    return read(`${key}.gone`);
+  });
+  const got = await fetch(url);
+  expect([got.status, await got.text(), spy.mock.calls.length]).toEqual([200, "moved away", 2]);
+  spy.mockRestore();
 });
 
 test("a blob that is sent again while it is moved to its run is taken, and can be had", async () => {
