@@ -263,7 +263,10 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
         .getByText(/[+−].*%/)
         .waitFor();
     });
-    await walk(`/compare?run=${stored.run}&run=with-blobs-too&tab=tensors`, async (page) => {
+    await walk(`/compare?run=${stored.run}&run=with-blobs-too&tab=time`, async (page) => {
+      await page.locator(".table td").first().waitFor();
+      await page.getByRole("link", { name: "Tensors" }).click();
+      await soon(() => page.locator(".ridges").count()).toBe(2);
       await page.getByLabel("Tensor").selectOption(stored.tensor);
       await soon(() => page.getByRole("img", { name: `${stored.tensor} of` }).count()).toBe(2);
     });

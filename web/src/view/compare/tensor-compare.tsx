@@ -10,15 +10,18 @@ import { Ridgeline } from "../tensors/ridgeline.tsx";
 import "../tensors/tensors.css";
 
 export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {
-  const [tensor, setTensor] = useState(compare.tensors[0] ?? "");
-  if (compare.tensors.length === 0) return <Empty title="No tensor is in two of these runs." />;
+  const [chosen, choose] = useState("");
+  const [first] = compare.tensors;
+  if (first === undefined) return <Empty title="No tensor is in two of these runs." />;
+  // Which tensors there are may come after this is shown, and change with the runs.
+  const tensor = compare.tensors.includes(chosen) ? chosen : first;
   return (
     <div className="stack">
       <Select
         label="Tensor"
         value={tensor}
         options={compare.tensors.map((each) => [each, each])}
-        onChange={setTensor}
+        onChange={choose}
         style={{ maxWidth: 360 }}
       />
       <div className="tensor-pair">
