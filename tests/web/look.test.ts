@@ -1,5 +1,6 @@
 // Every view, light and dark, wide and narrow: it opens without complaint, passes the accessibility check, and is
-// never wider than the page. One page visits them all and changes its looks in place.
+// never wider than the page. One page visits them all and changes its looks in place; it is loaded anew where a test has
+// left something open.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +11,7 @@ import type { TestApp } from "../support/app.ts";
 import { chromiumPath, type TestBrowser, type Visit } from "./browser.ts";
 import { failedPipeline, makeSampleFolder, profiledRun, sendRecorded } from "./sample.ts";
 import { openSite } from "./site.ts";
-import { changeMedia } from "./walking.ts";
+import { changeMedia, follow } from "./walking.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const axe = readFileSync(axePath, "utf8");
@@ -28,6 +29,8 @@ interface View {
 let server: TestApp;
 let browser: TestBrowser;
 let visit: Visit;
+/** Whether the page is as it was when its view was opened. */
+let isUntouched = true;
 let job: Run;
 let recorded = "";
 
@@ -93,7 +96,7 @@ const views: readonly View[] = [
   { name: "files", path: `${run}/files`, ready: ".table td" },
   { name: "params", path: `${run}/params`, ready: ".table td" },
   { name: "events", path: `${run}/events`, ready: ".log-line" },
-  { name: "control", path: "/runs/watched/control", ready: ".button" },
+  { name: "control", path: "/runs/watched/control", ready: "button:has-text('Checkpoint now')" },
   { name: "integrity", path: `${run}/integrity`, ready: ".seq-bar" },
   { name: "report", path: `${run}/report`, ready: ".plot canvas" },
   { name: "compare-charts", path: async () => `/compare?${await sweepQuery()}`, ready: ".plot canvas" },
@@ -151,9 +154,9 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
     const { page, problems } = visit;
     problems.length = 0;
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.goto(server.app.url + (typeof view.path === "string" ? view.path : await view.path()));
-    await page.locator(view.ready).first().waitFor();
+    await changeMedia(page, { colorScheme: "dark" }, { colorScheme: "light" }, "light");
+    await open(page, typeof view.path === "string" ? view.path : await view.path(), view.ready);
+    isUntouched = view.act === undefined;
     await view.act?.(page);
     await settle(page);
     expect(await findings(page)).toEqual([]);
@@ -173,6 +176,16 @@ describe.skipIf(chromiumPath === undefined)("every view", () => {
   });
 });
 
+async function open(page: Page, path: string, ready: string): Promise<void> {
+  const shown = page.locator(ready).first();
+  if (isUntouched) {
+    const earlier = await page.$(ready);
+    await follow(page, path);
+    await earlier?.waitForElementState("hidden");
+  } else await page.goto(server.app.url + path);
+  await shown.waitFor();
+}
+
 /** What a change of looks set in motion has been drawn: a frame that starts it, its end, and one more. What moves for
  * ever, as the sign of something that is loading does, is not waited for. */
 async function settle(page: Page): Promise<void> {
@@ -188,7 +201,7 @@ async function settle(page: Page): Promise<void> {
 /** What axe calls serious or critical, and headings that skip a level, with the element. */
 async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The content policy forbids a script element, so axe is handed to the page as an expression.
-  if (rules === undefined) await page.evaluate(axe);
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe);
   return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: Axe };
     const { violations } = await axe.run({

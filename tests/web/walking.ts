@@ -46,7 +46,7 @@ type Media = NonNullable<Parameters<Page["emulateMedia"]>[0]>;
 export async function changeMedia(page: Page, from: Media, to: Media, theme: "light" | "dark"): Promise<void> {
   const changed = page.locator(`html[data-theme=${theme}]`);
   for (let attempt = 0; attempt < 3; attempt++) {
-    await page.emulateMedia(from);
+    if (attempt > 0) await page.emulateMedia(from);
     await page.emulateMedia(to);
     const isChanged = changed.waitFor({ timeout: 10_000 }).then(
       () => true,
@@ -55,6 +55,11 @@ export async function changeMedia(page: Page, from: Media, to: Media, theme: "li
     if (await isChanged) return;
   }
   throw new Error(`the page does not become ${theme}`);
+}
+
+/** To an address of the page as its links lead there: nothing is loaded anew. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
 }
 
 /** Every view is here: from now on no click needs the server for more than data. */
