@@ -106,10 +106,13 @@ export async function eventually(
   withinMs = 30_000,
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
-  // Most questions cost the engine more than a wait does, so what takes long is asked for less and less often.
-  for (let pauseMs = 10; !(await holds()); pauseMs = Math.min(pauseMs * 1.5, 250)) {
+  // Most questions cost the engine more than a wait does, so what takes long is asked for less and less often, and a
+  // question that takes long itself leaves the machine to others for a while.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
+    const askedMs = performance.now();
+    if (await holds()) return;
     if (Date.now() > deadlineMs) throw new Error(what);
-    await sleep(pauseMs);
+    await sleep(Math.max(pauseMs, Math.min(3 * (performance.now() - askedMs), 1000)));
   }
 }
 
