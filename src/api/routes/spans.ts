@@ -4,6 +4,7 @@ import { type ApiContext, refuseRun, toBigInt } from "#api/context.ts";
 import type { Lane, SpansAnswer } from "#api/contract/span.ts";
 import type { Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
+import { inTurns } from "#base/turns.ts";
 import type { TooManySpans } from "#query/timeline/kept-timelines.ts";
 import { depthMax, type TimelineLane } from "#query/timeline/layout.ts";
 import type { MarkTick } from "#query/timeline/marks.ts";
@@ -19,7 +20,7 @@ export function spansRoute(context: ApiContext): Handler<"spans"> {
     const { width: widthPx = widthDefault, name = null, lane = null } = request.query;
     const question = { ...toQuestion(request), widthPx, name, lane };
     const found = await readBoxes(context.sources, question, request.signal);
-    return answer(orRefuse(found, question.id), asOf);
+    return inTurns(answer(orRefuse(found, question.id), asOf));
   };
 }
 
@@ -48,22 +49,25 @@ function tooManySpans({ tooMany, most }: TooManySpans): Refusal {
   });
 }
 
-function answer({ layout, window, boxes, ticks }: ShownTimeline, asOf: string): SpansAnswer {
+/** With pauses among very many boxes. What the next question may change is read before the first. */
+function* answer({ layout, window, boxes, ticks }: ShownTimeline, asOf: string): Generator<void, SpansAnswer> {
   const { spans } = layout;
   const { baseNs } = spans;
   // Sorted: the order in which names came says nothing, and the same spans give the same answer.
   const names = spans.names.texts.toSorted();
   const codes = new Map(names.map((name, code) => [name, code]));
+  const extent =
+    spans.count === 0
+      ? null
+      : { from_ns: (baseNs + ns(layout.from)).toString(), to_ns: (baseNs + ns(layout.to)).toString() };
+  const columns = yield* toColumns(spans, boxes, codes);
   return {
-    extent:
-      spans.count === 0
-        ? null
-        : { from_ns: (baseNs + ns(layout.from)).toString(), to_ns: (baseNs + ns(layout.to)).toString() },
+    extent,
     base_ns: baseNs.toString(),
     window: { from: window.from, to: window.to },
     lanes: layout.lanes.map(toLane),
     names,
-    spans: toColumns(spans, boxes, codes),
+    spans: columns,
     marks: toMarks(ticks, names, codes),
     total: boxes.total,
     as_of: asOf,
@@ -90,25 +94,39 @@ function toLane({ text, depth, spans, hasGpu }: TimelineLane, id: number): Lane 
   };
 }
 
-function toColumns(
+/** Some milliseconds. */
+const pauseBoxes = 4096;
+
+function* toColumns(
   spans: TimelineSpans,
   boxes: TimelineBoxes,
   codes: ReadonlyMap<string, number>,
-): SpansAnswer["spans"] {
+): Generator<void, SpansAnswer["spans"]> {
+  const { stored } = spans;
+  const codeOf = spans.names.texts.map((text) => codes.get(text) as number);
+  const name = Array.from(boxes.name, (code) => codeOf[code] as number);
+  // Placeholders stand behind what is stored and are worked out anew when spans come; what is stored stays as it is.
+  const id = boxes.span.map((span) => (span >= stored ? spans.idText(span) : ""));
+  const index: (string | null)[] = boxes.span.map(() => null);
+  for (let at = 0; at < boxes.span.length; at++) {
+    if (at % pauseBoxes === pauseBoxes - 1) yield;
+    const span = boxes.span[at] as number;
+    if (span < 0 || span >= stored) continue;
+    id[at] = spans.idText(span);
+    const own = spans.index[span] as bigint;
+    index[at] = own === noIndex ? null : own.toString();
+  }
   return {
     lane: boxes.lane,
     depth: boxes.depth,
-    name: Array.from(boxes.name, (code) => codes.get(spans.names.texts[code] as string) as number),
+    name,
     start: boxes.start,
     end: boxes.end,
     gpu_ns: boxes.gpu,
     merged: boxes.merged,
     names: boxes.names,
-    id: boxes.span.map((span) => (span < 0 ? "" : spans.idText(span))),
-    index: boxes.span.map((span) => {
-      const index = span < 0 ? noIndex : (spans.index[span] as bigint);
-      return index === noIndex ? null : index.toString();
-    }),
+    id,
+    index,
     flags: boxes.flags,
   };
 }
