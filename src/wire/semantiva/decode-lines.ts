@@ -2,7 +2,7 @@
 // sender and the rows after a replay come from one reading.
 
 import { createHash, hash } from "node:crypto";
-import type { JsonLimits } from "#base/json/value.ts";
+import type { JsonLimits, JsonObject, JsonValue } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
@@ -22,6 +22,7 @@ export interface LinesSource {
 }
 
 export interface TakenLine {
+  /** Of a node's record, what rows are made of. */
   readonly message: Message;
   /** The record's exact bytes; a view of the body. */
   readonly bytes: Uint8Array;
@@ -85,7 +86,7 @@ export function* decodeLinesInSteps(
         : decodeLine(line.bytes, registry, options);
       if (decoded.ok) {
         const digest = isLong ? yield* digestLong(line.bytes) : hash("sha256", line.bytes, "buffer");
-        taken.push({ message: decoded.message, bytes: line.bytes, digest, at: at++ });
+        taken.push({ message: toLean(decoded.message), bytes: line.bytes, digest, at: at++ });
       } else {
         const [first] = decoded.faults;
         // Without its LF, a line that is no JSON is most likely half of one.
@@ -99,6 +100,24 @@ export function* decodeLinesInSteps(
     }
   }
   return { taken, faulty: faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })) };
+}
+
+/** What tells whose a node's record is, and what its columns are made of. */
+const nodeFields = [
+  ...["identity", "timing", "status", "dependencies", "processor", "seq", "timestamp"],
+  ...["run_space_launch_id", "run_space_attempt"],
+] as const;
+
+/**
+ * The rest of a node's record, most of it, stands in its bytes. It has been judged, and to hold it until the line is durable
+ * and applied would have the runtime copy it from collection to collection.
+ */
+function toLean(message: Message): Message {
+  const { type, known, record } = message;
+  if (!known || type !== "ser") return message;
+  const lean: JsonObject = {};
+  for (const name of nodeFields) if (Object.hasOwn(record, name)) lean[name] = record[name] as JsonValue;
+  return { ...message, record: lean };
 }
 
 function* digestLong(bytes: Uint8Array): Generator<void, Uint8Array> {
