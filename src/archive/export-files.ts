@@ -1,6 +1,7 @@
 // Runs as files for other tools: a table of one kind of record, and a Chrome trace.
 
-import { Turn } from "#base/turns.ts";
+import { itemsInSteps } from "#base/json/members.ts";
+import { inTurns } from "#base/turns.ts";
 import { type FoundRun, groupKeysOf } from "#query/runs/find-run.ts";
 import { type ExportScope, exportTableQuery, streamSlices } from "#store/reader/export-tables.ts";
 import { type Store, takenAway } from "#store/store.ts";
@@ -44,20 +45,26 @@ export function encodeCsv(names: readonly string[], rows: AsyncIterable<Uint8Arr
 async function* toCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   yield formatCsvRow(names);
   const decoder = new TextDecoder();
-  const turn = new Turn();
   let rest = "";
   for await (const chunk of rows) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
-    for (const line of lines) {
-      // To cut a long line out, to read it and to write it are turns of their own.
-      if (line.length > longLineChars) await turn.pass();
-      const row = JSON.parse(line) as (string | number | null)[];
-      if (line.length > longLineChars) await turn.pass();
-      yield formatCsvRow(row);
-    }
+    for (const line of lines)
+      yield formatCsvRow(line.length > longLineChars ? await inTurns(readLongRow(line)) : (JSON.parse(line) as CsvRow));
   }
 }
+
+/** A list of millions is in the CSV as it stands: to read and to write it again would hold everybody up. */
+function* readLongRow(line: string): Generator<void, CsvRow> {
+  const row: CsvRow[number][] = [];
+  for (const text of yield* itemsInSteps(line)) {
+    row.push(/^[[{]/.test(text) ? text : (JSON.parse(text) as CsvRow[number]));
+    yield;
+  }
+  return row;
+}
+
+type CsvRow = Parameters<typeof formatCsvRow>[0];
 
 export function exportTrace(store: Store, run: FoundRun, signal: AbortSignal): AsyncIterable<Uint8Array> {
   return encodeTexts(traceTexts(store, run, signal));

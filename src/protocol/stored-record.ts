@@ -55,6 +55,8 @@ export interface BatchHead {
 export interface OtlpMessage {
   readonly signal: Signal;
   readonly message: Message;
+  /** In protobuf, where the message is not all of it. */
+  readonly bytes: Uint8Array | null;
   readonly origin: string;
 }
 

@@ -191,13 +191,14 @@ export class Watcher {
       run.lookedNs = nowNs;
     }
     const stored = this.ports.stored();
-    await this.seeAgain(workspace, runs, rules, nowNs, stored);
-    const known = runs.flatMap((run): LookedAt[] => (run.sight === null ? [] : [{ run, groups: run.sight.groups }]));
+    const sights = await this.seeAgain(workspace, runs, rules, nowNs, stored);
+    const known = [...sights].flatMap(([run, sight]): LookedAt[] =>
+      sight === null ? [] : [{ run, groups: sight.groups }],
+    );
     const plain = rules.map(({ rule }) => rule);
     await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
     const steps = await this.namedSteps.of(workspace, plain, nowNs);
-    for (const run of runs) {
-      const { sight } = run;
+    for (const [run, sight] of sights) {
       if (sight === null) {
         // Not stored yet, or deleted, or another run's by now; what comes brings it back.
         if (run.heardPosition > stored) run.isDue = true;
@@ -211,14 +212,18 @@ export class Watcher {
     }
   }
 
-  /** What the table says of a run is asked for now and then only: it takes the engine ten questions. */
+  /**
+   * What the table says of a run is asked for now and then only: it takes the engine ten questions. The answer is what this
+   * look goes by: whoever wants a fresh one meanwhile takes the runs' own away.
+   */
   private async seeAgain(
     workspace: Workspace,
     runs: readonly RunWatch[],
     rules: readonly WatchedRule[],
     nowNs: bigint,
     stored: number,
-  ): Promise<void> {
+  ): Promise<Map<RunWatch, TableSight | null>> {
+    const sights = new Map(runs.map((run) => [run, run.sight]));
     // Points change what such a rule is about or waits for, and other collectors' news is not heard here.
     const isCurious = this.ports.isShared || rules.some(({ rule }) => rule.filter !== "" || rule.kind === "threshold");
     const restOf = (run: RunWatch, { updatedNs }: TableSight): bigint => {
@@ -227,7 +232,7 @@ export class Watcher {
       return restAfter(nowNs - run.sink.heardNs, leastNs);
     };
     const stale = new Set(runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restOf(run, run.sight)));
-    if (stale.size === 0) return;
+    if (stale.size === 0) return sights;
     // The engine takes as long for one run as for hundreds: those whose time has nearly come are asked for with them.
     for (const run of this.runs.values()) {
       if (stale.size >= askedMax) break;
@@ -236,7 +241,12 @@ export class Watcher {
     }
     const asked = [...stale];
     const seen = await this.see(workspace, asked, rules);
-    for (const run of asked) run.saw(seen.get(run.runId) ?? null, nowNs, stored);
+    for (const run of asked) {
+      const sight = seen.get(run.runId) ?? null;
+      run.saw(sight, nowNs, stored);
+      if (sights.has(run)) sights.set(run, sight);
+    }
+    return sights;
   }
 
   private async see(

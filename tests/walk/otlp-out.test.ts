@@ -77,6 +77,21 @@ test("an export in JSON and one in protobuf, read into another server, are equal
   }
 });
 
+test("a record with a text that is no UTF-8 goes out with the bytes that came", async () => {
+  const named = { ...fixture.someSpan(9), name: "odd-XY" };
+  const request = Buffer.from(fixture.toProtobuf("traces", fixture.tracesOf([named])));
+  const odd = Buffer.from([0x6f, 0x64, 0x64, 0x2d, 0xff, 0xfe]);
+  request.set(odd, request.indexOf("odd-XY"));
+  await walk.post("/v1/traces", request, { "content-type": "application/x-protobuf" });
+  await walk.app.collector.drained();
+  const take = async (format: string) =>
+    Buffer.from(await (await fetch(`${walk.app.url}/api/v1/runs/run-1/export?format=${format}`)).arrayBuffer());
+  expect((await take("otlp_traces")).includes(odd)).toBe(true);
+  const lines = (await take("jsonl")).toString().trim().split("\n");
+  const packed = lines.map((line) => (JSON.parse(line) as { base64?: string }).base64 ?? "");
+  expect(packed.filter((text) => Buffer.from(text, "base64").includes(odd))).toHaveLength(1);
+});
+
 const payload = { run_id: "mixed" };
 const frames = Buffer.concat([
   toFrame({ type: "run_start", seq: 1, ts: 1_790_000_000_000_000, wid: "w0", payload }),

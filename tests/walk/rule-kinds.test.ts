@@ -1,5 +1,6 @@
 // Every kind of rule over what a run really sent, through the real engine: it fires where it should, once, with its words.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Alert } from "#api/contract/rule.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -205,4 +206,16 @@ test("what rules saw of a run goes when the run is deleted, and that of others s
     return (body as { alerts: Alert[] }).alerts.map(({ run }) => run);
   };
   await expect.poll(runs, { timeout: 30_000 }).toEqual(["gone-b"]);
+});
+
+test("a run that ended is not lost sight of by looks that overlap", async () => {
+  await define("overlap", { kind: "finished" });
+  const ids = Array.from({ length: 6 }, (_, at) => `overlap-${at}`);
+  const end = { type: "run_end", at: 5, payload: { status: "completed", exit_code: 0 } };
+  for (const id of ids) {
+    await send(runOf(id, [end]));
+    // Each wants a fresh look while the one before it is under way.
+    await Promise.all(Array.from({ length: 60 }, (_, at) => sleep(at * 2).then(() => walk.app.watch?.look())));
+  }
+  for (const id of ids) await expect.poll(() => alertsOf(id, "overlap"), { timeout: 30_000 }).toHaveLength(1);
 });

@@ -38,7 +38,7 @@ export class OtlpConverter {
     const steps = protocolNamed(row.protocol).records.toOtlp?.(row);
     if (steps !== undefined) {
       const own = atOnce(steps);
-      const record = encodeMessage(signals[own.signal].record, own.message);
+      const record = own.bytes ?? encodeMessage(signals[own.signal].record, own.message);
       yield { signal: own.signal, origin: this.originOf(own.origin), record };
       return;
     }

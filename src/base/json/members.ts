@@ -46,6 +46,20 @@ export function* membersInSteps(text: string): Generator<void, Map<string, strin
   return members;
 }
 
+/** The items of a list's text, each as it stands, with pauses. The text must be a list. */
+export function* itemsInSteps(text: string): Generator<void, string[]> {
+  const { bytes, cursor } = yield* open(text);
+  const items: string[] = [];
+  for (let more = cursor.openArray(); more; more = cursor.nextItem()) {
+    cursor.skipBlanks();
+    const from = cursor.pos;
+    cursor.skipValue();
+    if (items.length % pauseMembers === pauseMembers - 1 || cursor.pos - from > longValueBytes) yield;
+    items.push(textDecoder.decode(bytes.subarray(from, cursor.pos)));
+  }
+  return items;
+}
+
 /**
  * The text of an object with these members: one that the object `more` has too is as it is there, and its others follow.
  * With pauses, for it may be large.

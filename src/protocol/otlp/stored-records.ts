@@ -5,7 +5,7 @@ import { cellsOf, type OtlpMessage, type RecordRow, type StoredRecords, textCell
 import { encodeMessage } from "#wire/otlp/message.ts";
 import { formatMessage } from "#wire/otlp/message-text.ts";
 import { encodeOrigin } from "#wire/otlp/origin.ts";
-import { rebuildLog, rebuildMetric, rebuildSpan } from "#wire/otlp/rebuild.ts";
+import { inexactBytes, rebuildLog, rebuildMetric, rebuildSpan } from "#wire/otlp/rebuild.ts";
 import { formatRequest, type PlacedMessage } from "#wire/otlp/request-json.ts";
 import { RequestBuilder } from "#wire/otlp/request-pieces.ts";
 import { type Signal, signals } from "#wire/otlp/schema.ts";
@@ -25,8 +25,8 @@ export const otlpRecords: StoredRecords = {
     const placed: PlacedMessage[] = [];
     for (const [row] of records) {
       yield;
-      const { message, origin } = yield* rebuild(row);
-      placed.push({ message, origin: encodeOrigin(origin) });
+      const { message, bytes, origin } = yield* rebuild(row);
+      placed.push({ message, bytes, origin: encodeOrigin(origin) });
     }
     const text = yield* formatRequest(signal, placed);
     const kind = exportedKindOf(signal);
@@ -38,9 +38,9 @@ export const otlpRecords: StoredRecords = {
 /** In base64. */
 function* encodeRequest(signal: Signal, placed: readonly PlacedMessage[]): Generator<void, string> {
   const builder = new RequestBuilder();
-  for (const { origin, message } of placed) {
+  for (const { origin, message, bytes } of placed) {
     yield;
-    builder.add(origin, encodeMessage(signals[signal].record, message));
+    builder.add(origin, bytes ?? encodeMessage(signals[signal].record, message));
   }
   yield;
   const request = builder.finish();
@@ -55,20 +55,21 @@ function signalOf({ kind }: RecordRow): Signal {
 function* rebuild(row: RecordRow): Generator<void, OtlpMessage> {
   const { extra, raw, ts_ns } = row;
   const signal = signalOf(row);
+  const bytes = inexactBytes(signals[signal].record, raw);
   switch (row.kind) {
     case "otlpSpan": {
       const { origin, parent_id, ...cells } = cellsOf(row, "otlpSpan");
       const message = yield* rebuildSpan({ ...textCells(cells), parent_id, extra, raw });
-      return { signal, message, origin: origin ?? "" };
+      return { signal, message, bytes, origin: origin ?? "" };
     }
     case "otlpLog": {
       const { msg, fields, origin } = textCells(cellsOf(row, "otlpLog"));
-      return { signal, message: yield* rebuildLog({ ts_ns, msg, fields, extra, raw }), origin };
+      return { signal, message: yield* rebuildLog({ ts_ns, msg, fields, extra, raw }), bytes, origin };
     }
     default: {
       const [payload] = row.cells as readonly [string];
       const origin = membersOf(payload).get("origin") ?? "{}";
-      return { signal, message: yield* rebuildMetric(payload, raw), origin };
+      return { signal, message: yield* rebuildMetric(payload, raw), bytes, origin };
     }
   }
 }

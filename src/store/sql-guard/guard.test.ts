@@ -263,8 +263,10 @@ describe("user SQL in the engine", () => {
     await expect(run("SELECT 1 SETTINGS max_execution_time = 0")).rejects.toMatchObject({ code: 164 });
   });
 
+  /** One function call, which the engine does not look up from. */
+  const endless = "SELECT arraySort(x -> cityHash64(x), arraySort(x -> sipHash64(x), range(10000000)))[5]";
+
   it("ends a query that the engine does not end itself, and answers the next one", async () => {
-    const endless = "SELECT mapFromArrays(range(10000000), range(10000000))";
     await expect(run(endless, 0)).rejects.toMatchObject({
       kind: "timeout",
       message: "The query took longer than 0 s.",
@@ -273,7 +275,6 @@ describe("user SQL in the engine", () => {
   });
 
   it("counts the time that a query waits for others to nobody, and says of one that waits too long why", async () => {
-    const endless = "SELECT mapFromArrays(range(10000000), range(10000000))";
     const untilGuests = (load: { busy: number; waiting: number }) =>
       expect.poll(async () => (await store.stats()).load["guest"], { timeout: 60_000 }).toEqual(load);
     // A query that was ended may hold its turn for a while.

@@ -10,6 +10,8 @@ import { resource, type Signal, scope, signals } from "./schema.ts";
 export interface PlacedMessage {
   readonly origin: OriginBytes;
   readonly message: Message;
+  /** In protobuf, where the message is not all of it. */
+  readonly bytes: Uint8Array | null;
 }
 
 /**
@@ -21,7 +23,8 @@ export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[])
   const [resources, scopes, records] = fields;
   const parts: Message[] = [];
   let last: { readonly origin: OriginBytes; readonly messages: FieldValue[] } | null = null;
-  for (const { origin, message } of placed) {
+  for (const { origin, message, bytes } of placed) {
+    if (bytes !== null) return null;
     if (last === null || !isSameOrigin(last.origin, origin)) {
       const heads = readHeads(origin);
       if (heads === null) return null;
