@@ -192,9 +192,7 @@ export class Watcher {
     }
     const stored = this.ports.stored();
     const sights = await this.seeAgain(workspace, runs, rules, nowNs, stored);
-    const known = [...sights].flatMap(([run, sight]): LookedAt[] =>
-      sight === null ? [] : [{ run, groups: sight.groups }],
-    );
+    const known = [...sights].flatMap(([run, sight]): LookedAt[] => (sight ? [{ run, groups: sight.groups }] : []));
     const plain = rules.map(({ rule }) => rule);
     await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
     const steps = await this.namedSteps.of(workspace, plain, nowNs);
@@ -212,10 +210,7 @@ export class Watcher {
     }
   }
 
-  /**
-   * What the table says of a run is asked for now and then only: it takes the engine ten questions. The answer is what this
-   * look goes by: whoever wants a fresh one meanwhile takes the runs' own away.
-   */
+  /** What a look goes by. The table is asked now and then only; whoever wants it asked anew takes the runs' own sights away. */
   private async seeAgain(
     workspace: Workspace,
     runs: readonly RunWatch[],
