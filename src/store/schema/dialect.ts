@@ -17,7 +17,7 @@ const localSettings = "non_replicated_deduplication_window = 10000";
 
 // chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both. A merge is
 // synced before its sources go, so they stay only for a while: after a kill the engine loads each one that is left.
-const sourcesSetting = "old_parts_lifetime = 10";
+const sourcesSetting = "old_parts_lifetime = 1";
 const durableSettings = `fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ${sourcesSetting}`;
 
 // The default window of a replicated table is one hour, and a batch may be sent again for 24.

@@ -62,12 +62,12 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
           WHERE database = {db:String} AND engine LIKE '%MergeTree' ORDER BY seconds`,
         params: { db: store.database },
       });
-    expect(await lifetimes()).toEqual([{ seconds: "10" }]);
+    expect(await lifetimes()).toEqual([{ seconds: "1" }]);
     for (const table of ["leases", "spans", "groups", "metric_by_key"])
       await store.ddl(`ALTER TABLE ${store.database}.${table} MODIFY SETTING old_parts_lifetime = 480`);
     await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 14`);
     await migrate(store);
-    expect(await lifetimes()).toEqual([{ seconds: "10" }]);
+    expect(await lifetimes()).toEqual([{ seconds: "1" }]);
   });
 
   it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {
