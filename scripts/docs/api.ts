@@ -6,19 +6,18 @@ import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 
 const head = `# The HTTP API
 
-The contract is \`src/api/contract\`; the server, the browser application and the command line are made from it. A running
-server has it as \`/openapi.json\` and as a page to read at \`/reference\`, with the schema of every body and answer.
+The contract in \`src/api/contract\` defines the API; the server, the web application and the command line are built from it. A
+running server offers it as \`/openapi.json\`, and at \`/reference\` as a readable page with the schema of every body and answer.
 
-- A key goes into \`Authorization: Bearer …\`; see [security.md](security.md) for who needs one. The scope a route needs
-  stands beside it.
+- Send a key as \`Authorization: Bearer …\`. [security.md](security.md) says who needs one; the tables name each route's scope.
 - Ids and metric keys are single percent-encoded path segments: \`/api/v1/runs/my%2Frun/metrics/train%2Floss\`.
-- An integer of 64 bits is a decimal string, whatever its value. A float is a number, and \`"NaN"\`, \`"Infinity"\` or
-  \`"-Infinity"\` when it is not finite. Times are nanoseconds since the epoch.
-- A list in a query is its name repeated: \`run=a&run=b\`. Pages have \`next\`, which is the \`cursor\` of the next page.
-- Answers carry \`as_of\`; \`GET /api/v1/live?after=<as_of>\` goes on from exactly there.
-- A refusal is \`{"code", "message", "hint", "at"}\`: a stable word for programs, a sentence, what to do, and where.
+- A 64-bit integer is always a decimal string. A float is a number, or \`"NaN"\`, \`"Infinity"\` or \`"-Infinity"\` if it is not
+  finite. Times are nanoseconds since the epoch.
+- To pass a list in a query, repeat the name: \`run=a&run=b\`. A page's \`next\` is the \`cursor\` of the next page.
+- Answers carry \`as_of\`; \`GET /api/v1/live?after=<as_of>\` continues from exactly there.
+- A refusal is \`{"code", "message", "hint", "at"}\`: a stable code for programs, a sentence, what to do, and where.
 
-This page is written from the contract by \`npm run docs\`.
+\`npm run docs\` generates this page from the contract.
 `;
 
 const titles: readonly (readonly [string, (path: string) => boolean])[] = [

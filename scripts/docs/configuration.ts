@@ -4,9 +4,9 @@ import { type Setting, settings, toEnvName } from "#config/settings.ts";
 
 const head = `# Configuration
 
-Tributary needs no configuration. What can be set is set, in this order of weight, by a flag, by an environment variable,
-or in \`tributary.toml\` in the working directory (another file: \`--config FILE\` or \`TRIBUTARY_CONFIG\`). A mistyped key or a
-value that is not allowed stops the start with the file, the key, what is allowed, and the nearest key there is.
+Tributary needs no configuration. A flag overrides an environment variable, which overrides \`tributary.toml\` in the working
+directory (for another file, use \`--config FILE\` or \`TRIBUTARY_CONFIG\`). A mistyped key or a bad value stops the start with
+a message that names the file, the key, what is allowed, and the nearest existing key.
 
 \`\`\`toml
 data = "/var/lib/tributary"
@@ -21,9 +21,9 @@ workspaces = { scratch = "14d" }
 \`\`\`
 
 Sizes are bytes or text such as \`"64 MiB"\` (KiB, MiB, GiB, TiB, and KB, MB, GB, TB by thousands). Times are text such as
-\`"500ms"\`, \`"10s"\`, \`"10m"\`, \`"24h"\`, \`"30d"\`. In a variable or a flag, the parts of a list are separated by commas.
+\`"500ms"\`, \`"10s"\`, \`"10m"\`, \`"24h"\`, \`"30d"\`. In a variable or a flag, separate the items of a list by commas.
 
-This page is written from \`src/config/settings.ts\` by \`npm run docs\`.
+\`npm run docs\` generates this page from \`src/config/settings.ts\`.
 `;
 
 export function toConfigurationPage(): string {

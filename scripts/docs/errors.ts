@@ -6,12 +6,11 @@ import { type FaultKind, faultKinds } from "#model/fault.ts";
 
 const head = `# Errors
 
-Input that cannot be understood is never dropped: it is kept as a *fault*, with its bytes, its reason and its place,
-and its neighbours are unharmed. A fault spoils one **record**, the whole **message** it came in, or the rest of its
-**stream**. Faults are shown on the run's Integrity page, by \`GET /api/v1/faults\`, and in the \`faults\` table of
-\`tributary sql\`.
+Input that cannot be understood is never dropped. It is kept as a *fault*, with its bytes, reason and place. A fault spoils one
+**record**, the whole **message** it arrived in, or the rest of its **stream**, and nothing else. You find faults on the run's
+Integrity page, at \`GET /api/v1/faults\`, and in the \`faults\` table of \`tributary sql\`.
 
-This page is written from \`src/model/fault.ts\` and \`src/api/refusal-kinds.ts\` by \`npm run docs\`.
+\`npm run docs\` generates this page from \`src/model/fault.ts\` and \`src/api/refusal-kinds.ts\`.
 
 ## Faults
 
@@ -22,12 +21,11 @@ This page is written from \`src/model/fault.ts\` and \`src/api/refusal-kinds.ts\
 const answersHead = `
 ## Answers
 
-A request that is refused is answered with \`{code, message, hint, at}\`: a stable word for programs, a sentence, what to
-do about it, and the place (\`path\`, \`query\`, \`body\`, \`header\`, \`filter\` or \`sql\`, with the name or the character).
-Input that is refused as a whole has the code of the fault that is kept of it: 413 for \`body_too_large\` and
-\`body_ratio\`, else 400.
+A refused request is answered with \`{code, message, hint, at}\`: a stable code for programs, a sentence, what to do about it,
+and the place (\`path\`, \`query\`, \`body\`, \`header\`, \`filter\` or \`sql\`, with the name or the character). A body that is
+refused as a whole gets the code of its fault, with status 413 for \`body_too_large\` and \`body_ratio\`, else 400.
 
-| code | status | when |
+| code | status | meaning |
 | --- | ---: | --- |
 `;
 

@@ -1,6 +1,6 @@
 // Every setting of Tributary, once: its key in tributary.toml, its flag, its default and one sentence about it.
-// The environment variable is `TRIBUTARY_` and the key in capitals, dots as underscores, unless `env` names a shorter one.
-// docs/configuration.md is written from this table.
+// The environment variable is `TRIBUTARY_` plus the key in capitals, with underscores for dots, unless `env` names a
+// shorter one. docs/configuration.md is generated from this table.
 
 import {
   address,
@@ -26,7 +26,7 @@ import {
 export interface Setting<T> {
   readonly key: string;
   readonly kind: Kind<T>;
-  /** As one would write it in the file. */
+  /** As written in the file. */
   readonly default: string;
   readonly doc: string;
   readonly flag?: string;
@@ -48,7 +48,7 @@ export const settings = {
   }),
   server: setting(url, "server", "http://127.0.0.1:7077", "The server that commands talk to.", { flag: "--server" }),
   key: setting(secret, "key", "", "The API key that commands send.", { flag: "--key" }),
-  workspace: setting(workspaceName, "workspace", "default", "The workspace of requests that come without a key."),
+  workspace: setting(workspaceName, "workspace", "default", "The workspace of requests without a key."),
 
   httpAddress: setting(address, "http.listen", "127.0.0.1:7077", "Where the HTTP server listens.", {
     flag: "--http",
@@ -58,7 +58,7 @@ export const settings = {
     list,
     "http.hosts",
     "",
-    "Host names under which the server may be reached, beside loopback names and its own address.",
+    "Host names that clients may use for this server, besides loopback names and its own addresses.",
   ),
   tlsCert: setting(path, "http.tls_cert", "", "The certificate chain (PEM) to serve HTTPS with."),
   tlsKey: setting(path, "http.tls_key", "", "The private key (PEM) that belongs to `http.tls_cert`."),
@@ -66,9 +66,9 @@ export const settings = {
     list,
     "http.trusted_proxies",
     "",
-    "Addresses or networks (CIDR) of proxies whose `X-Forwarded-*` headers are believed.",
+    "Addresses or networks (CIDR) of proxies whose `X-Forwarded-*` headers are trusted.",
   ),
-  httpConnectionsMax: setting(count, "http.connections_max", "10000", "HTTP connections open at one time."),
+  httpConnectionsMax: setting(count, "http.connections_max", "10000", "The largest number of open HTTP connections."),
   headerTimeoutMs: setting(duration, "http.header_timeout", "10s", "How long a request's headers may take to arrive."),
   requestTimeoutMs: setting(duration, "http.request_timeout", "10m", "How long a whole request may take to arrive."),
   idleTimeoutMs: setting(duration, "http.idle_timeout", "75s", "How long a connection may wait for its next request."),
@@ -77,27 +77,27 @@ export const settings = {
     choice("open", "key"),
     "auth.loopback",
     "key",
-    'Whether requests from this machine need a key like all others once keys exist ("key"), or pass without ("open").',
+    'Once keys exist: whether requests from this machine need one too ("key") or not ("open").',
   ),
   adminKey: setting(
     secret,
     "auth.admin_key",
     "",
-    "A key with every scope in `workspace`, for a server that starts where no key was made yet; at least 32 characters.",
+    "A key with every scope in `workspace`, for the first start of a server without keys; at least 32 characters.",
   ),
   loginSecret: setting(
     secret,
     "auth.login_secret",
     "",
-    "What browser logins are sealed with, the same at every collector; one in the data folder when empty.",
+    "The secret that seals browser logins, the same for every collector. If empty, the data folder has one.",
   ),
   loginAgeMs: setting(duration, "auth.login_age", "30d", "How long a browser stays logged in."),
 
-  xtrackAddress: setting(addressOrOff, "xtrack.listen", "127.0.0.1:9999", "Where XTrack workers connect by TCP.", {
+  xtrackAddress: setting(addressOrOff, "xtrack.listen", "127.0.0.1:9999", "Where XTrack workers connect over TCP.", {
     flag: "--xtrack",
     env: "TRIBUTARY_XTRACK",
   }),
-  xtrackUnixPath: setting(path, "xtrack.unix", "", "A Unix socket for XTrack workers; none when empty.", {
+  xtrackUnixPath: setting(path, "xtrack.unix", "", "A Unix socket for XTrack workers. Empty: none.", {
     flag: "--unix",
     env: "TRIBUTARY_UNIX",
   }),
@@ -105,163 +105,168 @@ export const settings = {
     choice("asked", "always", "never"),
     "xtrack.acks",
     "asked",
-    "Which connections get acks and commands; a client that never reads loses its last events when it is sent any.",
+    "Which connections get acks and commands. A client that never reads loses its last events if it is sent any.",
   ),
-  xtrackConnectionsMax: setting(count, "xtrack.connections_max", "10000", "XTrack connections open at one time."),
+  xtrackConnectionsMax: setting(
+    count,
+    "xtrack.connections_max",
+    "10000",
+    "The largest number of open XTrack connections.",
+  ),
   firstFrameTimeoutMs: setting(
     duration,
     "xtrack.first_frame_timeout",
     "30s",
-    "How long a new XTrack connection may take to send its first whole frame; there is no timeout after it.",
+    "How long a new XTrack connection may take to send its first whole frame; after that there is no timeout.",
   ),
 
   otlpGrpcAddress: setting(
     addressOrOff,
     "otlp.grpc",
     "127.0.0.1:4317",
-    "Where OpenTelemetry exporters connect by gRPC; a port that is taken is said and left alone.",
+    "Where OpenTelemetry exporters connect over gRPC. If the port is taken, the server says so and starts without it.",
     { env: "TRIBUTARY_OTLP_GRPC" },
   ),
   otlpHttpAddress: setting(
     addressOrOff,
     "otlp.http",
     "off",
-    "Where OTLP over HTTP is taken beside `http.listen`; exporters look for it on port 4318.",
+    "A second address for OTLP over HTTP, besides `http.listen`; exporters expect port 4318.",
     { env: "TRIBUTARY_OTLP_HTTP" },
   ),
   otlpSteps: setting(
     list,
     "otlp.steps",
     "",
-    "Names of OpenTelemetry attributes that say a step of a training, beside those that are known.",
+    "More OpenTelemetry attributes that hold a training step, besides the known ones.",
   ),
 
   forwardOtlpUrl: setting(
     url,
     "forward.otlp.url",
     "",
-    "An OTLP receiver over HTTP to which everything that is stored is sent on, as OTEL_EXPORTER_OTLP_ENDPOINT names it; none when empty.",
+    "An OTLP receiver (HTTP) that gets everything that is stored, written like OTEL_EXPORTER_OTLP_ENDPOINT. Empty: none.",
   ),
-  forwardOtlpHeaders: setting(
-    list,
-    "forward.otlp.headers",
-    "",
-    "Headers that this receiver wants, each as `name=value`.",
-  ),
+  forwardOtlpHeaders: setting(list, "forward.otlp.headers", "", "Headers for that receiver, each as `name=value`."),
 
   sessionGapMs: setting(
     duration,
     "cirron.session_gap",
     "10m",
-    "Cirron batches of one process further apart than this are not joined by process id alone.",
+    "Cirron batches with the same process id that are further apart than this are not joined by it alone.",
   ),
-  runSilenceMs: setting(duration, "run.silence", "10m", "A run without an end that is silent for so long is lost."),
+  runSilenceMs: setting(
+    duration,
+    "run.silence",
+    "10m",
+    "A run that is silent this long without having ended is `lost`.",
+  ),
 
   bodyBytesMax: setting(bytes, "limits.body", "64 MiB", "The largest request body, after decompression."),
-  bodyRatioMax: setting(count, "limits.ratio", "1000", "How many bytes one compressed byte may become."),
+  bodyRatioMax: setting(count, "limits.ratio", "1000", "The largest compression ratio of a body."),
   blobBytesMax: setting(bytes, "limits.blob", "16 GiB", "The largest blob or artifact."),
   frameBytesMax: setting(bytes, "limits.frame", "64 MiB", "The largest XTrack frame; a longer one is skipped."),
   unfinishedBytesMax: setting(
     bytes,
     "limits.unfinished",
     "256 MiB",
-    "How many bytes of bodies and frames that are still arriving may be held, over all connections; beyond it large ones are refused.",
+    "How many bytes of unfinished bodies and frames may be held, over all connections; beyond it, large ones are refused.",
   ),
   lineBytesMax: setting(bytes, "limits.line", "64 MiB", "The longest line of a trace stream."),
   jsonDepthMax: setting(
     count,
     "limits.json_depth",
     "200",
-    "How deep JSON of batches and trace lines may be nested; of XTrack frames it is always 512.",
+    "How deep the JSON of batches and trace lines may be nested. For XTrack frames it is always 512.",
   ),
 
   journalBudgetBytes: setting(
     bytes,
     "journal.budget",
     "16 GiB",
-    "How much accepted input may wait on disk while the store lags; beyond it requests get 429.",
+    "How much accepted input may wait on disk while the store lags; beyond it, requests get 429.",
   ),
-  journalSegmentBytes: setting(bytes, "journal.segment", "64 MiB", "The size at which a new journal file begins."),
+  journalSegmentBytes: setting(bytes, "journal.segment", "64 MiB", "The size at which a new journal file is started."),
   memoryBudgetBytes: setting(
     bytes,
     "memory.budget",
     "1 GiB",
-    "How much memory the server may hold for what waits, what is known, what is live and what was answered.",
+    "Memory for waiting rows, known records, live events and kept answers, in total.",
   ),
 
   storeUrl: setting(
     urls,
     "store.url",
     "",
-    "A ClickHouse server, or several of one cluster with commas between: the next is asked when one fails. The embedded engine when empty.",
+    "A ClickHouse server, or several of one cluster, separated by commas: if one fails, the next is used. Empty: the embedded engine.",
   ),
-  storeUser: setting(text, "store.user", "default", "The user at the ClickHouse server."),
-  storePassword: setting(secret, "store.password", "", "The password at the ClickHouse server."),
-  storeDatabase: setting(text, "store.database", "tributary", "The database to keep the tables in."),
+  storeUser: setting(text, "store.user", "default", "The ClickHouse user."),
+  storePassword: setting(secret, "store.password", "", "The ClickHouse password."),
+  storeDatabase: setting(text, "store.database", "tributary", "The ClickHouse database for the tables."),
   storeGuestUser: setting(
     text,
     "store.guest_user",
     "",
-    "The read-only user at the ClickHouse server for SQL that people write; such SQL is refused when empty.",
+    "The read-only ClickHouse user for people's SQL. Empty: such SQL is refused.",
   ),
   storeGuestPassword: setting(secret, "store.guest_password", "", "The password of `store.guest_user`."),
   storeCluster: setting(
     text,
     "store.cluster",
     "",
-    "The ClickHouse cluster on which to create replicated, sharded tables; a single server when empty.",
+    "The ClickHouse cluster for replicated, sharded tables. Empty: a single server.",
   ),
   storeQuorum: setting(
     choice("available", "majority"),
     "store.quorum",
     "available",
-    "What counts as stored in a cluster: most replicas of a shard have it; while too few of them live, `available` is content with those, and with `majority` it waits in the journal.",
+    "When rows count as stored in a cluster: once most replicas of the shard have them. If too few are alive, `available` accepts those, while `majority` waits, with the rows in the journal.",
   ),
 
   blobsKind: setting(choice("fs", "s3"), "blobs.kind", "fs", "Where blobs are kept: in the data folder, or in S3."),
   blobsBucket: setting(text, "blobs.bucket", "", "The S3 bucket."),
-  blobsPrefix: setting(text, "blobs.prefix", "", "What object keys in the bucket begin with."),
-  blobsEndpoint: setting(url, "blobs.endpoint", "", "The endpoint of an S3-compatible store; Amazon's own when empty."),
+  blobsPrefix: setting(text, "blobs.prefix", "", "The prefix of object keys in the bucket."),
+  blobsEndpoint: setting(url, "blobs.endpoint", "", "The endpoint of an S3-compatible store. Empty: Amazon's."),
   blobsRegion: setting(text, "blobs.region", "us-east-1", "The region of the bucket."),
-  blobsAccessKey: setting(text, "blobs.access_key", "", "The access key id; the SDK's usual sources when empty."),
+  blobsAccessKey: setting(text, "blobs.access_key", "", "The access key id. Empty: the SDK's usual sources."),
   blobsSecretKey: setting(secret, "blobs.secret_key", "", "The secret that belongs to `blobs.access_key`."),
-  blobsPathStyle: setting(flag, "blobs.path_style", "true", "Whether the bucket stands in the path of a URL."),
+  blobsPathStyle: setting(
+    flag,
+    "blobs.path_style",
+    "true",
+    "Whether URLs have the bucket in their path instead of the host name.",
+  ),
 
   busUrl: setting(
     text,
     "bus.url",
     "",
-    "The NATS server (`nats://host:4222`, several with commas between) over which collectors on one store talk; none when there is one collector.",
+    "The NATS server (`nats://host:4222`, several separated by commas) that connects collectors on one store. Empty: a single collector.",
   ),
-  busUser: setting(text, "bus.user", "", "The user at the NATS server."),
-  busPassword: setting(secret, "bus.password", "", "The password at the NATS server; without a user, the token."),
-  busPrefix: setting(
-    text,
-    "bus.prefix",
-    "tributary",
-    "What the subjects of this installation begin with at the NATS server.",
-  ),
+  busUser: setting(text, "bus.user", "", "The NATS user."),
+  busPassword: setting(secret, "bus.password", "", "The NATS password; without a user, the token."),
+  busPrefix: setting(text, "bus.prefix", "tributary", "The prefix of this installation's NATS subjects."),
 
   retentionMs: setting(
     age,
     "retention.age",
     "off",
-    "Runs that nothing arrived for in this time are deleted with their files, in workspaces for which nobody set it by the API.",
+    "Runs that receive nothing for this long are deleted with their files, in workspaces without a setting of their own.",
   ),
   retentionByWorkspaceMs: setting(
     agesByName,
     "retention.workspaces",
     "",
-    'Ages for single workspaces, instead of `retention.age`; `"off"` keeps their runs.',
+    'Ages for single workspaces, instead of `retention.age`; `"off"` keeps their runs forever.',
   ),
 
   watching: setting(
     choice("on", "off"),
     "watch.rules",
     "on",
-    "Whether rules are watched; those that are built in only tell on the page until somebody arms them.",
+    "Whether rules watch runs. Built-in rules only report on the page until somebody arms them.",
   ),
-  rules: setting(tablesByName, "rules", "", "Rules by name, see docs/rules.md."),
+  rules: setting(tablesByName, "rules", "", "Rules by name; see [rules.md](rules.md)."),
   watchPrivate: setting(
     flag,
     "watch.private",
@@ -272,38 +277,38 @@ export const settings = {
     list,
     "watch.hosts",
     "",
-    "Hosts that webhooks and mail may reach though their address is private.",
+    "Hosts that webhooks and mail may reach even if their address is private.",
   ),
   watchSecret: setting(
     secret,
     "watch.secret",
     "",
-    "What webhooks are signed with, the same at every collector; one in the data folder when empty.",
+    "The secret that signs webhooks, the same for every collector. If empty, the data folder has one.",
   ),
-  watchPage: setting(url, "watch.page", "", "Where people reach this server, for links in messages."),
+  watchPage: setting(url, "watch.page", "", "The URL of this server for people, used in messages."),
   mailServer: setting(
     secret,
     "watch.mail_server",
     "",
-    "The server that mail of rules goes to, `smtp://user:password@host:587` or `smtps://…`; none when empty.",
+    "The mail server for rules, `smtp://user:password@host:587` or `smtps://…`. Empty: no mail.",
   ),
-  mailFrom: setting(text, "watch.mail_from", "tributary@localhost", "The sender of such mail."),
+  mailFrom: setting(text, "watch.mail_from", "tributary@localhost", "The sender address of that mail."),
 
-  sqlTimeoutMs: setting(duration, "sql.timeout", "30s", "How long a user's SQL query may run."),
-  sqlMemoryBytesMax: setting(bytes, "sql.memory", "1 GiB", "How much memory a user's SQL query may take."),
-  sqlRowsMax: setting(count, "sql.rows", "1000000", "How many rows a user's SQL query may return."),
+  sqlTimeoutMs: setting(duration, "sql.timeout", "30s", "How long people's SQL may run."),
+  sqlMemoryBytesMax: setting(bytes, "sql.memory", "1 GiB", "How much memory people's SQL may take."),
+  sqlRowsMax: setting(count, "sql.rows", "1000000", "How many rows people's SQL may return."),
 
   logLevel: setting(
     choice("debug", "info", "warn", "error"),
     "log.level",
     "info",
-    "The least important log line to write; `--verbose` means debug, `--quiet` means error.",
+    "The lowest level to log; `--verbose` means debug, `--quiet` means error.",
   ),
   logFormat: setting(
     choice("auto", "json", "text"),
     "log.format",
     "auto",
-    "How log lines look; auto is text on a terminal and JSON elsewhere.",
+    "The format of log lines; auto is text on a terminal and JSON elsewhere.",
   ),
 } as const;
 
