@@ -38,7 +38,7 @@ try {
   await victim.end("SIGKILL");
   mkdirSync(join(fixtures, "folders"), { recursive: true });
   // What names this machine, or is a secret, is made anew by every start.
-  const own = ["engine", "engine.sock", "owner.json", "login-secret", "owner-secret", "watch-secret", "tmp"];
+  const own = ["engine", "engine.sock", "login-secret", "owner-secret", "watch-secret", "tmp"];
   const left = own.map((name) => `--exclude=./${name}`);
   execFileSync("tar", ["czf", archive, "--sort=name", "--owner=0", "--group=0", ...left, "-C", dataDir, "."]);
   console.log(archive);

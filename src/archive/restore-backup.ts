@@ -110,7 +110,7 @@ async function unpackEntry(file: FileHandle, from: number, sizeBytes: number, pa
 
 async function fillStore({ tables }: BackupManifest, unpacked: string, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const store = await createStore({ kind: "embedded", dataDir });
+  const store = await createStore({ kind: "embedded", dataDir, alsoReads: unpacked });
   try {
     await migrate(store);
     for (const table of tables) {

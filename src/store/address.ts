@@ -13,6 +13,8 @@ export interface EmbeddedAddress {
   readonly guest?: GuestLimits;
   /** Default: the strongest that the system offers. */
   readonly confinement?: Confinement;
+  /** A folder outside of the data folder whose files statements may name; the confined engine reads no other. */
+  readonly alsoReads?: string;
   /** How long to wait for a folder that an ending server still has. Default 5000. */
   readonly folderWaitMs?: number;
   /** The engine of this address, where it is being started already. */

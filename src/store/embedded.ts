@@ -29,7 +29,7 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EmbeddedE
   const dataDir = resolve(address.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const socketPath = chooseSocketPath(dataDir);
-  const { confinement, onEngineText, onCrash } = address;
+  const { confinement, alsoReads, onEngineText, onCrash } = address;
   const supervisor = await EngineSupervisor.start({
     dataDir,
     socketPath,
@@ -37,6 +37,7 @@ export async function startEmbedded(address: EmbeddedAddress): Promise<EmbeddedE
     guest: address.guest ?? guestDefault,
     folderWaitMs: address.folderWaitMs ?? folderWaitMsDefault,
     ...(confinement === undefined ? {} : { confinement }),
+    ...(alsoReads === undefined ? {} : { alsoReads }),
     ...(onEngineText === undefined ? {} : { onEngineText: (text) => onEngineText(text) }),
     ...(onCrash === undefined ? {} : { onCrash: (reason) => onCrash(reason) }),
   });

@@ -103,7 +103,9 @@ async function checkEngine(): Promise<Finding> {
 }
 
 const confinements: Readonly<Record<Confinement, string>> = {
-  network: "no network, no privileges",
+  "files and network": "no files but its own, no network, no privileges",
+  files: "no files but its own, no privileges; this system does not take the network from it",
+  network: "no network, no privileges; Landlock, for files, needs setpriv of util-linux 2.40 and a kernel that has it",
   privileges: "no privileges; this system does not take the network from it",
   none: "none by the system: unshare and setpriv of util-linux are missing or may do nothing",
 };

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -38,11 +38,35 @@ it.each(offered)("the engine gets what it is promised: %s", async (confinement) 
   // At most the right to open files of others, which root keeps.
   expect(status).toMatch(/^CapEff:\t000000000000000[02]$/m);
   const networkOf = (pid: number | string | undefined) => readlinkSync(`/proc/${pid}/ns/net`);
-  expect(networkOf(supervisor.pid) !== networkOf("self")).toBe(confinement === "network");
+  expect(networkOf(supervisor.pid) !== networkOf("self")).toBe(confinement.endsWith("network"));
+});
+
+it.each(offered)("which files the engine reaches for its owner goes by its confinement: %s", async (confinement) => {
+  const dataDir = makeDataDir();
+  const elsewhere = makeDataDir();
+  writeFileSync(join(elsewhere, "canary"), "seen\n");
+  writeFileSync(join(dataDir, "owner-secret"), "seen\n");
+  const store = await createStore({ kind: "embedded", dataDir, confinement });
+  onTestFinished(async () => {
+    await store.close();
+    for (const folder of [dataDir, elsewhere]) rmSync(folder, { recursive: true, force: true });
+  });
+  const outcome = (sql: string): Promise<string> => store.query({ sql }).then(String, () => "refused");
+  const read = (path: string): Promise<string> => outcome(`SELECT * FROM file('${path}', LineAsString)`);
+  const write = (path: string): Promise<string> => outcome(`SELECT 1 INTO OUTFILE '${path}' FORMAT TSV`);
+  const seen = await Promise.all([read(join(elsewhere, "canary")), read(join(dataDir, "owner-secret"))]);
+  await Promise.all([write(join(elsewhere, "written")), write(join(dataDir, "written"))]);
+  const written = [elsewhere, dataDir].map((folder) => existsSync(join(folder, "written")));
+  const isFenced = confinement.startsWith("files");
+  expect(seen.map((answer) => answer === "refused")).toEqual([isFenced, isFenced]);
+  expect(written).toEqual([!isFenced, !isFenced]);
+  // What it needs for its work is within the fence.
+  await store.ddl("CREATE TABLE own (x UInt8) ENGINE = MergeTree ORDER BY x");
+  expect(await store.query({ sql: "SELECT count() AS rows FROM own" })).toEqual([{ rows: "0" }]);
 });
 
 it("runs without what the machine does not offer", async () => {
-  const { confinement, pid } = await start("network", "/nonexistent");
+  const { confinement, pid } = await start("files and network", "/nonexistent");
   expect([confinement, typeof pid]).toEqual(["none", "number"]);
 });
 
@@ -55,10 +79,11 @@ it("is not told the server's secrets", async () => {
   expect(engineEnvironment({ AWS_SECRET_ACCESS_KEY: "x", LC_ALL: "C" })).toEqual({
     LC_ALL: "C",
     UV_THREADPOOL_SIZE: "16",
+    OPENSSL_CONF: "/dev/null",
   });
 });
 
-it.runIf(offered[0] === "network")("reaches nobody, not even for its owner", async () => {
+it.runIf(offered[0]?.endsWith("network"))("reaches nobody, not even for its owner", async () => {
   const heard: string[] = [];
   const canary = createServer((_request, response) => response.end("heard\n"));
   canary.on("connection", () => heard.push("a connection"));

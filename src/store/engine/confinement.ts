@@ -1,28 +1,33 @@
-// What the system keeps the engine from, whatever a statement makes it do: a network that is empty, no capabilities, and
-// none to be had from a program that it starts. `unshare` and `setpriv` of util-linux do this without root and then become
-// the engine, so that it is still the process that the supervisor started. Where they are missing or not allowed to, the
-// next weaker is taken.
+// What the system keeps the engine from, whatever a statement makes it do: files that are not its own, an empty network,
+// no capabilities, and none to be had from a program that it starts. `unshare` and `setpriv` of util-linux do this without
+// root and then become the engine, so that it is still the process that the supervisor started. Where they are missing, too
+// old or not allowed to, the next weaker is taken.
 
 import { spawn } from "node:child_process";
 
-/** From the strongest on. */
-const confinements = ["network", "privileges", "none"] as const;
+/** What it is kept from, from the strongest on. Containers often allow no network of its own, older systems no fence of files. */
+const confinements = ["files and network", "files", "network", "privileges", "none"] as const;
 export type Confinement = (typeof confinements)[number];
 
-export const strongest: Confinement = process.platform === "linux" ? "network" : "none";
+export const strongest: Confinement = process.platform === "linux" ? "files and network" : "none";
 
 export function weakerThan(confinement: Confinement): Confinement {
   return confinements[confinements.indexOf(confinement) + 1] ?? "none";
 }
 
-/** The command that runs `command` so confined. */
-export function confine(confinement: Confinement, command: readonly string[]): [string, ...string[]] {
+/** The command that runs `command` so confined; `rules` say which files it may touch where these are fenced off. */
+export function confine(
+  confinement: Confinement,
+  command: readonly string[],
+  rules: () => readonly string[],
+): [string, ...string[]] {
   if (confinement === "none") return [...command] as [string, ...string[]];
   const isRoot = process.getuid?.() === 0;
   // A folder that root serves may hold files of others.
   const dropped = isRoot ? ["--inh-caps=-all", "--bounding-set=-all,+dac_override"] : [];
-  const unprivileged: [string, ...string[]] = ["setpriv", "--no-new-privs", ...dropped, "--", ...command];
-  if (confinement === "privileges") return unprivileged;
+  const fenced = confinement.startsWith("files") ? rules() : [];
+  const unprivileged: [string, ...string[]] = ["setpriv", "--no-new-privs", ...dropped, ...fenced, "--", ...command];
+  if (!confinement.endsWith("network")) return unprivileged;
   // Who is not root may have a network of their own only among users of their own.
   const users = isRoot ? [] : ["--user", "--map-current-user"];
   return ["unshare", ...users, "--net", "--", ...unprivileged];
@@ -36,7 +41,8 @@ export function isRefusal(code: number | null): boolean {
 /** The strongest that this machine offers. */
 export async function findConfinement(): Promise<Confinement> {
   let confinement = strongest;
-  while (confinement !== "none" && !(await succeeds(confine(confinement, ["true"]))))
+  const rules = (): string[] => ["--landlock-access=fs", "--landlock-rule=path-beneath:read-file,execute:/"];
+  while (confinement !== "none" && !(await succeeds(confine(confinement, ["true"], rules))))
     confinement = weakerThan(confinement);
   return confinement;
 }
@@ -55,5 +61,6 @@ const passedOn = /^(?:PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_\w+|DYLD_\w+|NODE_\w+|M
 export function engineEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const passed = Object.entries(env).filter(([name]) => passedOn.test(name));
   // Each running query holds a thread of libuv's pool; with the usual four, files and queries starve each other.
-  return { ...Object.fromEntries(passed), UV_THREADPOOL_SIZE: "16" };
+  // The system's own settings of OpenSSL lie behind the fence, and without any Node starts just as well.
+  return { ...Object.fromEntries(passed), UV_THREADPOOL_SIZE: "16", OPENSSL_CONF: "/dev/null" };
 }

@@ -41,8 +41,13 @@ const usersConfig = `<clickhouse>
 </clickhouse>
 `;
 
+/** The only folders that the engine writes to. */
+export function ownFolders(dataDir: string): EngineFolders {
+  return { store: join(dataDir, "store"), tmp: join(dataDir, "tmp"), config: join(dataDir, "engine") };
+}
+
 export function prepareFolders(dataDir: string): EngineFolders {
-  const folders = { store: join(dataDir, "store"), tmp: join(dataDir, "tmp"), config: join(dataDir, "engine") };
+  const folders = ownFolders(dataDir);
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folders.config, "users.xml");
   writeWhereOther(users, usersConfig);

@@ -7,6 +7,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { ownFolders } from "./engine-config.ts";
 
 interface Owner {
   readonly pid: number;
@@ -53,7 +54,7 @@ function nameOf(dataDir: string): string {
 }
 
 function ownerPath(dataDir: string): string {
-  return join(dataDir, "owner.json");
+  return join(ownFolders(dataDir).config, "owner.json");
 }
 
 function readOwner(dataDir: string): Owner | null {

@@ -210,7 +210,7 @@ describe("the data folder", () => {
   });
 
   it("is waited for while an engine without a server still holds it", async () => {
-    rmSync(join(dataDir, "owner.json"));
+    rmSync(join(dataDir, "engine", "owner.json"));
     const guest = { timeoutMs: 1000, memoryBytesMax: 1e8, rowsMax: 10 };
     const options = { dataDir, socketPath: join(dataDir, "other.sock"), memoryBytesMax: 1e9, guest };
     const refused = EngineSupervisor.start({ ...options, folderWaitMs: 200 });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { StoreOutage } from "#store/outage.ts";
 import { type Confinement, confine, engineEnvironment, isRefusal, strongest, weakerThan } from "./confinement.ts";
+import { fileRules } from "./file-rules.ts";
 import type { EngineLoad, EngineOptions, FromEngine, ToEngine } from "./messages.ts";
 import { findLiveOwner } from "./owner.ts";
 
@@ -19,6 +20,7 @@ export interface SupervisorOptions extends EngineOptions {
   readonly firstWordMs?: number;
   /** What to begin with; weaker where the system does not offer it. Default: the strongest. */
   readonly confinement?: Confinement;
+  readonly alsoReads?: string;
   /** The engine's own words on stderr, for the log. */
   onEngineText?(text: string): void;
   /** The engine ended without being asked to. */
@@ -109,7 +111,9 @@ export class EngineSupervisor {
 
   /** Starts a process and waits for its first word. */
   private async launch(): Promise<FromEngine> {
-    const [file, ...words] = confine(this.confinedBy, [process.execPath, engineProgram()]);
+    const program = engineProgram();
+    const rules = (): string[] => fileRules(program, this.options.dataDir, this.options.alsoReads);
+    const [file, ...words] = confine(this.confinedBy, [process.execPath, program], rules);
     const child = spawn(file, words, {
       env: engineEnvironment(process.env),
       stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -147,6 +151,8 @@ export class EngineSupervisor {
       );
     });
     patience.abort();
+    // A system that keeps something the engine needs at a place of its own must not keep it from starting.
+    if (outcome.kind === "failed" && this.confinedBy.startsWith("files")) isRefused = true;
     if (isRefused && !this.isOffered && this.confinedBy !== "none" && !this.closing) {
       this.confinedBy = weakerThan(this.confinedBy);
       return this.launch();
