@@ -5,23 +5,13 @@ import { useEffect } from "react";
 import { useApi } from "../data/use-api.ts";
 import { Name } from "../part/name.tsx";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
-
-const titles: Record<string, string> = {
-  runs: "Runs",
-  launches: "Launches",
-  compare: "Compare",
-  sql: "SQL",
-  rules: "Rules",
-  health: "Health",
-  start: "Getting started",
-  settings: "Settings",
-  tour: "A way through the sample",
-};
+import { places } from "./places.ts";
 
 export function Crumbs() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
-  const title = titles[view] ?? "Tributary";
+  const tour = view === "tour" ? "A way through the sample" : "Tributary";
+  const title = places.find(({ to }) => to === `/${view}`)?.title ?? tour;
   const lastRuns = useLastRunsView();
   if (id === undefined) return <Heading text={title} />;
   return (

@@ -4,13 +4,14 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useStaleOnLive } from "../data/use-live.ts";
 import { Button } from "../part/button.tsx";
-import { Icon, type IconName, Logo } from "../part/icon.tsx";
+import { Icon, Logo } from "../part/icon.tsx";
 import { useLastRunsView } from "../view/runs/remembered-view.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { HelpDialog } from "./help.tsx";
 import { lazyView } from "./lazy-view.tsx";
 import { LiveDot } from "./live-dot.tsx";
 import { LoginGate } from "./login.tsx";
+import { places } from "./places.ts";
 import { usePreference } from "./preference.ts";
 import { useApplyTheme, useTheme, useThemeChoice } from "./theme.ts";
 import { isTyping } from "./typing.ts";
@@ -18,16 +19,6 @@ import { isTyping } from "./typing.ts";
 const TourBar = lazyView(() => import("../view/tour/tour-bar.tsx"), "TourBar");
 const AlertToast = lazyView(() => import("../view/rules/alert-toast.tsx"), "AlertToast");
 const Palette = lazyView(() => import("./palette.tsx"), "Palette");
-
-const places: readonly (readonly [to: string, word: string, icon: IconName])[] = [
-  ["/runs", "Runs", "runs"],
-  ["/launches", "Launch", "launches"],
-  ["/compare", "Compare", "compare"],
-  ["/sql", "SQL", "sql"],
-  ["/rules", "Rules", "flag"],
-  ["/health", "Health", "health"],
-  ["/start", "Start", "start"],
-];
 
 export function Frame() {
   useApplyTheme();
@@ -96,27 +87,18 @@ function SideBar() {
       <Link to="/runs" search={lastRuns} className="side-logo" aria-label="Tributary, all runs">
         <Logo />
       </Link>
-      {places.map(([to, word, icon]) => (
+      {places.map(({ to, title, icon, short = title }) => (
         <Link
           key={to}
           to={to}
           search={to === "/runs" ? lastRuns : {}}
           className={`side-link ${path.startsWith(to) ? "current" : ""}`}
-          aria-label={word}
+          aria-label={short}
         >
           <Icon name={icon} />
-          <span>{word}</span>
+          <span>{short}</span>
         </Link>
       ))}
-      <span className="grow" />
-      <Link
-        to="/settings"
-        className={`side-link ${path.startsWith("/settings") ? "current" : ""}`}
-        aria-label="Settings"
-      >
-        <Icon name="settings" />
-        <span>Settings</span>
-      </Link>
     </nav>
   );
 }

@@ -6,19 +6,19 @@ import { useLiveState } from "../data/use-live.ts";
 import { Button } from "../part/button.tsx";
 import { Loading } from "../part/notice.tsx";
 
-type PropsOf<C> = C extends ComponentType<infer P> ? P : never;
-
 const preloads: (() => Promise<void>)[] = [];
 
 /** A component of a module that is loaded when it is needed, or before. The router waits for `preload`. */
-export function lazyView<M, N extends keyof M>(load: () => Promise<M>, name: N) {
-  type Props = PropsOf<M[N]> & object;
+export function lazyView<N extends string, Props extends object>(
+  load: () => Promise<{ readonly [K in N]: ComponentType<Props> }>,
+  name: N,
+) {
   let found: ComponentType<Props> | null = null;
   let failed = false;
   const preload = async (): Promise<void> => {
     if (found !== null) return;
     try {
-      found = (await load())[name] as ComponentType<Props>;
+      found = (await load())[name];
       failed = false;
     } catch {
       failed = true;

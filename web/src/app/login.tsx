@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Refusal } from "../data/client.ts";
 import { useApi, useChange } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
-import { TextField } from "../part/field.tsx";
+import { Form, TextField } from "../part/field.tsx";
 import { Problem } from "../part/notice.tsx";
 
 export function LoginGate({ children }: { readonly children: ReactNode }) {
@@ -14,13 +14,7 @@ export function LoginGate({ children }: { readonly children: ReactNode }) {
   const refused = session.error instanceof Refusal && session.error.status === 401;
   if (!refused && !(session.data?.key_needed === true && session.data.scopes.length === 0)) return children;
   return (
-    <form
-      className="empty"
-      onSubmit={(event) => {
-        event.preventDefault();
-        login.mutate({ body: { key } });
-      }}
-    >
+    <Form className="empty" onSubmit={() => login.mutate({ body: { key } })}>
       <strong>This server asks for a key.</strong>
       <p>Paste an API key with the scope “read”. It stays in a cookie this page cannot read.</p>
       <TextField
@@ -37,6 +31,6 @@ export function LoginGate({ children }: { readonly children: ReactNode }) {
         log in
       </Button>
       {login.error === null ? null : <Problem error={login.error} />}
-    </form>
+    </Form>
   );
 }

@@ -14,18 +14,8 @@ import { countOf, formatFloat } from "../text/format-number.ts";
 import { commandChoices } from "../view/control/choices.ts";
 import { runTabs } from "../view/run/tabs.ts";
 import { headingOf } from "../view/runs/runs-search.ts";
+import { places } from "./places.ts";
 import { useTheme, useThemeChoice } from "./theme.ts";
-
-const views = [
-  ["Runs", "/runs"],
-  ["Launches", "/launches"],
-  ["Compare", "/compare"],
-  ["SQL", "/sql"],
-  ["Rules", "/rules"],
-  ["Health", "/health"],
-  ["Getting started", "/start"],
-  ["Settings", "/settings"],
-] as const;
 
 /** The id of the run whose page is open. */
 export function useOpenRun(): string | null {
@@ -204,9 +194,9 @@ export function OfPage({ onDone, onHelp }: Group & { readonly onHelp: () => void
   return (
     <>
       <Command.Group heading="views">
-        {views.map(([word, to]) => (
-          <Entry key={to} value={`view ${word}`} onSelect={after(() => void navigate({ to }))}>
-            {word}
+        {places.map(({ title, to }) => (
+          <Entry key={to} value={`view ${title}`} onSelect={after(() => void navigate({ to }))}>
+            {title}
           </Entry>
         ))}
       </Command.Group>

@@ -5,7 +5,7 @@ import type { SavedView } from "#api/contract/view.ts";
 import { useApi, useChange } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
 import { CopyButton } from "../part/copy.tsx";
-import { TextField } from "../part/field.tsx";
+import { Form, TextField } from "../part/field.tsx";
 import { Icon } from "../part/icon.tsx";
 import { Problem } from "../part/notice.tsx";
 import { Popover } from "../part/popover.tsx";
@@ -110,10 +110,9 @@ function SaveForm({ page, search }: { readonly page: SavedView["page"]; readonly
   const [name, setName] = useState("");
   const [shared, setShared] = useState(false);
   return (
-    <form
+    <Form
       className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (name.trim() === "") return;
         save.mutate(
           { params: { page, name: name.trim() }, body: { search, shared } },
@@ -132,6 +131,6 @@ function SaveForm({ page, search }: { readonly page: SavedView["page"]; readonly
         for all of the workspace
       </label>
       {save.error === null ? null : <Problem error={save.error} />}
-    </form>
+    </Form>
   );
 }

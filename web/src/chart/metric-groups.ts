@@ -20,6 +20,11 @@ export function panelId(key: string, phase: string): string {
   return phase === "" ? key : `${key}@${phase}`;
 }
 
+/** What it is called by itself. */
+export function panelTitle(key: string, phase: string): string {
+  return phase === "" || key.startsWith(`${phase}/`) ? key : `${phase} · ${key}`;
+}
+
 const order = ["train", "val", "valid", "validation", "eval", "test", ""];
 
 /** Every word must be found, as it stands or as a regular expression. */

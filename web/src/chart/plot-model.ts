@@ -14,6 +14,9 @@ export interface PlotChoices {
   readonly smoothing: number;
 }
 
+/** As the points are. */
+export const plainChoices: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
+
 type Column = (number | null | undefined)[];
 
 export interface PlotModel {

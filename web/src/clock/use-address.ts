@@ -1,8 +1,9 @@
 // The shared window and the pinned moment in the address. Each is a step of the browser's history, so that Back undoes a
 // zoom; what moves within a second is one step.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef } from "react";
+import { useSetSearch } from "../app/url-choice.ts";
 import { formatPin, formatWindow, parsePin, parseWindow, type TimeWindow, type WindowSearch } from "./window.ts";
 
 const oneStepMs = 1_000;
@@ -19,7 +20,7 @@ export interface ClockSearch extends WindowSearch {
 
 export function useClockAddress(startNs: string) {
   const search = useSearch({ strict: false }) as ClockSearch;
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const { from, to, pin: pinText, of = "" } = search;
   const window = useMemo(
     () => parseWindow({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }, startNs),
@@ -32,15 +33,11 @@ export function useClockAddress(startNs: string) {
   const changed = useRef(Number.NEGATIVE_INFINITY);
   const change = useCallback(
     (part: Record<string, string | undefined>) => {
-      const replace = performance.now() - changed.current < oneStepMs;
+      const isSameStep = performance.now() - changed.current < oneStepMs;
       changed.current = performance.now();
-      void navigate({
-        to: ".",
-        search: (before: Record<string, unknown>) => ({ ...before, ...part }),
-        replace,
-      } as never);
+      setSearch(part, isSameStep ? "in place" : "as a step");
     },
-    [navigate],
+    [setSearch],
   );
   const setWindow = useCallback(
     (next: TimeWindow | null) =>

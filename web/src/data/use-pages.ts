@@ -1,7 +1,7 @@
 // Answers that come in pages, as one growing list.
 
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
 import type { RouteName } from "#api/contract/paths.ts";
 import type { AnswerOf } from "#api/contract/routes.ts";
 import { call, type InputOf, Refusal } from "./client.ts";
@@ -32,5 +32,15 @@ export function usePages<N extends PagedRoute, T>(
   // biome-ignore lint/correctness/useExhaustiveDependencies: `rowsOf` only picks; a new function picks the same.
   const rows = useMemo(() => pages.data?.pages.flatMap((page) => rowsOf(page as AnswerOf<N>)) ?? [], [pages.data]);
   const first = pages.data?.pages[0] as AnswerOf<N> | undefined;
-  return { pages, rows, first };
+  return { pages, rows, first, more: useMore(pages) };
+}
+
+/** Asks for the next page, unless it is on its way. */
+export function useMore({
+  isFetchingNextPage,
+  fetchNextPage,
+}: Pick<UseInfiniteQueryResult, "isFetchingNextPage" | "fetchNextPage">): () => void {
+  return useCallback(() => {
+    if (!isFetchingNextPage) void fetchNextPage();
+  }, [isFetchingNextPage, fetchNextPage]);
 }

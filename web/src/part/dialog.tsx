@@ -2,22 +2,17 @@
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Button } from "./button.tsx";
+import { Problem } from "./notice.tsx";
 
-export function Dialog({
-  title,
-  open,
-  onClose,
-  children,
-  foot,
-  className = "",
-}: {
+interface DialogProps {
   readonly title: string;
   readonly open: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
   readonly foot?: ReactNode;
-  readonly className?: string;
-}) {
+}
+
+export function Dialog({ title, open, onClose, children, foot }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -30,7 +25,7 @@ export function Dialog({
     // biome-ignore lint/a11y/useKeyWithClickEvents: the click only serves the backdrop; Esc closes by the platform.
     <dialog
       ref={ref}
-      className={`dialog ${className}`}
+      className="dialog"
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {
@@ -49,5 +44,38 @@ export function Dialog({
         </>
       ) : null}
     </dialog>
+  );
+}
+
+/** Asks before something is changed. */
+export function Confirm({
+  no,
+  yes,
+  look,
+  change,
+  onYes,
+  children,
+  ...dialog
+}: Omit<DialogProps, "foot"> & {
+  readonly no: string;
+  readonly yes: string;
+  readonly look: "primary" | "danger";
+  /** What is done then: whether it is under way, and why it failed. */
+  readonly change: { readonly isPending: boolean; readonly error: Error | null };
+  readonly onYes: () => void;
+}) {
+  const foot = (
+    <>
+      <Button onClick={dialog.onClose}>{no}</Button>
+      <Button look={look} disabled={change.isPending} onClick={onYes}>
+        {yes}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...dialog} foot={foot}>
+      {children}
+      {change.error === null ? null : <Problem error={change.error} />}
+    </Dialog>
   );
 }

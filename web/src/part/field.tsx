@@ -29,6 +29,22 @@ export function TextField({
   );
 }
 
+/** Fields that are sent together. */
+export function Form({
+  onSubmit,
+  ...rest
+}: Omit<ComponentProps<"form">, "onSubmit"> & { readonly onSubmit: () => void }) {
+  return (
+    <form
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    />
+  );
+}
+
 export function Select<T extends string>({
   label,
   caption,

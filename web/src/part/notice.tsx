@@ -1,6 +1,6 @@
 // Empty, loading and error states. An error says what happened, what is safe, and what to do.
 
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { Refusal, Unreachable } from "../data/client.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
@@ -59,6 +59,15 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
   );
 }
 
+/** Instead of a whole view. */
+export function PageProblem(props: ComponentProps<typeof Problem>) {
+  return (
+    <div style={{ padding: 16 }}>
+      <Problem {...props} />
+    </div>
+  );
+}
+
 interface AnswerState<T> {
   readonly data: T | undefined;
   readonly error: Error | null;
@@ -79,12 +88,6 @@ export function Answer<T>({
 }) {
   if (of.data !== undefined) return children(of.data);
   const error = of.error ?? of.failureReason ?? null;
-  if (error !== null) {
-    return (
-      <div style={{ padding: 16 }}>
-        <Problem error={error} retry={() => void of.refetch()} />
-      </div>
-    );
-  }
+  if (error !== null) return <PageProblem error={error} retry={() => void of.refetch()} />;
   return <Loading rows={rows} />;
 }

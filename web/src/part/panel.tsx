@@ -7,6 +7,7 @@ export function Panel({
   label = title,
   side,
   look = "",
+  body,
   children,
 }: {
   readonly title: string;
@@ -15,6 +16,8 @@ export function Panel({
   /** At the end of the line of the title. */
   readonly side?: ReactNode;
   readonly look?: string;
+  /** With room around what is in it; words of the style sheet for that. */
+  readonly body?: string;
   readonly children: ReactNode;
 }) {
   return (
@@ -24,7 +27,7 @@ export function Panel({
         {side === undefined ? null : <span className="grow" />}
         {side}
       </header>
-      {children}
+      {body === undefined ? children : <div className={`panel-body ${body}`}>{children}</div>}
     </section>
   );
 }

@@ -7,7 +7,10 @@ export interface Column<Row> {
   /** Its heading; a table of which no column has one shows none. */
   readonly head?: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  readonly look?: "num" | "muted";
+  /** Words of the style sheet: num, muted. */
+  readonly look?: string;
+  /** Whether the rows are in its order, where they may be. */
+  readonly sorted?: boolean;
   readonly width?: string;
 }
 
@@ -16,23 +19,34 @@ export function Table<Row>({
   keyOf,
   columns,
   look = "",
+  label,
   caption,
+  none,
 }: {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly columns: readonly Column<Row>[];
   readonly look?: string;
+  /** What it is called, where nothing beside it says that. */
+  readonly label?: string;
   readonly caption?: string;
+  /** Said where there are no rows. */
+  readonly none?: string;
 }) {
   return (
-    <table className={`table ${look}`}>
+    <table className={`table ${look}`} aria-label={label}>
       {caption === undefined ? null : <caption className="muted">{caption}</caption>}
       {columns.every(({ head }) => head === undefined) ? null : (
         <thead>
           <tr>
             {columns.map((column, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a table stay where they are.
-              <th key={at} className={column.look === "num" ? "num" : ""} style={{ width: column.width }}>
+              <th
+                // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a table stay where they are.
+                key={at}
+                className={column.look === "num" ? "num" : ""}
+                style={{ width: column.width }}
+                aria-sort={column.sorted === undefined ? undefined : column.sorted ? "descending" : "none"}
+              >
                 {column.head}
               </th>
             ))}
@@ -50,6 +64,11 @@ export function Table<Row>({
             ))}
           </tr>
         ))}
+        {rows.length > 0 || none === undefined ? null : (
+          <tr>
+            <td className="muted">{none}</td>
+          </tr>
+        )}
       </tbody>
     </table>
   );

@@ -5,7 +5,7 @@ import type { Axis } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
 import { assignColours, type Theme } from "../../chart/colour.ts";
 import type { LiveTail } from "../../chart/live-tail.ts";
-import { type MetricPanel, panelId } from "../../chart/metric-groups.ts";
+import { type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
 import { isTimed } from "../../chart/plot-cursor.ts";
 import type { PlotEvent } from "../../chart/plot-draw.ts";
@@ -59,8 +59,7 @@ export function ChartPanel(props: PanelProps) {
   const names = series.map((each) => each.worker ?? "");
   const colours = usePanelColours(panel.key, names, theme);
   const readout = useRef<HTMLSpanElement>(null);
-  const name =
-    panel.phase === "" || panel.key.startsWith(`${panel.phase}/`) ? panel.key : `${panel.phase} · ${panel.key}`;
+  const name = panelTitle(panel.key, panel.phase);
   const plot = {
     id: `${panel.key}\n${panel.phase}`,
     of: panelId(panel.key, panel.phase),

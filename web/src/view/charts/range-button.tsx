@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { YBounds } from "../../chart/scale.ts";
 import { Button } from "../../part/button.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Form, TextField } from "../../part/field.tsx";
 import { Popover } from "../../part/popover.tsx";
 import { isRange, parseBound } from "./panel-layout.ts";
 
@@ -41,13 +41,7 @@ function RangeForm({
   const [max, setMax] = useState(bounds?.max?.toString() ?? "");
   const wanted = { min: parseBound(min), max: parseBound(max) };
   return (
-    <form
-      className="stack range-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isRange(wanted)) onChange(wanted);
-      }}
-    >
+    <Form className="stack range-form" onSubmit={() => isRange(wanted) && onChange(wanted)}>
       <Bound label="to" value={max} onChange={setMax} />
       <Bound label="from" value={min} onChange={setMin} />
       <div className="row">
@@ -59,7 +53,7 @@ function RangeForm({
           set
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,13 +1,14 @@
 // Commands to the running job: what can be sent, to whom, and what became of each.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Command, CommandBody, CommandType } from "#api/contract/command.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
-import { Select } from "../../part/field.tsx";
+import { Form, Select } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { Page } from "../../part/panel.tsx";
@@ -23,14 +24,9 @@ export function ControlView() {
   const { run } = useRunClock();
   const commands = useApi("commands", { params: { id: run.id } }, { refetchMs: 2_000 });
   const search = useSearch({ strict: false }) as { ask?: string };
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const asking = commandChoices.find((choice) => choice.type === search.ask) ?? null;
-  const setAsking = (choice: CommandChoice | null) =>
-    void navigate({
-      to: ".",
-      search: (before: Record<string, unknown>) => ({ ...before, ask: choice?.type }),
-      replace: true,
-    } as never);
+  const setAsking = (choice: CommandChoice | null) => setSearch({ ask: choice?.type });
   return (
     <Page>
       <Answer of={commands}>
@@ -104,10 +100,9 @@ function Ask({
   // Workers of joined runs may have the same id, and then both are meant.
   const named = [...new Set(workers)].filter((each) => each !== "");
   return (
-    <form
+    <Form
       className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (parsed === null) return;
         const body: CommandBody = {
           type: choice.type,
@@ -152,7 +147,7 @@ function Ask({
           send “{choice.word.toLowerCase()}”
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

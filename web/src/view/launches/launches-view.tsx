@@ -1,11 +1,10 @@
 // Launches (sweeps) with what was planned and what came of it.
 
 import { Link } from "@tanstack/react-router";
-import { useCallback } from "react";
 import type { LaunchSummary } from "#api/contract/launch.ts";
 import { usePages } from "../../data/use-pages.ts";
 import { Button } from "../../part/button.tsx";
-import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
+import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { type Column, Table } from "../../part/table.tsx";
 import { Took, When } from "../../part/when.tsx";
@@ -14,15 +13,9 @@ import { formatCount } from "../../text/format-number.ts";
 import "./launches.css";
 
 export function LaunchesView() {
-  const { pages, rows } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);
-  const more = useCallback(() => void pages.fetchNextPage(), [pages.fetchNextPage]);
-  if (pages.error !== null && rows.length === 0) {
-    return (
-      <div style={{ padding: 16 }}>
-        <Problem error={pages.error} retry={() => void pages.refetch()} />
-      </div>
-    );
-  }
+  const { pages, rows, more } = usePages("launches", { query: { limit: 200 } }, (answer) => answer.launches);
+  if (pages.error !== null && rows.length === 0)
+    return <PageProblem error={pages.error} retry={() => void pages.refetch()} />;
   if (pages.isPending) return <Loading />;
   if (rows.length === 0) {
     return (

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { Button } from "../../part/button.tsx";
-import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
+import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { formatElapsed } from "../../text/format-time.ts";
@@ -54,11 +54,7 @@ export function LogsView() {
         }}
       />
       {begin === null ? null : <PinnedFrom pin={begin} />}
-      {pages.error === null ? null : (
-        <div style={{ padding: 16 }}>
-          <Problem error={pages.error} retry={() => void pages.refetch()} />
-        </div>
-      )}
+      {pages.error === null ? null : <PageProblem error={pages.error} retry={() => void pages.refetch()} />}
       {log.asked && rows.length === 0 ? (
         <NoLogs any={run.counts.logs > 0} />
       ) : !log.asked && pages.error === null ? (

@@ -1,8 +1,9 @@
 // What a log shows, in the address: the text searched for, levels, worker, and which end it is read from. The text is
 // written into the address, and asked for, when typing pauses.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import type { TimeWindow } from "../../clock/window.ts";
 import { useSettled } from "../../data/use-settled.ts";
@@ -25,13 +26,7 @@ const none: readonly string[] = [];
 export function useLogSearch(begin: TimeWindow | null) {
   const { run, query: window, startNs } = useRunClock();
   const search = useSearch({ strict: false }) as LogSearch;
-  const navigate = useNavigate();
-  const change = (part: { [K in keyof LogSearch]?: LogSearch[K] | undefined }) =>
-    void navigate({
-      to: ".",
-      search: (before: Record<string, unknown>) => ({ ...before, ...part }),
-      replace: true,
-    } as never);
+  const change: (part: { [K in keyof LogSearch]?: LogSearch[K] | undefined }) => void = useSetSearch();
   const { q = "", level = none, worker = "" } = search;
   const [text, setText] = useTyped(q, (next) => change({ q: next === "" ? undefined : next }));
   // A log is read from its start; of a run that goes on, people want its end. A pinned moment is read from there on.

@@ -1,6 +1,6 @@
 // The lines of a question, oldest first: pages from the server, and what arrived since.
 
-import { useCallback, useMemo, useRef } from "react";
+import { useMemo, useRef } from "react";
 import { isAfter } from "#model/positions.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useCatchUp } from "../../data/use-live.ts";
@@ -15,8 +15,13 @@ export function useLog(from: LogStart, filter: LogFilter) {
   const tail = useLogTail(run.id);
   const order = from === "end" ? ("desc" as const) : ("asc" as const);
   const query = { ...filter, limit: 500, order, chars: messageChars };
-  const { pages, rows: answered, first } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  const {
+    pages,
+    rows: answered,
+    first,
+    more,
+  } = usePages("logs", { params: { id: run.id }, query }, (answer) => answer.logs);
+  const { hasNextPage } = pages;
   useCatchUp(first?.as_of, pages.refetch);
   // Lines that were read from the other end are not these: until the answer comes, there are none.
   const read = useRef(from);
@@ -42,8 +47,5 @@ export function useLog(from: LogStart, filter: LogFilter) {
     const since = tail.filter((line) => isAfter(line.event, asOf)).map((line) => line.row);
     return addLevels(first?.levels ?? {}, since, filter);
   }, [first, tail, key]);
-  const more = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage();
-  }, [isFetchingNextPage, fetchNextPage]);
   return { pages, rows, levels, more, asked: first !== undefined && !isTurned, appended: tail.length };
 }

@@ -1,7 +1,6 @@
 // Why the run died, on one page: the cause, when each worker was last heard of, what was open, the last metrics.
 
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
@@ -53,31 +52,15 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
         </p>
       ))}
       {found.traceback === "" ? null : (
-        <BodyPanel title="traceback">
+        <Panel title="traceback" body="table-scroll">
           <pre className="traceback">{found.traceback}</pre>
-        </BodyPanel>
+        </Panel>
       )}
       {found.lines.length === 0 ? null : <Lines found={found} run={run} />}
       {found.workers.length === 0 ? null : <Workers found={found} />}
       {found.open.length === 0 ? null : <Open found={found} />}
       {found.metrics.length === 0 ? null : <Metrics found={found} />}
     </>
-  );
-}
-
-function BodyPanel({
-  title,
-  side,
-  children,
-}: {
-  readonly title: string;
-  readonly side?: ReactNode;
-  readonly children: ReactNode;
-}) {
-  return (
-    <Panel title={title} side={side}>
-      <div className="panel-body table-scroll">{children}</div>
-    </Panel>
   );
 }
 
@@ -88,19 +71,19 @@ function Lines({ found, run }: { readonly found: PostMortem; readonly run: strin
     </Link>
   );
   return (
-    <BodyPanel title="lines that tell" side={all}>
+    <Panel title="lines that tell" side={all} body="table-scroll">
       <pre className="traceback">
         {found.lines
           .map(({ ts_ns, worker, text }) => `${formatClock(toMs(ts_ns))} ${worker === "" ? "" : `${worker} `}${text}`)
           .join("\n")}
       </pre>
-    </BodyPanel>
+    </Panel>
   );
 }
 
 function Workers({ found }: { readonly found: PostMortem }) {
   return (
-    <BodyPanel title="last signs of life">
+    <Panel title="last signs of life" body="table-scroll">
       <Table
         rows={found.workers}
         keyOf={({ worker }) => worker}
@@ -116,13 +99,13 @@ function Workers({ found }: { readonly found: PostMortem }) {
           { head: "doing", cell: ({ doing }) => doing },
         ]}
       />
-    </BodyPanel>
+    </Panel>
   );
 }
 
 function Open({ found }: { readonly found: PostMortem }) {
   return (
-    <BodyPanel title="open when it died">
+    <Panel title="open when it died" body="table-scroll">
       <Table
         rows={found.open}
         keyOf={({ id }) => id}
@@ -138,14 +121,14 @@ function Open({ found }: { readonly found: PostMortem }) {
           { head: "holds", cell: ({ holds }) => holds },
         ]}
       />
-    </BodyPanel>
+    </Panel>
   );
 }
 
 function Metrics({ found }: { readonly found: PostMortem }) {
   const oddOf = ({ nan, pos_inf, neg_inf }: PostMortem["metrics"][number]) => nan + pos_inf + neg_inf;
   return (
-    <BodyPanel title="last metrics">
+    <Panel title="last metrics" body="table-scroll">
       <Table
         look="metrics-table"
         rows={found.metrics}
@@ -161,6 +144,6 @@ function Metrics({ found }: { readonly found: PostMortem }) {
           },
         ]}
       />
-    </BodyPanel>
+    </Panel>
   );
 }

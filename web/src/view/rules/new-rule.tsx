@@ -1,6 +1,6 @@
 // A rule made on the page. It is a dry run until somebody arms it.
 
-import { type FormEvent, useState } from "react";
+import { type ComponentProps, type FormEvent, Fragment, useState } from "react";
 import { ruleKindNames } from "#api/contract/rule.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
@@ -13,6 +13,25 @@ const commands = [
   ["checkpoint_now stop", "checkpoint, then stop"],
   ["pause", "pause"],
 ] as const;
+
+interface Asked {
+  readonly name: string;
+  readonly label: string;
+  /** What may be chosen; without it, it is written. */
+  readonly options?: readonly (readonly [value: string, text: string])[];
+  readonly input?: ComponentProps<"input">;
+}
+
+const fields: readonly Asked[] = [
+  { name: "name", label: "name", input: { required: true, pattern: "[\\w\\-]{1,64}", placeholder: "stop-on-nan" } },
+  { name: "kind", label: "looks for", options: ruleKindNames.map((kind) => [kind, kind]) },
+  { name: "filter", label: "in runs that match", input: { placeholder: "experiment:gpt (all when empty)" } },
+  { name: "metric", label: "metrics", input: { placeholder: "*loss* (usual ones when empty)" } },
+  { name: "when", label: "threshold", input: { placeholder: "metrics.val_loss.last>3" } },
+  { name: "for", label: "holds for", input: { placeholder: "5m" } },
+  { name: "command", label: "then sends", options: commands },
+  { name: "webhook", label: "and tells", input: { type: "url", placeholder: "https://hooks.slack.com/…" } },
+];
 
 export function NewRule() {
   const [open, setOpen] = useState(false);
@@ -36,45 +55,22 @@ export function NewRule() {
       </Button>
       <Dialog title="New rule" open={open} onClose={() => setOpen(false)}>
         <form className="rule-form" onSubmit={send}>
-          <label htmlFor="rule-name">name</label>
-          <input
-            id="rule-name"
-            name="name"
-            className="field"
-            required
-            pattern="[\w\-]{1,64}"
-            placeholder="stop-on-nan"
-          />
-          <label htmlFor="rule-kind">looks for</label>
-          <select id="rule-kind" name="kind" className="field">
-            {ruleKindNames.map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-          <label htmlFor="rule-filter">in runs that match</label>
-          <input id="rule-filter" name="filter" className="field" placeholder="experiment:gpt (all when empty)" />
-          <label htmlFor="rule-metric">metrics</label>
-          <input id="rule-metric" name="metric" className="field" placeholder="*loss* (usual ones when empty)" />
-          <label htmlFor="rule-when">threshold</label>
-          <input id="rule-when" name="when" className="field" placeholder="metrics.val_loss.last>3" />
-          <label htmlFor="rule-for">holds for</label>
-          <input id="rule-for" name="for" className="field" placeholder="5m" />
-          <label htmlFor="rule-command">then sends</label>
-          <select id="rule-command" name="command" className="field">
-            {commands.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-          <label htmlFor="rule-webhook">and tells</label>
-          <input
-            id="rule-webhook"
-            name="webhook"
-            className="field"
-            type="url"
-            placeholder="https://hooks.slack.com/…"
-          />
+          {fields.map(({ name, label, options, input }) => (
+            <Fragment key={name}>
+              <label htmlFor={`rule-${name}`}>{label}</label>
+              {options === undefined ? (
+                <input id={`rule-${name}`} name={name} className="field" {...input} />
+              ) : (
+                <select id={`rule-${name}`} name={name} className="field">
+                  {options.map(([value, text]) => (
+                    <option key={value} value={value}>
+                      {text}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Fragment>
+          ))}
           {put.error === null ? null : <Problem error={put.error} />}
           <Button type="submit" look="primary" disabled={put.isPending}>
             make it, as a dry run

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { WatchedRule } from "#api/contract/rule.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
+import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
@@ -126,27 +126,21 @@ function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest
           ) : null}
         </span>
         {problem === null ? null : <Problem error={problem} />}
-        <Dialog
+        <Confirm
           title={`Arm ${rule.name}?`}
           open={asking}
           onClose={() => setAsking(false)}
-          foot={
-            <>
-              <Button onClick={() => setAsking(false)}>leave it a dry run</Button>
-              <Button
-                look="primary"
-                onClick={() => {
-                  arm.mutate({ params, body: { armed: true } });
-                  setAsking(false);
-                }}
-              >
-                arm it
-              </Button>
-            </>
-          }
+          no="leave it a dry run"
+          yes="arm it"
+          look="primary"
+          change={arm}
+          onYes={() => {
+            arm.mutate({ params, body: { armed: true } });
+            setAsking(false);
+          }}
         >
           <p>From now on, when it fires, it does this by itself: {does}. Who armed it is written to the audit.</p>
-        </Dialog>
+        </Confirm>
       </td>
     </tr>
   );

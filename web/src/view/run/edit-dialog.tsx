@@ -5,7 +5,7 @@ import type { Run } from "#api/contract/run.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Dialog } from "../../part/dialog.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Form, TextField } from "../../part/field.tsx";
 import { Problem } from "../../part/notice.tsx";
 
 export function EditDialog({
@@ -45,13 +45,7 @@ function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () =>
       { onSuccess: onClose },
     );
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <Form className="stack" onSubmit={save}>
       <label className="stack" style={{ gap: 4 }}>
         name
         <TextField value={name} onChange={setName} />
@@ -74,6 +68,6 @@ function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () =>
           save
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

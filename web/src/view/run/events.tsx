@@ -1,6 +1,6 @@
 // Everything the run received, in order of arrival, as it came.
 
-import { useCallback, useState } from "react";
+import { useState } from "react";
 import type { EventRow } from "#api/contract/record.ts";
 import { defined } from "../../app/search.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -8,7 +8,7 @@ import { usePages } from "../../data/use-pages.ts";
 import { Select, TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
-import { Empty, Problem } from "../../part/notice.tsx";
+import { Empty, PageProblem } from "../../part/notice.tsx";
 import { VirtualList } from "../../part/virtual-list.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
 import { formatCount } from "../../text/format-number.ts";
@@ -25,24 +25,17 @@ export function Events() {
     type: type === "" ? undefined : [type],
     limit: 300,
   });
-  const { pages, rows, first } = usePages("events", { params: { id: run.id }, query }, (answer) => answer.events);
+  const { pages, rows, first, more } = usePages("events", { params: { id: run.id }, query }, (answer) => answer.events);
   const types = Object.entries(first?.types ?? {}).map(
     ([each, count]) => [each, `${each} (${formatCount(count)})`] as const,
   );
-  const onEnd = useCallback(() => {
-    if (!pages.isFetchingNextPage) void pages.fetchNextPage();
-  }, [pages.isFetchingNextPage, pages.fetchNextPage]);
   return (
     <>
       <div className="bar wrap no-print">
         <TextField data-search label="Find in the text" value={search} onChange={setSearch} style={{ width: 220 }} />
         <Select label="Type" value={type} options={[["", "all types"], ...types]} onChange={setType} />
       </div>
-      {pages.error === null ? null : (
-        <div style={{ padding: 16 }}>
-          <Problem error={pages.error} retry={() => void pages.refetch()} />
-        </div>
-      )}
+      {pages.error === null ? null : <PageProblem error={pages.error} retry={() => void pages.refetch()} />}
       {first !== undefined && rows.length === 0 ? (
         <Empty title="No event matches in this window." />
       ) : (
@@ -52,7 +45,7 @@ export function Events() {
           rowPx={22}
           label="Events"
           more={pages.hasNextPage}
-          onEnd={onEnd}
+          onEnd={more}
         >
           {(row) => <Event run={run.id} row={row} startNs={startNs} />}
         </VirtualList>

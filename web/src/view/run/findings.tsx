@@ -52,31 +52,10 @@ function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Ver
 }
 
 function SeeIt({ run, verdict: { view, metric } }: { readonly run: Run; readonly verdict: Verdict }) {
-  const params = { id: run.id };
-  switch (view) {
-    case "charts":
-      return (
-        <Link to="/runs/$id/charts" params={params} search={metric === "" ? {} : { find: metric }}>
-          charts
-        </Link>
-      );
-    case "timeline":
-      return (
-        <Link to="/runs/$id/timeline" params={params}>
-          timeline
-        </Link>
-      );
-    case "tensors":
-      return (
-        <Link to="/runs/$id/tensors" params={params}>
-          tensors
-        </Link>
-      );
-    case "integrity":
-      return (
-        <Link to="/runs/$id/integrity" params={params}>
-          integrity
-        </Link>
-      );
-  }
+  const search = view === "charts" && metric !== "" ? { find: metric } : {};
+  return (
+    <Link to={`/runs/$id/${view}`} params={{ id: run.id }} search={search}>
+      {view}
+    </Link>
+  );
 }

@@ -6,8 +6,8 @@ import type { Run, RunSummary } from "#api/contract/run.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { useSettled } from "../../data/use-settled.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Confirm, Dialog } from "../../part/dialog.tsx";
+import { Form, TextField } from "../../part/field.tsx";
 import { Answer, Problem } from "../../part/notice.tsx";
 import { When } from "../../part/when.tsx";
 import { countOf } from "../../text/format-number.ts";
@@ -43,12 +43,9 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
     { keep: true },
   );
   return (
-    <form
+    <Form
       className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        join.mutate({ params: { id: run.id }, body: { ids: [...chosen] } }, { onSuccess: onClose });
-      }}
+      onSubmit={() => join.mutate({ params: { id: run.id }, body: { ids: [...chosen] } }, { onSuccess: onClose })}
     >
       <p>
         Their spans, metrics, logs and files are shown as this run's from then on, also those that still come. Nothing
@@ -79,7 +76,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
           join {chosen.size === 0 ? "" : countOf(chosen.size, "run")}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -120,22 +117,15 @@ function nearest(runs: readonly RunSummary[], run: Run): RunSummary[] {
 export function PartDialog({ run, open, onClose }: AskProps) {
   const part = useChange("partRuns", staleAfterJoin);
   return (
-    <Dialog
+    <Confirm
       title="Part joined runs"
       open={open}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>keep them joined</Button>
-          <Button
-            look="danger"
-            disabled={part.isPending}
-            onClick={() => part.mutate({ params: { id: run.id } }, { onSuccess: onClose })}
-          >
-            part all
-          </Button>
-        </>
-      }
+      no="keep them joined"
+      yes="part all"
+      look="danger"
+      change={part}
+      onYes={() => part.mutate({ params: { id: run.id } }, { onSuccess: onClose })}
     >
       <p>Each becomes a run of its own again, with all that it recorded.</p>
       {run.joined.map(({ id, by, at_ns }) => (
@@ -157,7 +147,6 @@ export function PartDialog({ run, open, onClose }: AskProps) {
           </Button>
         </div>
       ))}
-      {part.error === null ? null : <Problem error={part.error} />}
-    </Dialog>
+    </Confirm>
   );
 }

@@ -3,7 +3,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Run } from "#api/contract/run.ts";
-import { groupMetrics } from "../../chart/metric-groups.ts";
+import { groupMetrics, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Spark } from "../../chart/spark.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
@@ -61,12 +61,12 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
     { keep: true, staleMs: 10_000 },
   );
   const series = answer.data?.series[0];
-  const name = phase === "" || metric.startsWith(`${phase}/`) ? metric : `${phase} · ${metric}`;
+  const name = panelTitle(metric, phase);
   return (
     <Link
       to="/runs/$id/charts"
       params={{ id: run.id }}
-      search={{ panel: phase === "" ? metric : `${metric}@${phase}` }}
+      search={{ panel: panelId(metric, phase) }}
       className="panel key-curve"
     >
       <span className="row">
@@ -97,17 +97,15 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
 export function KeyTexts({
   title,
   rows,
-  to,
   run,
 }: {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];
-  readonly to: "/runs/$id/params";
   readonly run: string;
 }) {
   if (rows.length === 0) return null;
   const all = (
-    <Link to={to} params={{ id: run }}>
+    <Link to="/runs/$id/params" params={{ id: run }}>
       {rows.length > rowsMax ? `all ${rows.length}` : "all"}
     </Link>
   );

@@ -31,9 +31,9 @@ export function Overview() {
       <RunAlerts run={run} />
       <KeyCurves run={run} />
       <OverviewPanels run={run}>
-        <KeyTexts title="parameters" rows={ownParams(run)} to="/runs/$id/params" run={run.id} />
+        <KeyTexts title="parameters" rows={ownParams(run)} run={run.id} />
         <LastLines run={run} />
-        <KeyTexts title="environment" rows={told(run.env)} to="/runs/$id/params" run={run.id} />
+        <KeyTexts title="environment" rows={told(run.env)} run={run.id} />
       </OverviewPanels>
     </Page>
   );
@@ -58,26 +58,26 @@ export function OverviewPanels({ run, children }: { readonly run: Run; readonly 
       <div className="overview-columns">
         <Metrics run={run} />
         {children}
-        <BodyPanel title="run">
+        <Panel title="run" body="">
           <Facts run={run} />
-        </BodyPanel>
-        <BodyPanel title="received">
+        </Panel>
+        <Panel title="received" body="">
           <Counts run={run} />
-        </BodyPanel>
+        </Panel>
         {run.best_checkpoint === null ? null : (
-          <BodyPanel title="best checkpoint">
+          <Panel title="best checkpoint" body="">
             <BestCheckpoint best={run.best_checkpoint} />
-          </BodyPanel>
+          </Panel>
         )}
         {run.worker_list.length === 0 ? null : (
-          <BodyPanel title={`workers (${run.worker_list.length})`}>
+          <Panel title={`workers (${run.worker_list.length})`} body="">
             <Workers run={run} />
-          </BodyPanel>
+          </Panel>
         )}
         {run.notes === "" ? null : (
-          <BodyPanel title="notes">
+          <Panel title="notes" body="">
             <pre>{run.notes}</pre>
-          </BodyPanel>
+          </Panel>
         )}
       </div>
     </>
@@ -96,14 +96,6 @@ export function DataNotes({ run }: { readonly run: Run }) {
         ))}
       </span>
     </div>
-  );
-}
-
-function BodyPanel({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Panel title={title}>
-      <div className="panel-body">{children}</div>
-    </Panel>
   );
 }
 

@@ -1,12 +1,14 @@
 // Parameters with where they came from, and the environment.
 
 import { useState } from "react";
+import type { ParamRow } from "#api/contract/record.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
 import { TextField } from "../../part/field.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
+import { Table } from "../../part/table.tsx";
 import { WholeRecord } from "../../part/whole-record.tsx";
 
 export function Params() {
@@ -36,42 +38,37 @@ export function ParamTables({ search }: { readonly search: string }) {
       <Panel title="parameters" side={<CopyButton text={() => toJson(run.params)} label="copy all as JSON" />}>
         <Answer of={params}>
           {(data) => (
-            <table className="table param-table">
-              <tbody>
-                {data.params
-                  .filter((param) => found(`${param.name} ${param.value}`))
-                  .map((param) => (
-                    <tr key={`${param.name} ${param.worker} ${param.origin}`}>
-                      <td className="muted" title={param.name}>
-                        {param.name}
-                      </td>
-                      <td>
-                        <code>{param.value}</code> <WholeRecord run={run.id} record={param.id} bytes={param.cut_from} />
-                        {param.earlier.map((each) => (
-                          <code key={each.ts_ns} className="muted" title="an earlier value">
-                            {" "}
-                            ← {each.value}
-                          </code>
-                        ))}
-                      </td>
-                      <td className="muted num">
-                        {param.origin === "param" ? "" : param.origin} {param.worker}
-                      </td>
-                    </tr>
-                  ))}
-                {data.params.length === 0 ? (
-                  <tr>
-                    <td className="muted">No parameters were sent.</td>
-                  </tr>
-                ) : null}
-              </tbody>
-            </table>
+            <Table
+              look="param-table"
+              rows={data.params.filter((param) => found(`${param.name} ${param.value}`))}
+              keyOf={(param) => `${param.name} ${param.worker} ${param.origin}`}
+              none={data.params.length === 0 ? "No parameters were sent." : ""}
+              columns={[
+                { cell: ({ name }) => <span title={name}>{name}</span>, look: "muted" },
+                { cell: (param) => <ParamValue run={run.id} param={param} /> },
+                { cell: ({ origin, worker }) => `${origin === "param" ? "" : origin} ${worker}`, look: "muted num" },
+              ]}
+            />
           )}
         </Answer>
       </Panel>
       <TextTable title="environment" rows={env} none="No environment was sent." />
       <TextTable title="source" rows={source} none="No source was sent." />
     </div>
+  );
+}
+
+function ParamValue({ run, param }: { readonly run: string; readonly param: ParamRow }) {
+  return (
+    <>
+      <code>{param.value}</code> <WholeRecord run={run} record={param.id} bytes={param.cut_from} />
+      {param.earlier.map((each) => (
+        <code key={each.ts_ns} className="muted" title="an earlier value">
+          {" "}
+          ← {each.value}
+        </code>
+      ))}
+    </>
   );
 }
 
@@ -86,21 +83,15 @@ function TextTable({
 }) {
   return (
     <Panel title={title}>
-      <table className="table">
-        <tbody>
-          {rows.map(([name, value]) => (
-            <tr key={name}>
-              <td className="muted">{name}</td>
-              <td style={{ overflowWrap: "anywhere" }}>{value}</td>
-            </tr>
-          ))}
-          {rows.length === 0 ? (
-            <tr>
-              <td className="muted">{none}</td>
-            </tr>
-          ) : null}
-        </tbody>
-      </table>
+      <Table
+        rows={rows}
+        keyOf={([name]) => name}
+        none={none}
+        columns={[
+          { cell: ([name]) => name, look: "muted" },
+          { cell: ([, value]) => <span style={{ overflowWrap: "anywhere" }}>{value}</span> },
+        ]}
+      />
     </Panel>
   );
 }

@@ -3,7 +3,7 @@
 import { useEffect, useMemo } from "react";
 import { createLiveTail } from "../../chart/live-tail.ts";
 import { groupMetrics, type MetricPanel } from "../../chart/metric-groups.ts";
-import type { PlotChoices } from "../../chart/plot-model.ts";
+import { plainChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
@@ -17,7 +17,7 @@ import { OverviewPanels } from "./overview.tsx";
 import { ParamTables } from "./params.tsx";
 
 const panelsMax = 24;
-const choices: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
+
 export function Report() {
   const { run } = useRunClock();
   useEffect(() => {
@@ -67,7 +67,7 @@ function ReportCharts() {
             key={`${panel.key} ${panel.phase}`}
             panel={panel}
             axis="step"
-            choices={choices}
+            choices={plainChoices}
             byWorker={false}
             events={events}
             tail={tail}

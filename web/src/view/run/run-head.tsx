@@ -6,10 +6,9 @@ import type { Run } from "#api/contract/run.ts";
 import { urlOf } from "../../data/client.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
+import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
-import { Problem } from "../../part/notice.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
@@ -212,29 +211,20 @@ function Actions({ run }: { readonly run: Run }) {
       <EditDialog run={run} open={asking === "edit"} onClose={() => setAsking(null)} />
       <JoinDialog run={run} open={asking === "join"} onClose={() => setAsking(null)} />
       <PartDialog run={run} open={asking === "part"} onClose={() => setAsking(null)} />
-      <Dialog
+      <Confirm
         title={`Delete ${run.name}`}
         open={asking === "delete"}
         onClose={() => setAsking(null)}
-        foot={
-          <>
-            <Button onClick={() => setAsking(null)}>keep it</Button>
-            <Button
-              look="danger"
-              onClick={() =>
-                remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })
-              }
-            >
-              delete the run
-            </Button>
-          </>
-        }
+        no="keep it"
+        yes="delete the run"
+        look="danger"
+        change={remove}
+        onYes={() => remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })}
       >
         <p>
           Its rows and blobs are removed from this server. A job that still runs starts it anew with its next record.
         </p>
-        {remove.error === null ? null : <Problem error={remove.error} />}
-      </Dialog>
+      </Confirm>
     </>
   );
 }

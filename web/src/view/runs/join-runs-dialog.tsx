@@ -3,9 +3,7 @@
 import { useState } from "react";
 import type { RunSummary } from "#api/contract/run.ts";
 import { useChange } from "../../data/use-api.ts";
-import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
-import { Problem } from "../../part/notice.tsx";
+import { Confirm } from "../../part/dialog.tsx";
 import { RunChoice, staleAfterJoin } from "../run/join-dialog.tsx";
 
 /** As many as the server takes at once, and the one that stays. */
@@ -28,22 +26,15 @@ export function JoinRunsDialog({
   if (stays === undefined) return null;
   const ids = runs.filter((run) => run.id !== stays.id).map((run) => run.id);
   return (
-    <Dialog
+    <Confirm
       title={`Join ${runs.length} runs into one`}
       open={open}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>cancel</Button>
-          <Button
-            look="primary"
-            disabled={join.isPending}
-            onClick={() => join.mutate({ params: { id: stays.id }, body: { ids } }, { onSuccess: onDone })}
-          >
-            join
-          </Button>
-        </>
-      }
+      no="cancel"
+      yes="join"
+      look="primary"
+      change={join}
+      onYes={() => join.mutate({ params: { id: stays.id }, body: { ids } }, { onSuccess: onDone })}
     >
       <p>
         The others are shown as part of the run that stays, also what still comes of them. No record is changed; the
@@ -62,8 +53,7 @@ export function JoinRunsDialog({
           />
         ))}
       </fieldset>
-      {join.error === null ? null : <Problem error={join.error} />}
-    </Dialog>
+    </Confirm>
   );
 }
 

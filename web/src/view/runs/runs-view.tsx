@@ -7,9 +7,10 @@ import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
 import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
+import { useMore } from "../../data/use-pages.ts";
 import { Button } from "../../part/button.tsx";
 import { Select } from "../../part/field.tsx";
-import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
+import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { formatCount } from "../../text/format-number.ts";
 import { useOwnCommand } from "../start/own-command.ts";
 import { ColumnPicker } from "./column-picker.tsx";
@@ -63,9 +64,7 @@ export function RunsView() {
         </button>
       ) : null}
       {pages.error !== null && filterError === null ? (
-        <div style={{ padding: 16 }}>
-          <Problem error={pages.error} retry={() => void pages.refetch()} />
-        </div>
+        <PageProblem error={pages.error} retry={() => void pages.refetch()} />
       ) : null}
       {pages.isPending && pages.error === null ? <Loading rows={10} /> : null}
       {pages.data !== undefined && runs.length === 0 ? <NoRuns filtered={search.filter !== undefined} /> : null}
@@ -190,9 +189,6 @@ function Table({
   readonly onChange: Change;
 }) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(noGroups);
-  const onEnd = useCallback(() => {
-    if (!pages.isFetchingNextPage) void pages.fetchNextPage();
-  }, [pages.isFetchingNextPage, pages.fetchNextPage]);
   const allClosed = groups?.every((group) => closed.has(group.value)) === true;
   return (
     <>
@@ -225,7 +221,7 @@ function Table({
         onToggle={selection.toggle}
         onToggleAll={() => void selection.toggleAll()}
         onGroup={(value) => setClosed((before) => toggled(before, value))}
-        onEnd={onEnd}
+        onEnd={useMore(pages)}
       />
     </>
   );

@@ -7,7 +7,7 @@ import type { RunSummary } from "#api/contract/run.ts";
 import { call, urlOf } from "../../data/client.ts";
 import { useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
-import { Dialog } from "../../part/dialog.tsx";
+import { Confirm, Dialog } from "../../part/dialog.tsx";
 import { TextField } from "../../part/field.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
@@ -139,23 +139,16 @@ function TagDialog({ runs, open, onClose }: AskProps) {
 function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onDone: () => void }) {
   const remove = useChange("deleteRuns", ["runs"]);
   return (
-    <Dialog
+    <Confirm
       title={`Delete ${countOf(runs.length, "run")}`}
       open={open}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>keep them</Button>
-          <Button
-            look="danger"
-            disabled={remove.isPending}
-            onClick={() =>
-              remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
-            }
-          >
-            delete {countOf(runs.length, "run")}
-          </Button>
-        </>
+      no="keep them"
+      yes={`delete ${countOf(runs.length, "run")}`}
+      look="danger"
+      change={remove}
+      onYes={() =>
+        remove.mutate({ body: { ids: runs.map((run) => run.id), expect: runs.length } }, { onSuccess: onDone })
       }
     >
       <p>
@@ -163,7 +156,6 @@ function DeleteDialog({ runs, open, onClose, onDone }: AskProps & { readonly onD
         that made them are not touched; importing those again restores the runs.
       </p>
       <p className="clip muted">{runs.map((run) => run.name).join(", ")}</p>
-      {remove.error === null ? null : <Problem error={remove.error} />}
-    </Dialog>
+    </Confirm>
   );
 }

@@ -6,7 +6,7 @@ import { themeChoices, useThemeChoice } from "../../app/theme.ts";
 import { useApi, useChange } from "../../data/use-api.ts";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
-import { TextField } from "../../part/field.tsx";
+import { Form, TextField } from "../../part/field.tsx";
 import { Answer, CommandLine, Problem } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
 import { Table } from "../../part/table.tsx";
@@ -25,23 +25,18 @@ export function SettingsView() {
   const logout = useChange("logout", ["session"]);
   return (
     <Page maxWidth={980}>
-      <Panel title="appearance" label="Appearance">
-        <div className="panel-body row">
-          <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
-        </div>
+      <Panel title="appearance" label="Appearance" body="row">
+        <Choice label="Theme" options={themeChoices} value={theme} onChange={setTheme} />
       </Panel>
       <Keys />
       <Retention />
       <Audit />
-      <Panel title="session" label="Session">
-        <div className="panel-body row wrap">
-          <span>
-            workspace <strong>{session.data?.workspace ?? "–"}</strong>, allowed:{" "}
-            {session.data?.scopes.join(", ") ?? "–"}
-          </span>
-          <span className="grow" />
-          {session.data?.key_needed === true ? <Button onClick={() => logout.mutate({})}>log out</Button> : null}
-        </div>
+      <Panel title="session" label="Session" body="row wrap">
+        <span>
+          workspace <strong>{session.data?.workspace ?? "–"}</strong>, allowed: {session.data?.scopes.join(", ") ?? "–"}
+        </span>
+        <span className="grow" />
+        {session.data?.key_needed === true ? <Button onClick={() => logout.mutate({})}>log out</Button> : null}
       </Panel>
     </Page>
   );
@@ -86,12 +81,9 @@ function Keys() {
             )
           }
         </Answer>
-        <form
+        <Form
           className="row wrap"
-          onSubmit={(event) => {
-            event.preventDefault();
-            create.mutate({ body: { name, scopes: [...chosen] } }, { onSuccess: () => setName("") });
-          }}
+          onSubmit={() => create.mutate({ body: { name, scopes: [...chosen] } }, { onSuccess: () => setName("") })}
         >
           <TextField label="Name of a new key" value={name} onChange={setName} />
           {scopes.map(([scope, means]) => (
@@ -109,7 +101,7 @@ function Keys() {
           <Button type="submit" look="primary" disabled={name.trim() === "" || chosen.length === 0 || create.isPending}>
             create
           </Button>
-        </form>
+        </Form>
         {create.data === undefined ? null : (
           <div className="notice warn stack">
             <p>Copy the key now; it is not shown again.</p>
@@ -130,12 +122,11 @@ function Retention() {
   const shown = days ?? (retention.data?.days === null ? "" : String(retention.data?.days ?? ""));
   return (
     <Panel title="retention" label="Retention">
-      <form
+      <Form
         className="panel-body row wrap"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate({ body: { days: shown === "" ? null : Number(shown) } }, { onSuccess: () => setDays(null) });
-        }}
+        onSubmit={() =>
+          change.mutate({ body: { days: shown === "" ? null : Number(shown) } }, { onSuccess: () => setDays(null) })
+        }
       >
         <label className="row">
           delete runs
@@ -158,7 +149,7 @@ function Retention() {
           {retention.data?.set_by === "configuration" ? "as the configuration says; " : ""}empty keeps them for ever
         </span>
         {change.error === null ? null : <Problem error={change.error} />}
-      </form>
+      </Form>
     </Panel>
   );
 }

@@ -8,10 +8,9 @@ import { useTheme } from "../../app/theme.ts";
 import { paletteColour } from "../../chart/colour.ts";
 import { Plot } from "../../chart/plot.tsx";
 import type { PlotSeries } from "../../chart/plot-data.ts";
+import { plainChoices } from "../../chart/plot-model.ts";
 import { Empty } from "../../part/notice.tsx";
 import { chartColumns } from "./sql-complete.ts";
-
-const plain = { scale: "linear", robust: false, smoothing: 0 } as const;
 
 export function SqlTable({ answer }: { readonly answer: SqlAnswer }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -139,7 +138,7 @@ export function SqlChart({ answer }: { readonly answer: SqlAnswer }) {
         id="sql"
         series={series}
         axis="step"
-        choices={plain}
+        choices={plainChoices}
         colours={colours}
         theme={theme}
         height={360}

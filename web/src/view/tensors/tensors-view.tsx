@@ -1,12 +1,13 @@
 // Weights and gradients over time: ridgelines, statistics, and values from blobs.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { Snapshot, TensorInfo } from "#api/contract/snapshot.ts";
 import { useTheme } from "../../app/theme.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { paletteColour } from "../../chart/colour.ts";
 import { Plot } from "../../chart/plot.tsx";
-import type { PlotChoices } from "../../chart/plot-model.ts";
+import { plainChoices } from "../../chart/plot-model.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { Choice } from "../../part/choice.tsx";
@@ -21,8 +22,6 @@ import { toStatsSeries } from "./stats-series.ts";
 import { TensorList } from "./tensor-list.tsx";
 import "./tensors.css";
 import { ValuesPanel } from "./values-panel.tsx";
-
-const plain: PlotChoices = { scale: "linear", robust: false, smoothing: 0 };
 
 export function TensorsView() {
   const { run } = useRunClock();
@@ -45,23 +44,13 @@ export function TensorsView() {
 
 function Chosen({ tensors }: { readonly tensors: readonly TensorInfo[] }) {
   const search = useSearch({ strict: false }) as { tensor?: string };
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const first = [...tensors].sort((a, b) => (b.change ?? -1) - (a.change ?? -1))[0];
   const chosen = tensors.find((each) => each.tensor === search.tensor) ?? first;
   if (chosen === undefined) return null;
   return (
     <div className="tensors">
-      <TensorList
-        tensors={tensors}
-        chosen={chosen.tensor}
-        onChoose={(tensor) =>
-          void navigate({
-            to: ".",
-            search: (before: Record<string, unknown>) => ({ ...before, tensor }),
-            replace: true,
-          } as never)
-        }
-      />
+      <TensorList tensors={tensors} chosen={chosen.tensor} onChoose={(tensor) => setSearch({ tensor })} />
       <div className="scroll">
         <div className="page">
           <div className={chosen.pair === null ? "" : "tensor-pair"}>
@@ -130,7 +119,7 @@ function TensorBody({
   };
   const plot = {
     axis: "relative",
-    choices: plain,
+    choices: plainChoices,
     theme,
     height: 120,
     startMs: toMs(clock.startNs),

@@ -1,5 +1,6 @@
 // One span: its times, where it stands, its marks and attributes.
 
+import type { SpanDetail } from "#api/contract/span.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { AsideHead } from "../../part/aside-head.tsx";
@@ -7,6 +8,7 @@ import { Button } from "../../part/button.tsx";
 import { CopiedFact, Fact } from "../../part/facts.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
+import { Table } from "../../part/table.tsx";
 import { formatBytes, formatNumber, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../../text/format-time.ts";
 import { toModelCall } from "./model-call.ts";
@@ -82,22 +84,15 @@ export function SpanDetails({
                       ? `, the first ${data.marks.length} of ${data.mark_count}`
                       : ""}
                   </h3>
-                  <table className="table">
-                    <tbody>
-                      {data.marks.map((mark) => {
-                        const number = toNumber(mark.value);
-                        return (
-                          <tr key={mark.id}>
-                            <td>{mark.name}</td>
-                            <td className="num" title={mark.text}>
-                              {number === null ? mark.text : formatNumber(number)}
-                            </td>
-                            <td className="num muted">{formatElapsed(toOffsetNs(mark.ts_ns, startNs), 1e6)}</td>
-                          </tr>
-                        );
-                      })}
-                    </tbody>
-                  </table>
+                  <Table
+                    rows={data.marks}
+                    keyOf={(mark) => mark.id}
+                    columns={[
+                      { cell: (mark) => mark.name },
+                      { cell: (mark) => <span title={mark.text}>{markText(mark)}</span>, look: "num" },
+                      { cell: (mark) => formatElapsed(toOffsetNs(mark.ts_ns, startNs), 1e6), look: "num muted" },
+                    ]}
+                  />
                 </>
               )}
               {data.attrs === "{}" || data.attrs === "" ? null : (
@@ -118,6 +113,11 @@ export function SpanDetails({
       </Answer>
     </aside>
   );
+}
+
+function markText({ value, text }: SpanDetail["marks"][number]): string {
+  const number = toNumber(value);
+  return number === null ? text : formatNumber(number);
 }
 
 /** With its share of the wall time. */

@@ -1,6 +1,7 @@
 // The bar above the timeline: search with the number of matches, lanes or flame graph, and what the pointer is on.
 
 import { spanFlags } from "#api/contract/span-flags.ts";
+import type { useSetSearch } from "../../app/url-choice.ts";
 import { Button } from "../../part/button.tsx";
 import { Choice } from "../../part/choice.tsx";
 import { TextField } from "../../part/field.tsx";
@@ -14,7 +15,7 @@ import type { useMatches } from "./use-matches.ts";
 export interface TimelineBarProps {
   readonly find: string;
   readonly show: TimelineShow;
-  readonly change: (part: { find?: string | undefined; show?: string | undefined }) => void;
+  readonly change: ReturnType<typeof useSetSearch>;
   readonly hovered: PickedBox | null;
   readonly matches: ReturnType<typeof useMatches>;
   readonly overflows: boolean;

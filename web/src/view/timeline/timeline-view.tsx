@@ -1,13 +1,14 @@
 // The timeline: minimap, flame chart or flame graph, details of one span or area, and where the time of the window went.
 
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTheme } from "../../app/theme.ts";
 import { isTyping } from "../../app/typing.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { spanColours } from "../../chart/span-colours.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { panWindow, type TimeWindow, zoomWindow } from "../../clock/window.ts";
-import { CommandLine, Empty, Loading, Problem } from "../../part/notice.tsx";
+import { CommandLine, Empty, Loading, PageProblem } from "../../part/notice.tsx";
 import { Splitter, useSplit } from "../../part/splitter.tsx";
 import { type Area, AreaPanel } from "./area-panel.tsx";
 import { FlameView } from "./flame-view.tsx";
@@ -27,13 +28,7 @@ export function TimelineView() {
   const { limits, run } = useRunClock();
   const data = useTimeline(limits, 1200);
   if (data.loading) return <Loading rows={8} />;
-  if (data.error !== null && data.layers.length === 0) {
-    return (
-      <div style={{ padding: 16 }}>
-        <Problem error={data.error} retry={data.refetch} />
-      </div>
-    );
-  }
+  if (data.error !== null && data.layers.length === 0) return <PageProblem error={data.error} retry={data.refetch} />;
   if (data.extent === null) {
     return (
       <Empty title="No spans yet.">
@@ -138,13 +133,7 @@ function OpenTimeline({ extent: found }: { readonly extent: TimeWindow }) {
 
 function useTimelineSearch() {
   const search = useSearch({ strict: false }) as { find?: string; show?: string };
-  const navigate = useNavigate();
-  const change = (part: { find?: string | undefined; show?: string | undefined }) =>
-    void navigate({
-      to: ".",
-      search: (before: Record<string, unknown>) => ({ ...before, ...part }),
-      replace: true,
-    } as never);
+  const change = useSetSearch();
   const show: TimelineShow = search.show === "flame" ? "flame" : "lanes";
   return { find: search.find ?? "", show, change };
 }
