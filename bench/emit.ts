@@ -26,13 +26,19 @@ function readCpuNs(): number {
   return (user + system) * 1000;
 }
 
-/** Time per turn of `loop(count)`: the median and the best of several rounds, after one to warm up. */
-function measure(what: string, count: number, loop: (count: number) => void): Result {
-  loop(count);
+/** Time of a turn, the call of it included: the median and the best of several rounds, after one to warm up. */
+function measure(what: string, count: number, act: (turn: number) => void): Result {
+  return measureLoop(what, count, () => {
+    for (let i = 0; i < count; i++) act(i);
+  });
+}
+
+function measureLoop(what: string, count: number, loop: () => void): Result {
+  loop();
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const beganNs = readCpuNs();
-    loop(count);
+    loop();
     times.push((readCpuNs() - beganNs) / count);
   }
   times.sort((a, b) => a - b);
@@ -47,99 +53,40 @@ const folder = mkdtempSync(join(tmpdir(), "emit-bench-"));
 const results: Result[] = [];
 try {
   profile({ path: join(folder, "cirron"), spoolBytesMax: 200e6 });
-  const loops: [string, number, (count: number) => void][] = [
-    [
-      "an empty function",
-      1e6,
-      (n) => {
-        for (let i = 0; i < n; i++) turn(i);
-      },
-    ],
-    [
-      "mark(name, value)",
-      50_000,
-      (n) => {
-        for (let i = 0; i < n; i++) mark("loss", 1 / (i + 1));
-      },
-    ],
-    [
-      "mark(name, value, { step })",
-      50_000,
-      (n) => {
-        for (let i = 0; i < n; i++) mark("loss", 1 / (i + 1), { step: i });
-      },
-    ],
-    [
-      "markInt(name, value)",
-      50_000,
-      (n) => {
-        for (let i = 0; i < n; i++) markInt("correct", i);
-      },
-    ],
-    [
-      "scope(name, fn)",
-      25_000,
-      (n) => {
-        for (let i = 0; i < n; i++) scope("step", () => turn(i));
-      },
-    ],
-    [
-      "scope(name, fn, { index, attrs })",
-      25_000,
-      (n) => {
-        for (let i = 0; i < n; i++) scope("step", () => turn(i), { index: i, attrs: { lr: 0.1 } });
-      },
-    ],
-    [
-      "using span(name)",
-      25_000,
-      (n) => {
-        for (let i = 0; i < n; i++) {
-          using _ = span("step");
-          turn(i);
-        }
-      },
-    ],
-    [
-      "a turn of steps()",
-      25_000,
-      (n) => {
-        for (const i of steps(n)) turn(i);
-      },
-    ],
-    [
-      "scope with one mark inside",
-      25_000,
-      (n) => {
-        for (let i = 0; i < n; i++) scope("step", () => mark("loss", 1 / (i + 1)));
-      },
-    ],
-  ];
-  for (const [what, count, loop] of loops) results.push(measure(what, count, loop));
+  results.push(
+    measure("an empty function", 1e6, turn),
+    measure("mark(name, value)", 50_000, (i) => mark("loss", 1 / (i + 1))),
+    measure("mark(name, value, { step })", 50_000, (i) => mark("loss", 1 / (i + 1), { step: i })),
+    measure("markInt(name, value)", 50_000, (i) => markInt("correct", i)),
+    measure("scope(name, fn)", 25_000, (i) => scope("step", () => turn(i))),
+    measure("scope(name, fn, { index, attrs })", 25_000, (i) =>
+      scope("step", () => turn(i), { index: i, attrs: { lr: 0.1 } }),
+    ),
+    measure("using span(name)", 25_000, (i) => {
+      using _ = span("step");
+      turn(i);
+    }),
+    measureLoop("a turn of steps()", 25_000, () => {
+      for (const i of steps(25_000)) turn(i);
+    }),
+    measure("scope with one mark inside", 25_000, (i) => scope("step", () => mark("loss", 1 / (i + 1)))),
+  );
   const { overheadMs, marks, spans } = health();
   await shutdown();
   profile({ enabled: false });
-  results.push(
-    measure("mark, when profile({ enabled: false })", 500_000, (n) => {
-      for (let i = 0; i < n; i++) mark("loss", i);
-    }),
-  );
+  results.push(measure("mark, when profile({ enabled: false })", 500_000, (i) => mark("loss", i)));
   await shutdown();
 
   const run = startRun({ transport: { kind: "file", path: join(folder, "events.bin") }, source: false, env: false });
   results.push(
-    measure("XTrack metric(key, value, { step }) to a file", 25_000, (n) => {
-      for (let i = 0; i < n; i++) run.metric("loss", 1 / (i + 1), { step: i });
-    }),
+    measure("XTrack metric(key, value, { step }) to a file", 25_000, (i) =>
+      run.metric("loss", 1 / (i + 1), { step: i }),
+    ),
   );
   await run.end();
   const trace = createTraceWriter({ path: join(folder, "trace.jsonl") });
   const pipeline = trace.pipelineStart({ plan: { nodes: [{ processor: "p" }] } });
-  results.push(
-    measure("Semantiva node() to a file", 2000, (n) => {
-      for (let i = 0; i < n; i++) trace.node(pipeline, 0, { input: i }, () => i);
-    }),
-  );
+  results.push(measure("Semantiva node() to a file", 2000, (i) => trace.node(pipeline, 0, { input: i }, () => i)));
   trace.close();
   await report(
     `The SDK itself estimates ${Math.round(overheadMs)} ms for the ${marks + spans} records of the Cirron rows.`,

@@ -11,13 +11,13 @@ import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { createStore } from "#store/client.ts";
-import { fillInBackground, migrate } from "#store/schema/migrate.ts";
+import { fillInBackground } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
+import { fillStore, fillTable, settle } from "./support/fill-store.ts";
 import { postTraces } from "./support/post.ts";
-import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
-import { option, savePage } from "./support/words.ts";
+import { type BenchServer, describeMachine, quantile, startServer, timed, whole } from "./support/server.ts";
+import { commandOf, option, savePage } from "./support/words.ts";
 
 const sizes = (option("--sizes") ?? "1000000,10000000,50000000").split(",").map(Number);
 const pointsMax = Number(option("--points") ?? 100_000_000);
@@ -25,8 +25,6 @@ const linesMax = Number(option("--lines") ?? 2_000_000);
 const ingestSpans = Number(option("--ingest") ?? 100_000);
 const ingestRounds = 7;
 
-const fillAtOnce = 1_000_000;
-const smallBlocks = "SETTINGS max_threads = 2, max_block_size = 65536, min_insert_block_size_bytes = 0";
 const spansPerRun = 10_000;
 const yearNs = 365n * 24n * 3600n * 1_000_000_000n;
 const startNs = BigInt(Date.now()) * 1_000_000n - yearNs;
@@ -48,39 +46,26 @@ interface Row {
 
 const id = (text: string): string => `lower(hex(MD5(${text})))`;
 
-async function fill(dataDir: string, spans: number, points: number, lines: number): Promise<void> {
-  const store = await createStore({ kind: "embedded", dataDir });
-  try {
-    await migrate(store);
-    const db = store.database;
+function fill(dataDir: string, spans: number, points: number, lines: number): Promise<void> {
+  return fillStore(dataDir, async (store) => {
     const run = `intDiv(number, ${spansPerRun})`;
     const key = `concat('default/c/', ${id(`concat('b', toString(${run}))`)})`;
     const at = `toInt64(${startNs}) + toInt64(${run}) * 60000000000 + (number % ${spansPerRun}) * 1000000`;
-    for (let done = 0; done < spans; done += fillAtOnce)
-      await store.ddl(`INSERT INTO ${db}.spans (group_key, span_id, parent_id, name, start_ns, end_ns, pid, rank, attrs,
-        mark_ids, content_hash, received_ns, jpos, jrow)
-      SELECT ${key}, ${id("concat('s', toString(number))")}, ${id(`concat('r', toString(${run}))`)}, 'step', ${at},
-        ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0 FROM numbers(${done}, ${Math.min(fillAtOnce, spans - done)}) ${smallBlocks}`);
-    await store.ddl(`ALTER TABLE ${db}.migrations DELETE WHERE id = 10 SETTINGS mutations_sync = 2`);
+    await fillTable(
+      store,
+      spans,
+      `spans (group_key, span_id, parent_id, name, start_ns, end_ns, pid, rank, attrs, mark_ids, content_hash,
+        received_ns, jpos, jrow)`,
+      `${key}, ${id("concat('s', toString(number))")}, ${id(`concat('r', toString(${run}))`)}, 'step', ${at},
+        ${at} + 500000, toInt64(${run}), 0, '{}', '[]', toUInt32(number % 4294967295 + 1), ${at}, 0, 0`,
+    );
+    await store.ddl(`ALTER TABLE ${store.database}.migrations DELETE WHERE id = 10 SETTINGS mutations_sync = 2`);
     await fillInBackground(store);
     await fillState(store, Math.ceil(spans / spansPerRun));
     if (points > 0) await fillPoints(store, points);
     if (lines > 0) await fillLines(store, lines);
     await settle(store);
-  } finally {
-    await store.close();
-  }
-}
-
-/** A store that was filled within minutes merges for minutes more, which one that grew for a year has behind it. */
-async function settle(store: Store): Promise<void> {
-  for (let quiet = 0, tries = 0; quiet < 3 && tries < 600; tries++) {
-    const [row] = await store.query<{ merges: string }>({
-      sql: "SELECT toString(count()) AS merges FROM system.merges",
-    });
-    quiet = row?.merges === "0" ? quiet + 1 : 0;
-    await new Promise((go) => setTimeout(go, 1000));
-  }
+  });
 }
 
 /** What intake would have written of these runs: their groups, names and components. */
@@ -104,32 +89,33 @@ async function fillState(store: Store, runs: number): Promise<void> {
 }
 
 async function fillPoints(store: Store, points: number): Promise<void> {
-  for (let done = 0; done < points; done += fillAtOnce)
-    await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry,
-      received_ns, jpos, jrow)
-    SELECT concat('default/x/points-', toString(intDiv(number, 1000000))), concat('m', toString(number % 20)), 'w0',
+  await fillTable(
+    store,
+    points,
+    "metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)",
+    `concat('default/x/points-', toString(intDiv(number, 1000000))), concat('m', toString(number % 20)), 'w0',
       toInt64(intDiv(number, 20)), toInt64(${startNs}) + toInt64(number) * 1000, 1 / (number % 1000 + 1), 'xtrack',
-      toInt64(number % 1000000), -1, toInt64(${startNs}), 0, 0 FROM numbers(${done}, ${Math.min(fillAtOnce, points - done)}) ${smallBlocks}`);
-  await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
-    SELECT concat('default/x/points-', toString(number)), 'default', 'xtrack', concat('points-', toString(number)), 1
-    FROM numbers(${Math.ceil(points / 1_000_000)})`);
+      toInt64(number % 1000000), -1, toInt64(${startNs}), 0, 0`,
+  );
+  await fillGroups(store, Math.ceil(points / 1_000_000), "x/points-", "xtrack", "points-");
 }
 
 async function fillLines(store: Store, lines: number): Promise<void> {
-  await store.ddl(`INSERT INTO ${store.database}.events (group_key, protocol, type, ts_ns, seq, event_id, payload,
-      received_ns, jpos, jrow)
-    SELECT concat('default/s/lines-', toString(intDiv(number, 1000))), 'semantiva', 'note',
+  await fillTable(
+    store,
+    lines,
+    "events (group_key, protocol, type, ts_ns, seq, event_id, payload, received_ns, jpos, jrow)",
+    `concat('default/s/lines-', toString(intDiv(number, 1000))), 'semantiva', 'note',
       toInt64(${startNs}) + toInt64(number), 0, substring(${id("concat('l', toString(number))")}, 1, 32), '{}',
-      toInt64(${startNs}), 0, 0 FROM numbers(${lines}) ${smallBlocks}`);
-  await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
-    SELECT concat('default/s/lines-', toString(number)), 'default', 'semantiva', concat('lines-', toString(number)), 1
-    FROM numbers(${Math.ceil(lines / 1000)})`);
+      toInt64(${startNs}), 0, 0`,
+  );
+  await fillGroups(store, Math.ceil(lines / 1000), "s/lines-", "semantiva", "lines-");
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
+function fillGroups(store: Store, groups: number, key: string, protocol: string, run: string): Promise<void> {
+  return store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
+    SELECT concat('default/${key}', toString(number)), 'default', '${protocol}', concat('${run}', toString(number)), 1
+    FROM numbers(${groups})`);
 }
 
 interface Started {
@@ -309,7 +295,7 @@ const cells = (row: Row): string =>
   ].join(" | ");
 const text = `# Growth
 
-\`${["node bench/growth.ts", ...process.argv.slice(2).filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
+\`${commandOf("growth")}\` on ${describeMachine()}.
 Folders are filled by SQL straight into the engine; the largest also has ${whole(pointsMax)} points and ${whole(linesMax)} trace lines. Ingest is ${whole(ingestSpans)} Cirron spans with their marks over four connections, until queryable: the middle one of ${ingestRounds} rounds, each of which goes through all folders.
 
 | Cirron spans stored | start until ready, ms | server MiB after it | spans/s | server and engine, µs a span | accept p99, ms | first look at a run, ms: head · chart · timeline | late row until shown, ms | deletion until gone, ms | longest wait of a sender meanwhile, ms |

@@ -4,18 +4,16 @@
 // Usage: node bench/large.ts [part of a body's name…] [--save] [--all] [--prof DIR]
 // With --all it also prints every question, not only the one that took longest.
 
-import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type LargeBody, largeBodies } from "./support/large-bodies.ts";
 import { describeMachine, startServer } from "./support/server.ts";
+import { isAsked, names, option, savePage } from "./support/words.ts";
 
-const words = process.argv.slice(2);
-const profileDir = words.includes("--prof") ? words[words.indexOf("--prof") + 1] : undefined;
-const asked = words.filter((word) => !word.startsWith("--") && word !== profileDir);
-const chosen = largeBodies.filter(({ name }) => asked.length === 0 || asked.some((part) => name.includes(part)));
+const profileDir = option("--prof");
+const chosen = largeBodies.filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)));
 const rounds = 3;
 const aimMs = 100;
 
@@ -34,10 +32,7 @@ async function longestTurn(): Promise<Turn> {
   return JSON.parse(await text(connect(socketPath))) as Turn;
 }
 
-async function measure(
-  { path, type = "application/octet-stream", make }: LargeBody,
-  round: number,
-): Promise<Turn & { bytes: number }> {
+async function measure({ path, type, make }: LargeBody, round: number): Promise<Turn & { bytes: number }> {
   const body = make();
   await longestTurn();
   const answer = await fetch(`${server.url}${path}${path.endsWith("=") ? round * 1e9 : ""}`, {
@@ -74,7 +69,7 @@ async function askForRun(): Promise<Asked> {
     await drain(`${run}${question}`);
     asked.push({ question: question.replace(/(?<=events.).+/, "<event>"), ...(await longestTurn()) });
   }
-  if (words.includes("--all"))
+  if (isAsked("--all"))
     console.log(asked.map(({ question, longestMs }) => `${question || "the run"} ${Math.round(longestMs)}`).join(", "));
   return asked.reduce((worst, next) => (next.longestMs > worst.longestMs ? next : worst));
 }
@@ -120,5 +115,4 @@ const lines = [
   describeMachine(),
   "",
 ];
-console.log(lines.join("\n"));
-if (words.includes("--save")) await writeFile(new URL("results/large.md", import.meta.url), lines.join("\n"));
+await savePage("large", lines.join("\n"));

@@ -8,44 +8,42 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createStore } from "#store/client.ts";
-import { migrate } from "#store/schema/migrate.ts";
+import { fillStore, fillTable } from "./support/fill-store.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
-import { option, savePage } from "./support/words.ts";
+import { commandOf, option, savePage } from "./support/words.ts";
 import { toEvent } from "./support/xtrack-socket.ts";
 
 const sizes = (option("--sizes") ?? "1000000,10000000,50000000").split(",").map(Number);
 const workers = 8;
 const arrivalEvents = 600;
-const fillAtOnce = 1_000_000;
 const startUs = 1_790_000_000_000_000;
 
 /** Event n of the run is number `n / workers` of worker `n % workers`, a microsecond after the one before it. */
-async function fill(dataDir: string, events: number): Promise<void> {
-  const store = await createStore({ kind: "embedded", dataDir });
-  const settings = "SETTINGS max_threads = 2, max_block_size = 65536, min_insert_block_size_bytes = 0";
+function fill(dataDir: string, events: number): Promise<void> {
   const ns = (n: string): string => `toInt64(${startUs} + ${n}) * 1000`;
-  try {
-    await migrate(store);
-    for (let done = 0; done < events; done += fillAtOnce)
-      await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry,
-        received_ns, jpos, jrow)
-      SELECT 'default/x/long', 'loss', concat('w', toString(number % ${workers})), toInt64(number), ${ns("number")},
-        1 / (number % 1000 + 1), 'xtrack', toInt64(intDiv(number, ${workers})), -1, ${ns("number")}, 0, 0
-      FROM numbers(${done}, ${Math.min(fillAtOnce, events - done)}) ${settings}`);
+  return fillStore(dataDir, async (store) => {
+    await fillTable(
+      store,
+      events,
+      "metrics (group_key, key, worker, step, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)",
+      `'default/x/long', 'loss', concat('w', toString(number % ${workers})), toInt64(number), ${ns("number")},
+        1 / (number % 1000 + 1), 'xtrack', toInt64(intDiv(number, ${workers})), -1, ${ns("number")}, 0, 0`,
+    );
     const each = Math.ceil(events / workers / arrivalEvents);
     const first = `intDiv(number, ${workers}) * ${arrivalEvents}`;
     const last = `least(${first} + ${arrivalEvents}, ${Math.ceil(events / workers)}) - 1`;
     const at = (seq: string): string => ns(`(${seq}) * ${workers} + number % ${workers}`);
-    await store.ddl(`INSERT INTO ${store.database}.seq_ranges (group_key, worker, first_seq, last_seq, first_ts_ns, last_ts_ns,
-        events, duplicates, received_ns, jpos, jrow)
-      SELECT 'default/x/long', concat('w', toString(number % ${workers})), toInt64(${first}), toInt64(${last}), ${at(first)},
-        ${at(last)}, toUInt32(${last} - ${first} + 1), 0, ${at(last)}, toInt64(number), 0 FROM numbers(${each * workers})`);
+    await fillTable(
+      store,
+      each * workers,
+      `seq_ranges (group_key, worker, first_seq, last_seq, first_ts_ns, last_ts_ns, events, duplicates, received_ns,
+        jpos, jrow)`,
+      `'default/x/long', concat('w', toString(number % ${workers})), toInt64(${first}), toInt64(${last}), ${at(first)},
+        ${at(last)}, toUInt32(${last} - ${first} + 1), 0, ${at(last)}, toInt64(number), 0`,
+    );
     await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
       VALUES ('default/x/long', 'default', 'xtrack', 'long', 1)`);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 async function send(server: BenchServer, seq: number, us: number): Promise<{ ms: number; accepted: number }> {
@@ -120,7 +118,7 @@ await savePage(
   "long-run",
   `# One long run
 
-\`${["node bench/long-run.ts", ...process.argv.slice(2).filter((word) => word !== "--save")].join(" ")}\` on ${describeMachine()}.
+\`${commandOf("long-run")}\` on ${describeMachine()}.
 One XTrack run of ${workers} workers, stored as arrivals of ${arrivalEvents} events, in a folder that is started anew. Each event is sent by HTTP and waited for until it can be queried: the run's next one, a copy of one from its middle, and another one of that time.
 
 | events of the run | start until ready, ms | server MiB after it | next event, ms | copy from the middle, ms | new event beside it, ms | server MiB at the end | engine's processor time for the three, ms |

@@ -7,6 +7,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Store } from "#store/store.ts";
+import { fillStore } from "./support/fill-store.ts";
 import { fillLaunch, fillManyRuns, fillRuns, type QuerySizes } from "./support/query-data.ts";
 import { type BenchServer, describeMachine, quantile, startServer, whole } from "./support/server.ts";
 import { isAsked, nodeFlags, savePage } from "./support/words.ts";
@@ -238,12 +240,12 @@ function send(socket: Socket, json: string): void {
 }
 
 async function withFolder<T>(
-  fill: (dir: string) => Promise<void>,
+  fill: (store: Store) => Promise<void>,
   work: (server: BenchServer) => Promise<T>,
 ): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), "tributary-query-"));
   try {
-    await fill(dataDir);
+    await fillStore(dataDir, fill);
     const server = await startServer({ dataDir, nodeFlags });
     try {
       return await work(server);
@@ -256,7 +258,7 @@ async function withFolder<T>(
 }
 
 const launchLines = await withFolder(
-  (dir) => fillLaunch(dir, sizes.launchRuns),
+  (store) => fillLaunch(store, sizes.launchRuns),
   async (server) => [
     await time(`one launch of ${whole(sizes.launchRuns)} runs, every cell`, null, () =>
       ask(server, "/launches/sweep/1"),
@@ -264,9 +266,9 @@ const launchLines = await withFolder(
     await time("the list of launches with their completeness", null, () => ask(server, "/launches")),
   ],
 );
-const manyLines = await withFolder((dir) => fillManyRuns(dir, manyRuns), measureManyRuns);
+const manyLines = await withFolder((store) => fillManyRuns(store, manyRuns), measureManyRuns);
 const [lines, delays] = await withFolder(
-  (dir) => fillRuns(dir, sizes),
+  (store) => fillRuns(store, sizes),
   async (server) =>
     [[...(await measureRuns(server)), ...(await measureGrowth(server))], await measureLive(server)] as const,
 );

@@ -6,10 +6,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createStore } from "#store/client.ts";
-import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
+import { fillStore, fillTable, settle } from "./support/fill-store.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 import { numbers, savePage } from "./support/words.ts";
 
@@ -48,24 +47,16 @@ const questions: readonly Question[] = [
 async function fill(store: Store): Promise<void> {
   await store.ddl(`INSERT INTO ${store.database}.groups (group_key, workspace, protocol, run_id, version)
     SELECT concat('default/x/run-', toString(number)), 'default', 'xtrack', concat('run-', toString(number)), 1 FROM numbers(${runs})`);
-  const slice = 2_000_000;
-  for (let from = 0; from < points; from += slice) {
-    const count = Math.min(slice, points - from);
-    await store.ddl(`INSERT INTO ${store.database}.metrics (group_key, key, worker, phase, step, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)
-      SELECT concat('default/x/run-', toString(intDiv(number, 10) % ${runs})), concat('metric_', toString(number % 10)), 'w0', 'train',
-        intDiv(number, ${runs * 10}), 1700000000000000000 + number * 1000, sin(number), 'xtrack', number + 1, -1,
-        1700000000000000000 + number * 1000, intDiv(number, 1000), number % 1000
-      FROM numbers(${from}, ${count})`);
-  }
-}
-
-/** A merge that goes on would be measured too. */
-async function settle(store: Store): Promise<void> {
-  for (;;) {
-    const [row] = await store.query<{ n: string }>({ sql: "SELECT count() AS n FROM system.merges" });
-    if (row?.n === "0") return;
-    await sleep(200);
-  }
+  await fillTable(
+    store,
+    points,
+    "metrics (group_key, key, worker, phase, step, ts_ns, value, source, seq, entry, received_ns, jpos, jrow)",
+    `concat('default/x/run-', toString(intDiv(number, 10) % ${runs})), concat('metric_', toString(number % 10)), 'w0', 'train',
+      intDiv(number, ${runs * 10}), 1700000000000000000 + number * 1000, sin(number), 'xtrack', number + 1, -1,
+      1700000000000000000 + number * 1000, intDiv(number, 1000), number % 1000`,
+  );
+  // A merge that goes on would be measured too.
+  await settle(store);
 }
 
 async function time(store: Store, sql: string, asGuest: boolean): Promise<number> {
@@ -79,10 +70,8 @@ async function time(store: Store, sql: string, asGuest: boolean): Promise<number
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), "sql-bench-"));
+await fillStore(dataDir, fill);
 const store = await createStore({ kind: "embedded", dataDir });
-await migrate(store);
-await fill(store);
-await settle(store);
 const lines: string[] = [];
 for (const { view, table } of questions) {
   const byView = await time(store, view, true);

@@ -3,12 +3,11 @@
 //
 // Usage: node bench/web.ts [--spans N] [--only pictures] [--save]
 
-import { performance } from "node:perf_hooks";
 import { createTestApp } from "../tests/support/app.ts";
 import { findProgram, wholeBrowsers } from "../tests/support/tools.ts";
 import { openBrowser } from "../tests/web/browser.ts";
 import { sendSteps, type WalkPart, walkTimeline } from "../tests/web/timeline-walk.ts";
-import { describeMachine, quantile, whole } from "./support/server.ts";
+import { describeMachine, quantile, timed, whole } from "./support/server.ts";
 import { measurePictures, sendPictures, toPictureTable } from "./support/web-pictures.ts";
 import { isAsked, option, savePage } from "./support/words.ts";
 
@@ -41,12 +40,6 @@ async function measureTimeline(): Promise<string> {
   await close();
   if (problems.length > 0) throw new Error(problems.join("; "));
   return toPage(parts, shownMs, answersMs);
-}
-
-async function timed(act: () => Promise<unknown>): Promise<number> {
-  const before = performance.now();
-  await act();
-  return performance.now() - before;
 }
 
 function toPage(parts: readonly WalkPart[], shownMs: number, answersMs: readonly number[]): string {

@@ -1,12 +1,13 @@
 // Bodies of about the largest size that is taken, each of another kind: many records, one text, one long list.
 
 import { randomUUID } from "node:crypto";
+import { toFrame } from "./xtrack-socket.ts";
 
 export interface LargeBody {
   readonly name: string;
   /** What ends with an equals sign is followed by a number of each round's own. */
   readonly path: string;
-  readonly type?: string;
+  readonly type: string;
   make(): Buffer;
 }
 
@@ -14,12 +15,6 @@ const mebibyte = 1024 * 1024;
 const longText = "the quick brown fox 0123 ".repeat((60 * mebibyte) / 25);
 const numbers = (separator: string): string => Array.from({ length: 5_000_000 }, (_, i) => i % 1e7).join(separator);
 
-const toFrame = (json: string): Buffer => {
-  const payload = Buffer.from(json);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(payload.length);
-  return Buffer.concat([length, payload]);
-};
 const event = (type: string, payload: string): Buffer =>
   toFrame(`{"v":1,"t":"${type}","m":{"seq":1,"ts":1790000000000000},"p":{"run_id":"${randomUUID()}",${payload}}}`);
 const param = (value: string): Buffer => event("param", `"key":"k","value":${value}`);
@@ -69,106 +64,58 @@ const hex = (bytes: number): string =>
 const otlp = (spans: string): Buffer =>
   Buffer.from(`{"resourceSpans":[{"resource":{},"scopeSpans":[{"scope":{"name":"s"},"spans":[${spans}]}]}]}`);
 
-const json = "application/json";
-export const largeBodies: readonly LargeBody[] = [
-  { name: "Cirron spans, 300,000", path: "/v1/traces", make: () => cirron(list(300_000, (i) => cirronSpan("{}", i))) },
-  { name: "Cirron text", path: "/v1/traces", make: () => cirron(cirronSpan(`{"t":"${longText}"}`)) },
-  {
-    name: "Cirron list of 5,000,000 numbers",
-    path: "/v1/traces",
-    make: () => cirron(cirronSpan(`{"l":[${numbers(",")}]}`)),
+const bodies: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> = {
+  "/v1/traces": {
+    "Cirron spans, 300,000": () => cirron(list(300_000, (i) => cirronSpan("{}", i))),
+    "Cirron text": () => cirron(cirronSpan(`{"t":"${longText}"}`)),
+    "Cirron list of 5,000,000 numbers": () => cirron(cirronSpan(`{"l":[${numbers(",")}]}`)),
+    "Cirron list with blanks": () => cirron(cirronSpan(`{"l":[${numbers(", ")}]}`)),
+    "Cirron field that nobody knows, a text": () => cirron(withUnknown(cirronSpan("{}"), `"${longText}"`)),
+    "Cirron field that nobody knows, a list": () => cirron(withUnknown(cirronSpan("{}"), `[${numbers(",")}]`)),
+    "Cirron record with 1,000,000 fields that nobody knows": () =>
+      cirron(withMembers(cirronSpan("{}"), keys(1_000_000))),
+    "Cirron object of 1,000,000 keys": () => cirron(cirronSpan(`{${keys(1_000_000)}}`)),
+    "Cirron object with a key twice": () => cirron(cirronSpan(twice())),
+    "Cirron histogram of 5,000,000 bins": cirronHistogram,
   },
-  { name: "Cirron list with blanks", path: "/v1/traces", make: () => cirron(cirronSpan(`{"l":[${numbers(", ")}]}`)) },
-  {
-    name: "Cirron field that nobody knows, a text",
-    path: "/v1/traces",
-    make: () => cirron(withUnknown(cirronSpan("{}"), `"${longText}"`)),
+  "/v1/trace-stream": {
+    "Semantiva text": () => semantiva(`"${longText}"`),
+    "Semantiva list of 5,000,000 numbers": () => semantiva(`[${numbers(",")}]`),
+    "Semantiva context with a list of 5,000,000 numbers": () => semantivaStart(`{"l":[${numbers(",")}]}`),
+    "Semantiva context with a text": () => semantivaStart(`{"t":"${longText}"}`),
+    "Semantiva context of 300,000 keys": () => semantivaStart(`{${keys(300_000)}}`),
+    "Semantiva object of 1,000,000 keys": () => semantiva(`{${keys(1_000_000)}}`),
+    "Semantiva object with a key twice": () => semantiva(twice()),
   },
-  {
-    name: "Cirron field that nobody knows, a list",
-    path: "/v1/traces",
-    make: () => cirron(withUnknown(cirronSpan("{}"), `[${numbers(",")}]`)),
+  "/v1/xtrack": {
+    "XTrack metrics, 400,000": manyMetrics,
+    "XTrack event with 60,000 metrics": () => metrics(60_000),
+    "XTrack text": () => param(`"${longText}"`),
+    "XTrack log with a text": () => event("log", `"level":"info","msg":"${longText}"`),
+    "XTrack list of 5,000,000 numbers": () => param(`[${numbers(",")}]`),
+    "XTrack list with blanks": () => param(`[${numbers(", ")}]`),
+    "XTrack object with a key twice": () => param(twice()),
+    "XTrack metadata of an artifact, a list": () => event("artifact", `"path":"a","meta":{"l":[${numbers(",")}]}`),
+    "XTrack field that nobody knows, a text": () => event("log", `"level":"info","msg":"m","later":"${longText}"`),
+    "XTrack event with 1,000,000 fields that nobody knows": () =>
+      event("log", `"level":"info","msg":"m",${keys(1_000_000)}`),
   },
-  {
-    name: "Cirron record with 1,000,000 fields that nobody knows",
-    path: "/v1/traces",
-    make: () => cirron(withMembers(cirronSpan("{}"), keys(1_000_000))),
+  "/v1/runs/long-output/output?wrapper=w&stream=stdout&offset=": {
+    "a line of output": () => Buffer.from(longText),
   },
-  {
-    name: "Cirron object of 1,000,000 keys",
-    path: "/v1/traces",
-    make: () => cirron(cirronSpan(`{${keys(1_000_000)}}`)),
+  "/v1/otlp/v1/traces": {
+    "OTLP spans, 170,000, as JSON": () => otlp(list(170_000, (i) => otlpSpan("", i))),
+    "OTLP text as JSON": () => otlp(otlpSpan(`{"key":"t","value":{"stringValue":"${longText}"}}`)),
+    "OTLP record with 440,000 values as JSON": manyValues,
   },
-  { name: "Cirron object with a key twice", path: "/v1/traces", make: () => cirron(cirronSpan(twice())) },
-  { name: "Cirron histogram of 5,000,000 bins", path: "/v1/traces", make: cirronHistogram },
-  { name: "Semantiva text", path: "/v1/trace-stream", make: () => semantiva(`"${longText}"`) },
-  { name: "Semantiva list of 5,000,000 numbers", path: "/v1/trace-stream", make: () => semantiva(`[${numbers(",")}]`) },
-  {
-    name: "Semantiva context with a list of 5,000,000 numbers",
-    path: "/v1/trace-stream",
-    make: () => semantivaStart(`{"l":[${numbers(",")}]}`),
-  },
-  {
-    name: "Semantiva context with a text",
-    path: "/v1/trace-stream",
-    make: () => semantivaStart(`{"t":"${longText}"}`),
-  },
-  {
-    name: "Semantiva context of 300,000 keys",
-    path: "/v1/trace-stream",
-    make: () => semantivaStart(`{${keys(300_000)}}`),
-  },
-  {
-    name: "Semantiva object of 1,000,000 keys",
-    path: "/v1/trace-stream",
-    make: () => semantiva(`{${keys(1_000_000)}}`),
-  },
-  { name: "Semantiva object with a key twice", path: "/v1/trace-stream", make: () => semantiva(twice()) },
-  { name: "XTrack metrics, 400,000", path: "/v1/xtrack", make: manyMetrics },
-  { name: "XTrack event with 60,000 metrics", path: "/v1/xtrack", make: () => metrics(60_000) },
-  { name: "XTrack text", path: "/v1/xtrack", make: () => param(`"${longText}"`) },
-  {
-    name: "XTrack log with a text",
-    path: "/v1/xtrack",
-    make: () => event("log", `"level":"info","msg":"${longText}"`),
-  },
-  { name: "XTrack list of 5,000,000 numbers", path: "/v1/xtrack", make: () => param(`[${numbers(",")}]`) },
-  { name: "XTrack list with blanks", path: "/v1/xtrack", make: () => param(`[${numbers(", ")}]`) },
-  { name: "XTrack object with a key twice", path: "/v1/xtrack", make: () => param(twice()) },
-  {
-    name: "XTrack metadata of an artifact, a list",
-    path: "/v1/xtrack",
-    make: () => event("artifact", `"path":"a","meta":{"l":[${numbers(",")}]}`),
-  },
-  {
-    name: "XTrack field that nobody knows, a text",
-    path: "/v1/xtrack",
-    make: () => event("log", `"level":"info","msg":"m","later":"${longText}"`),
-  },
-  {
-    name: "XTrack event with 1,000,000 fields that nobody knows",
-    path: "/v1/xtrack",
-    make: () => event("log", `"level":"info","msg":"m",${keys(1_000_000)}`),
-  },
-  {
-    name: "a line of output",
-    path: "/v1/runs/long-output/output?wrapper=w&stream=stdout&offset=",
-    make: () => Buffer.from(longText),
-  },
-  {
-    name: "OTLP spans, 170,000, as JSON",
-    path: "/v1/otlp/v1/traces",
-    type: json,
-    make: () => otlp(list(170_000, (i) => otlpSpan("", i))),
-  },
-  {
-    name: "OTLP text as JSON",
-    path: "/v1/otlp/v1/traces",
-    type: json,
-    make: () => otlp(otlpSpan(`{"key":"t","value":{"stringValue":"${longText}"}}`)),
-  },
-  { name: "OTLP record with 440,000 values as JSON", path: "/v1/otlp/v1/traces", type: json, make: manyValues },
-];
+};
+
+export const largeBodies: readonly LargeBody[] = Object.entries(bodies).flatMap(([path, made]) =>
+  Object.entries(made).map(([name, make]) => ({
+    ...{ name, path, make },
+    type: path.includes("otlp") ? "application/json" : "application/octet-stream",
+  })),
+);
 
 function manyMetrics(): Buffer {
   const run = randomUUID();

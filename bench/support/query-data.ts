@@ -1,8 +1,6 @@
 // Stored data of the sizes that the query figures speak of, made by the engine itself: what a question costs does not
 // depend on which way the rows came in.
 
-import { createStore } from "#store/client.ts";
-import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 
 export interface QuerySizes {
@@ -18,10 +16,7 @@ export interface QuerySizes {
 const nowNs = "1794710396000000000";
 const arrival = `toInt64(${nowNs}) AS received_ns, toInt64(1) AS jpos, toUInt32(number % 1000000) AS jrow`;
 
-/** Fills a folder that no server uses. */
-export async function fillRuns(dataDir: string, sizes: QuerySizes): Promise<void> {
-  const store = await createStore({ kind: "embedded", dataDir });
-  await migrate(store);
+export async function fillRuns(store: Store, sizes: QuerySizes): Promise<void> {
   const insert = toInsert(store);
   await fillTable(insert, sizes);
   await insert("metrics", sizes.seriesPoints, pointColumns("'default/x/long'", "number"));
@@ -38,18 +33,11 @@ export async function fillRuns(dataDir: string, sizes: QuerySizes): Promise<void
     groupColumns(numbered("default/x/overlay-"), numbered("overlay-"), "xtrack"),
   );
   await fillSpans(insert, sizes.spans);
-  await store.close();
 }
 
 /** A table of many runs, and nothing else. */
-export async function fillManyRuns(
-  dataDir: string,
-  table: { readonly runs: number; readonly fields: number },
-): Promise<void> {
-  const store = await createStore({ kind: "embedded", dataDir });
-  await migrate(store);
-  await fillTable(toInsert(store), table);
-  await store.close();
+export function fillManyRuns(store: Store, table: Pick<QuerySizes, "runs" | "fields">): Promise<void> {
+  return fillTable(toInsert(store), table);
 }
 
 type Insert = (table: string, rows: number, columns: string) => Promise<void>;
@@ -124,9 +112,7 @@ async function fillSpans(insert: Insert, spans: number): Promise<void> {
   );
 }
 
-export async function fillLaunch(dataDir: string, runs: number): Promise<void> {
-  const store = await createStore({ kind: "embedded", dataDir });
-  await migrate(store);
+export async function fillLaunch(store: Store, runs: number): Promise<void> {
   const insert: Insert = (table, rows, columns) =>
     store.ddl(`INSERT INTO ${store.database}.${table} (${namesOf(columns)}) SELECT ${columns} FROM numbers(${rows})`);
   const own = `${numbered("default/s/run-")} AS group_key, ${numbered("run-")} AS run_id`;
@@ -157,7 +143,6 @@ export async function fillLaunch(dataDir: string, runs: number): Promise<void> {
   }
   await insert("groups", runs, groupColumns(numbered("default/s/run-"), numbered("run-"), "semantiva"));
   await insert("groups", 1, groupColumns("'default/l/sweep/1'", "'sweep'", "launch"));
-  await store.close();
 }
 
 function numbered(prefix: string): string {

@@ -184,6 +184,13 @@ export function describeMachine(): string {
   return `${first} × ${second}, Node ${process.version}, ${process.platform}, load average ${loadavg()[0]?.toFixed(1)} at the end`;
 }
 
+/** Milliseconds until it is done. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;

@@ -18,6 +18,18 @@ export const numbers: readonly number[] = words
   .filter((word, at) => /^\d+$/.test(word) && (words[at - 1] === "--save" || !words[at - 1]?.startsWith("--")))
   .map(Number);
 
+/** Words that are neither an option nor behind one. */
+export const names: readonly string[] = words.filter(
+  (word, at) =>
+    !word.startsWith("--") &&
+    (at === 0 || ["--save", "--all"].includes(words[at - 1] ?? "") || !words[at - 1]?.startsWith("--")),
+);
+
+/** How the benchmark was called. */
+export function commandOf(name: string): string {
+  return [`node bench/${name}.ts`, ...words.filter((word) => word !== "--save")].join(" ");
+}
+
 const profileDir = option("--prof");
 /** With `--prof DIR` the server is profiled. */
 export const nodeFlags: readonly string[] =
