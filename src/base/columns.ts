@@ -4,10 +4,11 @@
 
 import { bytePool, wordPool } from "./array-pool.ts";
 import { DictColumn } from "./dict-column.ts";
-import { Float64Column, grownSize, Int32Column, UInt8Column, UInt32Column } from "./fixed-columns.ts";
+import { Float64Column, grownSize, Int32Column, keptBytesMax, UInt8Column, UInt32Column } from "./fixed-columns.ts";
+import { Int64Column } from "./int64-column.ts";
 
 // All columns are to be had from here.
-export { DictColumn, Float64Column, Int32Column, UInt8Column, UInt32Column };
+export { DictColumn, Float64Column, Int32Column, Int64Column, UInt8Column, UInt32Column };
 
 // An empty column owns no memory: a batch has many columns, and often few or no rows for them.
 const noBytes = new Uint8Array(0);
@@ -187,6 +188,13 @@ export class StringColumn {
     this.byteLength = 0;
   }
 
+  /** Empties the column and keeps its memory for other rows, unless that is much. */
+  clear(): void {
+    if (this.bytes.length > keptBytesMax || this.ends.byteLength > keptBytesMax) this.release();
+    this.length = 0;
+    this.byteLength = 0;
+  }
+
   private growBytes(needed: number): void {
     const grown = bytePool.take(grownSize(this.bytes.length, needed));
     grown.set(this.bytes.subarray(0, this.byteLength));
@@ -208,98 +216,12 @@ export class StringColumn {
   }
 }
 
-const two32 = 4294967296;
-
-/** A number of 64 bits and its two words, in one place: to take it apart by arithmetic makes several numbers on the way. */
-const scratch = new BigInt64Array(1);
-const scratchWords = new Uint32Array(scratch.buffer);
-
-/** 64-bit integers as pairs of little-endian words, so that no BigInt is made on the hot path. */
-export class Int64Column {
-  words: Uint32Array = noWords;
-  length = 0;
-
-  /** `low` and `high` are taken modulo 2^32; a negative number is its two's complement. */
-  pushWords(low: number, high: number): void {
-    if (this.length * 2 === this.words.length) this.grow(0);
-    this.words[this.length * 2] = low;
-    this.words[this.length * 2 + 1] = high;
-    this.length++;
-  }
-
-  /** Adds one value until the column has this many. */
-  padTo(length: number, value: bigint): void {
-    if (length <= this.length) return;
-    scratch[0] = value;
-    const low = scratchWords[0] as number;
-    const high = scratchWords[1] as number;
-    if (length * 2 > this.words.length) this.reserve(length);
-    const { words } = this;
-    for (let at = this.length * 2; at < length * 2; at += 2) {
-      words[at] = low;
-      words[at + 1] = high;
-    }
-    this.length = length;
-  }
-
-  padZerosTo(length: number): void {
-    if (length <= this.length) return;
-    this.reserve(length);
-    this.words.fill(0, this.length * 2, length * 2);
-    this.length = length;
-  }
-
-  /** A safe integer. */
-  pushNumber(value: number): void {
-    this.pushWords(value >>> 0, Math.floor(value / two32));
-  }
-
-  pushBigInt(value: bigint): void {
-    scratch[0] = value;
-    this.pushWords(scratchWords[0] as number, scratchWords[1] as number);
-  }
-
-  setBigInt(row: number, value: bigint): void {
-    scratch[0] = value;
-    this.words[row * 2] = scratchWords[0] as number;
-    this.words[row * 2 + 1] = scratchWords[1] as number;
-  }
-
-  at(row: number): bigint {
-    scratchWords[0] = this.words[row * 2] as number;
-    scratchWords[1] = this.words[row * 2 + 1] as number;
-    return scratch[0] as bigint;
-  }
-
-  /** Makes room for this many values. */
-  reserve(length: number): void {
-    if (length * 2 > this.words.length) this.grow(length * 2);
-  }
-
-  get byteSize(): number {
-    return this.words.byteLength;
-  }
-
-  /** Gives the memory back; the column is empty then. */
-  release(): void {
-    wordPool.give(this.words);
-    this.words = noWords;
-    this.length = 0;
-  }
-
-  private grow(needed: number): void {
-    const grown = wordPool.take(grownSize(this.words.length, needed));
-    grown.set(this.words);
-    wordPool.give(this.words);
-    this.words = grown;
-  }
-}
-
 /** A column inside another one. */
 interface Inner {
   length: number;
   readonly byteSize: number;
   release(): void;
+  clear(): void;
 }
 
 /** A column in which a row may be absent. The inner column holds a zero or '' there. */
@@ -346,6 +268,11 @@ export class NullableColumn<C extends Inner> {
     this.nulls.release();
     this.inner.release();
   }
+
+  clear(): void {
+    this.nulls.clear();
+    this.inner.clear();
+  }
 }
 
 export function nullableInt64(): NullableColumn<Int64Column> {
@@ -389,5 +316,10 @@ export class ArrayColumn<C extends Inner> {
   release(): void {
     this.ends.release();
     this.items.release();
+  }
+
+  clear(): void {
+    this.ends.clear();
+    this.items.clear();
   }
 }

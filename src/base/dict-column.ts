@@ -1,18 +1,20 @@
 // Text with few distinct values: a dictionary and one code a row (LowCardinality in the store).
 
 import { wordPool } from "./array-pool.ts";
-import { grownSize } from "./fixed-columns.ts";
+import { grownSize, keptBytesMax } from "./fixed-columns.ts";
 
 const noWords = new Uint32Array(0);
 
 /** Roughly what a key of a dictionary takes, as text and in its map. */
 const dictKeyBytes = 100;
 
+const fewKeys = 4;
+
 let lastSerial = 0;
 
 export class DictColumn {
-  /** No other column of this process has it, nor ever had. */
-  readonly serial: number = ++lastSerial;
+  /** No other dictionary of this process has it, nor ever had. */
+  serial: number = ++lastSerial;
   readonly keys: string[] = [];
   codes: Uint32Array = noWords;
   length = 0;
@@ -26,16 +28,23 @@ export class DictColumn {
 
   /** The code of a text, made when it is new; for callers that push the same text many times. */
   intern(text: string): number {
-    this.codeOf ??= new Map();
-    let code = this.codeOf.get(text);
-    if (code === undefined) {
+    let code = this.find(text);
+    if (code < 0) {
       code = this.keys.length;
       this.keys.push(text);
-      this.codeOf.set(text, code);
+      this.codeOf?.set(text, code);
     }
     this.lastText = text;
     this.lastCode = code;
     return code;
+  }
+
+  /** A few keys are compared one by one: the columns of a small batch have one or two each, and a map costs more. */
+  private find(text: string): number {
+    const { keys } = this;
+    if (keys.length <= fewKeys) return keys.indexOf(text);
+    this.codeOf ??= new Map(keys.map((key, code) => [key, code]));
+    return this.codeOf.get(text) ?? -1;
   }
 
   pushCode(code: number): void {
@@ -70,6 +79,16 @@ export class DictColumn {
     wordPool.give(this.codes);
     this.codes = noWords;
     this.length = 0;
+  }
+
+  /** Empties the column, its dictionary too, and keeps its memory for other rows, unless that is much. */
+  clear(): void {
+    if (this.codes.byteLength > keptBytesMax) this.release();
+    this.length = 0;
+    this.serial = ++lastSerial;
+    this.keys.length = 0;
+    this.codeOf = undefined;
+    this.lastText = undefined;
   }
 
   private grow(needed: number): void {

@@ -10,6 +10,9 @@ export function grownSize(size: number, needed: number, least = 16): number {
   return Math.max(size < 1024 ? size * 4 : size * 2, needed, least);
 }
 
+/** What a column that is used again keeps of its memory. */
+export const keptBytesMax = 1024;
+
 const noDoubles = new Float64Array(0);
 const noIntegers = new Int32Array(0);
 const noWords = new Uint32Array(0);
@@ -70,6 +73,12 @@ abstract class FixedColumn<A extends Float64Array | Int32Array | Uint32Array | U
   release(): void {
     this.pool.give(this.values);
     this.values = this.empty;
+    this.length = 0;
+  }
+
+  /** Empties the column and keeps its memory for other rows, unless that is much. */
+  clear(): void {
+    if (this.values.byteLength > keptBytesMax) this.release();
     this.length = 0;
   }
 

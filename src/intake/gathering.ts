@@ -7,7 +7,7 @@ import { appendRows } from "#model/append-rows.ts";
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import type { Fault } from "#model/fault.ts";
 import type { StateChange } from "#model/state-tables.ts";
-import { type FactTable, releaseRows, rowsBytes } from "#model/tables.ts";
+import { type FactTable, reuseRows, rowsBytes } from "#model/tables.ts";
 import type { Applied } from "./applied.ts";
 import { changeInputs } from "./changes.ts";
 import type { Input } from "./input.ts";
@@ -122,7 +122,7 @@ function addPart({ parts, growing }: Open, part: AnyTablePart): void {
   const into = growing.get(table);
   if (into !== undefined) {
     appendRows(table, into.rows, rows, dropped);
-    releaseRows(rows);
+    reuseRows(table, rows);
   } else {
     parts.push(part);
     if (dropped === null) growing.set(table, part);

@@ -348,10 +348,31 @@ const layouts = Object.fromEntries(
   ]),
 ) as { readonly [T in FactTable]: Record<string, AnyColumn> };
 
+/** Empty columns of a table: those of an earlier batch if there are any. */
 export function createRows<T extends FactTable>(table: T): Rows<T> {
+  const used = usedRows[table].pop();
+  if (used !== undefined) return used as Rows<T>;
   const rows: Record<string, AnyColumn> = { ...layouts[table] };
   for (const { name, make } of recipes[table]) rows[name] = make();
   return rows as unknown as Rows<T>;
+}
+
+/** Columns to be used again: to make two or three dozen of them costs a small batch more than to fill them. */
+const usedRows = Object.fromEntries(Object.keys(factTables).map((table) => [table, []])) as unknown as {
+  readonly [T in FactTable]: Rows<FactTable>[];
+};
+const usedRowsMax = 32;
+
+/** Gives the columns to whoever needs such next; nobody else may read them any more. */
+export function reuseRows(table: FactTable, rows: Rows<FactTable>): void {
+  // Empty ones may be those that all batches without such rows share.
+  if (rows.group_key.length === 0) return;
+  if (usedRows[table].length === usedRowsMax) {
+    releaseRows(rows);
+    return;
+  }
+  for (const column of Object.values(rows) as AnyColumn[]) column.clear();
+  usedRows[table].push(rows);
 }
 
 /** What the columns hold in memory. */
