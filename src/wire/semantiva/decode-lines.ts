@@ -2,12 +2,14 @@
 // sender and the rows after a replay come from one reading.
 
 import { createHash, hash } from "node:crypto";
+import { atPointer } from "#base/json/pointer.ts";
 import type { JsonLimits, JsonObject, JsonValue } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
 import type { Fault, FaultPlace } from "#model/fault.ts";
 import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { decodeLine, decodeLineInSteps, type LineFault, type Message } from "./decode.ts";
 import { columnOf, defaultSplitLimits, isBlank, type LinePlace, LineSplitter } from "./lines.ts";
+import { type Patterns, patternsOf } from "./patterns.ts";
 import type { Registry } from "./registry.ts";
 
 /** The bytes, and where in their file or stream they begin. */
@@ -70,6 +72,7 @@ export function* decodeLinesInSteps(
   const splitter = new LineSplitter(limits, { line: source.firstLine, offset: source.offset });
   let at = 0;
   const body = new Uint8Array(source.body.buffer, source.body.byteOffset, source.body.length);
+  const likeBefore = new LikeBefore(body, registry, limits.json);
   for (const lines of [splitter.push(body), splitter.finish()]) {
     for (const line of lines) {
       if (line.kind === "too_long") {
@@ -80,13 +83,20 @@ export function* decodeLinesInSteps(
       if (isBlank(line.bytes)) continue;
       yield;
       const isLong = line.bytes.length > longLineBytes;
+      const known = likeBefore.find(line.bytes);
+      if (known !== undefined) {
+        taken.push({ message: known, bytes: line.bytes, digest: hash("sha256", line.bytes, "buffer"), at: at++ });
+        continue;
+      }
       const options = limits.json === undefined ? {} : { limits: limits.json };
       const decoded = isLong
         ? yield* decodeLineInSteps(line.bytes, registry, options)
         : decodeLine(line.bytes, registry, options);
       if (decoded.ok) {
         const digest = isLong ? yield* digestLong(line.bytes) : hash("sha256", line.bytes, "buffer");
-        taken.push({ message: toLean(decoded.message), bytes: line.bytes, digest, at: at++ });
+        const message = toLean(decoded.message);
+        likeBefore.learn(line.bytes, message);
+        taken.push({ message, bytes: line.bytes, digest, at: at++ });
       } else {
         const [first] = decoded.faults;
         // Without its LF, a line that is no JSON is most likely half of one.
@@ -102,11 +112,39 @@ export function* decodeLinesInSteps(
   return { taken, faulty: faulty.toArray((first, count) => ({ ...first, fault: toRestFault(first.fault, count) })) };
 }
 
+/** Lines of one body that are like others that were judged. */
+class LikeBefore {
+  private readonly patterns: Patterns;
+  private readonly body: Uint8Array;
+  private readonly view: DataView;
+
+  constructor(body: Uint8Array, registry: Registry, limits: JsonLimits | undefined) {
+    this.patterns = patternsOf(registry, limits);
+    this.body = body;
+    this.view = new DataView(body.buffer, body.byteOffset, body.length);
+  }
+
+  find(line: Uint8Array): Message | undefined {
+    const { body, view } = this;
+    const from = line.byteOffset - body.byteOffset;
+    // A line that had to be put together lies elsewhere.
+    const isView = line.buffer === body.buffer && from >= 0 && from + line.length <= body.length;
+    if (isView) return this.patterns.find(body, view, from, from + line.length);
+    return this.patterns.find(line, new DataView(line.buffer, line.byteOffset, line.length), 0, line.length);
+  }
+
+  learn(line: Uint8Array, message: Message): void {
+    this.patterns.learn(line, message);
+  }
+}
+
 /** What tells whose a node's record is, and what its columns are made of. */
 const nodeFields = [
-  ...["identity", "timing", "status", "dependencies", "processor", "seq", "timestamp"],
+  ...["identity", "timing", "status", "seq", "timestamp"],
   ...["run_space_launch_id", "run_space_attempt"],
 ] as const;
+/** Of these only one member. */
+const nodeMembers = { dependencies: "upstream", processor: "ref" } as const;
 
 /**
  * The rest of a node's record, most of it, stands in its bytes. It has been judged, and to hold it until the line is durable
@@ -117,6 +155,10 @@ function toLean(message: Message): Message {
   if (!known || type !== "ser") return message;
   const lean: JsonObject = {};
   for (const name of nodeFields) if (Object.hasOwn(record, name)) lean[name] = record[name] as JsonValue;
+  for (const [name, member] of Object.entries(nodeMembers)) {
+    const inner = atPointer(record, `/${name}/${member}`);
+    if (inner !== undefined) lean[name] = { [member]: inner };
+  }
   return { ...message, record: lean };
 }
 

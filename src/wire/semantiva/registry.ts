@@ -9,6 +9,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import { atPointer } from "#base/json/pointer.ts";
 import type { JsonObject } from "#base/json/value.ts";
 import { atOnce } from "#base/turns.ts";
+import type { Rule } from "./free-leaves.ts";
 import { toPlain } from "./plain.ts";
 
 /** `run_id_at`: where a type whose lines have no header `run_id` keeps it. */
@@ -46,6 +47,15 @@ export interface Registry {
    * integers beyond a double's need not be looked through for them.
    */
   judge(record: JsonObject, strictness: Strictness, all?: boolean, isPlain?: boolean): Judgement;
+  /** What records of a type that it knows are judged by. */
+  rulesOf(type: string): TypeRules;
+}
+
+export interface TypeRules {
+  readonly header: Rule;
+  readonly record: Rule;
+  /** JSON pointer of what says whose a record is. */
+  readonly runIdAt: string;
 }
 
 export const violationsMax = 20;
@@ -92,8 +102,16 @@ export function* createRegistryInSteps(...sets: readonly SchemaSet[]): Generator
     judges.driver(schema);
   }
 
+  const ruleOf = (name: string): Rule => {
+    const file = schemas.get(name) as JsonObject;
+    return { schema: file, file };
+  };
   return {
     types: [...entries.keys()],
+    rulesOf(type) {
+      const { schema, runIdAt } = entries.get(type) as { schema: string; runIdAt: string };
+      return { header: ruleOf(headerName), record: ruleOf(schema), runIdAt: runIdAt === "" ? "/run_id" : runIdAt };
+    },
     judge(record, strictness, all = false, isPlain = false) {
       const schemaOf = (all ? thorough : judges)[strictness];
       const plain = isPlain ? record : (toPlain(record) as JsonObject);
