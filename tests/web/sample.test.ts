@@ -284,7 +284,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await walk("/launches", async (page) => {
       await page.locator("td a.mono").first().click();
       await page.getByRole("region", { name: "Grid" }).waitFor();
-      expect(await page.locator(".cell-completed").count()).toBe(8);
+      expect(await page.locator(".cell.status-completed").count()).toBe(8);
       expect(await page.locator(".chip", { hasText: /^attempt/ }).allTextContents()).toEqual([
         "attempt 1",
         "attempt 2",

@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)("the demo", () => {
     expect(both.sort()).toEqual(["gpt-128-profiled", "gpt-32-full-snapshots"]);
     const { page, problems, close } = await browser.visit(`${url}/launches`);
     await page.locator("td a.mono").first().click();
-    await soon(() => page.locator(".cell-completed").count()).toBe(8);
+    await soon(() => page.locator(".cell.status-completed").count()).toBe(8);
     await page.locator("a.cell").first().click();
     await page.getByRole("link", { name: "Pipeline" }).click();
     await page

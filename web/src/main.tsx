@@ -11,6 +11,7 @@ import { LiveContext } from "./data/use-live.ts";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";
+import "./style/tones.css";
 import "./style/overlays.css";
 import "./style/frame.css";
 import "./style/print.css";

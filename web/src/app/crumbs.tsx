@@ -15,7 +15,7 @@ export function Crumbs() {
   const lastRuns = useLastRunsView();
   if (id === undefined) return <Heading text={title} />;
   return (
-    <nav className="crumbs" aria-label="Breadcrumb">
+    <nav className="row crumbs" aria-label="Breadcrumb">
       {view === "launches" ? (
         <Link to="/launches">{title}</Link>
       ) : (
@@ -39,7 +39,7 @@ function Heading({ text }: { readonly text: string }) {
     document.title = `${text} · Tributary`;
   }, [text]);
   return (
-    <h1 className="clip" style={{ fontSize: 15, lineHeight: "24px" }} title={text} aria-label={text}>
+    <h1 className="clip" title={text} aria-label={text}>
       <Name>{text}</Name>
     </h1>
   );

@@ -108,7 +108,7 @@ function TopBar({ onPalette, onHelp }: { readonly onPalette: () => void; readonl
   const [, setChoice] = useThemeChoice();
   const other = theme === "dark" ? "light" : "dark";
   return (
-    <header className="top">
+    <header className="row top">
       <Crumbs />
       <span className="grow" />
       <LiveDot />

@@ -34,11 +34,11 @@ export function Dialog({ title, open, onClose, children, foot }: DialogProps) {
     >
       {open ? (
         <>
-          <div className="dialog-body">
+          <div className="stack dialog-body">
             <h2 id={id}>{title}</h2>
             {children}
           </div>
-          {foot === undefined ? null : <div className="dialog-foot">{foot}</div>}
+          {foot === undefined ? null : <div className="row dialog-foot">{foot}</div>}
           {/* Last, so that the dialog begins with the focus on what it asks for. */}
           <Button look="quiet small icon dialog-close" icon="cross" aria-label="Close" onClick={onClose} />
         </>

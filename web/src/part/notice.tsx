@@ -17,7 +17,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 
 export function CommandLine({ text }: { readonly text: string }) {
   return (
-    <div className="command-line">
+    <div className="row command-line">
       <code>{text}</code>
       <CopyButton text={text} label="copy" />
     </div>

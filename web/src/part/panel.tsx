@@ -22,7 +22,7 @@ export function Panel({
 }) {
   return (
     <section className={`panel ${look}`} aria-label={label}>
-      <header className="panel-head">
+      <header className="row panel-head">
         <h2>{title}</h2>
         {side === undefined ? null : <span className="grow" />}
         {side}

@@ -97,7 +97,7 @@ function ChartsBar({
   const { run } = useRunClock();
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   return (
-    <div className="bar wrap no-print">
+    <div className="row bar wrap no-print">
       <TextField
         data-search
         label="Find metrics"

@@ -28,7 +28,7 @@ export function PanelHead(props: PanelHeadProps) {
   const { panel, series, choices, problem } = props;
   const outside = useMemo(() => outsideOf(series, choices), [series, choices]);
   return (
-    <header className="chart-head">
+    <header className="row chart-head">
       <h3 title={props.name} aria-label={props.name}>
         <Name>{panel.label}</Name>
       </h3>

@@ -42,7 +42,7 @@ export function CompareLegend(props: LegendProps) {
         ) : (
           look.groups.map((group) => (
             <section key={group.text} aria-label={group.text}>
-              <h2 className="legend-group" aria-label={group.text}>
+              <h2 className="row legend-group" aria-label={group.text}>
                 <i className="swatch" style={{ background: group.colour }} />
                 <Name>{group.text}</Name>
                 <span className="muted">{group.ids.length}</span>
@@ -88,7 +88,7 @@ function ColourChoice({ look, search }: { readonly look: Look; readonly search: 
         />
       </label>
       {scale === null ? null : (
-        <div className="legend-scale" aria-hidden="true">
+        <div className="row legend-scale" aria-hidden="true">
           <span>{scale.ticks[0]?.text}</span>
           <i style={{ background: `linear-gradient(to right, ${scaleColours(theme).join()})` }} />
           <span>{scale.ticks.at(-1)?.text}</span>
@@ -101,7 +101,7 @@ function ColourChoice({ look, search }: { readonly look: Look; readonly search: 
 function Missing({ missing, ids }: { readonly missing: readonly string[]; readonly ids: readonly string[] }) {
   const setSearch = useSetSearch();
   return (
-    <p className="legend-missing status-warn" role="status">
+    <p className="row legend-missing status-warn" role="status">
       <span>
         {missing.length === 1 ? "One run is" : `${missing.length} runs are`} not here any more and left out:{" "}
         <code>{missing.join(", ")}</code>
@@ -120,7 +120,7 @@ function LegendItem({ run, compare, search, look, alone, onAlone }: LegendProps 
   const isBase = compare.runs[0]?.id === run.id;
   const hideText = isHidden ? `Show ${run.name}` : `Hide ${run.name}`;
   return (
-    <li className={`legend-item ${isHidden || (alone !== null && alone !== run.id) ? "faded" : ""}`}>
+    <li className={`row legend-item ${isHidden || (alone !== null && alone !== run.id) ? "faded" : ""}`}>
       <Button
         look="quiet small icon"
         icon={isHidden ? "hidden" : "eye"}

@@ -44,7 +44,7 @@ export function CompareView() {
   const waits = tab === "time" || tab === "tensors" ? (comparison.other ?? comparison.first) : comparison.first;
   return (
     <div className="compare">
-      <aside className="compare-legend" aria-label="Runs">
+      <aside className="stack compare-legend" aria-label="Runs">
         <Answer of={comparison.first} rows={3}>
           {() =>
             data === undefined ? null : (
@@ -54,7 +54,7 @@ export function CompareView() {
         </Answer>
       </aside>
       <div className="compare-main">
-        <div className="compare-bar">
+        <div className="row compare-bar">
           <Tabs tab={tab} />
           <SavedViews
             page="compare"

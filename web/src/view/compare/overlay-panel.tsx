@@ -70,7 +70,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
   }, [isAnswered]);
   return (
     <section ref={host} className="panel chart-panel" aria-label={`${metric} ${phase}`}>
-      <header className="chart-head">
+      <header className="row chart-head">
         <h2 className="grow" aria-label={title}>
           <Name>{title}</Name>
         </h2>

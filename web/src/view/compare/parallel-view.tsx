@@ -24,7 +24,7 @@ export function ParallelView({ compare, look }: { readonly compare: CompareAnswe
   const passing = passBrushes(axes, brushes, compare.runs.length);
   if (all.length === 0) return <Empty title="These runs do not differ in any parameter or metric." />;
   return (
-    <div className="fill">
+    <div className="stack fill">
       <div className="row wrap">
         {all.map((axis) => (
           <label key={axis.name} className="chip" style={{ cursor: "pointer" }}>

@@ -42,7 +42,7 @@ export function ScatterView({
   const absent = compare.runs.filter((_, i) => !isDrawn(i));
   const options = axes.map((axis) => [axis.name, axis.label] as const);
   return (
-    <div className="fill">
+    <div className="stack fill">
       <div className="row wrap">
         <Select caption="across" options={options} value={x.name} onChange={(name) => setSearch({ x: name })} />
         <Select caption="up" options={options} value={y.name} onChange={(name) => setSearch({ y: name })} />

@@ -38,7 +38,7 @@ function OneRun({ run, tensor }: { readonly run: RunSummary; readonly tensor: st
   if (answer.error !== null) return null;
   return (
     <section className="panel" aria-label={run.name}>
-      <header className="panel-head">
+      <header className="row panel-head">
         <h2 className="clip">{run.name}</h2>
       </header>
       <div className="panel-body">

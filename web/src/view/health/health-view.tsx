@@ -46,7 +46,7 @@ function Health({ health }: { readonly health: HealthAnswer }) {
           </p>
         ))
       )}
-      <div className="health-tiles">
+      <div className="tiles">
         <Tile
           title="events a second"
           value={formatSi(health.protocols.reduce((sum, row) => sum + row.events_per_s, 0))}
@@ -200,7 +200,7 @@ function Faults() {
   const all = useApi("faults", { query: { limit: 1 } }, { refetchMs: 5_000 });
   return (
     <section className="panel" aria-label="Faults">
-      <header className="panel-head wrap">
+      <header className="row panel-head wrap">
         <h3>faults</h3>
         {Object.entries(all.data?.codes ?? {}).map(([each, count]) => (
           <Button

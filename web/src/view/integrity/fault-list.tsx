@@ -25,7 +25,7 @@ function FaultItem({ fault }: { readonly fault: FaultRow }) {
     .join(", ");
   return (
     <li className="fault">
-      <button type="button" className="fault-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" className="row fault-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={open ? "down" : "right"} size={12} />
         <code className="status-failed">{fault.code}</code>
         <span className="grow clip">

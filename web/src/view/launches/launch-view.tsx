@@ -226,7 +226,7 @@ function CellBox({
     );
   }
   return (
-    <Link to="/runs/$id" params={{ id: cell.run }} className={`cell cell-${cell.status}`} style={style} title={title}>
+    <Link to="/runs/$id" params={{ id: cell.run }} className={`cell status-${cell.status}`} style={style} title={title}>
       {inside}
     </Link>
   );

@@ -81,7 +81,7 @@ export function RunsBar({ launch }: { readonly launch: LaunchSummary }) {
     <span className="row" title={text}>
       <span className="runs-bar" role="img" aria-label={text}>
         {parts.map(([status, count]) => (
-          <i key={status} className={`bar-${status}`} style={{ width: `${(count / planned) * 100}%` }} />
+          <i key={status} className={`status-${status}`} style={{ width: `${(count / planned) * 100}%` }} />
         ))}
       </span>
       {formatCount(launch.runs)}/{launch.planned ?? "?"}

@@ -27,7 +27,7 @@ export function LogBar({ search, levels, follow, onFollow }: LogBarProps) {
     search.change({ read });
   };
   return (
-    <div className="bar wrap no-print">
+    <div className="row bar wrap no-print">
       <TextField
         data-search
         label="Find in messages"

@@ -75,7 +75,7 @@ export function LogsView() {
         </VirtualList>
       )}
       {below === 0 ? null : (
-        <button type="button" className="news log-news" onClick={() => setFollow(true)}>
+        <button type="button" className="row news log-news" onClick={() => setFollow(true)}>
           {formatCount(below)} new {below === 1 ? "line" : "lines"} below — follow
         </button>
       )}
@@ -87,7 +87,7 @@ export function LogsView() {
 function PinnedFrom({ pin }: { readonly pin: TimeWindow }) {
   const { setPin } = useRunClock();
   return (
-    <p className="log-pinned no-print">
+    <p className="row log-pinned no-print">
       <span className="muted">from the pinned moment, {formatElapsed(pin.to, 1e6)}, on</span>
       <Button look="quiet small" onClick={() => setPin(null)}>
         show all

@@ -63,8 +63,10 @@ function Checks({ node }: { readonly node: GraphNode }) {
     const checks = node.checks.filter((check) => check.when === when);
     const failed = checks.filter((check) => check.result === "FAIL").length;
     const warned = checks.filter((check) => check.result !== "FAIL" && check.result !== "PASS").length;
-    const word = checks.length === 0 ? "none" : failed > 0 ? "fail" : warned > 0 ? "warn" : "pass";
+    const tone = failed > 0 ? "status-failed" : warned > 0 ? "status-warn" : "status-completed";
     const text = `${when}: ${checks.length === 0 ? "no checks" : `${checks.length - failed - warned} passed, ${warned} warned, ${failed} failed`}`;
-    return <i key={when} className={`check check-${word}`} title={text} role="img" aria-label={text} />;
+    return (
+      <i key={when} className={`check ${checks.length === 0 ? "" : tone}`} title={text} role="img" aria-label={text} />
+    );
   });
 }

@@ -30,7 +30,7 @@ export function NodeDetails({
     setWindow({ from, to: Math.max(from + 1e6, toOffsetNs(node.end_ns, startNs)) });
   };
   return (
-    <aside className="node-details" aria-label={`Node ${node.label}`}>
+    <aside className="details node-details" aria-label={`Node ${node.label}`}>
       <AsideHead title={node.label} hint={node.processor} onClose={onClose} />
       <div className="row wrap">
         <Status status={node.status} />

@@ -14,7 +14,7 @@ export function AlertList({
   readonly withRun?: boolean;
 }) {
   return (
-    <ul className="alerts">
+    <ul>
       {alerts.map((alert) => (
         <AlertRow key={alert.id} alert={alert} withRun={withRun} />
       ))}
@@ -25,7 +25,7 @@ export function AlertList({
 function AlertRow({ alert, withRun }: { readonly alert: Alert; readonly withRun: boolean }) {
   const isOver = alert.resolved_ns !== null;
   return (
-    <li className="alert" data-rule={alert.rule}>
+    <li className="entry alert" data-rule={alert.rule}>
       <span className={isOver ? "muted" : "status-failed"}>
         <Icon name={isOver ? "check" : "flag"} size={14} />
       </span>

@@ -30,7 +30,7 @@ export function AlertToast() {
   }, [alert]);
   if (alert === null) return null;
   return (
-    <div className="alert-toast panel" role="alert">
+    <div className="row alert-toast panel" role="alert">
       <Icon name="flag" size={14} />
       <Link to="/runs/$id" params={{ id: alert.run }} className="grow" onClick={() => setAlert(null)}>
         <strong>{alert.rule}</strong> {alert.text}

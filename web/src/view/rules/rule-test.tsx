@@ -23,9 +23,9 @@ export function RuleTest({ name, onClose }: { readonly name: string; readonly on
           <p>
             It would have fired on {test.data.fired} of {test.data.tried.length} runs.
           </p>
-          <ul className="alerts">
+          <ul>
             {fired.map((one) => (
-              <li key={one.run} className="alert">
+              <li key={one.run} className="entry alert">
                 <div className="grow">
                   <Link to="/runs/$id" params={{ id: one.run }}>
                     {one.name}

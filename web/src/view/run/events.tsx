@@ -31,7 +31,7 @@ export function Events() {
   );
   return (
     <>
-      <div className="bar wrap no-print">
+      <div className="row bar wrap no-print">
         <TextField data-search label="Find in the text" value={search} onChange={setSearch} style={{ width: 220 }} />
         <Select label="Type" value={type} options={[["", "all types"], ...types]} onChange={setType} />
       </div>

@@ -42,7 +42,7 @@ export function Checkpoints() {
     each.ts_ns === run.best_checkpoint?.ts_ns && each.path === run.best_checkpoint.path;
   return (
     <section className="panel" aria-label="checkpoints">
-      <header className="panel-head">
+      <header className="row panel-head">
         <h2>checkpoints</h2>
         {run.best_checkpoint === null ? null : <BestLine best={run.best_checkpoint} />}
       </header>

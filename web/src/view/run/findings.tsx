@@ -5,7 +5,6 @@ import type { Verdict } from "#api/contract/judge.ts";
 import type { Run } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
-import "./findings.css";
 
 const looks = {
   bad: { icon: "cross", className: "status-failed" },
@@ -23,7 +22,7 @@ export function Findings({ run }: { readonly run: Run }) {
   const verdicts = answer.data?.verdicts ?? [];
   if (verdicts.length === 0) return null;
   return (
-    <ul className="findings panel" aria-label="Findings">
+    <ul className="panel" aria-label="Findings">
       {verdicts.map((verdict) => (
         <FindingRow key={verdict.code} run={run} verdict={verdict} />
       ))}
@@ -34,7 +33,7 @@ export function Findings({ run }: { readonly run: Run }) {
 function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Verdict }) {
   const { icon, className } = looks[verdict.severity];
   return (
-    <li className="finding" data-code={verdict.code}>
+    <li className="entry finding" data-code={verdict.code}>
       <span className={className}>
         <Icon name={icon} size={14} />
       </span>

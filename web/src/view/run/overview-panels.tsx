@@ -23,7 +23,7 @@ export function VerdictLine({ run }: { readonly run: Run }) {
   const now = useNow(5_000, run.status === "running");
   const { text, cautions } = toVerdict(run, now);
   return (
-    <section className="verdict" aria-label="Verdict">
+    <section className="row verdict" aria-label="Verdict">
       <p className="grow">{text}</p>
       {cautions.length === 0 ? null : (
         <Link to="/runs/$id/integrity" params={{ id: run.id }} className="status-warn row">
@@ -46,7 +46,7 @@ export function KeyCurves({ run }: { readonly run: Run }) {
     .slice(0, curvesMax);
   if (panels.length === 0) return null;
   return (
-    <section className="key-curves" aria-label="Key curves">
+    <section className="tiles" aria-label="Key curves">
       {panels.map((panel) => (
         <KeyCurve key={`${panel.key} ${panel.phase}`} run={run} metric={panel.key} phase={panel.phase} />
       ))}
@@ -67,7 +67,7 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
       to="/runs/$id/charts"
       params={{ id: run.id }}
       search={{ panel: panelId(metric, phase) }}
-      className="panel key-curve"
+      className="panel stack key-curve"
     >
       <span className="row">
         <Name>{name}</Name>
@@ -145,7 +145,7 @@ export function LastLines({ run }: { readonly run: Run }) {
   );
   return (
     <Panel title="last lines" label="Last lines" side={log}>
-      <ol className="last-lines">
+      <ol className="mono last-lines">
         {lines.map((line) => (
           <li key={line.id} className={`level-${line.level}`}>
             <time className="muted">{formatClock(toMs(line.ts_ns)).slice(0, 8)}</time>

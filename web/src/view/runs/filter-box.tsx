@@ -59,7 +59,7 @@ export function FilterBox({
     if (event.key !== "Escape") event.preventDefault();
   };
   return (
-    <div className="filter grow">
+    <div className="row filter grow">
       <Icon name="search" size={14} />
       <input
         ref={input}
@@ -121,7 +121,7 @@ function FilterError({ text, answer }: { readonly text: string; readonly answer:
         <code className="clip">
           {offset > 16 ? "…" : ""}
           {text.slice(Math.max(0, offset - 16), offset)}
-          <mark>{text.slice(offset, to) || "␣"}</mark>
+          <mark className="wrong">{text.slice(offset, to) || "␣"}</mark>
           {text.slice(to, offset + 24)}
         </code>
       )}

@@ -59,7 +59,7 @@ export function RunsView() {
         onChange={change}
       />
       {added > 0 ? (
-        <button type="button" className="news" onClick={showAll}>
+        <button type="button" className="row news" onClick={showAll}>
           {formatCount(added)} new {added === 1 ? "run" : "runs"} — show
         </button>
       ) : null}
@@ -141,7 +141,7 @@ function RunsBar({
   );
   const navigate = useNavigate({ from: "/runs" });
   return (
-    <div className="bar wrap">
+    <div className="row bar wrap">
       <FilterBox value={search.filter ?? ""} fields={known} error={error} onChange={onFilter} />
       <SavedViews
         page="runs"
@@ -193,7 +193,7 @@ function Table({
   return (
     <>
       {groups === undefined ? null : (
-        <div className="bar">
+        <div className="row bar">
           <span className="muted">
             {formatCount(groups.length)} {groups.length === 1 ? "group" : "groups"}
           </span>

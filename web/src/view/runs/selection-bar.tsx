@@ -45,7 +45,7 @@ export function SelectionBar({
   const fetchExport = (query: { format: "jsonl" } | { format: "parquet"; kind: "runs" }) =>
     window.location.assign(urlOf("exportRuns", { query: { ...query, filter } }));
   return (
-    <section className="selection" aria-label="Selected runs">
+    <section className="row selection" aria-label="Selected runs">
       <strong>
         {formatCount(runs.length)} selected{gathering ? " …" : ""}
       </strong>

@@ -34,7 +34,7 @@ export function QueryList({
   if (queries.length === 0) return null;
   return (
     <section aria-label={title}>
-      <h2 className="sql-title">{title}</h2>
+      <h2>{title}</h2>
       <ul>
         {queries.map(([name, query]) => (
           <li key={query}>

@@ -74,7 +74,7 @@ export function SqlView() {
         />
       </aside>
       <div className="sql-main">
-        <div className="sql-ask">
+        <div className="stack sql-ask">
           <SqlEditor value={text} schema={schema.data} invalid={run.error !== null} onChange={setText} onRun={ask} />
           <div className="row">
             <Button look="primary" disabled={run.isPending || text.trim() === ""} onClick={ask}>
@@ -94,9 +94,9 @@ export function SqlView() {
             <>
               <Problem error={run.error} />
               {at?.offset === undefined ? null : (
-                <pre className="sql-at">
+                <pre>
                   {text.slice(Math.max(0, at.offset - 40), at.offset)}
-                  <mark>{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1))}</mark>
+                  <mark className="wrong">{text.slice(at.offset, at.offset + Math.max(1, at.length ?? 1))}</mark>
                   {text.slice(at.offset + Math.max(1, at.length ?? 1), at.offset + 40)}
                 </pre>
               )}

@@ -44,7 +44,7 @@ export function StartView() {
             </div>
           </section>
         )}
-        <p className="waiting" role="status">
+        <p className="row waiting" role="status">
           <i /> {watching ? "waiting for the first record of a new run" : "looking what is there already"}
         </p>
         <h2>Or look around first</h2>

@@ -48,7 +48,7 @@ export function TensorList({
           <li key={each.tensor}>
             <button
               type="button"
-              className="tensor-item"
+              className="row tensor-item"
               aria-current={each.tensor === chosen ? "true" : undefined}
               onClick={() => onChoose(each.tensor)}
             >

@@ -131,7 +131,7 @@ function TensorBody({
   } as const;
   return (
     <>
-      <header className="panel-head tensor-head">
+      <header className="row panel-head tensor-head">
         <h2 aria-label={name}>
           <Name>{name}</Name>
         </h2>

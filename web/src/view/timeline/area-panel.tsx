@@ -31,7 +31,7 @@ export function AreaPanel({ area, onClose }: { readonly area: Area; readonly onC
   );
   const lanes = area.lanes.length === 1 ? "one lane" : `${area.lanes.length} lanes`;
   return (
-    <aside className="span-details" aria-label="Selected area">
+    <aside className="details span-details" aria-label="Selected area">
       <AsideHead title={`${formatDuration(area.to - area.from)}, ${lanes}`} onClose={onClose} />
       <p className="muted">
         {formatElapsed(area.from, 1e6)} – {formatElapsed(area.to, 1e6)}

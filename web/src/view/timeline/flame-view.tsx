@@ -47,7 +47,7 @@ function Flame({
   const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
   return (
     <section className="flame" aria-label="Flame graph of the window">
-      <p className="flame-words" aria-live="polite">
+      <p className="row flame-words" aria-live="polite">
         {shown === undefined ? null : (
           <>
             <strong>{shown.name}</strong> {formatDuration(shown.wallNs)} in {formatCount(shown.count)}{" "}

@@ -25,7 +25,7 @@ export function SpanDetails({
   const { run, startNs, setWindow, pinCursor } = useRunClock();
   const span = useApi("span", { params: { id: run.id, span: id } });
   return (
-    <aside className="span-details" aria-label="Span">
+    <aside className="details span-details" aria-label="Span">
       <Answer of={span} rows={5}>
         {(data) => {
           const start = toOffsetNs(data.start_ns, startNs);

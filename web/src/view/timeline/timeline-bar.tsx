@@ -29,7 +29,7 @@ export function TimelineBar(props: TimelineBarProps) {
   const moves = `${wheel}, drag moves, Shift drag adds up an area, double-click fits; W A S D, F, M, n`;
   const hint = show === "flame" ? "a click shows a part alone; drag above to choose the window" : moves;
   return (
-    <div className="bar timeline-bar no-print">
+    <div className="row bar timeline-bar no-print">
       <TextField
         data-search
         label="Highlight spans by name"

@@ -11,7 +11,7 @@ export function TourBar() {
   const step = steps[place - 1];
   if (step === undefined) return null;
   return (
-    <aside className="tour-bar no-print" aria-label="Tour">
+    <aside className="row tour-bar no-print" aria-label="Tour">
       <span className="tour-number">{place}</span>
       <p className="grow">
         <strong>{step.title}.</strong> {step.text}

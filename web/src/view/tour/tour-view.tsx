@@ -38,7 +38,7 @@ export function TourView() {
 
 function Step({ step, place, onGo }: { readonly step: TourStep; readonly place: number; readonly onGo: () => void }) {
   return (
-    <li className="panel tour-step">
+    <li className="panel row tour-step">
       <span className="tour-number">{place}</span>
       <div className="grow">
         <h3>{step.title}</h3>
