@@ -1,5 +1,6 @@
 // Which batches were taken: a batch that comes again with its id and content is known at once. The latest are kept with
-// what they held; of those before, for the documented day, only a filter that says whether the store must be asked.
+// what they held; of those before, for the documented day, only a filter that says whether the store must be asked. It has
+// only those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
 
 import { BloomChain } from "#base/bloom-chain.ts";
 
@@ -14,12 +15,14 @@ interface KeptBatch extends KnownBatch {
 }
 
 const keptMax = 50_000;
+/** Errs once in ten thousand times. */
+const bitsPerBatch = 24;
 const filterNs = 24n * 3600n * 1_000_000_000n;
 
 export class BatchLedger {
   private readonly kept = new Map<string, KeptBatch>();
-  private filter = new BloomChain();
-  private before = new BloomChain();
+  private filter = new BloomChain(bitsPerBatch);
+  private before = new BloomChain(bitsPerBatch);
   private filterSinceNs: bigint | null = null;
   /** The batches of the last day are all in the filters. */
   private isWarm: boolean;
@@ -39,7 +42,6 @@ export class BatchLedger {
 
   add(batchId: string, batch: KnownBatch, position: number): void {
     this.kept.set(batchId, { ...batch, position });
-    this.filter.add(batchId);
   }
 
   /** What the store says of a batch. */
@@ -64,7 +66,7 @@ export class BatchLedger {
     this.filterSinceNs ??= nowNs;
     if (nowNs - this.filterSinceNs > filterNs) {
       this.before = this.filter;
-      this.filter = new BloomChain();
+      this.filter = new BloomChain(bitsPerBatch);
       this.filterSinceNs = nowNs;
     }
     const max = keptMax * share;
@@ -73,6 +75,7 @@ export class BatchLedger {
     for (const [id, { position }] of this.kept) {
       if (this.kept.size <= (max * 7) / 8 || position > storedPosition) break;
       this.kept.delete(id);
+      this.filter.add(id);
     }
   }
 }

@@ -111,9 +111,11 @@ export class ComponentSet {
     const root = this.find(index);
     const component = this.items.get(root) as Component;
     let filed = 0;
-    for (const key of processKeys(component)) {
-      if (++filed % pauseProcesses === 0) yield;
-      this.fileProcess(key, root, component);
+    for (const source of component.sources) {
+      for (const process of component.processes) {
+        if (++filed % pauseProcesses === 0) yield;
+        this.fileProcess(toProcessKey(source, process), root, component);
+      }
     }
     const isStray = isOnlyRootMarks(component);
     for (const source of component.sources) {
@@ -128,9 +130,11 @@ export class ComponentSet {
     const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
     for (const at of near.seen) {
       const component = this.items.get(at) as Component;
-      const mayJoin = changed.has(at) ? mayJoinOrPart(component) : mayEverJoin;
-      for (const key of this.shared.get(at) ?? [])
-        this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
+      const shared = this.shared.get(at);
+      if (shared !== undefined) {
+        const mayJoin = changed.has(at) ? mayJoinOrPart(component) : mayEverJoin;
+        for (const key of shared) this.addNear(near, component, this.byProcess.get(key), gapNs * 6n, mayJoin);
+      }
       const others = isOnlyRootMarks(component) ? this.bySource : this.straysBySource;
       for (const source of component.sources) this.addNear(near, component, others.get(source), gapNs);
     }
@@ -230,12 +234,21 @@ interface Near {
 }
 
 export function processKeys(component: { sources: Iterable<string>; processes: Iterable<string> }): string[] {
-  return [...component.sources].flatMap((source) => [...component.processes].map((process) => `${source}\n${process}`));
+  return [...component.sources].flatMap((source) =>
+    [...component.processes].map((process) => toProcessKey(source, process)),
+  );
+}
+
+function toProcessKey(source: string, process: string): string {
+  return `${source}\n${process}`;
 }
 
 function addTo(orders: Map<string, TimeOrder>, key: string, number: number, component: Component): TimeOrder {
-  const order = orders.get(key) ?? new TimeOrder();
-  orders.set(key, order);
+  let order = orders.get(key);
+  if (order === undefined) {
+    order = new TimeOrder();
+    orders.set(key, order);
+  }
   order.put(number, component);
   return order;
 }

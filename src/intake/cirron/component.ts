@@ -97,11 +97,14 @@ export function nameOf({ groupKeys }: Component): string {
   return groupKeys.values().next().value as string;
 }
 
-export function noteRowTime(component: Component, startNs: bigint, endNs: bigint, id: string): void {
+/** `toId`: most rows come after others of their component, and then it does not matter which they are. */
+export function noteRowTime(component: Component, startNs: bigint, endNs: bigint, toId: () => string): void {
   if (startNs < component.firstNs) component.firstNs = startNs;
   if (endNs > component.lastNs) component.lastNs = endNs;
   const { earliest } = component;
-  if (startNs < earliest.ns || (startNs === earliest.ns && id < earliest.id)) component.earliest = { ns: startNs, id };
+  if (startNs > earliest.ns) return;
+  const id = toId();
+  if (startNs < earliest.ns || id < earliest.id) component.earliest = { ns: startNs, id };
 }
 
 /** A batch of nothing but marks made outside every session. */

@@ -57,11 +57,13 @@ export function findNeeds(state: CirronWorkspace, batch: BatchFacts, cleared: Cl
     !isKept &&
     cleared?.batch !== true &&
     (ids.length > 0 || state.ledger.mayBeStored(batch.batchId) || (isEmpty && !state.isWhole));
-  const facts = state.away.isEmpty ? createComponent("", "") : factsOf(batch, tiedTo(state, batch.rows));
+  const facts = state.away.isEmpty ? nobody : factsOf(batch, tiedTo(state, batch.rows));
   const near = state.away.isEmpty ? null : state.away.questionFor(facts, state.gapNs);
   if (ids.length === 0 && !asksBatch && near === null) return null;
   return { ids, batchId: asksBatch ? batch.batchId : null, near, facts };
 }
+
+const nobody = createComponent("", "");
 
 function isEmptyBatch({ spans, marks, snapshots }: CirronRows): boolean {
   return spans.span_id.length + marks.mark_id.length + snapshots.snapshot_id.length === 0;

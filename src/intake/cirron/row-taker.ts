@@ -15,6 +15,9 @@ import { type CirronRows, contentColumns, idsOf } from "./rows.ts";
 import { noteSessionSpan } from "./session-span.ts";
 import { type Stretch, stretchesOf, tables } from "./stretches.ts";
 
+/** Rows without a parent come first in few batches, and not many of them. */
+const lookedAtRows = 8;
+
 /** A row that is known without its content. */
 export const unknownHash = 1;
 
@@ -36,6 +39,27 @@ export class RowTaker {
     this.recent = recent;
     this.components = components;
     this.awaited = awaited;
+  }
+
+  /**
+   * A component that the rows are tied to, as the first spans that they name tell; undefined when those are new. Nearly every
+   * batch goes on where the one before it was: to make it a component of its own and then merge that costs more than its rows.
+   */
+  ownerOf({ spans, marks, snapshots }: CirronRows): number | undefined {
+    const { inner, nulls } = spans.parent_id;
+    for (let row = 0; row < Math.min(inner.length, lookedAtRows); row++)
+      if (nulls.values[row] === 0) return this.ownerOfSpan(inner, row);
+    for (const { span_id: ids } of [marks, snapshots])
+      if (ids.length > 0 && !isRootWord(ids, 0)) return this.ownerOfSpan(ids, 0);
+    return undefined;
+  }
+
+  private ownerOfSpan(ids: StringColumn, row: number): number | undefined {
+    loadId(ids, row);
+    const entry = this.recent.find();
+    if (entry < 0) return undefined;
+    const owner = this.components.find(this.recent.ownerOf(entry));
+    return this.components.has(owner) ? owner : undefined;
   }
 
   /** Takes the rows of a batch into a component, and into whatever they tie it to: a step for some of the rows. */

@@ -28,7 +28,7 @@ export function noteRowTimes(
     } else firstId = null;
     first = row;
   }
-  if (first >= 0) noteRowTime(component, starts.at(first), ends.at(last), ids.at(first));
+  if (first >= 0) noteRowTime(component, starts.at(first), ends.at(last), () => ids.at(first));
 }
 
 function compareTimes(words: Uint32Array, a: number, b: number): number {

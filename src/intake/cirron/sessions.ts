@@ -80,6 +80,7 @@ function adopt(stray: Component, clusters: readonly Cluster[], sessions: Session
 
 /** Joins the nearest pairs first, so that the outcome does not depend on the order of the input. */
 function joinNear(components: readonly Component[], gapNs: bigint): Cluster[] {
+  if (components.length < 2) return components.map(toCluster);
   if (areAlike(components)) return joinAlike(components, gapNs);
   const clusterOf = new Map<Component, Cluster>(components.map((component) => [component, toCluster(component)]));
   for (const { a, b } of nearPairs(components, gapNs)) {

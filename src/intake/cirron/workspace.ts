@@ -135,7 +135,11 @@ export class CirronWorkspace {
       return this.repeat(arrival, home);
     const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, batchId);
     // A batch id that comes again with other content goes on where its first copy is, whose key may be this very one.
-    const start = home ?? this.components.ofKey(ownKey) ?? this.components.add(this.workspace, ownKey);
+    const start =
+      home ??
+      this.components.ofKey(ownKey) ??
+      this.taker.ownerOf(arrival.rows) ??
+      this.components.add(this.workspace, ownKey);
     const own = this.components.get(start);
     const isFresh = own.version === 0n;
     own.sources.add(source);
