@@ -12,6 +12,8 @@ function recorder(): TrackSink & { readonly steps: bigint[] } {
   return { heardNs: 0n, steps, addStep, addPoint: ignore, addWait: ignore, addCheckpoint: ignore };
 }
 
+const hearNumbers = () => undefined;
+
 it("tells each of the runs that came together which step it is at, by a metric that no rule looks at", () => {
   const rows = createRows("metrics");
   const points = [
@@ -38,7 +40,7 @@ it("tells each of the runs that came together which step it is at, by a metric t
     arrivals.push([key, arrivedNs]);
     return tracks.get(key);
   };
-  const ports = { trackOf, isWatched: () => false, receivedNs: 5n };
+  const ports = { trackOf, isWatched: () => false, hearNumbers, receivedNs: 5n };
   feedParts([{ table: "metrics", rows, dropped: null }], ports);
   expect(tracks.get("run a")?.steps).toEqual([2n]);
   expect(tracks.get("run b")?.steps).toEqual([7n, 8n]);
@@ -65,6 +67,7 @@ it("tells once what all metrics of an event say, however many they are", () => {
   feedParts([{ table: "metrics", rows, dropped: null }], {
     trackOf: () => track,
     isWatched: () => false,
+    hearNumbers,
     receivedNs: 5n,
   });
   expect(track.steps).toEqual([1n, 2n]);
@@ -82,11 +85,30 @@ it("asks for a run's memory once however many tables it fills, and again for wha
     asked.push([arrivedNs, isPlain]);
     return undefined;
   };
-  const ports = { trackOf, isWatched: () => false, receivedNs: 9n };
+  const ports = { trackOf, isWatched: () => false, hearNumbers, receivedNs: 9n };
   feedParts([toPart("logs", 5), toPart("logs", 6), toPart("logs", 4), toPart("events", 4), toPart("logs", 8)], ports);
   expect(asked).toEqual([
     [5n, true],
     [4n, true],
     [4n, false],
   ]);
+});
+
+it("tells the numbers of events that are new, and not those of copies", () => {
+  const rows = createRows("seq_ranges");
+  for (const [first, last, events] of [
+    [1, 4, 4],
+    [2, 3, 0],
+  ] as const) {
+    rows.group_key.push("run a");
+    rows.worker.push("w");
+    rows.first_seq.pushNumber(first);
+    rows.last_seq.pushNumber(last);
+    rows.events.push(events);
+    rows.received_ns.pushNumber(1);
+  }
+  const heard: unknown[] = [];
+  const ports = { trackOf: () => undefined, isWatched: () => false, receivedNs: 9n };
+  feedParts([{ table: "seq_ranges", rows, dropped: null }], { ...ports, hearNumbers: (...told) => heard.push(told) });
+  expect(heard).toEqual([["run a", "w", 1n, 4n]]);
 });

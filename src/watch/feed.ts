@@ -4,6 +4,7 @@
 import type { DictColumn } from "#base/columns.ts";
 import { stepSpan, waitSpans } from "#judge/names.ts";
 import type { AnyTablePart } from "#model/batch.ts";
+import type { WorkerId } from "#model/names.ts";
 import type { Rows } from "#model/tables.ts";
 import type { TrackSink } from "./run-watch.ts";
 
@@ -14,6 +15,8 @@ export interface FeedPorts {
    * all the time, and as a rule the table of runs says of it what it said before.
    */
   trackOf(groupKey: string, arrivedNs: bigint, isPlain: boolean): TrackSink | undefined;
+  /** Numbered events of a worker that were not known before. */
+  hearNumbers(groupKey: string, worker: WorkerId, first: bigint, last: bigint): void;
   isWatched(key: string): boolean;
   readonly receivedNs: bigint;
 }
@@ -47,6 +50,9 @@ export function feedParts(parts: readonly AnyTablePart[], ports: FeedPorts): voi
         for (let row = 0; row < rows.type.length; row++)
           if (rows.type.at(row) === "checkpoint") trackAt(row)?.addCheckpoint(rows.ts_ns.at(row));
         break;
+      case "seq_ranges":
+        feedNumbers(rows, ports);
+        break;
       default:
         break;
     }
@@ -75,6 +81,12 @@ function firstRows({ codes, keys, length }: DictColumn): (number | undefined)[] 
     found++;
   }
   return firsts;
+}
+
+function feedNumbers(rows: Rows<"seq_ranges">, { hearNumbers }: FeedPorts): void {
+  for (let row = 0; row < rows.worker.length; row++)
+    if (rows.events.at(row) > 0)
+      hearNumbers(rows.group_key.at(row), rows.worker.at(row), rows.first_seq.at(row), rows.last_seq.at(row));
 }
 
 type TrackAt = (row: number) => TrackSink | undefined;

@@ -83,3 +83,20 @@ it("has news for the table of runs until that was asked with all of it stored", 
   run.saw(null, 5n, 11);
   expect(run.hasNews).toBe(false);
 });
+
+it("has news when a worker's numbers leave a gap or close one, and none while each is the next", () => {
+  const run = new RunWatch("default", "r");
+  let position = 0;
+  const hasNewsAfter = (worker: string, first: bigint, last: bigint): boolean => {
+    run.saw(null, 1n, position);
+    run.heard("g", 1n, ++position);
+    run.heardNumbers("g", worker, first, last);
+    return run.hasNews;
+  };
+  expect(hasNewsAfter("a", 1n, 4n)).toBe(true);
+  expect(hasNewsAfter("a", 5n, 5n)).toBe(false);
+  expect(hasNewsAfter("b", 1n, 9n)).toBe(true);
+  expect(hasNewsAfter("a", 8n, 9n)).toBe(true);
+  expect(hasNewsAfter("a", 6n, 7n)).toBe(true);
+  expect(hasNewsAfter("a", 10n, 10n)).toBe(false);
+});

@@ -27,6 +27,8 @@ const rememberedPoints = 600;
 const firingsMax = 1000;
 /** A service that sends each request by itself has new groups all day. */
 const groupsMax = 64;
+/** Of a run with more workers the others count as having news. */
+const workersMax = 1024;
 const endOfTime = 2n ** 63n - 1n;
 /** Runs that are read together. */
 const runsAtOnce = 64;
@@ -91,6 +93,8 @@ export class RunWatch {
   private toldPosition = 0;
   /** What the table said of it covers the journal up to here. */
   private seenPosition = 0;
+  /** The last number that each worker gave an event, by group and worker. */
+  private readonly lastNumbers = new Map<string, bigint>();
   /** Its groups that were heard, with the arrival of the earliest record that was. */
   private readonly heardFrom = new Map<string, bigint>();
   /** More groups were heard of it than are remembered. */
@@ -146,6 +150,14 @@ export class RunWatch {
   /** A record with more than a run sends all the time: the table may say something else of it, once that is stored. */
   told(position: number): void {
     this.toldPosition = position;
+  }
+
+  /** Events that are not the next of their worker leave a gap or close one, which the table tells. */
+  heardNumbers(groupKey: string, worker: WorkerId, first: bigint, last: bigint): void {
+    const key = `${groupKey}\0${worker}`;
+    const before = this.lastNumbers.get(key);
+    if (before === undefined || first !== before + 1n) this.told(this.heardPosition);
+    if (before === undefined ? this.lastNumbers.size < workersMax : last > before) this.lastNumbers.set(key, last);
   }
 
   /** The table was asked, when the store had everything up to `stored`. */

@@ -41,6 +41,11 @@ export class WatchedRuns {
     return run;
   }
 
+  /** The run that a group was last heard of as; undefined where that is not remembered. */
+  heardOf(groupKey: string): RunWatch | undefined {
+    return this.byGroup.get(groupKey);
+  }
+
   /** To be called when a group may belong to another run than before. */
   regroup(groupKey: string): void {
     const run = this.byGroup.get(groupKey);

@@ -15,6 +15,7 @@ import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
+import { askAgainAfter, lookAgainAfter } from "./rests.ts";
 import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
 import { type LookedAt, type RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
@@ -56,10 +57,6 @@ const pauseMsMin = 1000;
 const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
 const pausePerLook = 4;
-const restNsMin = 5_000_000_000n;
-/** What the table says of a run that sends points and nothing else hardly changes. */
-const plainRestNs = 15_000_000_000n;
-const restNsMax = 30_000_000_000n;
 const aliveNs = 30_000_000_000n;
 /** Runs that one tick looks at; the others wait for the next one. */
 const looksMax = 200;
@@ -119,9 +116,11 @@ export class Watcher {
       isWatched: this.testOf(workspace),
       trackOf: (groupKey, arrivedNs, isPlain) => {
         const run = this.runs.hear(workspace, groupKey, arrivedNs, position);
-        if (!isPlain) run?.told(position);
+        if (!isPlain || run?.hasManyGroups) run?.told(position);
         return run?.sink;
       },
+      hearNumbers: (groupKey, worker, first, last) =>
+        this.runs.heardOf(groupKey)?.heardNumbers(groupKey, worker, first, last),
     });
   }
 
@@ -171,7 +170,11 @@ export class Watcher {
   private async look(): Promise<void> {
     const nowNs = this.ports.nowNs();
     const due = [...this.runs.values()]
-      .filter((run) => run.isDue || (run.isOpen && nowNs - run.lookedNs > lookAgainAfter(run, nowNs)))
+      .filter(
+        (run) =>
+          run.isDue ||
+          (run.isOpen && nowNs - run.lookedNs > lookAgainAfter(nowNs - run.sink.heardNs, run.heldNs.size > 0)),
+      )
       .sort((a, b) => Number(a.lookedNs - b.lookedNs))
       .slice(0, looksMax);
     for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
@@ -223,8 +226,7 @@ export class Watcher {
     const isCurious = this.ports.isShared || rules.some(({ rule }) => rule.filter !== "" || rule.kind === "threshold");
     const restOf = (run: RunWatch, { updatedNs }: TableSight): bigint => {
       const isBehind = rules.some(({ sinceNs }) => updatedNs < sinceNs);
-      const leastNs = isCurious || isBehind || run.hasNews ? restNsMin : plainRestNs;
-      return restAfter(nowNs - run.sink.heardNs, leastNs);
+      return askAgainAfter(nowNs - run.sink.heardNs, isCurious || isBehind || run.hasNews);
     };
     const stale = new Set(runs.filter((run) => run.sight === null || nowNs - run.seenNs >= restOf(run, run.sight)));
     if (stale.size === 0) return sights;
@@ -376,18 +378,6 @@ export class Watcher {
     await this.ports.change([toFiringChange(firing, this.ports.nowNs()), ...changes], firing.workspace, author);
     this.ports.announce(firing);
   }
-}
-
-/** What is there is looked at until it has been there for as long as its rule says. */
-function lookAgainAfter({ heldNs, sink }: RunWatch, nowNs: bigint): bigint {
-  return heldNs.size > 0 ? restNsMin : restAfter(nowNs - sink.heardNs);
-}
-
-/** The longer a run has been silent, the less there is to see. */
-function restAfter(silentNs: bigint, leastNs: bigint = restNsMin): bigint {
-  const restNs = silentNs / 4n;
-  if (restNs < leastNs) return leastNs;
-  return restNs < restNsMax ? restNs : restNsMax;
 }
 
 /** Once a run, or once in a while. What a rule only told as a dry run does not keep it from acting when it is armed. */

@@ -14,10 +14,11 @@ const sliceMs = 4;
 const paceMsMin = 25;
 /**
  * It grows with those who had something to do in the last round: of a fleet each then brings several events at a time,
- * which cost hardly more than one. The most is a quarter of the time in which a point is to be queryable.
+ * which cost hardly more than one. The writer waits for one round more, so that the most is less than half of the second in
+ * which a point is to be queryable.
  */
 const paceMsOfEach = 0.5;
-const paceMsMax = 250;
+const paceMsMax = 400;
 
 export class Turns {
   private readonly ready = new Set<Worker>();

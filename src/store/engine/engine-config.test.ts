@@ -37,3 +37,13 @@ it("compiles nothing for a question that is asked a few times", async () => {
     await close();
   }
 });
+
+it("lets ten parts of a size gather before they are merged", async () => {
+  const { store, close } = await openEmbedded();
+  try {
+    const sql = "SELECT value FROM system.merge_tree_settings WHERE name = 'merge_selector_base'";
+    expect(await store.query({ sql })).toEqual([{ value: "10" }]);
+  } finally {
+    await close();
+  }
+});

@@ -46,12 +46,18 @@ export function ownFolders(dataDir: string): EngineFolders {
   return { store: join(dataDir, "store"), tmp: join(dataDir, "tmp"), config: join(dataDir, "engine") };
 }
 
+/**
+ * How many parts of about one size are merged into one: rows that come little by little are written once more for every power
+ * of it. A question reads a few more parts for that.
+ */
+const mergeConfig = "<merge_tree><merge_selector_base>10</merge_selector_base></merge_tree>";
+
 export function prepareFolders(dataDir: string): EngineFolders {
   const folders = ownFolders(dataDir);
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const users = join(folders.config, "users.xml");
   writeWhereOther(users, usersConfig);
-  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config></clickhouse>\n`;
+  const main = `<clickhouse><users_config>${escapeXml(users)}</users_config>${mergeConfig}</clickhouse>\n`;
   writeWhereOther(join(folders.config, "config.xml"), main);
   return folders;
 }

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { Batch } from "#model/batch.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Outbox } from "./outbox.ts";
@@ -107,6 +107,22 @@ it("takes batches in the order of the journal only", async () => {
   expect(() => writer.add(batchAt(2))).toThrow("in the order of the journal");
   await writer.storedUpTo(2);
   expect(() => writer.add(batchAt(1))).toThrow("in the order of the journal");
+});
+
+it("does not wait for rows that, coming as they do, would be too late for the plan", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { writer, inserted } = createTroubled({ isPassing: true }, { steadyLingerMs: 600, planBytesMax: 10_000 });
+  const stored: number[] = [];
+  // One every 400 ms. When a plan has two, one that waited for the next would be 800 ms old.
+  for (let position = 1; position <= 12; position++) {
+    writer.add(batchAt(position));
+    await vi.advanceTimersByTimeAsync(50);
+    stored.push(writer.stored);
+    await vi.advanceTimersByTimeAsync(350);
+  }
+  expect(inserted.slice(-3)).toEqual(["c-6-7-marks", "c-8-9-marks", "c-10-11-marks"]);
+  expect(stored.slice(-4)).toEqual([9, 9, 11, 11]);
 });
 
 it("sends the first rows after a silence soon, and gathers those that keep coming until somebody waits for them", async () => {

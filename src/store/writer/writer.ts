@@ -42,6 +42,8 @@ export interface WriterOptions {
 
 /** Rows that come within this time of the last plan keep coming. */
 const steadyMs = 1000;
+/** What comes together, as the pieces of one round of senders do, is there within this time. */
+const togetherMs = 20;
 const refusedRetryMsDefault = 15_000;
 
 export class StoreWriter {
@@ -49,6 +51,9 @@ export class StoreWriter {
   private gatheredBytes = 0;
   /** When the first of them came. */
   private gatheredAt = 0;
+  /** When the last one came, and how long there was none before those of late. */
+  private addedAt = Number.NEGATIVE_INFINITY;
+  private pauseMs = 0;
   private sendingBytes = 0;
   private readonly outbox: Outbox;
   private readonly store: BlockStore;
@@ -99,11 +104,15 @@ export class StoreWriter {
   add(batch: Batch): void {
     assert(batch.position > this.addedTo, "batches come in the order of the journal");
     this.addedTo = batch.position;
-    if (this.gathered.length === 0) this.gatheredAt = performance.now();
+    const nowMs = performance.now();
+    const pauseMs = nowMs - this.addedAt;
+    this.addedAt = nowMs;
+    if (pauseMs > togetherMs && pauseMs < steadyMs) this.pauseMs += (pauseMs - this.pauseMs) / 4;
+    if (this.gathered.length === 0) this.gatheredAt = nowMs;
     this.gathered.push(batch);
     this.gatheredBytes += batch.bytes + 256;
     if (this.loop === null) this.start();
-    else if (this.gatheredBytes >= this.options.planBytesMax) this.wake();
+    else if (this.gatheredBytes >= this.options.planBytesMax || this.isLast()) this.wake();
   }
 
   /** Sends the plans that a stopped process left open, for as long as it takes. There is room only after that. */
@@ -238,24 +247,38 @@ export class StoreWriter {
 
   /** Waits a little for more rows, unless somebody waits for these. */
   private async linger(): Promise<void> {
-    if (this.hurry || this.gatheredBytes >= this.options.planBytesMax) {
-      this.hurry = false;
-      return;
+    while (!this.hurry && this.gatheredBytes < this.options.planBytesMax) {
+      // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
+      const leftMs = this.closesAt - performance.now();
+      if (leftMs <= 0) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.wake = () => {};
     }
-    const { lingerMs, steadyLingerMs } = this.options;
-    const isSteady = this.gatheredAt - this.finishedAt < steadyMs;
-    // What came while the plan before was sent has waited already: a store that is busy is never kept waiting.
-    const leftMs = this.gatheredAt + (isSteady ? steadyLingerMs : lingerMs) - performance.now();
-    if (leftMs <= 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, leftMs);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.wake = () => {};
     this.hurry = false;
+  }
+
+  private get closesAt(): number {
+    return this.isLast() ? Math.min(this.latestAt, this.addedAt + togetherMs) : this.latestAt;
+  }
+
+  private get latestAt(): number {
+    const { lingerMs, steadyLingerMs } = this.options;
+    return this.gatheredAt + (this.isSteady ? steadyLingerMs : lingerMs);
+  }
+
+  private get isSteady(): boolean {
+    return this.gatheredAt - this.finishedAt < steadyMs;
+  }
+
+  /** Whether the next rows, if they keep coming as they did, would come too late for the plan: then nobody waits for them. */
+  private isLast(): boolean {
+    return this.isSteady && this.addedAt + this.pauseMs > this.latestAt;
   }
 
   private takePlanful(): Batch[] {
