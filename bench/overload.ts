@@ -1,5 +1,5 @@
 // More than the server can take, for minutes: 64 senders of Cirron batches that send on whatever they are answered, into a
-// journal that is soon full, and beside them a quiet one that sends a span now and then, and a monitor.
+// journal that is soon full, and beside them a quiet one that sends a span from time to time, and a monitor.
 //
 // Usage: node bench/overload.ts [seconds, 600] [--save]
 

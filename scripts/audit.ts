@@ -5,7 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { judgeAudit } from "./audit-verdict.ts";
+import { judgeAudit } from "./audit-result.ts";
 
 const { stdout } = spawnSync("npm", ["audit", "--omit=dev", "--json"], {
   cwd: resolve(import.meta.dirname, ".."),

@@ -27,7 +27,7 @@ const shared: BuildOptions = {
   logLevel: "warning",
 };
 
-/** `out` is an absolute path; its `emit` folder is made anew. */
+/** `out` is an absolute path; its `emit` folder is rebuilt. */
 export async function buildEmit(out: string): Promise<void> {
   const emit = join(out, "emit");
   await rm(emit, { recursive: true, force: true });

@@ -8,14 +8,14 @@
 // line. With TRIBUTARY_TEST_ALL=1 a skipped test is a failure.
 //
 // With CI=true, files that fail are run once more by themselves: real browsers, sockets and kills on a shared machine
-// lose a race now and then, and a try in the same file would find what the first one left behind.
+// lose a race from time to time, and a try in the same file would find what the first one left behind.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTool, type Tool, type ToolName, tools } from "../tests/support/tools.ts";
-import { afterSecondTry, failedFiles, type Summary, toVerdict } from "./test-verdict.ts";
+import { afterSecondTry, failedFiles, type Summary, toTestResult } from "./test-result.ts";
 
 const all = process.env["TRIBUTARY_TEST_ALL"] === "1";
 
@@ -85,7 +85,13 @@ function main(): void {
     args.filter((arg) => arg !== "--long"),
     args.includes("--long"),
   );
-  const { passed, failed, lines } = toVerdict({ summary, status, args, all, missing: missing.filter(isNeeded).length });
+  const { passed, failed, lines } = toTestResult({
+    summary,
+    status,
+    args,
+    all,
+    missing: missing.filter(isNeeded).length,
+  });
   for (const line of lines) console.error(line);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;

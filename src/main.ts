@@ -46,7 +46,7 @@ const context: Context = {
   },
 };
 
-// `tributary runs | head` closes the pipe early; that is no failure.
+// `tributary runs | head` closes the pipe early; that is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });

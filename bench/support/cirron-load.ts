@@ -60,7 +60,7 @@ export function createCirronLoad(spansMin: number): CirronLoad {
 }
 
 /**
- * The same training again and again, for ever, each as if it ended now. The bodies are stored, not packed: packing would
+ * The same training again and again, forever, each as if it ended now. The bodies are stored, not packed: packing would
  * slow the sender.
  */
 export function* createCirronCopies(): Generator<CirronCopy, never> {

@@ -1,5 +1,5 @@
 // Loaded into a server with `--import`: the processor time of the longest stretch that its main thread worked in one go,
-// which is what everybody else waited for. Asked over a socket, whose path is in TURN_SOCKET; each answer begins anew.
+// which is what everybody else waited for. Asked over a socket, whose path is in TURN_SOCKET; each answer starts over.
 
 import { createServer } from "node:net";
 

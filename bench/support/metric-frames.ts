@@ -1,5 +1,5 @@
 // The frames of a job that logs one metric, made so that they cost the client little: every number has its digits from
-// the first frame on, and only these are written anew.
+// the first frame on, and only these are rewritten.
 
 import { toEvent } from "./xtrack-socket.ts";
 

@@ -54,7 +54,7 @@ async function sendXtrack(server: BenchServer, untilMs: number): Promise<number>
       for (let pass = 0; performance.now() < untilMs; pass++) {
         const socket = await openSocket(server.xtrackPort);
         for (const [at, chunk] of chunks.entries()) {
-          // The socket keeps what the kernel has not taken yet, so a chunk is written anew only after its callback.
+          // The socket keeps what the kernel has not taken yet, so a chunk is rewritten only after its callback.
           for (const place of places[at] as number[]) chunk.write(name(pass), place, "latin1");
           await new Promise((resolve) => socket.write(chunk, resolve));
         }

@@ -7,7 +7,7 @@ import { ToolMistake } from "./mistake.ts";
 import type { Tool } from "./tool.ts";
 import { instructions, tools } from "./tools.ts";
 
-/** A server for one caller; `onBug` hears of what is no answer to anybody. */
+/** A server for one caller; `onBug` hears of what is not an answer to anybody. */
 export function createMcpServer(api: AgentApi, onBug: (error: unknown) => void): McpServer {
   const server = new McpServer(
     { name: "tributary", title: "Tributary", version },
@@ -47,7 +47,7 @@ function register(server: McpServer, tool: Tool, api: AgentApi, onBug: (error: u
 const hints: Readonly<Record<string, string>> = {
   run_not_found: "list_runs finds runs; any id that a run was ever known by works.",
   span_not_found: "It may be an ancestor that never arrived: then only its children are known.",
-  cursor_invalid: "Pass `next` of the answer before, unchanged, with the same filter and sort.",
+  cursor_invalid: "Pass `next` of the previous answer, unchanged, with the same filter and sort.",
   sql_refused: "One SELECT over the tables of sql_schema.",
   request_invalid: "",
 };
@@ -57,5 +57,5 @@ function toSentence(error: unknown, api: AgentApi, onBug: (error: unknown) => vo
   const said = api.explain(error);
   if (said !== null) return `${said.message} ${hints[said.code] ?? said.hint}`.trim();
   onBug(error);
-  return "The server failed at this; its log says why.";
+  return "The server failed; its log says why.";
 }

@@ -40,13 +40,13 @@ export function defineTool<const P extends TProperties>(
   };
 }
 
-export const runInput = Type.String({ minLength: 1, maxLength: 512, description: "Run id, or any alias of it." });
+export const runInput = Type.String({ minLength: 1, maxLength: 512, description: "Run id or alias." });
 
 export const pageInput = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, description: `Rows, ${rowsMax} when absent; fewer when they are large.` }),
+    Type.Integer({ minimum: 1, maximum: 100, description: `Rows; default ${rowsMax}, fewer if they are large.` }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 4096, description: "`next` of the answer before." })),
+  cursor: Type.Optional(Type.String({ maxLength: 4096, description: "`next` of the previous answer." })),
 };
 
 const time = { maxLength: 64, description: "RFC 3339, or nanoseconds since the epoch." };

@@ -76,7 +76,7 @@ export async function writeWhole(file: OpenFile, buffers: readonly Uint8Array[],
   let at = position;
   while (rest.length > 0) {
     const written = await file.write(rest, at);
-    // A disk that takes nothing and reports no error would keep us here for ever.
+    // A disk that takes nothing and reports no error would keep us here forever.
     if (written <= 0) throw Object.assign(new Error("The file took no bytes."), { code: "EIO" });
     at += written;
     rest = dropBytes(rest, written);

@@ -5,7 +5,7 @@ const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|(
 let lastText = "";
 let lastNs: bigint | undefined;
 
-/** Nanoseconds since the epoch, or undefined when the text is no time. Digits beyond nanoseconds are cut off. */
+/** Nanoseconds since the epoch, or undefined when the text is not a time. Digits beyond nanoseconds are cut off. */
 export function parseRfc3339Ns(text: string): bigint | undefined {
   // Records of one moment come together, and a short one ends when it began.
   if (text === lastText) return lastNs;

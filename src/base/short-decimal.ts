@@ -17,7 +17,7 @@ export class ShortDecimal {
   private exponent = 0;
 
   /**
-   * Reads a JSON number at `at`; returns where it ends, or -1 when it is no number or none of this kind. `view` is over
+   * Reads a JSON number at `at`; returns where it ends, or -1 if it is not a number of this kind. `view` is over
    * `bytes`. Digits are taken four at a time: the upper half of each byte is 3 and still is after adding 6.
    */
   read(bytes: Uint8Array, view: DataView, at: number): number {

@@ -35,7 +35,7 @@ export function encodeTarHeader({ name, sizeBytes }: TarEntry): Uint8Array {
   return header;
 }
 
-/** Undefined for the empty block that ends an archive. Throws when the block is no header. */
+/** Undefined for the empty block that ends an archive. Throws when the block is not a header. */
 export function decodeTarHeader(header: Uint8Array): TarEntry | undefined {
   if (header.every((byte) => byte === 0)) return undefined;
   const text = (at: number, length: number) =>

@@ -196,7 +196,7 @@ describe("runs", () => {
     const gone = await runInTest(["delete", "--server", url, "--filter", "name:nothing", "--yes"]);
     expect([gone.code, gone.err]).toEqual([1, "error No run matches.\n"]);
     const alone = await runInTest(["compare", "--server", url, "one"]);
-    expect([alone.code, alone.err]).toEqual([2, "error Name two runs or more to compare.\n"]);
+    expect([alone.code, alone.err]).toEqual([2, "error Name two or more runs to compare.\n"]);
   });
 
   it("sends a payload's numbers with the digits they were typed with", async () => {
@@ -309,7 +309,9 @@ describe("the other commands", () => {
     });
     const { code, out, err } = await runInTest(["send", "r", "stop", "--server", url]);
     expect([code, out]).toEqual([1, "stop queued\n"]);
-    expect(err).toBe(`error No worker of this run hears commands now; it waits for one.\n${how}\n`);
+    expect(err).toBe(
+      `error No worker of this run accepts commands at the moment; the command waits for one.\n${how}\n`,
+    );
   });
 
   it("check gives every finding to programs, and takes a schema folder that is not there for wrong use", async () => {

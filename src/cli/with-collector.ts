@@ -35,7 +35,7 @@ export function requireDataFolder(path: string): void {
     throw new Exit(
       exitCodes.usage,
       `${path} is not a data folder of Tributary.`,
-      "Name the one that a server was given.",
+      "Name the folder that a server uses.",
     );
 }
 

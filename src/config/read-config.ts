@@ -66,7 +66,7 @@ export function readConfig({ flags, env, file }: ConfigSources): Config {
   return Object.freeze(values as Config);
 }
 
-/** Whether a variable is for another part of the program: the tests' own, or one that is no setting. */
+/** Whether a variable is for another part of the program: the tests' own, or one that is not a setting. */
 function isForeign(variable: string): boolean {
   return (
     otherVariables.has(variable) || variable.startsWith("TRIBUTARY_TEST_") || variable.startsWith("TRIBUTARY_BENCH_")

@@ -1,4 +1,4 @@
-// The commands that are known, folded from their steps.
+// The known commands, folded from their steps.
 
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
@@ -19,16 +19,16 @@ export interface Command {
   readonly type: CommandType;
   readonly payload: string;
   readonly author: string;
-  /** Why it was given, '' when nobody said. */
+  /** Why it was sent; may be ''. */
   reason: string;
   createdNs: bigint;
   readonly expiresNs: bigint;
-  /** For every worker of the run that accepts commands while it is open: what became of that wish as a whole. */
+  /** A command to all workers that accept commands while it is open: its state as a whole. */
   all: Target | null;
   readonly targets: Map<string, Target>;
 }
 
-/** What happened to a command as a whole. */
+/** The state of a command as a whole. */
 export interface Summary {
   readonly state: CommandState;
   readonly deliveredNs: bigint | null;
@@ -47,7 +47,7 @@ export class CommandBook {
   fold(step: CommandStep): Command {
     const command = this.commands.get(step.cmdId) ?? this.add(step);
     if (step.atNs < command.createdNs) command.createdNs = step.atNs;
-    // Steps come in any order; only the first says why.
+    // Steps arrive in any order; only the first says why.
     if (step.state === "queued" && step.reason !== "") command.reason = step.reason;
     if (step.worker === everyWorker) command.all = advance(command.all, step);
     else command.targets.set(step.worker, advance(command.targets.get(step.worker) ?? null, step));
@@ -66,7 +66,7 @@ export class CommandBook {
   /** Oldest first. */
   ofRun(workspace: Workspace, runId: RunId): Command[] {
     const found = [...(this.byRun.get(toRunKey(workspace, runId)) ?? [])];
-    // Rows that are read back from the store come in any order.
+    // Rows read back from the store are in any order.
     return found.sort((a, b) => Number(a.createdNs - b.createdNs));
   }
 
@@ -82,7 +82,7 @@ export class CommandBook {
 
   isNews({ cmdId, worker, state }: CommandStep): boolean {
     const known = this.commands.get(cmdId)?.targets.get(worker);
-    // The time of a delivery is worth telling after the answer too.
+    // The delivery time matters after the answer too.
     if (state === "delivered") return (known?.deliveredNs ?? null) === null;
     return rankOf(known?.state ?? "queued") < rankOf(state);
   }
@@ -116,7 +116,7 @@ export function toRunKey(workspace: Workspace, runId: RunId): string {
   return `${workspace}\0${runId}`;
 }
 
-// A state only ever moves on. A delivery that is told after the answer to it still gives its time.
+// A state only moves forward. A delivery that arrives after its answer still adds its time.
 function advance(target: Target | null, step: CommandStep): Target {
   const { worker, state, atNs, reason } = step;
   const deliveredNs = state === "delivered" ? atNs : null;
@@ -144,7 +144,7 @@ export function isFor(command: Command, worker: WorkerId): boolean {
   return command.all !== null && command.all.state === "queued" && isOpen(command);
 }
 
-// The worst news first: someone refused, someone never answered, someone was called back.
+// Worst first: refused, never answered, cancelled.
 const finalOrder: readonly CommandState[] = ["refused", "expired", "cancelled", "confirmed"];
 
 export function summarize(command: Command): Summary {

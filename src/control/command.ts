@@ -1,6 +1,6 @@
-// The words of control. A command is a history of steps: each step says that for one worker the command reached one
-// state, when, by whose order and why. Steps are plain records: the journal holds them, the `commands` table stores
-// them, and folding them in any order gives the same book.
+// A command is a history of steps. Each step says that for one worker the command reached one state, when, by whom and
+// why. Steps are plain records: the journal holds them, the `commands` table stores them, and folding them in any order
+// gives the same book.
 //
 //   queued → delivered → confirmed | refused
 //        └────────┴────→ expired | cancelled
@@ -35,15 +35,15 @@ export interface CommandStep {
   /** JSON text of an object. */
   readonly payload: string;
   readonly state: CommandState;
-  /** Why it was queued, what the worker answered, or why it was given up; '' when there is nothing to say. */
+  /** Why it was queued, what the worker answered, or why it was given up; may be ''. */
   readonly reason: string;
-  /** Who gave the command. */
+  /** Who sent the command. */
   readonly author: string;
   readonly atNs: bigint;
   readonly expiresNs: bigint;
 }
 
-/** delivered follows queued, the four last states follow either and nothing follows them. */
+/** `delivered` follows `queued`; the last four states follow either and are final. */
 export function rankOf(state: CommandState): 0 | 1 | 2 {
   if (state === "queued") return 0;
   return state === "delivered" ? 1 : 2;
@@ -56,7 +56,7 @@ export function toStateChange(step: CommandStep, version: bigint): StateChange {
   return { table: "commands", row: { workspace, worker, type, payload, state, reason, author, ...names, version } };
 }
 
-/** Null when the row has words that this version does not know. */
+/** Null if the row has a state or type that this version does not know. */
 export function fromCommandRow(row: StateRow<"commands">): CommandStep | null {
   const type = commandTypes.find((word) => word === row.type);
   const state = commandStates.find((word) => word === row.state);

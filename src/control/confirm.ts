@@ -1,4 +1,4 @@
-// What a worker does tells whether it obeyed: by an ack that names the command, or by the status it leads to.
+// Whether a worker obeyed: it sends an ack that names the command, or the status that the command leads to.
 
 import type { Command } from "./book.ts";
 import type { CommandType } from "./command.ts";
@@ -25,13 +25,13 @@ const leadsTo: { readonly [T in CommandType]: readonly string[] } = {
   custom: [],
 };
 
-export interface Verdict {
+export interface Settlement {
   readonly state: "confirmed" | "refused" | "expired";
   readonly reason: string;
 }
 
-/** What the news means for a command that this worker was sent (or, when it ended, will never be sent). */
-export function judge(command: Command, news: WorkerNews, wasSent: boolean): Verdict | undefined {
+/** What the news means for a command sent to this worker, or, if the worker ended, one that will never be sent. */
+export function judge(command: Command, news: WorkerNews, wasSent: boolean): Settlement | undefined {
   switch (news.kind) {
     case "ack":
       if (news.cmdId !== command.cmdId || !wasSent) return undefined;

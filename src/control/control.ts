@@ -1,45 +1,45 @@
-// Commands to workers: who wants what, who has got it, who obeyed.
+// Commands to workers: what was ordered, who has received it, who obeyed.
 //
-// Control changes its mind only through the journal: every step goes out through `record`, and counts once it comes
-// back through `fold`, after a restart too. Until `ready` nothing is sent and nothing is recorded, because the rest of
-// the journal may already hold the answer.
+// All changes go through the journal: every step leaves through `record` and counts once it returns through `fold`,
+// after a restart too. Until `ready` nothing is sent or recorded, because the rest of the journal may already hold the
+// answer.
 //
-// A command is handed to a worker once. Once its bytes have left it is not sent again, not even when the worker
-// reconnects without having answered: a job that was stopped and started again must not be stopped again.
+// A command is handed to a worker once. After it has been sent it is not sent again, even if the worker reconnects
+// without having answered: a job that was stopped and started again must not be stopped again.
 
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import { type Command, CommandBook, isFor, isOpen, type Target, toRunKey } from "./book.ts";
 import { type CommandState, type CommandStep, type CommandType, everyWorker, rankOf } from "./command.ts";
-import { judge, type Verdict, type WorkerNews } from "./confirm.ts";
+import { judge, type Settlement, type WorkerNews } from "./confirm.ts";
 import { type CommandOrder, checkOrder, nameOf, type OrderRefusal, payloadOf } from "./order.ts";
 
 export interface ControlPorts {
-  /** Resolves when the steps are durable and were folded. */
+  /** Resolves when the steps are durable and folded. */
   record(steps: readonly CommandStep[]): Promise<void>;
   nowNs(): bigint;
-  /** The id of a new command, which begins with `name` where there is one. */
+  /** The id of a new command; it begins with `name` if there is one. */
   createId(name?: string): string;
-  /** A step that is not a caller's could not be recorded. */
+  /** A step that no caller waits for could not be recorded. */
   onTrouble(cause: unknown): void;
   /** Other collectors' part; absent when there is only this one. */
   readonly others?: OtherCollectors;
 }
 
-/** Each command has one owner, the collector that it was posted to. Only the owner says who may hand it to a worker. */
+/** Each command has one owner, the collector it was posted to. Only the owner decides who hands it to a worker. */
 export interface OtherCollectors {
   /** Whether this collector decides about the command: it owns it, or its owner is gone. */
   isOurs(cmdId: string): boolean;
   /** Asks the owner. False when someone else has it, or when nobody can be asked now. */
   claim(cmdId: string, worker: WorkerId): Promise<boolean>;
-  /** Gives a claim back that could not be used. */
+  /** Returns a claim that could not be used. */
   unclaim(cmdId: string, worker: WorkerId): void;
   /** Workers of the run that accept commands at other collectors. */
   accepting(workspace: Workspace, runId: RunId): readonly string[];
 }
 
-/** A way to one worker: a connection that asked for commands, or the stdin of a child. */
+/** A channel to one worker: a connection that asked for commands, or the stdin of a child. */
 export interface WorkerChannel {
-  /** Resolves with true when the command's bytes have left, with false when they cannot. */
+  /** Resolves with true when the command has been sent, with false if it cannot be. */
   send(command: OutgoingCommand): Promise<boolean>;
 }
 
@@ -59,9 +59,9 @@ export interface WorkerAck {
 
 export interface Control {
   post(order: CommandOrder): Promise<Command | OrderRefusal>;
-  /** The command that this order has become already; undefined when it is new. */
+  /** The command that an identical earlier order became; undefined if the order is new. */
   known(order: CommandOrder): Command | OrderRefusal | undefined;
-  /** Calls back what was not delivered yet. */
+  /** Cancels what was not delivered yet. */
   cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal>;
   /** Oldest first. */
   list(workspace: Workspace, runId: RunId): Command[];
@@ -71,17 +71,17 @@ export interface Control {
   attach(workspace: Workspace, runId: RunId, worker: WorkerId, channel: WorkerChannel): () => void;
   fold(steps: readonly CommandStep[]): void;
   observe(news: WorkerNews): void;
-  /** Sent, and not answered as far as is known here. */
+  /** Sent, with no answer known here. */
   unanswered(): Command[];
-  /** A worker's answer; it names the command, and need not name the run. */
+  /** A worker's answer. It names the command, but not necessarily the run. */
   hearAck(workspace: Workspace, ack: WorkerAck): void;
   /** The journal has been replayed: from now on commands flow. */
   ready(): void;
   /** Another collector wants to hand our command to a worker: true once for each. */
   grant(cmdId: string, worker: WorkerId): boolean;
-  /** It could not. */
+  /** It could not be handed over. */
   ungrant(cmdId: string, worker: WorkerId): void;
-  /** Who can be asked has changed: what waits is tried again. */
+  /** The reachable collectors changed: waiting commands are tried again. */
   retry(): void;
   /** Every worker connected here that asked for commands. */
   acceptingAll(): { readonly workspace: Workspace; readonly run: string; readonly worker: WorkerId }[];
@@ -155,7 +155,7 @@ class ControlRoom implements Control {
     if (command === undefined || command.workspace !== workspace || command.runId !== runId)
       return { refused: "unknown_command", message: "There is no such command." };
     const isQueued = (target: Target) => target.state === "queued";
-    // The wish for all workers stays open for others to come, but what every worker of today has got is delivered.
+    // A command to all workers stays open for workers to come, but counts as delivered once every present worker has it.
     const everyoneHasIt = command.targets.size > 0 && ![...command.targets.values()].some(isQueued);
     const steps = everyoneHasIt ? [] : this.stepsFor(command, isQueued, "cancelled", `cancelled by ${author}`);
     if (steps.length === 0) return { refused: "not_open", message: "The command was delivered or settled already." };
@@ -262,7 +262,7 @@ class ControlRoom implements Control {
     this.postponed = [];
   }
 
-  private settle(command: Command, worker: WorkerId, { state, reason }: Verdict): void {
+  private settle(command: Command, worker: WorkerId, { state, reason }: Settlement): void {
     this.recordAside([toStep(command, worker, state, reason, this.ports.nowNs())]);
   }
 
@@ -270,7 +270,7 @@ class ControlRoom implements Control {
     this.runs.get(toRunKey(workspace, runId))?.known.delete(worker);
   }
 
-  // A run without connections is remembered for its known workers, but not an endless number of such runs.
+  // A run without connections is remembered for its known workers, but the number of such runs is bounded.
   private forgetRuns(): void {
     for (const [key, run] of this.runs) {
       if (run.channels.size > 0 || (run.known.size > 0 && this.runs.size <= runsMax)) continue;
@@ -301,7 +301,7 @@ class ControlRoom implements Control {
     this.sent.add(key);
     this.handOver(command, worker, channel).then(
       (isGone) => {
-        // What could not be sent waits for the worker's next connection.
+        // A command that could not be sent waits for the worker's next connection.
         if (isGone) this.recordAside([toStep(command, worker, "delivered", "", this.ports.nowNs())]);
         else this.sent.delete(key);
       },
@@ -312,7 +312,7 @@ class ControlRoom implements Control {
     );
   }
 
-  /** Another collector's command is handed over only with that collector's word, so that no worker gets it twice. */
+  /** Another collector's command is handed over only with that collector's consent, so that no worker gets it twice. */
   private async handOver(command: Command, worker: WorkerId, channel: WorkerChannel): Promise<boolean> {
     const { cmdId, type, payload } = command;
     const { others } = this.ports;
@@ -339,7 +339,7 @@ class ControlRoom implements Control {
     return wanted.map(({ worker }) => toStep(command, worker, state, reason, atNs));
   }
 
-  /** Nobody waits for these steps and nothing brings them again, so a disk that is full for a while gets them later. */
+  /** Nobody waits for these steps and nothing repeats them, so they are retried while the disk is full. */
   private recordAside(steps: readonly CommandStep[]): void {
     const news = steps.filter((step) => this.book.isNews(step));
     if (news.length === 0 || this.postponed !== null) return;

@@ -1,4 +1,4 @@
-// What somebody wants workers to do, and whether it can be wanted.
+// An order to workers, and whether it is valid.
 
 import { createHash } from "node:crypto";
 import { formatJson } from "#base/json/format.ts";
@@ -11,13 +11,13 @@ export interface CommandOrder {
   readonly runId: RunId;
   readonly type: string;
   readonly payload?: JsonObject;
-  /** One worker; all that accept commands when absent. */
+  /** One worker; default: all that accept commands. */
   readonly worker?: string;
   readonly author: string;
   /** Why, in the author's words. */
   readonly reason?: string;
   readonly expiresMs?: number;
-  /** A word of the caller's own: an order that comes again with it, for the same run, is the same one. */
+  /** The caller's idempotency key: a repeated order with the same key, for the same run, is the same order. */
   readonly idempotencyKey?: string;
 }
 
@@ -39,7 +39,7 @@ export function payloadOf({ payload = {} }: CommandOrder): string {
   return formatJson(payload, "strict");
 }
 
-/** How the id of a command begins that was given with a word: nobody can name one of another run or workspace by it. */
+/** The beginning of a command id that has an idempotency key. It cannot name a command of another run or workspace. */
 export function nameOf({ workspace, runId, idempotencyKey }: CommandOrder): string | undefined {
   if (idempotencyKey === undefined) return undefined;
   return createHash("sha256").update([workspace, runId, idempotencyKey].join("\0")).digest("hex").slice(0, 32);

@@ -42,14 +42,14 @@ export async function readRecord(shelf: Shelf, position: number): Promise<Uint8A
   return undefined;
 }
 
-interface Place {
+interface SegmentPlace {
   readonly segment: Segment;
   readonly endOffset: number;
   readonly endPosition: number;
 }
 
 // The last segment that begins at or before a number holds it; below the first one the first is next.
-function findSegment(shelf: Shelf, position: number): Place | undefined {
+function findSegment(shelf: Shelf, position: number): SegmentPlace | undefined {
   const { segments } = shelf;
   let at = segments.length - 1;
   while (at > 0 && (segments[at] as Segment).first > position) at--;
@@ -58,7 +58,7 @@ function findSegment(shelf: Shelf, position: number): Place | undefined {
   return { segment, endOffset: segment.goodBytes, endPosition: segments[at + 1]?.first ?? shelf.nextPosition };
 }
 
-async function* scanPlace(shelf: Shelf, place: Place, from: number): AsyncGenerator<ScannedRecord[]> {
+async function* scanPlace(shelf: Shelf, place: SegmentPlace, from: number): AsyncGenerator<ScannedRecord[]> {
   const { segment, endOffset, endPosition } = place;
   const range = { salt: segment.salt, offset: offsetBefore(segment, from), endOffset, endPosition };
   try {

@@ -1,5 +1,5 @@
-// Which rank and which collective a distributed job hung in: the flight recorders of its ranks, aligned by process group
-// and sequence number. The first place where they differ is told; everything after it only waits.
+// Which rank and which collective a distributed job hung in: the flight records of its ranks, aligned by process group
+// and sequence number. Only the first difference is reported; everything after it merely waits.
 
 import { largestOf, smallestOf } from "#base/extremes.ts";
 
@@ -8,7 +8,7 @@ export interface CollectiveEntry {
   readonly group: string;
   readonly seq: number;
   readonly op: string;
-  /** `scheduled`, `started` or `completed`; `ended` where it is only known to be over. */
+  /** `scheduled`, `started` or `completed`; `ended` if only its end is known. */
   readonly state: string;
   /** Sizes and types of what goes in, as text. */
   readonly shape: string;
@@ -18,7 +18,7 @@ export interface CollectiveEntry {
 export interface RankRecord {
   readonly rank: number;
   readonly entries: readonly CollectiveEntry[];
-  /** Ranks of each process group, where it says. */
+  /** Ranks of each process group, if the record names them. */
   readonly groups: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -27,16 +27,16 @@ export interface CollectiveFinding {
   readonly group: string;
   readonly seq: number;
   readonly op: string;
-  /** Ranks that never came there, that do something else, or whose record is missing. */
+  /** Ranks that never got there, do something else, or left no record. */
   readonly ranks: readonly number[];
   readonly evidence: readonly string[];
 }
 
-/** Null when every collective that is recorded was completed by all. */
+/** Null if all ranks completed every recorded collective. */
 export function alignCollectives(records: readonly RankRecord[]): CollectiveFinding | null {
   const groups = new Set(records.flatMap(({ entries }) => entries.map(({ group }) => group)));
   const found = [...groups].map((group) => alignGroup(group, records)).filter((one) => one !== null);
-  // Of several groups the one that somebody is missing in says most.
+  // Of several groups, one with a missing rank tells most.
   return found.toSorted((a, b) => rankOf(a.kind) - rankOf(b.kind))[0]?.finding ?? null;
 }
 

@@ -1,5 +1,5 @@
-// Why a run died, from everything it left: how it ended, what it said last, what was open. Pure, and it says what it
-// rests on; where nothing tells, it says so.
+// Why a run died, from everything it left: how it ended, what it said last, what was open. Pure. It names its evidence,
+// and says so when there is none.
 
 import { alignCollectives, type CollectiveFinding, type RankRecord } from "./collectives.ts";
 
@@ -49,7 +49,7 @@ export interface Death {
   readonly text: string;
   readonly evidence: readonly string[];
   readonly traceback: string;
-  /** Lines that tell of trouble, else the last ones. */
+  /** Lines that report trouble, else the last ones. */
   readonly lines: readonly DeathLine[];
   readonly collective: CollectiveFinding | null;
 }
@@ -58,7 +58,7 @@ const gpuMemory = /(CUDA|HIP|XPU|MPS)[^\n]*out of memory|OutOfMemoryError|CUBLAS
 const hostMemory = /Out of memory: Kill|oom-kill|oom_reaper|\bMemoryError\b|Cannot allocate memory|std::bad_alloc/i;
 const trouble = /(error|exception)\b|\b(traceback|fatal|panic|aborted|killed|segfault|segmentation fault)\b/i;
 const linesMax = 30;
-/** A traceback has no more lines, with those of others between them. */
+/** The longest traceback, including lines of other streams in between. */
 const linesSearched = 200;
 
 export function judgeDeath(evidence: DeathEvidence): Death {
@@ -179,7 +179,7 @@ interface RootCause {
   readonly signal: string;
 }
 
-/** What torchrun prints last of the worker that took the others down. */
+/** What torchrun prints last about the worker that took the others down. */
 function findRootCause(lines: readonly DeathLine[]): RootCause | null {
   const texts = lines.map(({ text }) => text);
   const from = texts.findLastIndex((text) => text.includes("Root Cause (first observed failure)"));
@@ -190,7 +190,7 @@ function findRootCause(lines: readonly DeathLine[]): RootCause | null {
   return { rank: Number(rank), code: Number(exit[1]), signal: exit[2] ?? "" };
 }
 
-/** Of a job whose first failure is known, what that rank printed: the others and the launcher only tell what followed. */
+/** If the first rank to fail is known, only its output counts: the other ranks and the launcher report what followed. */
 function linesOf(lines: readonly DeathLine[], root: RootCause | null): readonly DeathLine[] {
   return root === null ? lines : lines.filter(({ text }) => text.startsWith(`[rank${root.rank}]`));
 }
@@ -205,7 +205,7 @@ export function findTraceback(lines: readonly DeathLine[]): string {
   const prefix = start.slice(0, start.indexOf("Traceback"));
   const kept = [start.slice(prefix.length)];
   for (const { text, ...line } of lines.slice(from + 1, from + linesSearched)) {
-    // What the program printed meanwhile, to its other stream or elsewhere.
+    // What the program printed in between, to its other stream or elsewhere.
     if (line.worker !== worker || line.stream !== stream || !text.startsWith(prefix)) continue;
     const said = text.slice(prefix.length);
     kept.push(said);

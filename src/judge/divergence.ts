@@ -3,9 +3,9 @@
 import type { EvidenceSeries, RunEvidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 import { Smoothed, spreadOf } from "./statistics.ts";
-import { sayMetric, sayNumber, sayPlace } from "./words.ts";
+import { sayMetric, sayMoment, sayNumber } from "./words.ts";
 
-/** Fewer points show a trend too badly. */
+/** Fewer points do not show a trend. */
 const pointsMin = 50;
 const factorMin = 1.3;
 
@@ -18,7 +18,7 @@ export interface Divergence {
   readonly last: number;
 }
 
-/** Null unless the values have risen above their best, by much more than they scatter, and stayed there. */
+/** Null unless the values rose above their best by much more than their scatter, and stayed there. */
 export function findDivergence(values: Float64Array): Divergence | null {
   const finite = values.filter(Number.isFinite);
   if (finite.length < pointsMin || finite.length < values.length * 0.9) return null;
@@ -33,7 +33,7 @@ export function findDivergence(values: Float64Array): Divergence | null {
   const limit = best + Math.max(Math.abs(best) * (factorMin - 1), 3 * spreadOf(residuals));
   let from = smoothed.length;
   while (from > bestAt && (smoothed[from - 1] as number) > limit) from--;
-  // Up there for a twentieth of the run and some points at least: one bad stretch at the very end is no trend.
+  // For at least a twentieth of the run and a few points: one bad stretch at the very end is not a trend.
   return smoothed.length - from < Math.max(10, finite.length / 20) ? null : { bestAt, best, from, last };
 }
 
@@ -52,12 +52,12 @@ export function judgeDivergence(evidence: RunEvidence): Finding[] {
       code: "diverging",
       severity: "bad",
       confidence: series.values.length >= 200 ? "high" : "medium",
-      text: `${sayMetric(series)} is diverging: ${sayNumber(found.last)} now, ${sayNumber(found.best)} at its best (${sayPlace(best)}).`,
+      text: `${sayMetric(series)} is diverging: ${sayNumber(found.last)} now, ${sayNumber(found.best)} at its best (${sayMoment(best)}).`,
       evidence: [
         `smoothed, it is ${sayNumber(found.last / found.best)} times its best`,
-        `it has not come back since ${sayPlace(from)}`,
+        `it has not come back since ${sayMoment(from)}`,
       ],
-      next: `Go on from a checkpoint before ${sayPlace(best)} with a lower learning rate.`,
+      next: `Go on from a checkpoint before ${sayMoment(best)} with a lower learning rate.`,
       at: from,
       metric: series.key,
       view: "charts",
@@ -68,7 +68,7 @@ export function judgeDivergence(evidence: RunEvidence): Finding[] {
   return [];
 }
 
-/** A rate that rose to its peak just before the loss turned is named; one that is constant is not evidence. */
+/** Names a rate that peaked just before the loss turned. A constant rate is not evidence. */
 export function judgeRate({ learningRates }: RunEvidence, bestNs: bigint, fromNs: bigint): Finding | null {
   for (const series of learningRates) {
     const peak = peakOf(series);
@@ -83,7 +83,7 @@ export function judgeRate({ learningRates }: RunEvidence, bestNs: bigint, fromNs
       code: "rate_too_high",
       severity: "bad",
       confidence: "medium",
-      text: `The learning rate is too high at the end of its warm-up: ${sayNumber(peak.value)} at ${sayPlace(series.places(peak.at))}.`,
+      text: `The learning rate is too high at the end of its warm-up: ${sayNumber(peak.value)} at ${sayMoment(series.places(peak.at))}.`,
       evidence: [
         `${sayMetric(series)} rose from ${sayNumber(series.values[0] as number)} to ${sayNumber(peak.value)}`,
         "the loss turned right there",
@@ -97,7 +97,7 @@ export function judgeRate({ learningRates }: RunEvidence, bestNs: bigint, fromNs
   return null;
 }
 
-/** Of a warm-up: a rate that at least doubled on its way up. */
+/** A warm-up: a rate that at least doubled on its way up. */
 function peakOf({ values }: EvidenceSeries): { readonly at: number; readonly value: number } | null {
   if (values.length < 10) return null;
   let at = 0;

@@ -1,7 +1,6 @@
-// What a run is judged by: columns and sums of what is stored, read once. Everything here is bounded, however long the
-// run is.
+// The evidence on a run: columns and sums of stored rows, read once. All of it is bounded, however long the run is.
 
-import type { Place } from "./finding.ts";
+import type { RunMoment } from "./finding.ts";
 
 export interface RunEvidence {
   /** JSON texts by name. */
@@ -10,7 +9,7 @@ export interface RunEvidence {
   readonly losses: readonly EvidenceSeries[];
   readonly learningRates: readonly EvidenceSeries[];
   /** The tensor in which a value that is not finite was seen first. */
-  readonly firstBadTensor: (Place & { readonly tensor: string }) | null;
+  readonly firstBadTensor: (RunMoment & { readonly tensor: string }) | null;
   readonly steps: StepTimes | null;
   readonly spans: readonly SpanTime[];
   readonly timings: Timings | null;
@@ -26,20 +25,20 @@ export interface NonfiniteMetric {
   readonly phase: string;
   readonly count: number;
   readonly nonfinite: number;
-  readonly first: Place;
+  readonly first: RunMoment;
   /** The last finite point; null when there is none. */
   readonly lastFiniteNs: bigint | null;
 }
 
-/** At most some thousand points or means of a metric, in order. */
+/** At most a few thousand points or means of a metric, in order. */
 export interface EvidenceSeries {
   readonly key: string;
   readonly phase: string;
   readonly values: Float64Array;
-  places(at: number): Place;
+  places(at: number): RunMoment;
 }
 
-/** Of the rank with the most steps, by their median. */
+/** For the rank with the most steps, by the median of its steps. */
 export interface StepTimes {
   readonly count: number;
   readonly stepNs: number;
@@ -70,7 +69,7 @@ export interface RankWindow {
   readonly worker: string;
   readonly window: number;
   readonly steps: number;
-  /** Of one step, without waiting for other ranks where that is known. */
+  /** For one step, without the time spent waiting for other ranks, if known. */
   readonly meanNs: number;
 }
 

@@ -1,4 +1,4 @@
-// What a judgement says: one sentence, what it rests on, how sure it is, and the next thing to try.
+// A finding: one sentence, its evidence, how sure it is, and what to try next.
 
 export const findingCodes = [
   "nonfinite",
@@ -16,11 +16,11 @@ export type FindingCode = (typeof findingCodes)[number];
 export const severities = ["bad", "warn", "info"] as const;
 export type Severity = (typeof severities)[number];
 
-/** There is no low one: what rests on little is not said. */
+/** There is no `low`: weak evidence gives no finding. */
 export const confidences = ["high", "medium"] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** Where a person sees it for themselves. */
+/** The view that shows it. */
 export const findingViews = ["charts", "timeline", "tensors", "integrity"] as const;
 export type FindingView = (typeof findingViews)[number];
 
@@ -30,18 +30,18 @@ export interface Finding {
   readonly confidence: Confidence;
   /** A sentence with the numbers that matter. */
   readonly text: string;
-  /** The numbers that it rests on, as sentences. */
+  /** The numbers behind it, as sentences. */
   readonly evidence: readonly string[];
   /** The next thing to try. */
   readonly next: string;
   /** Where it begins; null when it is about the whole run. */
-  readonly at: Place | null;
+  readonly at: RunMoment | null;
   /** The metric that it is about; '' for none. */
   readonly metric: string;
   readonly view: FindingView;
 }
 
-export interface Place {
+export interface RunMoment {
   readonly step: bigint | null;
   readonly tsNs: bigint;
 }

@@ -1,4 +1,4 @@
-// Records that never came: every other judgement rests on what did.
+// Records that never arrived. Every other judgement rests on those that did.
 
 import type { RunEvidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";

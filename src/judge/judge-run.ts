@@ -1,4 +1,4 @@
-// Every judgement on one run, the worst first. Pure: the same evidence always gives the same findings, and thin
+// Every judgement on one run, worst first. Pure: the same evidence always gives the same findings, and thin
 // evidence gives none.
 
 import { judgeDivergence } from "./divergence.ts";

@@ -1,6 +1,6 @@
-// What metrics and spans are usually called. A name that says nothing is not guessed at.
+// Usual names of metrics and spans. Other names are not guessed at.
 
-/** Lower is better, and it is what a training minimises. */
+/** What a training minimises. */
 export function isLoss(key: string): boolean {
   return /(^|[_/.-])(loss|nll|perplexity|ppl)([_/.-]|$)/i.test(key) && !/scale/i.test(key);
 }
@@ -9,12 +9,12 @@ export function isLearningRate(key: string): boolean {
   return /(^|[_/.-])(lr|learning_rate)([_/.-]|\d*$)/i.test(key);
 }
 
-/** How long one step took, by the client's own watch. */
+/** How long one step took, as measured by the client. */
 export function isStepTime(key: string): boolean {
   return /(^|[_/.-])(step|iter|iteration|batch)_(time|ms|seconds|duration)(_ms|_s)?$/i.test(key);
 }
 
-/** How long one step waited for its data, by the client's own watch. */
+/** How long one step waited for its data, as measured by the client. */
 export function isDataTime(key: string): boolean {
   return /(^|[_/.-])(data|dataloader|data_load|load|fetch)_(time|ms|seconds|wait|duration)(_ms|_s)?$/i.test(key);
 }
@@ -24,7 +24,7 @@ export function isGpuUse(key: string): boolean {
 }
 
 export const stepSpan = "step";
-/** Spans inside a step. The SQL that gathers waiting and saving uses the same patterns. */
+/** Spans inside a step. The SQL that sums waiting and saving uses the same patterns. */
 export const dataSpans = "^(data_load|data_loading|dataloader|load_batch|next_batch|fetch)$";
 export const waitSpans = "(all_?reduce|all_?gather|reduce_?scatter|barrier|sync|collective|broadcast)";
 export const saveSpans = "(checkpoint|save_model|save_state)";
@@ -35,7 +35,7 @@ const computeSpans: readonly (readonly string[])[] = [
   ["optimizer_step", "optimizer", "optimizer.step"],
 ];
 
-/** The parts of a step's computing, without those that another of them holds already. */
+/** The parts of a step's computing; none contains another. */
 export function computingOf(names: ReadonlySet<string>): string[] {
   const whole = names.has("forward_backward");
   return computeSpans.flatMap((group, at) => {

@@ -1,9 +1,9 @@
-// Values that are NaN or infinite: since when, in what first, and whether it ever went away.
+// Values that are NaN or infinite: since when, where first, and whether it went away.
 
 import type { EvidenceSeries, NonfiniteMetric, RunEvidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 import { isLoss } from "./names.ts";
-import { sayCount, sayMetric, sayNumber, sayPlace } from "./words.ts";
+import { sayCount, sayMetric, sayMoment, sayNumber } from "./words.ts";
 
 export function judgeNonfinite(evidence: RunEvidence): Finding | null {
   const lasting = evidence.nonfinite.filter(isLasting);
@@ -12,7 +12,7 @@ export function judgeNonfinite(evidence: RunEvidence): Finding | null {
   const stays = isLasting(chosen);
   const others = evidence.nonfinite.filter((metric) => metric !== chosen).map(sayMetric);
   const tensor = evidence.firstBadTensor;
-  const where = sayPlace(chosen.first);
+  const where = sayMoment(chosen.first);
   const since = stays ? `is not finite from ${where} on` : `was not finite at ${where}, and recovered`;
   return {
     code: "nonfinite",
@@ -22,7 +22,7 @@ export function judgeNonfinite(evidence: RunEvidence): Finding | null {
     evidence: [
       `${sayCount(chosen.nonfinite, "point")} of ${chosen.count.toLocaleString("en")} of ${sayMetric(chosen)} ${chosen.nonfinite === 1 ? "is" : "are"} not finite`,
       ...(others.length === 0 ? [] : [`also not finite: ${others.slice(0, 5).join(", ")}`]),
-      ...(tensor === null ? [] : [`${tensor.tensor} had a value that is not finite at ${sayPlace(tensor)}`]),
+      ...(tensor === null ? [] : [`${tensor.tensor} had a value that is not finite at ${sayMoment(tensor)}`]),
     ],
     next: nextThing(evidence, stays),
     at: chosen.first,
@@ -31,12 +31,12 @@ export function judgeNonfinite(evidence: RunEvidence): Finding | null {
   };
 }
 
-/** No finite value came after the first that was not. */
+/** No finite value followed the first one that was not. */
 function isLasting({ first, lastFiniteNs }: NonfiniteMetric): boolean {
   return lastFiniteNs === null || lastFiniteNs <= first.tsNs;
 }
 
-/** A loss before anything else, then what went wrong first. */
+/** Losses first, then by when it began. */
 function mostTelling(metrics: readonly NonfiniteMetric[]): NonfiniteMetric | null {
   const byTelling = (a: NonfiniteMetric, b: NonfiniteMetric) =>
     Number(isLoss(b.key)) - Number(isLoss(a.key)) || Number(a.first.tsNs - b.first.tsNs) || a.key.length - b.key.length;

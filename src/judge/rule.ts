@@ -7,14 +7,14 @@ export type RuleSource = "track" | "table";
 interface KindFacts {
   /** What is watched: the last points of a run as they come, or its row in the table of runs. */
   readonly source: RuleSource;
-  /** What it looks for, for people. */
+  /** A description for people. */
   readonly means: string;
-  /** Metrics that it looks at by default, as patterns; '' when it looks at none. */
+  /** Default metrics, as patterns; '' if it looks at none. */
   readonly metric: string;
-  /** Its numbers; times are in milliseconds, and their names end so. */
+  /** Its numbers; names of times end in `Ms`. */
   readonly options: Readonly<Record<string, number>>;
   readonly forMs: number;
-  /** Whether it can go away again. */
+  /** Whether it can resolve. */
   readonly resolves: boolean;
 }
 
@@ -134,7 +134,7 @@ export function factsOf(kind: RuleKind): KindFacts {
   return ruleKinds[kind];
 }
 
-/** Kinds that are watched for everyone, as dry runs, until somebody says otherwise. */
+/** Kinds that are built in, as dry runs. */
 export const builtInKinds: readonly RuleKind[] = ruleKindNames.filter(
   (kind) => kind !== "threshold" && kind !== "finished" && kind !== "no_checkpoint" && kind !== "slow",
 );
@@ -144,19 +144,19 @@ export interface Rule {
   readonly kind: RuleKind;
   /** Which runs it is about, in the filter language of the table of runs; '' for all. */
   readonly filter: string;
-  /** Of `threshold`: what it waits for, in the same language. */
+  /** For `threshold`: the condition, in the same language. */
   readonly when: string;
-  /** Of `slow`: the run whose steps are the measure; '' for the first steps of the run itself. */
+  /** For `slow`: the run whose steps are the yardstick; '' for the first steps of the run itself. */
   readonly than: string;
-  /** Patterns of metric keys, with blanks between. */
+  /** Patterns of metric keys, separated by blanks. */
   readonly metric: string;
   readonly options: Readonly<Record<string, number>>;
   /** How long it must hold without a break. */
   readonly forMs: number;
-  /** After it fired, so long nothing more of it for the same run. Only without `once`. */
+  /** How long it stays quiet for the same run after it fired. Only without `once`. */
   readonly cooldownMs: number;
   readonly once: boolean;
-  /** May send commands to a run that a rule has already sent some to. */
+  /** May send commands to a run that already got commands from a rule. */
   readonly again: boolean;
   readonly actions: Actions;
 }
@@ -164,7 +164,7 @@ export interface Rule {
 export interface Actions {
   readonly webhooks: readonly string[];
   readonly emails: readonly string[];
-  /** Sent in this order, each after the one before it was settled. */
+  /** Sent in this order, each once the previous one is settled. */
   readonly commands: readonly { readonly type: string; readonly payload: Readonly<Record<string, unknown>> }[];
 }
 
@@ -208,7 +208,7 @@ export function toKeyPatterns(patterns: string): string[] {
   return words.map((pattern) => `^${pattern.split("*").map(escapePattern).join(".*")}$`);
 }
 
-/** Upper and lower case are one. */
+/** Ignores case. */
 export function toKeyTest(patterns: string): (key: string) => boolean {
   const tests = toKeyPatterns(patterns).map((pattern) => new RegExp(pattern, "i"));
   return (key) => tests.some((test) => test.test(key));

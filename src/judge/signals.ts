@@ -1,33 +1,33 @@
-// Whether what a rule looks for is there now: pure functions over what is remembered of a run.
+// Whether a rule's condition holds now: pure functions over what is remembered of a run.
 
 import { smallestOf } from "#base/extremes.ts";
-import type { Place } from "./finding.ts";
+import type { RunMoment } from "./finding.ts";
 import { type Rule, toKeyTest } from "./rule.ts";
 import { medianOf, spreadOf } from "./statistics.ts";
 import { findStraggler } from "./straggler.ts";
 import { type RunTrack, type SeriesTrack, type StepTrack, stepsInWindow, warmUpSteps } from "./track.ts";
-import { sayCount, sayMetric, sayNumber, sayPlace, sayShare, sayTime, sayWorker } from "./words.ts";
+import { sayCount, sayMetric, sayMoment, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
 /** What a rule has seen. */
 export interface Signal {
   readonly text: string;
-  /** The numbers that it rests on, as sentences. */
+  /** The numbers behind it, as sentences. */
   readonly evidence: readonly string[];
-  readonly at: Place;
+  readonly at: RunMoment;
   readonly metric: string;
 }
 
 export interface Moment {
   readonly nowNs: bigint;
-  /** Somebody is connected, or something of the run came just now. */
+  /** A worker is connected, or something of the run just arrived. */
   readonly isAlive: boolean;
-  /** The median step of runs that rules name as their measure, in nanoseconds; one without steps is missing. */
+  /** The median step of runs that rules name as yardsticks, in nanoseconds; runs without steps are missing. */
   readonly steps: ReadonlyMap<string, number>;
 }
 
 type Look = (track: RunTrack, rule: Rule, moment: Moment) => Signal | null;
 
-/** Null when it is not there; undefined for rules about the table of runs. */
+/** Null if it does not hold; undefined for rules about the table of runs. */
 export function lookFor(rule: Rule): Look | undefined {
   return looks[rule.kind];
 }
@@ -44,7 +44,7 @@ const looks: Partial<Record<Rule["kind"], Look>> = {
   no_checkpoint: noCheckpoint,
 };
 
-/** Nothing but what is remembered of a run counts: where it saw nothing, it sees nothing until more comes. */
+/** Depends only on what is remembered of a run: if it saw nothing, it sees nothing until more arrives. */
 export function isOfTrackAlone({ kind, than }: Rule): boolean {
   return looks[kind] !== undefined && kind !== "stall" && than === "";
 }
@@ -53,7 +53,7 @@ function option(rule: Rule, name: string): number {
   return rule.options[name] ?? Number.NaN;
 }
 
-/** Made once for each rule, not at every look at every run. */
+/** Created once per rule, not for every look at every run. */
 const keyTests = new WeakMap<Rule, (key: string) => boolean>();
 
 function firstOf(track: RunTrack, rule: Rule, look: (series: SeriesTrack, rule: Rule) => Signal | null): Signal | null {
@@ -74,14 +74,14 @@ function nonfinite(series: SeriesTrack, rule: Rule): Signal | null {
       ? "no value was finite before"
       : `the last finite value was ${sayNumber(series.finite.fromEnd(0))}`;
   return {
-    text: `${sayMetric(series)} is not finite from ${sayPlace(row.from)} on.`,
+    text: `${sayMetric(series)} is not finite from ${sayMoment(row.from)} on.`,
     evidence: [`${sayCount(row.count, "point")} in a row`, before],
     at: row.from,
     metric: series.key,
   };
 }
 
-/** Upwards only: a loss that falls suddenly is no trouble. */
+/** Upwards only: a sudden fall of a loss is no problem. */
 function spike(series: SeriesTrack, rule: Rule): Signal | null {
   const count = option(rule, "count");
   const { finite, last } = series;
@@ -92,7 +92,7 @@ function spike(series: SeriesTrack, rule: Rule): Signal | null {
   const zs = Array.from({ length: count }, (_, at) => (finite.fromEnd(at) - median) / spread);
   if (!zs.every((z) => z > option(rule, "z"))) return null;
   return {
-    text: `${sayMetric(series)} has a spike: ${sayNumber(finite.fromEnd(0))} at ${sayPlace(last)}.`,
+    text: `${sayMetric(series)} has a spike: ${sayNumber(finite.fromEnd(0))} at ${sayMoment(last)}.`,
     evidence: [
       `the median of the ${before.length} points before is ${sayNumber(median)}, their spread ${sayNumber(spread)}`,
       `the last ${count} are at least ${sayNumber(smallestOf(zs))} deviations above it`,
@@ -105,14 +105,14 @@ function spike(series: SeriesTrack, rule: Rule): Signal | null {
 function diverge({ key, phase, smoothed, best, last }: SeriesTrack, rule: Rule): Signal | null {
   const steps = option(rule, "steps");
   if (best === null || last === null || smoothed.count < 2 * steps) return null;
-  // By a factor, or by that part of its size where the best is negative.
+  // By a factor, or by that share of its size if the best is negative.
   const limit = best.value + Math.abs(best.value) * (option(rule, "factor") - 1);
   const above = smoothed.last(steps);
   if (above.length < steps || !above.every((value) => value > limit)) return null;
   return {
-    text: `${sayMetric({ key, phase })} is diverging: ${sayNumber(smoothed.fromEnd(0))} at ${sayPlace(last)}.`,
+    text: `${sayMetric({ key, phase })} is diverging: ${sayNumber(smoothed.fromEnd(0))} at ${sayMoment(last)}.`,
     evidence: [
-      `smoothed, its best was ${sayNumber(best.value)} at ${sayPlace(best.place)}`,
+      `smoothed, its best was ${sayNumber(best.value)} at ${sayMoment(best.place)}`,
       `for ${steps} points it is more than ${sayNumber(option(rule, "factor"))} times that`,
     ],
     at: last,
@@ -120,7 +120,7 @@ function diverge({ key, phase, smoothed, best, last }: SeriesTrack, rule: Rule):
   };
 }
 
-/** Four quarters, each above the one before, and by much in all. */
+/** Four quarters, each above the last, with a large rise in total. */
 function memoryCreep({ key, phase, finite, last }: SeriesTrack, rule: Rule): Signal | null {
   const window = option(rule, "window");
   if (last === null || finite.held < window) return null;
@@ -214,7 +214,7 @@ function straggler(track: RunTrack, rule: Rule): Signal | null {
   if (track.steps.size < 2) return null;
   const windows = option(rule, "windows");
   const byWorker = [...track.steps.values()].map((worker) => worker.toWindows()).filter((own) => own.length > 0);
-  // The last windows that all of them have got to.
+  // The last windows that all of them have reached.
   const latest = byWorker.reduce((least, own) => Math.min(least, own.at(-1)?.window ?? 0), Number.POSITIVE_INFINITY);
   const recent = byWorker.flat().filter(({ window }) => window > latest - windows && window <= latest);
   const limits = { factor: option(rule, "factor"), share: option(rule, "share"), windowsMin: windows };

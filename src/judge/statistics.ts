@@ -1,6 +1,6 @@
-// Statistics that a few wild values do not move.
+// Statistics that a few outliers do not move.
 
-/** The middle one; of an even number the mean of the two in the middle. NaN of nothing. */
+/** For an even number of values the mean of the middle two; NaN for none. */
 export function medianOf(values: Iterable<number>): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length >> 1;
@@ -10,7 +10,7 @@ export function medianOf(values: Iterable<number>): number {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-/** How far values usually are from their median, scaled to a standard deviation where they are normally spread. */
+/** The median distance from the median, scaled to the standard deviation of a normal distribution. */
 export function spreadOf(values: readonly number[] | Float64Array, median: number = medianOf(values)): number {
   return 1.4826 * medianOf(Float64Array.from(values, (value) => Math.abs(value - median)));
 }

@@ -1,4 +1,4 @@
-// A rank that is slower than the others nearly always. One slow stretch is the weather; a straggler is chronic.
+// A rank that is nearly always slower than the others. One slow stretch does not count.
 
 import type { RankWindow, RunEvidence } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
@@ -68,7 +68,7 @@ class Tally {
   }
 }
 
-/** The median of all but one. A thousand ranks would be too many to leave each out and sort the others. */
+/** The median of all but one, without sorting the others for each of a thousand ranks. */
 function medianWithout(sorted: readonly RankWindow[], left: number): number {
   const others = sorted.length - 1;
   const at = (place: number): number => (sorted[place < left ? place : place + 1] as RankWindow).meanNs;

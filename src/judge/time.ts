@@ -1,4 +1,4 @@
-// What bounds a step: its data, its computing, or nothing that was measured; and what saving costs.
+// What limits a step: its data, its computing, or nothing measured; and what saving costs.
 
 import type { RunEvidence, SpanTime } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
@@ -15,7 +15,7 @@ const gpuSamplesMin = 30;
 interface Shares {
   readonly data: number;
   readonly compute: number;
-  /** Of the time from one step to the next the GPU was busy; null where it was not measured. */
+  /** The share of the time between steps in which the GPU was busy; null if not measured. */
   readonly gpu: number | null;
   readonly evidence: readonly string[];
 }
@@ -27,7 +27,7 @@ export function judgeTime(evidence: RunEvidence): Finding[] {
   return [bound, idle, judgeSaving(evidence)].filter((finding) => finding !== null);
 }
 
-/** What part of the time between two steps each kind of span takes, by medians: a slow first step changes nothing. */
+/** The share of each kind of span in the time between two steps, by medians: a slow first step changes nothing. */
 function toShares({ steps, spans }: RunEvidence): Shares | null {
   if (steps === null || steps.count < stepsMin || !(steps.cycleNs > 0)) return null;
   const byName = new Map(spans.map((span) => [span.name, span]));

@@ -1,9 +1,9 @@
-// What is remembered of a run while it is watched: the last points of each series, the last steps of each worker. The
-// memory of one run is bounded and a new point costs the same however long the run is. Feeding it a stored run, oldest
-// first, gives what it would have been: so a rule can be tried on the past.
+// What is remembered of a watched run: the last points of each series, the last steps of each worker. The memory of one
+// run is bounded, and a new point costs the same however long the run is. To try a rule on the past, feed it a stored
+// run, oldest first.
 
 import type { RankWindow } from "./evidence.ts";
-import type { Place } from "./finding.ts";
+import type { RunMoment } from "./finding.ts";
 import { isStepTime } from "./names.ts";
 import { Smoothed } from "./statistics.ts";
 
@@ -16,7 +16,7 @@ export interface TrackPoint {
   readonly value: number;
 }
 
-/** One step of a worker, when it was done and how long it took if that is known. */
+/** One step of a worker: when it ended and, if known, how long it took. */
 export interface TrackStep {
   readonly worker: string;
   readonly step: bigint;
@@ -31,10 +31,10 @@ const workersMax = 1024;
 const smoothedOver = 20;
 const tookMax = 256;
 const firstSteps = 64;
-/** The first steps of a run compile, fill caches and say nothing of the rest. */
+/** The first steps of a run compile and fill caches; they say nothing about the rest. */
 export const warmUpSteps = 5;
 export const stepsInWindow = 10;
-/** Ranks that are not in step are compared as long as the slowest is not further behind than this. */
+/** Ranks are compared as long as the slowest is not further behind than this. */
 const windowsMax = 120;
 
 /** The last values of something, oldest first. */
@@ -88,16 +88,16 @@ export class SeriesTrack {
   readonly worker: string;
   /** How long a step took, as the worker measured it. */
   readonly isStepTime: boolean;
-  /** The series whose point came after the last one of this: most likely it does so again. */
+  /** The series whose point followed the last one of this series: most likely it does again. */
   follower: SeriesTrack | undefined;
   readonly finite: LastValues = new LastValues(valuesMax);
   /** Of `finite`, smoothed. */
   readonly smoothed: LastValues = new LastValues(valuesMax);
-  /** The longest row of values that are not finite since it was last asked for, and where it began. */
-  private worst: { count: number; from: Place } | null = null;
-  private row: { count: number; from: Place } | null = null;
-  best: { readonly value: number; readonly place: Place } | null = null;
-  last: Place | null = null;
+  /** The longest sequence of non-finite values since it was last asked for, and where it began. */
+  private worst: { count: number; from: RunMoment } | null = null;
+  private row: { count: number; from: RunMoment } | null = null;
+  best: { readonly value: number; readonly place: RunMoment } | null = null;
+  last: RunMoment | null = null;
   /** Finite points since the last look. */
   fresh = 0;
   private readonly mean = new Smoothed(smoothedOver);
@@ -114,7 +114,7 @@ export class SeriesTrack {
   }
 
   add({ step, tsNs, value }: TrackPoint): void {
-    // What came late, and what is known already: a run is read from the store while it goes on.
+    // Skips late and known points: a run is read from the store while it goes on.
     const { last } = this;
     if (last !== null && (tsNs < last.tsNs || (tsNs === last.tsNs && step === last.step))) return;
     const place = { step, tsNs };
@@ -133,16 +133,16 @@ export class SeriesTrack {
       this.best = { value: smooth, place };
   }
 
-  get nonfinite(): { readonly count: number; readonly from: Place } | null {
+  get nonfinite(): { readonly count: number; readonly from: RunMoment } | null {
     return this.worst;
   }
 
-  /** What another memory of the same series saw of values that are not finite, where that is more. */
+  /** Takes over what another memory of the same series saw of non-finite values, if that is more. */
   noteNonfinite({ worst }: SeriesTrack): void {
     if (worst !== null && worst.count > (this.worst?.count ?? 0)) this.worst = worst;
   }
 
-  /** What was seen is seen: only what goes on or comes again counts from now on. */
+  /** Forgets what was reported: only what continues or recurs counts from now on. */
   looked(): void {
     this.fresh = 0;
     this.worst = this.row;
@@ -157,7 +157,7 @@ export class StepTrack {
   readonly took: LastValues = new LastValues(tookMax);
   readonly first: number[] = [];
   private readonly windows: { window: number; sum: number; steps: number }[] = [];
-  /** The worker measures its own steps: better than the time between two of them, in which it may wait for others. */
+  /** The worker measures its own steps: better than the time between two, which may include waiting for others. */
   private isTimed = false;
 
   constructor({ worker, step, tsNs }: TrackStep) {
@@ -200,7 +200,7 @@ export class StepTrack {
     if (this.windows.length > windowsMax) this.windows.shift();
   }
 
-  /** Whole ones only. */
+  /** Complete windows only. */
   toWindows(): RankWindow[] {
     const { worker } = this;
     return this.windows.slice(0, -1).map(({ window, sum, steps }) => ({ worker, window, steps, meanNs: sum / steps }));
@@ -210,17 +210,17 @@ export class StepTrack {
 export class RunTrack {
   readonly series: Map<string, SeriesTrack> = new Map();
   readonly steps: Map<string, StepTrack> = new Map();
-  /** By this collector's clock, of anything at all. */
+  /** When anything last arrived, by this collector's clock. */
   heardNs = 0n;
-  /** Likewise, of a new step. */
+  /** When a new step last arrived, likewise. */
   steppedNs = 0n;
   firstNs: bigint | null = null;
   checkpointNs: bigint | null = null;
-  /** Waiting for others inside the step that a worker is in. */
+  /** Time spent waiting for others within a worker's current step. */
   private readonly waits = new Map<string, number>();
   /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
   private lastSeries: SeriesTrack | undefined;
-  /** The last point that told of a step. */
+  /** The last point that had a step. */
   private lastStep: Pick<TrackStep, "step" | "worker"> | undefined;
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
@@ -230,7 +230,7 @@ export class RunTrack {
     if (series === undefined) return;
     series.add(point);
     if (step === null) return;
-    // All metrics of a step say the same of it.
+    // All metrics of a step agree on it.
     const { lastStep } = this;
     if (lastStep?.step !== step || lastStep.worker !== worker) {
       this.lastStep = { step, worker };
@@ -286,12 +286,12 @@ export class RunTrack {
     if (this.checkpointNs === null || tsNs > this.checkpointNs) this.checkpointNs = tsNs;
   }
 
-  /** What another memory of the same run saw of values that are not finite. */
+  /** Takes over what another memory of the same run saw of non-finite values. */
   noteNonfinite({ series }: RunTrack): void {
     for (const [id, other] of series) this.series.get(id)?.noteNonfinite(other);
   }
 
-  /** Every rule has looked at what came. */
+  /** Called once every rule has looked at the new points. */
   looked(): void {
     for (const series of this.series.values()) series.looked();
   }

@@ -1,6 +1,6 @@
-// Numbers as they stand in a sentence.
+// Numbers for use in a sentence.
 
-import type { Place } from "./finding.ts";
+import type { RunMoment } from "./finding.ts";
 
 export function sayShare(share: number): string {
   return `${Math.round(share * 100)} %`;
@@ -28,7 +28,7 @@ export function sayTime(ns: number): string {
 }
 
 /** `step 812`, or the time of day where there are no steps. */
-export function sayPlace({ step, tsNs }: Place): string {
+export function sayMoment({ step, tsNs }: RunMoment): string {
   if (step !== null) return `step ${step}`;
   return `${new Date(Number(tsNs / 1_000_000n)).toISOString().slice(11, 19)} UTC`;
 }

@@ -1,12 +1,12 @@
-// Where marks stand: the worker, step and epoch that an answer out of the store gives them. The worker is the rank of
-// the mark's group; step and epoch are those of the spans around it, which came with it or a little earlier. A span that
-// comes later, as parents do, is known only to the store.
+// The worker, step and epoch of live marks, as an answer from the store would give them. The worker is the rank of the
+// mark's group; step and epoch are those of the spans around it, which arrived with it or shortly before. A span that
+// arrives later, as parents do, is known only to the store.
 
 import type { Batch } from "#model/batch.ts";
 import type { Rows } from "#model/tables.ts";
 
 export interface MarkPlace {
-  /** The rank as text; '' when nothing tells it. */
+  /** The rank as text; '' if unknown. */
   readonly worker: string;
   readonly step: bigint | null;
   readonly epoch: bigint | null;
@@ -17,10 +17,10 @@ interface FoundSpan {
   readonly row: number;
 }
 
-/** A mark's own span and three above it, as far as answers out of the store look too. */
+/** A mark's own span and three above it, as in answers from the store. */
 const levels = 4;
 
-/** Kept as long as the batch is; made only for batches that somebody watches. */
+/** Lives as long as the batch; made only for batches that somebody watches. */
 const indexes = new WeakMap<Batch, ReadonlyMap<string, FoundSpan>>();
 
 /** Gives the place of a mark by its group and the id of its span. `earlier` are batches before this one, newest first. */
@@ -29,7 +29,7 @@ export function createMarkPlaces(
   earlier: readonly Batch[],
 ): (groupKey: string, spanId: string) => MarkPlace {
   const ranks = new Map<string, number>();
-  // The newest word on a group is the one that counts.
+  // The newest entry of a group counts.
   for (const { state } of [batch, ...earlier].reverse())
     for (const change of state) if (change.table === "groups") ranks.set(change.row.group_key, change.row.rank);
   const find = (spanId: string): FoundSpan | undefined => {

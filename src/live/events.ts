@@ -1,5 +1,5 @@
-// Applied rows as live events. Rows are turned into events only for subscribers that watch their run, so
-// that a flood nobody looks at costs a counter and nothing more.
+// Applied rows as live events. Rows become events only for subscribers that watch their run, so a flood that nobody
+// watches costs no more than a counter.
 
 import type { AnyTablePart, Batch } from "#model/batch.ts";
 import { formatRowPlace } from "#model/positions.ts";
@@ -43,7 +43,7 @@ export interface LiveLogRow {
   readonly level: string;
   readonly logger: string;
   readonly msg: string;
-  /** Characters of the whole message, when `msg` is only its beginning. */
+  /** Characters of the whole message, if `msg` is only its beginning. */
   readonly cut_from?: number;
   readonly step: string | null;
   readonly stream: string;
@@ -61,7 +61,7 @@ export type LiveData =
 export function countRows(entry: LiveEntry): Map<string, Record<string, number>> {
   const counts = new Map<string, Record<string, number>>();
   for (const part of entry.batch.parts) {
-    // Intake writes it for itself.
+    // Only for intake's own use.
     if (part.table === "cirron_ids") continue;
     const { codes, keys, length } = part.rows.group_key;
     const byCode = new Uint32Array(keys.length);
@@ -94,7 +94,7 @@ function addCount(
   counts.set(run, row);
 }
 
-/** Runs whose head changed, and runs that were deleted. `isKnown` is told of every run it is asked for. */
+/** Runs whose head changed, and runs that were deleted. Calling `isKnown` makes a run known. */
 export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean): LiveData[] {
   const events = new Map<string, LiveData>();
   const change = (run: string): void => {
@@ -114,7 +114,7 @@ export function headEvents(entry: LiveEntry, isKnown: (run: string) => boolean):
   return [...events.values()];
 }
 
-/** A row of a group names the run of its records; people may have joined that to another. */
+/** A group names the run of its records; people may have joined that run to another. */
 function runOfRow(entry: LiveEntry, { group_key, run_id, deleted_ns }: StateRow<"groups">): string {
   return deleted_ns > 0n ? run_id : (entry.runOf(group_key) ?? run_id);
 }
@@ -167,7 +167,7 @@ function toMetricColumns(
   };
 }
 
-/** What a point says itself; a mark that does not say it stands where its spans do. */
+/** The point's own worker, step and epoch; a mark without them takes those of its spans. */
 function toPlaceOf(metrics: Rows<"metrics">, batch: Batch, earlier: readonly Batch[]): (row: number) => MarkPlace {
   let placeOfMark: ReturnType<typeof createMarkPlaces> | null = null;
   return (row) => {
@@ -195,7 +195,7 @@ function toLogRows(logs: Rows<"logs">, rows: readonly number[], collector: strin
   }));
 }
 
-/** As a list of stored lines shows it. */
+/** As in a list of stored lines. */
 const messageCharsMax = 65_536;
 
 function cutMessage(msg: string): Pick<LiveLogRow, "msg" | "cut_from"> {

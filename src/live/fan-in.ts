@@ -1,6 +1,6 @@
-// The events of all collectors for one subscriber. Its own collector's hub feeds it directly; from every other
-// collector it gets a feed, which that collector's hub fills just as it would serve a subscriber of its own. Positions
-// are kept for each collector apart, so a feed that broke goes on where it ended, or says what it skipped.
+// The events of all collectors for one subscriber. Its own collector's hub feeds it directly. Every other collector sends
+// a feed, which its hub fills as for a subscriber of its own. Positions are kept per collector, so a broken feed resumes
+// where it ended, or says what it skipped.
 
 import { formatPosition, formatPositions, parsePositions } from "#model/positions.ts";
 import type { LiveHub, LiveInterest, LiveMessage, LiveSink, Subscription } from "./hub.ts";
@@ -11,7 +11,7 @@ export interface LivePeer {
   readonly applied: number;
 }
 
-/** The way to other collectors' hubs. */
+/** Access to the hubs of other collectors. */
 export interface FeedPort {
   peers(): readonly LivePeer[];
   /** `interest.after` is a position of that collector. */
@@ -20,11 +20,11 @@ export interface FeedPort {
 
 export interface FeedSink {
   send(messages: readonly LiveMessage[]): void;
-  /** Messages were lost on the way: the feed is to be opened again. */
+  /** Messages were lost: the feed has to be opened again. */
   broken(): void;
 }
 
-/** What a subscriber may have waiting before events of other collectors are left out. */
+/** The backlog of a subscriber beyond which events of other collectors are left out. */
 const backlogBytesMax = 4 * 1024 * 1024;
 
 export class LiveFanIn {
@@ -64,7 +64,7 @@ class Subscriber {
   /** Up to where each collector's events were sent. */
   private readonly positions: Map<string, number>;
   private readonly feeds = new Map<string, Subscription>();
-  /** Of each collector, the first position that was left out because the backlog was full. */
+  /** Per collector, the first position that was left out because the backlog was full. */
   private readonly skippedFrom = new Map<string, number>();
   private readonly own: Subscription;
 
@@ -74,7 +74,7 @@ class Subscriber {
     this.port = port;
     this.positions = parsePositions(interest.after ?? "");
     const peers = port.peers();
-    // The greeting names every collector, so their positions are settled before the own hub speaks.
+    // The greeting names every collector, so their positions are settled before the own hub sends anything.
     const missed = peers.filter(({ id }) => !this.positions.has(id));
     for (const { id, applied } of missed) this.positions.set(id, applied);
     this.own = hub.subscribe(interest, {

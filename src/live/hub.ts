@@ -1,6 +1,6 @@
-// What just happened, to whoever watches. Entries are published after their journal commit and kept for a
-// while, so that a subscriber who asked a question first goes on exactly where its answer ended. Each
-// subscriber has a bounded backlog: one that does not keep up is told which range it missed, nobody waits.
+// Publishes applied batches to subscribers. Entries are published after their journal commit and kept for a while, so
+// that a subscriber who queried first continues exactly where the answer ended. Each subscriber has a bounded backlog:
+// one that does not keep up learns which range it missed, and nobody waits for it.
 
 import type { Batch } from "#model/batch.ts";
 import { formatPosition, parsePositions } from "#model/positions.ts";
@@ -15,15 +15,15 @@ export interface LiveMessage {
 
 export interface LiveInterest {
   readonly workspace: string;
-  /** Runs whose rows are wanted; the heads of all runs always are. */
+  /** Runs whose rows are wanted. The heads of all runs are always sent. */
   readonly runs: readonly string[];
-  /** `<collector>-<position>` to go on from, or a list of these; null for only what comes. */
+  /** `<collector>-<position>` to continue from, or a list of these; null for new events only. */
   readonly after: string | null;
 }
 
 export interface LiveSink {
   send(messages: readonly LiveMessage[]): void;
-  /** Bytes that wait to be read by this subscriber. */
+  /** Bytes that this subscriber has not read yet. */
   backlogBytes(): number;
 }
 
@@ -46,7 +46,7 @@ const keptBytesUsual = 48 * 1024 * 1024;
 /** The columns of one table take this much even for a single row, so entries of one event each add up quickly. */
 const partBytes = 4096;
 const backlogBytesMax = 4 * 1024 * 1024;
-/** A client sends a batch every few seconds; a step that takes longer than so many is told without its number. */
+/** Clients send a batch every few seconds. Marks of a step that spans more batches than this have no step number. */
 const spanBatchesMax = 32;
 
 export class LiveHub {
@@ -70,7 +70,7 @@ export class LiveHub {
     return this.subscribers.size;
   }
 
-  /** Whether a subscriber wants the rows of a run. It is asked for every piece that comes, mostly when nobody looks. */
+  /** Whether a subscriber wants the rows of a run. Called for every piece that arrives, mostly with no subscriber. */
   isFollowed(workspace: string, toRun: () => string | undefined): boolean {
     if (this.subscribers.size === 0) return false;
     const run = toRun();
@@ -103,17 +103,17 @@ export class LiveHub {
     this.runs.know(name);
   }
 
-  /** Every stored run was told. */
+  /** Every stored run has been reported. */
   warm(): void {
     this.runs.warm();
   }
 
-  /** Nothing has come for a while, so a subscriber that comes late has little to catch up with. */
+  /** Nothing has arrived for a while, so a late subscriber has little to catch up with. */
   rest(): void {
     this.dropOldest(this.keptBytesMax / 4);
   }
 
-  /** Something that is no stored row, such as a command's delivery; not kept for later subscribers. */
+  /** Something other than a stored row, such as a command's delivery; not kept for later subscribers. */
   announce(workspace: string, name: string, data: unknown): void {
     const message = { id: this.idOf(this.position), name, data };
     for (const { interest, sink } of this.subscribers) if (interest.workspace === workspace) sink.send([message]);
@@ -143,7 +143,7 @@ export class LiveHub {
     for (const entry of this.kept) if (entry.position > (from ?? -1)) this.deliver(subscriber, entry);
   }
 
-  /** The last batches with spans before an entry, newest first: what the marks in it hang on came with one of them. */
+  /** The last batches with spans before an entry, newest first: one of them holds the spans of its marks. */
   private spansBefore({ position, workspace }: LiveEntry): Batch[] {
     const found: Batch[] = [];
     for (let at = this.kept.length - 1; at >= 0 && found.length < spanBatchesMax; at--) {
@@ -161,7 +161,7 @@ export class LiveHub {
   private keep(entry: KeptEntry): void {
     this.kept.push(entry);
     this.keptBytes += sizeOf(entry);
-    // An eighth at a time: to move thousands of small entries up by one for each new one took longer than all else here.
+    // An eighth at a time: moving thousands of small entries up for each new one would cost more than everything else here.
     if (this.keptBytes > this.keptBytesMax) this.dropOldest((this.keptBytesMax * 7) / 8);
   }
 

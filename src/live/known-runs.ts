@@ -1,14 +1,14 @@
-// Which runs there are, as far as an event has to tell that one is the first of its run.
+// Which runs exist, so that an event can say that it is the first of its run.
 
 import { BloomChain } from "#base/bloom-chain.ts";
 
-/** A run that is taken for a known one by chance is announced as changed: once in ten thousand. */
+/** By chance, one new run in ten thousand is taken for a known one and announced as changed. */
 const bitsPerRun = 24;
 const goneMax = 10_000;
 
 export class KnownRuns {
   private readonly filter = new BloomChain(bitsPerRun);
-  /** Deleted runs: the next of their events is the first again. */
+  /** Deleted runs: their next event is the first again. */
   private readonly gone = new Set<string>();
   private isWarm: boolean;
 
@@ -24,7 +24,7 @@ export class KnownRuns {
     this.isWarm = true;
   }
 
-  /** Whether the run was known; it is from now on. */
+  /** Whether the run was known. It is from now on. */
   note(name: string): boolean {
     const isKnown = !this.gone.delete(name) && (!this.isWarm || this.filter.has(name));
     this.filter.add(name);

@@ -24,7 +24,7 @@ export function formatRowPlace(place: RowPlace): string {
   return `${formatJournalPlace(place)}.${place.jrow}`;
 }
 
-/** Null for a text that is no place. */
+/** Null for a text that is not a place. */
 export function parseRowPlace(text: string): (RowPlace & { readonly jpos: string }) | null {
   const match = /^(?:(\w{1,64})-)?(\d{1,18})\.(\d{1,10})$/.exec(text);
   if (match === null || Number(match[3]) > 0xffff_ffff) return null;

@@ -149,7 +149,7 @@ export const factTables = {
     value_num: "Nullable(Float64)",
     ts_ns: "Int64",
     /** XTrack's sequence number; -1 for a value out of a Semantiva run's context, -2 for an attribute of an OTLP
-     * resource, which are no records of their own. */
+     * resource, which are not records of their own. */
     seq: "Int64",
     ...arrival,
   },
@@ -389,7 +389,7 @@ export function releaseRows(rows: Rows<FactTable>): void {
 
 /** Bits of the `flags` column. */
 export const rowFlags = {
-  /** A metric whose value is no number, or no exact double: see `value_text`. */
+  /** A metric whose value is not a number, or no exact double: see `value_text`. */
   odd_value: 1,
   /** A step or epoch that is no 64-bit integer: see `step_text` and `extra`. */
   odd_step: 2,

@@ -35,7 +35,7 @@ type ParamValueRow = Awaited<ReturnType<typeof reader.readParams>>[number];
 /** All values that one param had, in order. */
 function toParam(values: readonly ParamValueRow[]) {
   const { value_hash: lastHash, ...last } = values.at(-1) as ParamValueRow;
-  // The same value again, as every worker of a run sends it, is no change.
+  // The same value again, as every worker of a run sends it, is not a change.
   const earlier = values.slice(0, -1).filter(({ value_hash }) => value_hash !== lastHash);
   return {
     ...withCut(last),

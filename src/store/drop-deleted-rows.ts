@@ -1,14 +1,14 @@
 // Rows that are deleted are marked at first. They leave the disk when their part is merged, and a part that has grown
-// large is not merged any more. So where half of what such parts hold is deleted, they are written anew without it: then
+// large is not merged any more. So where half of what such parts hold is deleted, they are rewritten without it: then
 // every deleted row costs the writing of one that stays, at most.
 
 import { factTables } from "#model/tables.ts";
 import type { Store } from "./store.ts";
 
-/** Smaller ones are merged soon, or take no room to speak of. */
+/** Smaller parts are merged soon, or take hardly any room. */
 const rowsMinUsual = 1_000_000;
 
-/** Returns the tables that are being written anew; the engine does it by and by. */
+/** Returns the tables that are being rewritten; the engine does it little by little. */
 export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsual): Promise<string[]> {
   const { database, cluster } = store;
   const suffix = cluster === null ? "" : "_local";

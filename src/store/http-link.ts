@@ -18,7 +18,7 @@ interface LinkRequest {
   readonly search: URLSearchParams;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
-  /** How long the store may be silent before it counts as gone; 0 for ever. */
+  /** How long the store may be silent before it counts as gone; 0 forever. */
   readonly silenceMsMax: number;
   /** Called when the embedded engine says that the query has its turn. */
   readonly onBegun?: (() => void) | undefined;

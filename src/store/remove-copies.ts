@@ -15,24 +15,24 @@ const copiesAtOnce = 1000;
 
 /** Returns how many ids were there twice. Collectors that do this at once keep the same rows. */
 export async function removeCopies(store: Store, groupKeys: readonly string[]): Promise<number> {
-  const removed = new Map<string, Place>();
+  const removed = new Map<string, RowPlace>();
   let found = 0;
   for (const table of tables) found += await removeFrom(store, table, groupKeys, removed);
-  await forgetPlaces(store, [...removed.values()]);
+  await forgetRowPlaces(store, [...removed.values()]);
   return found;
 }
 
 /** A copy's group, and where in whose journal it was accepted. */
-type Place = readonly [groupKey: string, collector: string, position: string];
+type RowPlace = readonly [groupKey: string, collector: string, position: string];
 
 async function removeFrom(
   store: Store,
   table: Table,
   groupKeys: readonly string[],
-  removed: Map<string, Place>,
+  removed: Map<string, RowPlace>,
 ): Promise<number> {
   const column = idColumns[table];
-  const copies = await store.query<{ id: string; places: Place[] }>({
+  const copies = await store.query<{ id: string; places: RowPlace[] }>({
     sql: `SELECT ${column} AS id,
         arraySort(groupUniqArray((toString(group_key), toString(collector), toString(jpos)))) AS places
       FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}
@@ -55,7 +55,7 @@ async function removeFrom(
 async function removeSome(
   store: Store,
   table: Table,
-  copies: readonly { readonly id: string; readonly place: Place }[],
+  copies: readonly { readonly id: string; readonly place: RowPlace }[],
 ): Promise<void> {
   const groups = new Set(copies.map(({ place: [groupKey] }) => quote(groupKey)));
   const rows = copies.map(
@@ -71,7 +71,7 @@ async function removeSome(
 }
 
 /** Who reads these groups need not look for the copies any more. */
-async function forgetPlaces(store: Store, places: readonly Place[]): Promise<void> {
+async function forgetRowPlaces(store: Store, places: readonly RowPlace[]): Promise<void> {
   for (let at = 0; at < places.length; at += copiesAtOnce) {
     const some = places.slice(at, at + copiesAtOnce);
     const groups = new Set(some.map(([groupKey]) => quote(groupKey)));

@@ -13,7 +13,7 @@ export interface Query {
 export interface ReadOptions {
   /** Aborting ends the query in the engine too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the engine may be at it, waits for a slow reader included; 0 for ever. */
+  /** How long the engine may be at it, waits for a slow reader included; 0 forever. */
   readonly timeoutMs?: number;
   readonly rowsMax?: number;
   readonly memoryBytesMax?: number;

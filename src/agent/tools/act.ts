@@ -20,8 +20,8 @@ export const sendCommand = defineTool(
     run: runInput,
     command: CommandType,
     payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    worker: Type.Optional(Type.String({ description: "One worker; all that take commands when absent." })),
-    reason: Type.String({ minLength: 1, maxLength: 1000, description: "Why, with the evidence: people read it." }),
+    worker: Type.Optional(Type.String({ description: "One worker; default: all that accept commands." })),
+    reason: Type.String({ minLength: 1, maxLength: 1000, description: "Why, with the evidence; people read it." }),
   },
   async (api, { run, command: type, payload, worker, reason }) => {
     const command = await api.call("sendCommand", {
@@ -40,7 +40,7 @@ export const getCommand = defineTool(
     name: "get_command",
     title: "Get a command",
     scope: "read",
-    description: "What became of a command, and why it was sent; without an id, the latest commands of the run.",
+    description: "The state of a command, and why it was sent; without an id, the latest commands of the run.",
   },
   { run: runInput, id: Type.Optional(Type.String()) },
   async (api, { run, id }) => {
@@ -74,7 +74,7 @@ export const annotate = defineTool(
     name: "annotate",
     title: "Annotate a run",
     scope: "control",
-    description: "Adds a line to the notes of a run, or tags to its tags, for people to see; what is there stays.",
+    description: "Adds a line to the notes of a run, or adds tags, for people to see; existing notes and tags stay.",
   },
   {
     run: runInput,

@@ -22,7 +22,10 @@ export const compareRuns = defineTool(
   {
     runs: Type.Array(Type.String({ minLength: 1 }), { minItems: 2, maxItems: 10, uniqueItems: true }),
     metrics: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 16, description: "Keys to look for the parting in; losses when absent." }),
+      Type.Array(Type.String(), {
+        maxItems: 16,
+        description: "Metrics in which to look for the divergence; default: losses.",
+      }),
     ),
   },
   async (api, { runs, metrics }) => {

@@ -30,7 +30,7 @@ export const getSeries = defineTool(
       Type.Integer({ minimum: 1, maximum: bucketsMax, description: `${bucketsUsual} when absent.` }),
     ),
     phase: Type.Optional(Type.String()),
-    from_step: Type.Optional(Type.Integer({ description: "Of the axis step or epoch, both ends included." })),
+    from_step: Type.Optional(Type.Integer({ description: "For the axis step or epoch; both ends included." })),
     to_step: Type.Optional(Type.Integer()),
     ...windowInput,
     cursor: pageInput.cursor,

@@ -24,9 +24,9 @@ export const watchRun = defineTool(
   {
     run: runInput,
     cursor: Type.Optional(
-      Type.String({ maxLength: 4096, description: "Of describe_run, or of the watch_run before." }),
+      Type.String({ maxLength: 4096, description: "From describe_run, or from the previous watch_run." }),
     ),
-    wait_s: Type.Optional(Type.Integer({ minimum: 0, maximum: waitSecondsMax, description: "20 when absent." })),
+    wait_s: Type.Optional(Type.Integer({ minimum: 0, maximum: waitSecondsMax, description: "Default 20." })),
   },
   async (api, { run: id, cursor, wait_s = 20 }, signal) => {
     const before = await api.call("run", { params: { id } });

@@ -49,7 +49,7 @@ export const Retention = Type.Object(
   { additionalProperties: false },
 );
 
-/** What holds now. `days` out of the configuration may have a fraction; null keeps runs for ever. */
+/** What holds now. `days` out of the configuration may have a fraction; null keeps runs forever. */
 export const RetentionAnswer = Type.Object({
   days: nullable(Type.Number()),
   set_by: word(["api", "configuration", "nobody"]),
@@ -83,7 +83,7 @@ export const AsideAnswer = Type.Object({
 });
 export type AsideAnswer = Static<typeof AsideAnswer>;
 export const AsideBody = Type.Object(
-  { positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "All when absent." })) },
+  { positions: Type.Optional(Type.Array(Count, { maxItems: 10_000, description: "Default: all." })) },
   { additionalProperties: false },
 );
 export const AsideRetried = Type.Object({ tried: Count, left: Count });
@@ -155,5 +155,7 @@ export const ReadyQuery = Type.Object({ drained: Type.Optional(word(["1"])) });
 export const Readiness = Type.Object({
   ready: Type.Boolean(),
   problems: Type.Array(Type.String()),
-  degraded: Type.Array(Type.String(), { description: "What does not work although requests are taken and answered." }),
+  degraded: Type.Array(Type.String(), {
+    description: "What does not work, although the server takes and answers requests.",
+  }),
 });

@@ -13,14 +13,14 @@ export type CommandState = Static<typeof CommandState>;
 
 export const Command = Type.Object({
   id: Type.String(),
-  run: Type.String({ description: "The run that its workers name; of joined runs, one of them." }),
+  run: Type.String({ description: "The run that its workers name; one of the runs, if several are joined." }),
   type: CommandType,
   payload: JsonText,
   /** Null means every worker that accepts commands. */
   worker: nullable(Type.String()),
   state: CommandState,
   by: Type.String(),
-  reason: Type.String({ description: "Why it was sent; empty when nobody said." }),
+  reason: Type.String({ description: "Why it was sent; may be empty." }),
   created_ns: TimeNs,
   delivered_ns: nullable(TimeNs),
   settled_ns: nullable(TimeNs),
@@ -32,7 +32,7 @@ export type Command = Static<typeof Command>;
 /** Workers hear only what is said to the run that they name, so of joined runs each gets a command of its own. */
 export const SentCommand = Type.Object({
   ...Command.properties,
-  also: Type.Array(Command, { description: "The same for workers of other runs that were joined to this one." }),
+  also: Type.Array(Command, { description: "The same command for the workers of runs joined to this one." }),
 });
 export type SentCommand = Static<typeof SentCommand>;
 
@@ -52,13 +52,14 @@ export const CommandBody = Type.Object(
     payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     worker: Type.Optional(Type.String()),
     reason: Type.Optional(
-      Type.String({ maxLength: 1000, description: "Why: kept with the command and in the audit." }),
+      Type.String({ maxLength: 1000, description: "Why; kept with the command and in the audit." }),
     ),
     idempotency_key: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "A word of your own. Sent again with it, because no answer came, the command is the one it was.",
+        description:
+          "A string of your choice. Sent again with the same one, for example because no answer came, it is the same command.",
       }),
     ),
   },

@@ -5,9 +5,9 @@ import { Count, nullable } from "./scalar.ts";
 import { Type } from "./schema.ts";
 
 export const ErrorAnswer = Type.Object({
-  code: Type.String({ description: "Stable word for programs, e.g. `run_not_found`, `filter_syntax`." }),
+  code: Type.String({ description: "A stable code for programs, e.g. `run_not_found`, `filter_syntax`." }),
   message: Type.String({ description: "What happened, as a sentence." }),
-  hint: Type.String({ description: "What to do about it; empty when nothing is known to help." }),
+  hint: Type.String({ description: "What to do about it; may be empty." }),
   at: nullable(
     Type.Object({
       part: Type.String({ description: "`path`, `query`, `body`, `header`, `filter`, `sql`." }),

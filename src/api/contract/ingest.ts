@@ -10,7 +10,9 @@ export const IngestQuery = Type.Object({
   wait,
   imported: Type.Optional(word(["1"])),
   source: Type.Optional(Type.String({ maxLength: 4096, description: "The folder it was found in." })),
-  run: Type.Optional(Type.String({ maxLength: 1024, description: "The run it belongs to, whatever it says itself." })),
+  run: Type.Optional(
+    Type.String({ maxLength: 1024, description: "The run it belongs to; overrides what the input says." }),
+  ),
   file: Type.Optional(Type.String({ maxLength: 4096 })),
   line: Type.Optional(Type.Integer({ minimum: 1, description: "The number of the first line." })),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "Where in the file or stream the body begins." })),

@@ -40,7 +40,7 @@ export const LaunchQuery = Type.Object({
   ),
   best: Type.Optional(
     Type.String({
-      description: "A field; the answer names the run with the least of it, with `-` before it the greatest.",
+      description: "A field; the answer names the run with its smallest value, or with `-` in front its largest.",
     }),
   ),
 });

@@ -32,14 +32,14 @@ export const PostMortem = Type.Object({
       last_ns: TimeNs,
       last_step: nullable(Int64),
       behind_ns: Int64,
-      doing: Type.String({ description: "What it last said it was doing; empty when it did not say." }),
+      doing: Type.String({ description: "The last status it reported; may be empty." }),
     }),
   ),
   /** Scopes that were opened and not closed. */
   open: Type.Array(
     Type.Object({
       id: Type.String(),
-      name: Type.String({ description: "'' when only its children came." }),
+      name: Type.String({ description: "'' if only its children arrived." }),
       rank: nullable(Type.Integer()),
       start_ns: nullable(TimeNs),
       holds: Type.String(),

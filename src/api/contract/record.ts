@@ -30,7 +30,7 @@ export const LogsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 67_108_864,
-      description: "Messages longer than so many characters are cut, at 64 KiB when absent; `cut_from` then says so.",
+      description: "Messages longer than this many characters are cut, with `cut_from`; default 64 KiB.",
     }),
   ),
 });
@@ -66,7 +66,7 @@ export type LogsAnswer = Static<typeof LogsAnswer>;
 const CutFrom = Type.Optional(
   Type.Integer({
     minimum: 0,
-    description: "Bytes of the whole, which `GET …/events/<id>` gives; absent when this is all.",
+    description: "Bytes of the whole record, which `GET …/events/<id>` returns; absent if this is all of it.",
   }),
 );
 

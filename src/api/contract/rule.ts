@@ -47,7 +47,7 @@ export const Alert = Type.Object({
   run: Type.String(),
   rule: Type.String(),
   kind: word(ruleKindNames),
-  armed: Type.Boolean({ description: "Not armed: a dry run, nothing was sent or done." }),
+  armed: Type.Boolean({ description: "If false, this was a dry run: nothing was sent or done." }),
   text: Type.String(),
   evidence: Type.Array(Type.String()),
   at: RunPlace,
@@ -56,7 +56,7 @@ export const Alert = Type.Object({
   resolved_ns: nullable(TimeNs),
   /** Commands that it sends when it is armed. */
   commands: Type.Array(Type.String()),
-  outcome: Type.String({ description: "What came of the commands." }),
+  outcome: Type.String({ description: "The outcome of the commands." }),
   deliveries: Type.Array(Delivery),
 });
 export type Alert = Static<typeof Alert>;
@@ -69,11 +69,11 @@ export const AlertsAnswer = Type.Object({ alerts: Type.Array(Alert), as_of: AsOf
 
 export const RuleTestBody = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: "A rule that there is…" })),
+    name: Type.Optional(Type.String({ description: "An existing rule…" })),
     rule: Type.Optional(RuleText),
     filter: Type.Optional(Type.String({ maxLength: 4096 })),
     runs: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: "How many of the last, 20 when absent." }),
+      Type.Integer({ minimum: 1, maximum: 500, description: "How many of the latest runs; default 20." }),
     ),
   },
   { additionalProperties: false },

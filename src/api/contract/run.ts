@@ -64,7 +64,7 @@ export type Spark = Static<typeof Spark>;
 
 export const RunSummary = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: "The edited name, else the sent one, else the id." }),
+  name: Type.String({ description: "The edited name, else the one that was sent, else the id." }),
   status: RunStatus,
   status_raw: Type.String({ description: "The client's own word, '' when none." }),
   protocols: Type.Array(Protocol),
@@ -96,7 +96,7 @@ export const RunsQuery = Type.Object({
   filter: Type.Optional(Type.String({ maxLength: 4096 })),
   sort: Type.Optional(repeated(Type.String({ description: "A field, with `-` in front for descending." }), 4)),
   columns: Type.Optional(repeated(Type.String({ description: "Fields to return in `cells`." }), 64)),
-  group: Type.Optional(Type.String({ description: "A field; runs then come group by group." })),
+  group: Type.Optional(Type.String({ description: "A field to group the runs by." })),
   spark: Type.Optional(
     Type.String({ description: "A metric key (`key` or `key@phase`) to return as a small series." }),
   ),
@@ -213,7 +213,7 @@ export const Run = Type.Object({
     commands: Count,
   }),
   final_metrics: Type.Record(Type.String(), Float, {
-    description: "Of the latest end of each worker; of workers that differ, the first by name.",
+    description: "From the latest end of each worker; if workers differ, from the first by name.",
   }),
   /** XTrack: the checkpoint that was last called best. */
   best_checkpoint: nullable(BestCheckpoint),
@@ -231,7 +231,7 @@ export const JoinRunsBody = Type.Object(
     ids: Type.Array(Type.String({ minLength: 1 }), {
       minItems: 1,
       maxItems: 100,
-      description: "Runs that are part of this one from now on; any id of theirs will do.",
+      description: "The runs to join to this one, by any of their ids.",
     }),
   },
   { additionalProperties: false },
@@ -240,7 +240,9 @@ export const PartRunsAnswer = Type.Object({ parted: Type.Array(Type.String()), a
 
 export const RunPatch = Type.Object(
   {
-    name: Type.Optional(nullable(Type.String({ maxLength: 512, description: "null returns to the sent name." }))),
+    name: Type.Optional(
+      nullable(Type.String({ maxLength: 512, description: "null restores the name that was sent." })),
+    ),
     notes: Type.Optional(Type.String({ maxLength: 65536 })),
     tags: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 128 }))),
     archived: Type.Optional(Type.Boolean()),

@@ -52,8 +52,8 @@ export function repeated<T extends TSchema>(schema: T, maxItems: number) {
 }
 
 export const PageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Rows a page, 100 when absent." })),
-  cursor: Type.Optional(Type.String({ maxLength: 4096, description: "`next` of the page before." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Rows per page; default 100." })),
+  cursor: Type.Optional(Type.String({ maxLength: 4096, description: "`next` of the previous page." })),
 };
 
 /** A time window; each end may be absent. The start is included, the end is not. */

@@ -54,7 +54,7 @@ export type SeriesColumn = (typeof seriesColumns)[number];
 const seriesOptions = {
   axis: Type.Optional(Axis),
   buckets: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10000, description: "At most so many, 1,000 when absent." }),
+    Type.Integer({ minimum: 1, maximum: 10000, description: "The largest number of buckets; default 1,000." }),
   ),
   /** Window in the axis' unit (step, epoch, or ns), both ends included. */
   from: Type.Optional(Int64),
@@ -67,7 +67,7 @@ const seriesOptions = {
   worker: Type.Optional(Type.String()),
   phase: Type.Optional(Type.String()),
   columns: Type.Optional(
-    Type.Array(word(seriesColumns), { description: "Those that are wanted, all when absent. The others are empty." }),
+    Type.Array(word(seriesColumns), { description: "The columns to fill; default all. The others are empty." }),
   ),
 };
 

@@ -33,7 +33,7 @@ export const TensorPath = Type.Object({ id: Type.String({ minLength: 1 }), tenso
 export const TensorQuery = Type.Object({
   ...WindowQuery,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2000, description: "Evenly thinned to so many, 200 when absent." }),
+    Type.Integer({ minimum: 1, maximum: 2000, description: "Thinned evenly to this many; default 200." }),
   ),
 });
 
@@ -84,9 +84,7 @@ export type TensorAnswer = Static<typeof TensorAnswer>;
 export const TensorValuesQuery = Type.Object({
   snapshot: Type.String(),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100000, description: "Values to return, 1,000 when absent." }),
-  ),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 100000, description: "Values to return; default 1,000." })),
   bins: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024, description: "Also a histogram of all values." })),
 });
 

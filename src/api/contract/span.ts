@@ -24,9 +24,9 @@ export type Lane = Static<typeof Lane>;
 export const SpansQuery = Type.Object({
   ...WindowQuery,
   width: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 16384, description: "Pixels the window is drawn in, 1,000 when absent." }),
+    Type.Integer({ minimum: 1, maximum: 16384, description: "Width of the window in pixels; default 1,000." }),
   ),
-  name: Type.Optional(Type.String({ description: "Only spans of this name, or with * a pattern." })),
+  name: Type.Optional(Type.String({ description: "Only spans with this name; * is a wildcard." })),
   lane: Type.Optional(Count),
 });
 export type SpansQuery = Static<typeof SpansQuery>;
@@ -129,7 +129,7 @@ export const SpanRef = Type.Object({
 });
 
 const WholeRecord = Type.String({
-  description: "When a text here is cut, the id under which `GET …/events/<id>` has the whole record; '' when none is.",
+  description: "If a text here is cut, the id for `GET …/events/<id>`, which returns the whole record; else ''.",
 });
 
 export const SpanDetail = Type.Object({

@@ -11,8 +11,8 @@ export const ViewPage = word(viewPages);
 export const SavedView = Type.Object({
   page: ViewPage,
   name: Type.String(),
-  search: Type.String({ description: "The query of the page's address, which says all that the view shows." }),
-  shared: Type.Boolean({ description: "Everybody in the workspace sees it; else only the key that saved it." }),
+  search: Type.String({ description: "The query part of the page's URL, which describes the whole view." }),
+  shared: Type.Boolean({ description: "Whether everybody in the workspace sees it, or only the key that saved it." }),
   by: Type.String(),
   at_ns: TimeNs,
 });

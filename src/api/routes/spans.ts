@@ -105,7 +105,7 @@ function* toColumns(
   const { stored } = spans;
   const codeOf = spans.names.texts.map((text) => codes.get(text) as number);
   const name = Array.from(boxes.name, (code) => codeOf[code] as number);
-  // Placeholders stand behind what is stored and are worked out anew when spans come; what is stored stays as it is.
+  // Placeholders stand behind what is stored and are worked out again when spans come; what is stored stays as it is.
   const id = boxes.span.map((span) => (span >= stored ? spans.idText(span) : ""));
   const index: (string | null)[] = boxes.span.map(() => null);
   for (let at = 0; at < boxes.span.length; at++) {

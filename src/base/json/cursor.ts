@@ -154,7 +154,7 @@ export class JsonCursor extends JsonTokens {
     }
   }
 
-  /** As `skipValue`, with a pause offered now and then; gives the number of values that it passed. */
+  /** As `skipValue`, with a pause offered from time to time; gives the number of values that it passed. */
   *skipInSteps(): Generator<void, number> {
     const open: number[] = [];
     for (let passed = 1; ; passed++) {

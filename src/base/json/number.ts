@@ -7,7 +7,7 @@ import { NumberText } from "./value.ts";
 
 const two32 = 4294967296;
 
-/** A 64-bit integer as two words of 32 bits (signed), for Int64Column.pushWords; re-used for every token. */
+/** A 64-bit integer as two words of 32 bits (signed), for Int64Column.pushWords; reused for every token. */
 export interface Int64Words {
   low: number;
   high: number;

@@ -94,7 +94,7 @@ class ValueReader {
     }
   }
 
-  /** As `read`, with a pause offered now and then. */
+  /** As `read`, with a pause offered from time to time. */
   *readInSteps(above: KeyNode = root): Generator<void, JsonValue> {
     const kind = this.cursor.peek();
     if (kind === jsonKind.array) return yield* this.readArrayInSteps(above);

@@ -73,7 +73,7 @@ function locateItem(cursor: JsonCursor, segment: string): number {
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The members of the object at a pointer as strict JSON text, each as it was written: 1.0 stays 1.0. Empty when there
- * is no object there. */
+ * is not an object there. */
 export function memberTexts(bytes: Uint8Array, pointer: string): Map<string, string> {
   const texts = new Map<string, string>();
   const { offset, isThere } = findPointer(bytes, pointer);

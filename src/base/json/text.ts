@@ -27,7 +27,7 @@ export function decodeAscii(bytes: Uint8Array, start: number, stop: number): str
 }
 
 /**
- * Short ASCII text that comes again and again (keys, names, words), from a small table of those seen last. The same
+ * Short ASCII text that recurs (keys, names, words), from a small table of those seen last. The same
  * bytes then give the same string object, which property look-ups like.
  */
 function internText(bytes: Uint8Array, start: number, stop: number): string {

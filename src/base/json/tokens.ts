@@ -102,7 +102,7 @@ export class JsonTokens {
     this.passed = passedIn(this.bytes, this.pos, this.end);
   }
 
-  /** Passes a value that is no container. `kind` is what `peek` gave. */
+  /** Passes a value that is not a container. `kind` is what `peek` gave. */
   passScalar(kind: number): void {
     if (kind === jsonKind.string) this.passString();
     else if (kind === jsonKind.number) this.passNumber();
@@ -125,7 +125,7 @@ export class JsonTokens {
     this.fail("syntax", `expected ${what}, ${found}`, this.pos);
   }
 
-  /** The next byte that is no blank, without reading it; -1 at the end. */
+  /** The next byte that is not a blank, without reading it; -1 at the end. */
   skipBlanks(): number {
     if (this.pos < this.end) {
       const c = this.bytes[this.pos] as number;

@@ -23,7 +23,7 @@ export function endOfPlainText(view: DataView, from: number, end: number): numbe
   return -1;
 }
 
-/** The end of an integer's digits, which begin at `from`; -1 when it is no integer or needs a look. */
+/** The end of an integer's digits, which begin at `from`; -1 when it is not an integer or needs a look. */
 export function endOfPlainDigits(view: DataView, from: number, end: number): number {
   let p = passFourDigits(view, from, end);
   let c = 0;

@@ -19,7 +19,7 @@ export function addAdopt(program: Command, context: Context): void {
     .command("adopt")
     .summary("store what a lost collector had accepted")
     .description(
-      "Stores what the journal of a collector holds that will not run again, in the ClickHouse server of the settings. Says whether its folder may be removed afterwards.",
+      "Stores what the journal of a dead collector holds, on the ClickHouse server of the settings. Says whether its folder may be removed.",
     )
     .argument("<folder>", "the data folder of that collector")
     .option("--config <file>", "the settings file instead of tributary.toml")
@@ -48,7 +48,7 @@ function checkFolder({ storeUrl, dataDir }: Config): void {
   if (storeUrl === "")
     throw new Exit(
       exitCodes.usage,
-      "There is no store that collectors share.",
+      "No shared store is configured.",
       "Name it with store.url, in tributary.toml or as TRIBUTARY_STORE_URL.",
     );
   requireDataFolder(dataDir);
@@ -77,5 +77,7 @@ function blobsLeft({ blobsKind, dataDir }: Config): string[] {
   const folder = join(dataDir, "blobs");
   if (blobsKind !== "fs" || !existsSync(folder)) return [];
   const isEmpty = !readdirSync(folder, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
-  return isEmpty ? [] : [`Files of runs lie in ${folder} alone; copy them to where the other collectors keep theirs.`];
+  return isEmpty
+    ? []
+    : [`Some files of runs are only in ${folder}; copy them to where the other collectors keep theirs.`];
 }

@@ -42,7 +42,7 @@ export function addRestore(program: Command, context: Context): void {
     .command("restore")
     .summary("bring a backup back")
     .description(
-      "Unpacks a backup into a new data folder, after comparing every checksum. No server may use the folder.",
+      "Unpacks a backup into a new data folder, after checking every checksum. No server may use the folder.",
     )
     .argument("<file>", "what backup wrote")
     .option("--data <dir>", "the new data folder (default: .tributary)")

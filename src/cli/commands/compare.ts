@@ -18,14 +18,14 @@ export function addCompare(program: Command, context: Context): void {
   const command = program
     .command("compare")
     .summary("compare runs")
-    .description("Shows what differs between runs: parameters, environment, source, metrics, and where they part.")
+    .description("Shows what differs between runs: parameters, environment, source, metrics, and where they diverge.")
     .argument("<run...>", "two or more runs")
     .option("--metric <key>", "look for the point of divergence in this metric (may be repeated)", collect)
     .option("--all", "show also what is equal")
     .addHelpText("after", "\nExample:\n  tributary compare run-a run-b --metric loss\n");
   addJsonOption(addConnectOptions(command)).action((ids: string[], options: CompareOptions) =>
     withClient(context, options, async (client) => {
-      if (ids.length < 2) throw new Exit(exitCodes.usage, "Name two runs or more to compare.");
+      if (ids.length < 2) throw new Exit(exitCodes.usage, "Name two or more runs to compare.");
       const query = { run: ids, ...(options.metric === undefined ? {} : { key: options.metric }) };
       const answer = await client.call("compare", { query });
       if (options.json) return printJson(context, answer);

@@ -58,7 +58,7 @@ function complain({ unknown, missing, passed, files }: ImportResult): void {
   if (missing.length > 0) {
     throw new Exit(exitCodes.negative, `There is no ${missing.join(", no ")}.`, "Is the path right?");
   }
-  if (files === 0 && passed.length > 0) throw new Exit(exitCodes.negative, "There was nothing else to read.");
+  if (files === 0 && passed.length > 0) throw new Exit(exitCodes.negative, "There is nothing else to read.");
   if (unknown.length > 0) {
     throw new Exit(
       exitCodes.negative,

@@ -16,7 +16,7 @@ export function addJoin(program: Command, context: Context): void {
   const command = program
     .command("join")
     .summary("make runs one")
-    .description("Joins runs that belong together: the others are part of the first from then on, live data included.")
+    .description("Joins runs that belong together: the others become part of the first, with their live data.")
     .argument("<run...>", "the run that stays, then those that join it")
     .addHelpText("after", "\nExample:\n  tributary join my-run 6f1c0a52\n");
   addJsonOption(addConnectOptions(command)).action(([id, ...ids]: string[], options: JoinOptions) =>
@@ -34,7 +34,7 @@ export function addPart(program: Command, context: Context): void {
   const command = program
     .command("part")
     .summary("part joined runs again")
-    .description("Parts a run from the one it was joined to; named by that one, all that were joined to it.")
+    .description("Parts a run from the one it was joined to. Given that one, parts all runs joined to it.")
     .argument("<run>", "a joined run, or the run that others were joined to")
     .addHelpText("after", "\nExample:\n  tributary part my-run\n");
   addJsonOption(addConnectOptions(command)).action((id: string, options: JoinOptions) =>

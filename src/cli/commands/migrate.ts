@@ -30,7 +30,7 @@ export function addMigrate(program: Command, context: Context): void {
     .command("migrate")
     .summary("move a data folder to a ClickHouse server")
     .description(
-      "Copies every row and blob of a data folder to a ClickHouse server, counted and compared part by part. May be broken off and started again. No server may use the folder. User, password, database and bucket come from the settings.",
+      "Copies every row and blob of a data folder to a ClickHouse server, counted and compared part by part. You can interrupt it and start it again. No server may use the folder. User, password, database and bucket come from the settings.",
     )
     .requiredOption("--from <dir>", "the data folder")
     .requiredOption("--to <url>", "the ClickHouse server, as store.url")
@@ -76,7 +76,7 @@ async function copyAll(context: Context, collector: Collector, target: Store, th
   const before = await readProgress(path);
   // What was accepted since would shift the parts.
   const done = before !== null && before.to === at.to && before.position === at.position ? before.done : 0;
-  if (done > 0) printLine(context, `Goes on after ${formatCount(done, "part")} that are copied already.`);
+  if (done > 0) printLine(context, `Resuming after ${formatCount(done, "part")} copied earlier.`);
   const rows = await copyStore(collector.store, target, {
     collector: collector.id,
     done,
@@ -90,12 +90,16 @@ async function copyAll(context: Context, collector: Collector, target: Store, th
   const blobs = await copyBlobs(context, collector, there);
   await rm(path, { force: true });
   printLine(context, `Copied ${formatCount(rows, "row")}${blobs}; both sides are equal.`);
-  printLine(context, "Start collectors with this store.url on new data folders; this one keeps its own copy.");
+  printLine(context, "Start collectors with this store.url on new data folders; the old folder is unchanged.");
 }
 
 function stopWhereAsked({ stop }: Context): void {
   if (stop.aborted)
-    throw new Exit(exitCodes.interrupted, "Broken off.", "The same command goes on from here; nothing is there twice.");
+    throw new Exit(
+      exitCodes.interrupted,
+      "Interrupted.",
+      "Run the same command to go on from here; nothing is copied twice.",
+    );
 }
 
 async function readProgress(path: string): Promise<Progress | null> {

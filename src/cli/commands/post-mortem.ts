@@ -13,7 +13,7 @@ export function addPostMortem(program: Command, context: Context): void {
   const command = program
     .command("post-mortem")
     .summary("say why a run died")
-    .description("Says why a run died, when each worker was last heard of, what was open and what its metrics were.")
+    .description("Says why a run died: when each worker was last heard of, what was open, and the last metrics.")
     .argument("<run>", "id or alias")
     .addHelpText("after", "\nExample:\n  tributary post-mortem my-run\n");
   addJsonOption(addConnectOptions(command)).action((id: string, options: ConnectOptions & { json?: boolean }) =>

@@ -16,7 +16,7 @@ export function addRules(program: Command, context: Context): void {
   const rules = program
     .command("rules")
     .summary("list, try, arm and silence rules")
-    .description("Lists the rules that watch runs. A rule only tells on the page until it is armed.")
+    .description("Lists the rules that watch runs. A rule only reports on the page until it is armed.")
     .addHelpText("after", "\nExample:\n  tributary rules test nonfinite --runs 50\n");
   addList(rules, context);
   addTest(rules, context);
@@ -138,7 +138,7 @@ function addAlerts(rules: Command, context: Context): void {
           ? await client.call("alerts", { query: {} })
           : await client.call("runAlerts", { params: { id }, query: {} });
       if (options.json) return printJson(context, answer);
-      if (answer.alerts.length === 0) return printLine(context, "No rule saw anything.");
+      if (answer.alerts.length === 0) return printLine(context, "No rule has fired.");
       const nowNs = BigInt(Date.now()) * 1_000_000n;
       const columns = ["WHEN", "RULE", "STATE", "RUN", "WHAT"].map((title) => ({ title }));
       const rows = answer.alerts.map((alert) => [

@@ -58,7 +58,11 @@ export function addSend(program: Command, context: Context): void {
       if (options.json) printJson(context, { ...sent[0], also: sent.slice(1), how });
       else for (const each of sent) printLine(context, describe(each, sent.length > 1));
       if (!isSettled() && how !== "") {
-        throw new Exit(exitCodes.negative, "No worker of this run hears commands now; it waits for one.", how);
+        throw new Exit(
+          exitCodes.negative,
+          "No worker of this run accepts commands at the moment; the command waits for one.",
+          how,
+        );
       }
       const unheeded = sent.find(({ state }) => state === "refused" || state === "expired");
       if (unheeded !== undefined) throw new Exit(exitCodes.negative, `The command was ${unheeded.state}.`);

@@ -104,7 +104,7 @@ export class Recorder implements SpanOwner {
     if (this.lastOpen === null) this.firstOpen = span;
     else this.lastOpen.after = span;
     this.lastOpen = span;
-    // A program that never ends its spans must not grow for ever: the oldest is forgotten, not closed.
+    // A program that never ends its spans must not grow forever: the oldest is forgotten, not closed.
     if (++this.openCount > openSpansMax && this.firstOpen !== null) this.unlink(this.firstOpen);
     return span;
   }
@@ -179,7 +179,7 @@ export class Recorder implements SpanOwner {
       out.text(snapshots.join(","));
       this.encodeEnd();
       this.sink.write(head.createdNs, head.batchId, out.view());
-      // One huge batch must not hold its memory for ever.
+      // One huge batch must not hold its memory forever.
       if (out.bytes.length > outBytesKeptMax) this.out = new ByteWriter(65_536);
       this.batchTotal++;
       followWallClock();

@@ -211,7 +211,7 @@ export class Sender {
     const present = new Set(await readdir(this.options.spoolPath).catch(() => []));
     const noted = text.split("\n").filter((name) => name !== "");
     for (const name of noted) if (present.has(name)) this.finished.add(name);
-    // Names of evicted batches are dropped now and then, so the list cannot grow for ever.
+    // Names of evicted batches are dropped from time to time, so the list cannot grow forever.
     if (noted.length <= 2 * this.finished.size + 1000) return;
     const kept = [...this.finished].map((name) => `${name}\n`).join("");
     await writeFile(`${this.options.sentPath}.tmp`, kept).catch(() => undefined);

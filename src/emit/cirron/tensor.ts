@@ -66,7 +66,7 @@ const typesByName: ReadonlyMap<string, readonly [string, string, number]> = new 
   ["bool", ["bool", "BOOL", 1]],
 ]);
 
-/** Undefined when it is no tensor: wrong type, or a shape that does not fit the data. */
+/** Undefined when it is not a tensor: wrong type, or a shape that does not fit the data. */
 export function toKnownTensor(name: string, tensor: TensorLike): KnownTensor | undefined {
   if (tensor === null || typeof tensor !== "object") return undefined;
   const isBare = ArrayBuffer.isView(tensor);

@@ -196,7 +196,7 @@ export class Run {
     return this;
   }
 
-  /** Lets commands and acks come in: call it now and then in a loop that does not await anything else. */
+  /** Lets commands and acks come in: call it from time to time in a loop that does not await anything else. */
   yield(): Promise<void> {
     return new Promise((done) => setImmediate(done));
   }

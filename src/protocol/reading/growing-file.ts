@@ -1,5 +1,5 @@
 // A file that may still be written: gives what was added since the last look, and notices when another file took its name
-// or when it was written anew. One that was cut and has grown beyond where we were is told by its bytes: those at its
+// or when it was rewritten. One that was cut and has grown beyond where we were is told by its bytes: those at its
 // beginning and before our place are no longer what was read.
 
 import { type FileHandle, open, stat } from "node:fs/promises";

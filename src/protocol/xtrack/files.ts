@@ -26,7 +26,7 @@ export function detectXtrack({ name, bytes, text }: FileHead): Detection | null 
   return name.endsWith(".bin") ? { kind: frameFile, sure: sureness.ending } : null;
 }
 
-/** A length that is no text, and an object after it. */
+/** A length that is not a text, and an object after it. */
 function isFrameAt(bytes: Uint8Array, at: number): boolean {
   if (at + 5 > bytes.length || bytes[at + 4] !== 0x7b) return false;
   const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);

@@ -36,7 +36,7 @@ export class FieldColumn {
 
   /** Places to read again, which count as known from now on; null for all of them. */
   takeStale(): ReadonlySet<number> | null {
-    // Values that no run has any more stay in the list; when they are many, it is made anew.
+    // Values that no run has any more stay in the list; when they are many, it is rebuilt.
     const taken = this.list.length > 2 * this.kinds.length + 1024 ? null : this.stale;
     this.stale = new Set();
     return taken;

@@ -47,21 +47,21 @@ export function judgeRun(facts: RunFacts, context: HeadContext): { head: RunHead
   return { head: toHead(facts, judgeSilence(silence, context)), silence };
 }
 
-function toHead(facts: RunFacts, verdict: Verdict): RunHead {
+function toHead(facts: RunFacts, conclusion: Conclusion): RunHead {
   const firsts = facts.groups.flatMap((group) => (group.firstNs === null ? [] : [group.firstNs]));
   const start = earliestStart(facts);
   return {
-    status: verdict.status,
-    statusRaw: verdict.raw,
+    status: conclusion.status,
+    statusRaw: conclusion.raw,
     startNs: smallest(firsts),
-    endNs: verdict.status === "running" ? null : lastTime(facts),
+    endNs: conclusion.status === "running" ? null : lastTime(facts),
     lastReceivedNs: largest(facts.groups.map((group) => group.lastReceivedNs)) ?? 0n,
     name: start?.name || facts.wrappers[0]?.name || "",
     experiment: start?.experiment ?? "",
     parent: start?.parent ?? "",
     tags: toTags(start?.tags ?? ""),
-    errorType: verdict.errorType,
-    errorMessage: verdict.errorMessage,
+    errorType: conclusion.errorType,
+    errorMessage: conclusion.errorMessage,
     progress: toProgress(facts.statuses),
     workers: workersOf(facts),
     source: {
@@ -107,7 +107,7 @@ function toEnding({ groups }: RunFacts): Silence["mayHaveEnded"] {
   return others.every((group) => hasTrait(group.protocol, "sessions")) ? "told_in_order" : "told";
 }
 
-interface Verdict {
+interface Conclusion {
   readonly status: RunStatus;
   readonly raw: string;
   readonly errorType: string;
@@ -117,7 +117,7 @@ interface Verdict {
 const noError = { errorType: "", errorMessage: "" };
 
 /** The order of evidence: exit code, run_end of every worker, pipeline_end, session span, then silence. */
-function judge(facts: RunFacts): Verdict | null {
+function judge(facts: RunFacts): Conclusion | null {
   return judgeWrapper(facts) ?? judgeXtrack(facts) ?? judgePipeline(facts) ?? judgeCirron(facts);
 }
 
@@ -132,7 +132,7 @@ const crashSignals: ReadonlySet<string> = new Set([
   "SIGTRAP",
 ]);
 
-function judgeWrapper(facts: RunFacts): Verdict | null {
+function judgeWrapper(facts: RunFacts): Conclusion | null {
   const last = facts.wrappers.toSorted((a, b) => Number(a.startNs - b.startNs)).at(-1);
   if (last === undefined || last.endNs === null) return null;
   const error = judgeXtrack(facts);
@@ -146,7 +146,7 @@ function judgeWrapper(facts: RunFacts): Verdict | null {
 }
 
 /** A run ends when every worker that started has ended its latest incarnation; one failed worker fails it. */
-function judgeXtrack(facts: RunFacts): Verdict | null {
+function judgeXtrack(facts: RunFacts): Conclusion | null {
   if (facts.starts.length === 0 && facts.ends.length === 0) return null;
   const workers = new Map<string, { started: bigint; end: EndFact | null }>();
   for (const { groupKey, worker, tsNs } of facts.starts) {
@@ -182,7 +182,7 @@ function toStatus(word: string): RunStatus {
   return "unknown";
 }
 
-function judgePipeline(facts: RunFacts): Verdict | null {
+function judgePipeline(facts: RunFacts): Conclusion | null {
   const [pipeline] = facts.pipelines;
   if (pipeline === undefined || !facts.pipelines.every((one) => one.hasEnd)) return null;
   const failed = facts.pipelines.find((one) => one.outcome !== "" && one.outcome !== "ok") ?? null;
@@ -198,13 +198,13 @@ function judgePipeline(facts: RunFacts): Verdict | null {
 }
 
 /** A session span comes only when the process shut down in order. */
-function judgeCirron(facts: RunFacts): Verdict | null {
+function judgeCirron(facts: RunFacts): Conclusion | null {
   const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   if (sessions.length === 0 || !sessions.every((group) => group.rootKind === "session")) return null;
   return { status: "completed", raw: "", ...noError };
 }
 
-function judgeSilence(silence: Silence, context: HeadContext): Verdict {
+function judgeSilence(silence: Silence, context: HeadContext): Conclusion {
   const { lastArrivalNs, mayHaveEnded, raw } = silence;
   const isRecent = lastArrivalNs !== null && context.nowNs - lastArrivalNs < context.silenceNs;
   if (isRecent || silence.groupKeys.some((groupKey) => context.isConnected(groupKey)))

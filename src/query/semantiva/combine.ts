@@ -2,10 +2,10 @@
 // least of them.
 
 import { compareText } from "#base/compare-text.ts";
-import { judgeUnknownRun, type RunCompleteness, roundHalfEven2, type Verdict } from "./completeness.ts";
+import { judgeUnknownRun, type RunCompleteness, roundHalfEven2, type CompletenessStatus } from "./completeness.ts";
 import type { Outcome, Success } from "./success.ts";
 
-const verdictRank: Readonly<Record<Verdict, number>> = { complete: 0, partial: 1, invalid: 2 };
+const statusRank: Readonly<Record<CompletenessStatus, number>> = { complete: 0, partial: 1, invalid: 2 };
 const outcomeRank: Readonly<Record<Outcome, number>> = { succeeded: 0, unfinished: 1, interrupted: 2, failed: 3 };
 
 export function combineCompleteness(runId: string, verdicts: readonly RunCompleteness[]): RunCompleteness {
@@ -18,7 +18,7 @@ export function combineCompleteness(runId: string, verdicts: readonly RunComplet
   const missing = sum(({ missing_nodes }) => missing_nodes.length);
   return {
     run_id: runId,
-    status: verdicts.map(({ status }) => status).reduce((a, b) => (verdictRank[a] >= verdictRank[b] ? a : b)),
+    status: verdicts.map(({ status }) => status).reduce((a, b) => (statusRank[a] >= statusRank[b] ? a : b)),
     problems: union(({ problems }) => problems),
     missing_nodes: union(({ missing_nodes }) => missing_nodes).sort(compareText),
     orphan_nodes: union(({ orphan_nodes }) => orphan_nodes).sort(compareText),

@@ -6,11 +6,11 @@ import { compareText } from "#base/compare-text.ts";
 import type { CompletenessFacts } from "#store/reader/pipelines.ts";
 import { earlier, later } from "./stored.ts";
 
-export type Verdict = "complete" | "partial" | "invalid";
+export type CompletenessStatus = "complete" | "partial" | "invalid";
 
 export interface RunCompleteness {
   readonly run_id: string;
-  readonly status: Verdict;
+  readonly status: CompletenessStatus;
   readonly problems: string[];
   readonly missing_nodes: string[];
   readonly orphan_nodes: string[];
@@ -31,17 +31,17 @@ export interface LaunchFacts {
   readonly has_end: boolean;
   readonly planned_run_count: number | null;
   /** Attached runs by their verdict. A run is attached by its pipeline_start, so none of them can lack it. */
-  readonly runs_by_status: Readonly<Record<Verdict, number>>;
+  readonly runs_by_status: Readonly<Record<CompletenessStatus, number>>;
 }
 
 export interface LaunchCompleteness {
   readonly run_space_launch_id: string;
   readonly run_space_attempt: number;
-  readonly status: Verdict;
+  readonly status: CompletenessStatus;
   readonly problems: string[];
   readonly summary: {
     readonly runs_total: number;
-    readonly runs_by_status: Record<Verdict, number>;
+    readonly runs_by_status: Record<CompletenessStatus, number>;
     readonly planned_run_count: number | null;
   };
 }
@@ -57,7 +57,7 @@ export function judgeRun(facts: CompletenessFacts): RunCompleteness {
   const hasSpec = expected > 0;
   return {
     run_id: facts.run_id,
-    status: verdictOf(has_start, has_end),
+    status: completenessOf(has_start, has_end),
     problems: problemsOf(facts),
     missing_nodes: facts.missing_nodes.toSorted(compareText),
     orphan_nodes: hasSpec ? facts.orphan_nodes.toSorted(compareText) : [],
@@ -98,7 +98,7 @@ export function judgeLaunch(facts: LaunchFacts): LaunchCompleteness {
   const problems: string[] = [];
   if (!has_start) problems.push("missing_run_space_start");
   if (!has_end) problems.push("missing_run_space_end");
-  let status: Verdict = "partial";
+  let status: CompletenessStatus = "partial";
   if (!has_start && runs_total > 0) status = "invalid";
   else if (has_start && has_end && runs_by_status.complete === runs_total) status = "complete";
   return {
@@ -110,7 +110,7 @@ export function judgeLaunch(facts: LaunchFacts): LaunchCompleteness {
   };
 }
 
-function verdictOf(hasStart: boolean, hasEnd: boolean): Verdict {
+function completenessOf(hasStart: boolean, hasEnd: boolean): CompletenessStatus {
   if (hasStart && hasEnd) return "complete";
   // Nodes without either edge are as little a run as nothing at all.
   return hasStart || hasEnd ? "partial" : "invalid";

@@ -192,7 +192,7 @@ function toAxis(name: string, texts: readonly string[]): Axis {
   return { name, values: texts.toSorted(compare), numeric };
 }
 
-/** NaN for what is no number. */
+/** NaN for what is not a number. */
 function toNumber(text: string): number {
   const parsed = parseJson(text);
   return parsed.ok && (typeof parsed.value === "number" || typeof parsed.value === "bigint")

@@ -38,7 +38,7 @@ export function distinct<R extends Arrived>(rows: readonly R[]): R[] {
   return rows.filter(({ event_id }) => !seen.has(event_id) && seen.add(event_id));
 }
 
-/** The smaller and the greater of two times as text; '' is no time. */
+/** The smaller and the greater of two times as text; '' is not a time. */
 export function earlier(a: string, b: string): string {
   if (a === "" || b === "") return a || b;
   return compareText(a, b) <= 0 ? a : b;

@@ -13,7 +13,7 @@ export interface BucketColumns {
   readonly t: number[];
   readonly tLast: number[];
   readonly count: number[];
-  /** Null where the point is no number. */
+  /** Null where the point is not a number. */
   readonly first: (number | null)[];
   readonly last: (number | null)[];
   /** Null where the bucket has no finite point. */

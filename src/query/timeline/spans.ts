@@ -1,6 +1,6 @@
 // The spans of a run as the timeline keeps them: columns that grow while the run lives, the spans' order, and who is
 // whose parent. An ancestor that never arrived is put in as a placeholder that spans its children, so that they still
-// lie below something; placeholders stand behind the real spans and are worked out anew when spans come.
+// lie below something; placeholders stand behind the real spans and are worked out again when spans come.
 
 import { createHash } from "node:crypto";
 import { toNumbers, toOffsets } from "#base/int64.ts";

@@ -23,7 +23,7 @@ export interface RetentionOptions {
 /** What the configuration says, for workspaces that were given no time of their own. */
 export type ConfiguredAges = Pick<Config, "retentionMs" | "retentionByWorkspaceMs">;
 
-/** Null keeps runs for ever. */
+/** Null keeps runs forever. */
 export function configuredAgeMs(ages: ConfiguredAges, workspace: string): number | null {
   const { retentionMs, retentionByWorkspaceMs: named } = ages;
   const age = Object.hasOwn(named, workspace) ? (named[workspace] as Age) : retentionMs;
@@ -80,7 +80,7 @@ export async function sweepRetention(options: Omit<RetentionOptions, "onTrouble"
   return deleted;
 }
 
-/** Every workspace whose runs are not kept for ever. */
+/** Every workspace whose runs are not kept forever. */
 async function readAges({
   collector,
   ages,

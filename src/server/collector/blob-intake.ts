@@ -73,7 +73,7 @@ class Room implements BlobRoom {
     const unstored = this.collector.unstored.of("blobs");
     for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
     for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
-    // Some wait for ever, for spans that never came: they must not cost each start a question each.
+    // Some wait forever, for spans that never came: they must not cost each start a question each.
     const waiting = [...this.waiting];
     const runs = await findRunsOfSpans(
       this.collector,

@@ -117,7 +117,7 @@ async function joinInstallation(store: Store, member: Membership | null): Promis
 /** A store that hangs does not keep a process from ending. */
 const lastNoteMs = 500;
 
-/** Tells the store now and then how far this collector has come; `close` tells it once more. */
+/** Tells the store from time to time how far this collector has come; `close` tells it once more. */
 export class ProgressNotes {
   readonly identity: Identity;
   private readonly store: Store;

@@ -1,4 +1,4 @@
-// What a collector does about a record that cannot be applied. The state may be half changed by it, so it begins anew
+// What a collector does about a record that cannot be applied. The state may be half changed by it, so it starts over
 // from the store, as a start does, once all that was applied before is stored. The record is then tried once more, in
 // case the state was what was wrong, and set aside if it fails again. Senders notice nothing but that answers which
 // wait for application take longer: what is accepted meanwhile waits in the journal.

@@ -159,7 +159,7 @@ async function takeGroups(
   copied: readonly PeerBatch[],
 ): Promise<boolean> {
   const { store, sequencer, writer, applier } = collector;
-  // What is in memory of these components must be stored: they are made anew from what the store has.
+  // What is in memory of these components must be stored: they are rebuilt from what the store has.
   await collector.queryable(sequencer.position.applied);
   const before = applier.state.cirron.of(workspace);
   const keys = new Set(groupKeys);
@@ -170,7 +170,7 @@ async function takeGroups(
   const groups = await readStoredGroups(store, [...keys]);
   const changes = await applier.whenIdle(() => {
     if (applier.state.isLeaving(keys)) return null;
-    // It may have begun anew meanwhile.
+    // It may have started over meanwhile.
     const state = applier.state.cirron.of(workspace);
     const isStale = (component: Component): boolean => component.position > writer.stored;
     const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));

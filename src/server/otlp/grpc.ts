@@ -98,7 +98,7 @@ export async function openGrpcServer(listen: Address, options: GrpcOptions): Pro
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
-      // Exporters keep their connection for ever: what is in flight has had its time with the server's own.
+      // Exporters keep their connection forever: what is in flight has had its time with the server's own.
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, closeMs);

@@ -1,7 +1,7 @@
-// News of Cirron batches between collectors. Who has stored some tells which and where they lie, in a message for each
-// stored plan, whatever the number of rows; most of what is heard has nothing to do with what this collector has in
-// memory, and then the store is not asked. What news did not bring is read from the store now and then, and only that:
-// taking in a batch of a session that is known here means reading the whole session.
+// News of Cirron batches between collectors. A collector that has stored some announces which and where they are, in one
+// message per stored plan, whatever the number of rows. Most news concerns nothing that this collector has in memory, and
+// then the store is not asked. What news did not bring is read from the store from time to time, and only that: taking in
+// a batch of a known session means reading the whole session.
 
 import type { Collector } from "#server/collector/collector.ts";
 import {
@@ -26,7 +26,7 @@ export interface BatchTidings {
 }
 
 export interface BatchNewsPort {
-  /** Does one thing after the other. What fails is told, and tried again with what is read now and then. */
+  /** Does one thing after the other. What fails is told, and tried again with what is read from time to time. */
   read(what: string, task: () => Promise<void>): void;
   /** Rows of others have become known. */
   onTaken(): void;

@@ -13,7 +13,7 @@ function toSegment(id: string): string {
     const char = String.fromCharCode(byte);
     encoded += /[A-Za-z0-9_.-]/.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }
-  // A leading dot would be a hidden file, and `.` and `..` are no names at all; an empty id is no segment.
+  // A leading dot would be a hidden file, and `.` and `..` are not names at all; an empty id is not a segment.
   if (encoded === "") return "%";
   if (encoded.startsWith(".")) encoded = `%2E${encoded.slice(1)}`;
   if (encoded.length <= segmentBytesMax) return encoded;

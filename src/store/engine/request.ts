@@ -15,7 +15,7 @@ export interface EngineRequest {
   readonly infile: string | null;
 }
 
-// Parameters a real server understands that are no settings of a statement here.
+// Parameters a real server understands that are not settings of a statement here.
 const ignored: ReadonlySet<string> = new Set([
   "query",
   "infile",

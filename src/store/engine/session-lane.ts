@@ -82,7 +82,7 @@ export class SessionLane {
     });
     if (parts.length === 0) return;
     await this.run(`SET ${parts.join(", ")}`, "Null").catch(async () => {
-      // One of them is no setting; the others were set all the same.
+      // One of them is not a setting; the others were set all the same.
       for (const part of parts) await this.run(`SET ${part}`, "Null").catch(() => {});
     });
   }

@@ -32,7 +32,7 @@ export function parseInsertHead(sql: string): InsertHead | null {
 
 const settingName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** `name = 'value', …`; a name that is no identifier would be SQL, so it is an error. */
+/** `name = 'value', …`; a name that is not an identifier would be SQL, so it is an error. */
 export function formatSettings(settings: Iterable<readonly [string, string]>): string {
   return Array.from(settings, ([name, value]) => {
     if (!settingName.test(name)) throw new Error(`Code: 115. DB::Exception: Unknown setting ${JSON.stringify(name)}.`);

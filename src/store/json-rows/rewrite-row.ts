@@ -1,4 +1,4 @@
-// One row of the engine's JSON, rewritten: floats that are no numbers get their words, and the row becomes an
+// One row of the engine's JSON, rewritten: floats that are not numbers get their words, and the row becomes an
 // object when names are given. The row is `[v, v, …]` as the engine writes it, so it is not checked here.
 
 import type { ByteSink } from "#store/native/byte-sink.ts";

@@ -184,7 +184,7 @@ export async function readLatestComponents(
     params: { limit },
   });
   const sinceNs = next === undefined ? -(2n ** 63n) : BigInt(next.last_ns);
-  // A component that is stored anew stands here several times until the engine has merged them: that only costs time.
+  // A component that is stored again stands here several times until the engine has merged them: that only costs time.
   const rows = await store.query<{
     workspace: string;
     sources: string[];

@@ -41,7 +41,7 @@ type Times = RowOf<typeof timesRow>;
 const countRow = { groupKey: text, count: int };
 const sequenceRow = { groupKey: text, duplicates: int, missing: int };
 
-/** By key. A launch is no run, its lines say what was planned: it is left out, and so is what was deleted. */
+/** By key. A launch is not a run, its lines say what was planned: it is left out, and so is what was deleted. */
 export async function readGroupFacts(store: Store, scope: GroupScope): Promise<GroupFacts[]> {
   const { database } = store;
   const read = <S extends RowShape>(shape: S, sql: string) =>
@@ -92,7 +92,7 @@ function joinTimes(a: Times | undefined, b: Times | undefined): Times | undefine
   };
 }
 
-/** A time that a record did not have is 0, and is no time. */
+/** A time that a record did not have is 0, and is not a time. */
 function toTime(ns: bigint | null): bigint | null {
   return ns === 0n ? null : ns;
 }

@@ -50,7 +50,7 @@ export interface RowRange {
   readonly last: bigint;
 }
 
-/** The texts of ids that are no hex, by the hex of their hash. */
+/** The texts of ids that are not hex, by the hex of their hash. */
 export type OddIds = readonly { readonly id: string; readonly text: string }[];
 
 export const noIndex: bigint = -(2n ** 63n);
@@ -58,7 +58,7 @@ export const noIndex: bigint = -(2n ** 63n);
 /** Bits of `flags`, as the API has them. */
 export const timelineFlags = { placeholder: 1, unfinished: 2, node: 4, error: 8, orphan: 16 } as const;
 
-/** Bits that only blocks have: the span names a parent; its id or its parent's is no hex. */
+/** Bits that only blocks have: the span names a parent; its id or its parent's is not hex. */
 export const blockFlags = { parent: 32, odd: 64 } as const;
 
 /** A lane's name: rank, process and thread; `node` for pipeline nodes. */
@@ -159,7 +159,7 @@ export async function* readMarkBlocks(
     };
 }
 
-/** Texts of the ids and parents of these rows that are no hex. */
+/** Texts of the ids and parents of these rows that are not hex. */
 export async function readOddIds(
   store: Store,
   table: "spans" | "nodes",

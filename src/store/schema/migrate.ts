@@ -2,7 +2,7 @@
 // `migrations` when it is done, and every statement of a step may run again after a crash in the middle.
 //
 // Two things need no step of their own: a column added to one of the model's maps is added to its table, and the
-// views for people, which hold no data, are made anew whenever their text changed.
+// views for people, which hold no data, are rebuilt whenever their text changed.
 
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -130,7 +130,7 @@ function mergeOf(name: string, type: string): string {
   return kind === "Simple" ? `${aggregate}(s.${name})` : `${aggregate}MergeState(s.${name})`;
 }
 
-/** A time that a record did not have is 0, and is no time. */
+/** A time that a record did not have is 0, and is not a time. */
 const timesOf = (start: string, end: string): string =>
   `SELECT group_key, min(nullIf(${start}, 0)) AS min_ns, max(nullIf(${end}, 0)) AS max_ns,
   min(received_ns) AS min_received_ns, max(received_ns) AS max_received_ns FROM @ GROUP BY group_key`;

@@ -6,7 +6,7 @@
 // function and every table is on a list, and refuses what it is not sure of.
 
 import { isAllowedFunction } from "./functions.ts";
-import { type Refusal, type Token, toTokens } from "./tokens.ts";
+import { type SqlRefusal, type Token, toTokens } from "./tokens.ts";
 
 export interface GuardOptions {
   /** The views, by name. */
@@ -17,7 +17,9 @@ export interface GuardOptions {
   readonly hiddenDatabase: string;
 }
 
-export type Verdict = { readonly ok: true; readonly sql: string } | { readonly ok: false; readonly refusal: Refusal };
+export type CheckedSql =
+  | { readonly ok: true; readonly sql: string }
+  | { readonly ok: false; readonly refusal: SqlRefusal };
 
 const textMax = 65_536;
 const tokensMax = 20_000;
@@ -65,9 +67,9 @@ const reaching = new RegExp(
   "i",
 );
 
-const refuse = (reason: string, at: number): Verdict => ({ ok: false, refusal: { reason, at } });
+const refuse = (reason: string, at: number): CheckedSql => ({ ok: false, refusal: { reason, at } });
 
-export function checkSql(sql: string, options: GuardOptions): Verdict {
+export function checkSql(sql: string, options: GuardOptions): CheckedSql {
   const trimmed = sql.replace(/[;\s]+$/, "");
   if (trimmed.length > textMax) return refuse(`a query may have at most ${textMax} characters`, textMax);
   const read = toTokens(trimmed);
@@ -94,7 +96,7 @@ function isSymbol(token: Token | undefined, text: string): boolean {
   return token?.kind === "symbol" && token.text === text;
 }
 
-function findWords(tokens: readonly Token[], { hiddenDatabase }: GuardOptions): Refusal | null {
+function findWords(tokens: readonly Token[], { hiddenDatabase }: GuardOptions): SqlRefusal | null {
   for (const [i, token] of tokens.entries()) {
     if (!isName(token)) continue;
     const lower = token.text.toLowerCase();
@@ -114,7 +116,7 @@ function findWords(tokens: readonly Token[], { hiddenDatabase }: GuardOptions): 
   return null;
 }
 
-function findCalls(tokens: readonly Token[], options: GuardOptions): Refusal | null {
+function findCalls(tokens: readonly Token[], options: GuardOptions): SqlRefusal | null {
   let depth = 0;
   for (const [i, token] of tokens.entries()) {
     if (isSymbol(token, "(") || isSymbol(token, "[")) depth++;
@@ -182,7 +184,7 @@ function cteNames(tokens: readonly Token[]): ReadonlySet<string> {
 }
 
 /** Follows each level of parentheses: whether a list of tables is being read there. */
-function findTables(tokens: readonly Token[], options: GuardOptions): Refusal | null {
+function findTables(tokens: readonly Token[], options: GuardOptions): SqlRefusal | null {
   const ctes = cteNames(tokens);
   const levels: boolean[] = [false];
   for (let i = 0; i < tokens.length; i++) {
@@ -207,7 +209,7 @@ function checkTable(
   at: number,
   ctes: ReadonlySet<string>,
   { tables, database }: GuardOptions,
-): Refusal | null {
+): SqlRefusal | null {
   const first = tokens[at];
   // A sub-query, a list or a literal; a sub-query is checked at its own FROM.
   if (!isName(first)) return null;

@@ -12,7 +12,7 @@ export interface Token {
   readonly at: number;
 }
 
-export interface Refusal {
+export interface SqlRefusal {
   readonly reason: string;
   readonly at: number;
 }
@@ -24,7 +24,7 @@ export type Tokens =
       /** The query with each comment replaced by as many blanks, so that places in it stay the same. */
       readonly text: string;
     }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: SqlRefusal };
 
 const patterns: readonly (readonly [TokenKind | "blank" | "comment", RegExp])[] = [
   ["blank", /[ \t\r\n]+/y],
@@ -49,7 +49,7 @@ export function toTokens(sql: string): Tokens {
     const [kind, part] = found;
     text += kind === "comment" ? part.replace(/[^\n]/g, " ") : part;
     if (kind !== "blank" && kind !== "comment") {
-      // `x'41'` is another spelling of a string, `1a` is no number, and a doubled quote is part of a name: none is
+      // `x'41'` is another spelling of a string, `1a` is not a number, and a doubled quote is part of a name: none is
       // needed, and each could be read in two ways.
       if (kind !== "symbol" && at === joinedTo)
         return { ok: false, refusal: { reason: "put a blank before this", at } };

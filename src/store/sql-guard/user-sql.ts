@@ -4,7 +4,7 @@ import { StoreOutage } from "#store/outage.ts";
 import { readRows, text } from "#store/reader/native-rows.ts";
 import { guestDatabaseOf, viewSelects } from "#store/schema/views.ts";
 import type { Answer, EngineFormat, Store } from "#store/store.ts";
-import { checkSql, type GuardOptions, type Verdict } from "./guard.ts";
+import { checkSql, type GuardOptions, type CheckedSql } from "./guard.ts";
 
 export function guardOptionsOf(database: string): GuardOptions {
   return {
@@ -14,7 +14,7 @@ export function guardOptionsOf(database: string): GuardOptions {
   };
 }
 
-export function checkUserSql(store: Store, sql: string): Verdict {
+export function checkUserSql(store: Store, sql: string): CheckedSql {
   return checkSql(sql, guardOptionsOf(store.database));
 }
 

@@ -1,4 +1,4 @@
-// Colours that mean the same thing for ever: a name always hashes to the same place of a palette that people
+// Colours that mean the same thing forever: a name always hashes to the same place of a palette that people
 // with colour-blindness can tell apart (Okabe–Ito, then Tol's muted set). Light and dark pages use their own shades.
 
 const light = [

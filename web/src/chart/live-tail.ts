@@ -109,7 +109,7 @@ function shrink(series: TailSeries): void {
     tail.together = Math.max(firstTogether, tail.together * 2);
   }
   const size = tails.reduce((sum, { kept }) => sum + kept.length, 0);
-  // Points that are no numbers all stay; where nearly all are such, the older half goes.
+  // Points that are not numbers all stay; where nearly all are such, the older half goes.
   if (size > tailMax * 0.75) for (const tail of tails) tail.kept = tail.kept.slice(tail.kept.length / 2);
   series.size = tails.reduce((sum, { kept }) => sum + kept.length, 0);
 }

@@ -69,7 +69,7 @@ export async function call<N extends RouteName>(
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
   }).catch(lost);
   if (!response.ok) throw new Refusal(response.status, await readRefusal(response));
-  // An answer that breaks off on its way is no answer.
+  // An answer that breaks off on its way is not an answer.
   return (await response.json().catch(lost)) as AnswerOf<N>;
 }
 

@@ -166,7 +166,7 @@ function connect(run: string | null, after: string, on: Handlers): { close(): vo
     clearTimeout(heard);
     source.close();
   };
-  // The browser's own retry gives up on an HTTP error, so it is closed and opened anew with growing waits.
+  // The browser's own retry gives up on an HTTP error, so it is closed and opened again with growing waits.
   const lose = () => {
     close();
     on.lost();

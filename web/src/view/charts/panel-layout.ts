@@ -60,7 +60,7 @@ export function withRange(
   return next;
 }
 
-/** Null for an empty field and for what is no number. */
+/** Null for an empty field and for what is not a number. */
 export function parseBound(text: string): number | null {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;

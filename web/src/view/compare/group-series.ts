@@ -17,7 +17,7 @@ export function groupSeries(name: string, members: readonly PlotSeries[]): PlotS
   const { x } = places;
   const read = members.map((series) => readAtPlaces(series, places));
   const present = (i: number, column: keyof RunAtPlaces) => read.flatMap((run) => run[column][i] ?? []);
-  const fold = (column: keyof RunAtPlaces, by: Fold) => x.map((_, i) => by(present(i, column)));
+  const fold = (column: keyof RunAtPlaces, by: Summary) => x.map((_, i) => by(present(i, column)));
   const line = fold("line", mean);
   const t = fold("t", mean).map((at) => at ?? 0);
   const sums = (column: (series: PlotSeries) => readonly number[]) => sumAt(members, places, column);
@@ -76,7 +76,7 @@ interface RunAtPlaces {
 function readAtPlaces(series: PlotSeries, places: Places): RunAtPlaces {
   const rows: number[][] = places.x.map(() => []);
   for (const [row, at] of series.x.entries()) rows[places.placeOf(at)]?.push(row);
-  const take = (column: readonly (number | null)[], fold: Fold): Column => {
+  const take = (column: readonly (number | null)[], fold: Summary): Column => {
     const between = valuesBetween(series, places.x, column);
     const within = (own: readonly number[]) => fold(own.flatMap((row) => column[row] ?? []));
     return rows.map((own, i) => (own.length === 0 ? (between[i] ?? null) : within(own)));
@@ -90,12 +90,12 @@ function readAtPlaces(series: PlotSeries, places: Places): RunAtPlaces {
 }
 
 /** Of no values there is none. */
-type Fold = (values: readonly number[]) => number | null;
+type Summary = (values: readonly number[]) => number | null;
 
-const mean: Fold = (values) =>
+const mean: Summary = (values) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-const least: Fold = (values) => (values.length === 0 ? null : smallestOf(values));
-const greatest: Fold = (values) => (values.length === 0 ? null : largestOf(values));
+const least: Summary = (values) => (values.length === 0 ? null : smallestOf(values));
+const greatest: Summary = (values) => (values.length === 0 ? null : largestOf(values));
 
 /** A column at each of the positions: straight between two points, null outside and beside a gap. */
 function valuesBetween(series: PlotSeries, x: readonly number[], column: readonly (number | null)[]): Column {

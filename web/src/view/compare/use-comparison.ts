@@ -39,7 +39,7 @@ function usePart(ids: readonly string[], part: ComparePart, enabled: boolean) {
   return useApi("compare", toPartQuestion(ids, part), { enabled, keep: true, staleMs: 15_000 });
 }
 
-/** Values belong to runs by their places, so a part of other runs has to wait until it is asked anew. */
+/** Values belong to runs by their places, so a part of other runs has to wait until it is asked again. */
 function join(first: CompareAnswer, parts: readonly (CompareAnswer | undefined)[]): CompareAnswer {
   const idsOf = (answer: CompareAnswer) => answer.runs.map(({ id }) => id).join("\n");
   const mine = idsOf(first);

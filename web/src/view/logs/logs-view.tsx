@@ -19,7 +19,7 @@ import { useLogSearch } from "./use-log-search.ts";
 
 export function LogsView() {
   const { run, startNs, pin, setPin } = useRunClock();
-  // A moment that is pinned on a line here is where one reads already: the log does not begin anew at it.
+  // A moment that is pinned on a line here is where one reads already: the log does not start over at it.
   const [ownPin, setOwnPin] = useState<TimeWindow | null>(null);
   const isOwn = pin !== null && pin.from === ownPin?.from && pin.to === ownPin.to;
   const begin = isOwn ? null : pin;

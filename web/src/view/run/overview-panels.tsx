@@ -13,15 +13,15 @@ import { Table } from "../../part/table.tsx";
 import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, toMs } from "../../text/format-time.ts";
-import { toVerdict } from "./verdict.ts";
+import { toSentence } from "./run-sentence.ts";
 
 const curvesMax = 4;
 const rowsMax = 24;
 const linesMax = 6;
 
-export function VerdictLine({ run }: { readonly run: Run }) {
+export function SentenceLine({ run }: { readonly run: Run }) {
   const now = useNow(5_000, run.status === "running");
-  const { text, cautions } = toVerdict(run, now);
+  const { text, cautions } = toSentence(run, now);
   return (
     <section className="row verdict" aria-label="Verdict">
       <p className="grow">{text}</p>

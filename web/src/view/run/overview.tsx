@@ -20,13 +20,13 @@ import { formatTime, toMs } from "../../text/format-time.ts";
 import { RunAlerts } from "../rules/run-alerts.tsx";
 import { durationParts } from "./durations.ts";
 import { Findings } from "./findings.tsx";
-import { KeyCurves, KeyTexts, LastLines, VerdictLine } from "./overview-panels.tsx";
+import { KeyCurves, KeyTexts, LastLines, SentenceLine } from "./overview-panels.tsx";
 
 export function Overview() {
   const { run } = useRunClock();
   return (
     <Page>
-      <VerdictLine run={run} />
+      <SentenceLine run={run} />
       <Findings run={run} />
       <RunAlerts run={run} />
       <KeyCurves run={run} />

@@ -41,7 +41,7 @@ export function readPinned(named: readonly string[] | undefined): string[] {
   return named === undefined ? ["status"] : named.filter((field) => field !== "name");
 }
 
-/** `field:pixels`; what is no width is left out. */
+/** `field:pixels`; what is not a width is left out. */
 export function readWidths(named: readonly string[] | undefined): Map<string, number> {
   const widths = new Map<string, number>();
   for (const each of named ?? []) {

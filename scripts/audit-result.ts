@@ -1,6 +1,6 @@
 // What `npm audit --json` said, in a sentence.
 
-export interface AuditVerdict {
+export interface AuditResult {
   readonly kind: "clean" | "holes" | "unknown";
   readonly sentence: string;
 }
@@ -10,7 +10,7 @@ interface AuditReport {
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
 }
 
-export function judgeAudit(output: string): AuditVerdict {
+export function judgeAudit(output: string): AuditResult {
   const { statusCode, vulnerabilities } = parseReport(output);
   if (vulnerabilities === undefined) {
     const why = statusCode === undefined ? "gave no answer" : `has no audits (it answered ${statusCode})`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeAudit } from "./audit-verdict.ts";
+import { judgeAudit } from "./audit-result.ts";
 
 test("a report without vulnerabilities is clean", () => {
   expect(judgeAudit('{"auditReportVersion":2,"vulnerabilities":{}}').kind).toBe("clean");

@@ -22,7 +22,7 @@ export interface TestRun {
   readonly missing: number;
 }
 
-export interface Verdict {
+export interface TestResult {
   readonly passed: number;
   readonly failed: number;
   /** What to say before the count. */
@@ -47,7 +47,7 @@ export function afterSecondTry(first: Summary, second: Summary): Summary {
   return { numPassedTests: count("passed"), numFailedTests: count("failed"), testResults };
 }
 
-export function toVerdict({ summary, status, args, all, missing }: TestRun): Verdict {
+export function toTestResult({ summary, status, args, all, missing }: TestRun): TestResult {
   const results = summary?.testResults ?? [];
   const passed = summary?.numPassedTests ?? 0;
   // A file that fails to load has no tests of its own to count, so it counts as one.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { afterSecondTry, failedFiles, type Summary, toVerdict } from "./test-verdict.ts";
+import { afterSecondTry, failedFiles, type Summary, toTestResult } from "./test-result.ts";
 
 function summary(...statuses: string[]): Summary {
   const count = (status: string) => statuses.filter((each) => each === status).length;
@@ -16,7 +16,7 @@ const plain = { status: 0, args: [], all: false, missing: 0 };
 
 test("a name that no test has is a failure, and said", () => {
   for (const args of [["a.test.ts", "-t", "nothing"], ["--testNamePattern=nothing"], ["-t=nothing"]]) {
-    const { failed, lines } = toVerdict({ ...plain, args, summary: summary("skipped", "skipped") });
+    const { failed, lines } = toTestResult({ ...plain, args, summary: summary("skipped", "skipped") });
     expect(failed).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/^FAILED: no test of these files has such a name/)]);
   }
@@ -24,7 +24,7 @@ test("a name that no test has is a failure, and said", () => {
 
 test("a path that no test file has is a failure, and said", () => {
   const none = { numPassedTests: 0, numFailedTests: 0, testResults: [] };
-  expect(toVerdict({ ...plain, args: ["nowhere"], summary: none })).toEqual({
+  expect(toTestResult({ ...plain, args: ["nowhere"], summary: none })).toEqual({
     passed: 0,
     failed: 1,
     lines: ["FAILED: no test file has such a path"],
@@ -33,7 +33,7 @@ test("a path that no test file has is a failure, and said", () => {
 
 test("tests that another name passes over are not told as skipped, nor counted where all must run", () => {
   const args = ["a.test.ts", "-t", "one"];
-  expect(toVerdict({ ...plain, all: true, args, summary: summary("passed", "skipped") })).toEqual({
+  expect(toTestResult({ ...plain, all: true, args, summary: summary("passed", "skipped") })).toEqual({
     passed: 1,
     failed: 0,
     lines: [],
@@ -42,8 +42,8 @@ test("tests that another name passes over are not told as skipped, nor counted w
 
 test("skipped tests are told, and fail where all must run", () => {
   const both = summary("passed", "skipped", "todo");
-  expect(toVerdict({ ...plain, summary: both })).toEqual({ passed: 1, failed: 0, lines: ["SKIPPED: 2 tests"] });
-  expect(toVerdict({ ...plain, all: true, missing: 1, summary: both })).toMatchObject({ passed: 1, failed: 3 });
+  expect(toTestResult({ ...plain, summary: both })).toEqual({ passed: 1, failed: 0, lines: ["SKIPPED: 2 tests"] });
+  expect(toTestResult({ ...plain, all: true, missing: 1, summary: both })).toMatchObject({ passed: 1, failed: 3 });
 });
 
 test("a file that cannot be loaded counts as one, and so does an error outside any test", () => {
@@ -52,9 +52,9 @@ test("a file that cannot be loaded counts as one, and so does an error outside a
     numFailedTests: 0,
     testResults: [{ name: "a", status: "failed", assertionResults: [] }],
   };
-  expect(toVerdict({ ...plain, status: 1, summary: unloadable }).failed).toBe(1);
-  expect(toVerdict({ ...plain, status: 1, summary: summary("passed") }).failed).toBe(1);
-  expect(toVerdict({ ...plain, status: 1, summary: undefined })).toMatchObject({ passed: 0, failed: 1 });
+  expect(toTestResult({ ...plain, status: 1, summary: unloadable }).failed).toBe(1);
+  expect(toTestResult({ ...plain, status: 1, summary: summary("passed") }).failed).toBe(1);
+  expect(toTestResult({ ...plain, status: 1, summary: undefined })).toMatchObject({ passed: 0, failed: 1 });
 });
 
 test("a file that failed is run once more, and counts as it ended then", () => {
@@ -63,8 +63,8 @@ test("a file that failed is run once more, and counts as it ended then", () => {
   expect(failedFiles(passed)).toEqual([]);
   const other = { name: "b.test.ts", status: "passed", assertionResults: [{ status: "passed", fullName: "b" }] };
   const first = { ...failed, numPassedTests: 2, testResults: [...failed.testResults, other] };
-  expect(toVerdict({ ...plain, summary: afterSecondTry(first, passed) })).toMatchObject({ passed: 3, failed: 0 });
-  expect(toVerdict({ ...plain, status: 1, summary: afterSecondTry(first, failed) })).toMatchObject({ failed: 1 });
+  expect(toTestResult({ ...plain, summary: afterSecondTry(first, passed) })).toMatchObject({ passed: 3, failed: 0 });
+  expect(toTestResult({ ...plain, status: 1, summary: afterSecondTry(first, failed) })).toMatchObject({ failed: 1 });
 });
 
 test("nothing is run once more when many files failed", () => {

@@ -4,7 +4,7 @@ import type { Run } from "#api/contract/run.ts";
 import { formatCount, toNumber } from "../../text/format-number.ts";
 import { formatDuration, formatTime, toMs, toOffsetNs } from "../../text/format-time.ts";
 
-export interface Verdict {
+export interface RunSentence {
   readonly text: string;
   /** What is to be minded about the run's own times. */
   readonly cautions: readonly string[];
@@ -15,7 +15,7 @@ type Judged = Pick<
   "status" | "status_raw" | "start_ns" | "end_ns" | "updated_ns" | "duration_ns" | "progress" | "error"
 >;
 
-export function toVerdict(run: Judged, nowMs: number): Verdict {
+export function toSentence(run: Judged, nowMs: number): RunSentence {
   return { text: sentence(run, nowMs), cautions: cautionsOf(run) };
 }
 
