@@ -158,7 +158,7 @@ function judgeExit({ status, exit, lines }: DeathEvidence, said: string, how: re
   if (status === "killed") return { cause: "killed", text: "It was stopped.", evidence: how };
   if (status === "lost")
     return { cause: "lost", text: "It fell silent: no end was told, and nothing says why.", evidence: lastWords };
-  return { cause: "unknown", text: "How it ended was never told.", evidence: lastWords };
+  return { cause: "unknown", text: "How it ended is not known.", evidence: lastWords };
 }
 
 function sayExit(exit: DeathEvidence["exit"]): string[] {

@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)("arranged by hand, in a browser", ()
       await page.getByRole("button", { name: "Keep losses to yourself" }).click();
       await page.getByRole("button", { name: "Share losses with all" }).waitFor();
       await page.getByRole("button", { name: "Forget losses" }).click();
-      await page.getByText("No view is saved yet.").waitFor();
+      await page.getByText("No saved views yet.").waitFor();
     });
   });
 

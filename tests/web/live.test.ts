@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)("a browser on a new server", () => {
     });
     const { page, problems, close } = await browser.visit(`${server.app.url}/runs/live-job/charts`);
     await page.getByRole("button", { name: "Stop…" }).click();
-    await page.getByText("The job ends in good order.").waitFor();
+    await page.getByText("The job ends cleanly.").waitFor();
     await page.getByRole("button", { name: "cancel" }).click();
     await page.getByText(/accepts commands/).waitFor();
     // Nobody paused it, so there is nothing to resume; what it confirms changes that, though it says no status.

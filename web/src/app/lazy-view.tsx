@@ -53,8 +53,8 @@ function Missing({
   if (!failed) return <Loading />;
   return (
     <div className="empty" role="alert">
-      <strong>The server did not send this part of the page.</strong>
-      <p>It is asked for again when the server answers. If the server was updated meanwhile, load the page anew.</p>
+      <strong>This part of the page could not be loaded.</strong>
+      <p>It loads as soon as the server answers. If the server was updated, reload the page.</p>
       <Button onClick={() => window.location.reload()}>load the page anew</Button>
     </div>
   );

@@ -31,7 +31,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
       <Command label="Command palette" filter={scoreEntry}>
         <Command.Input value={text} onValueChange={setText} placeholder="go to a run, a metric, a view, an action…" />
         <Command.List>
-          <Command.Empty>Nothing is called that.</Command.Empty>
+          <Command.Empty>Nothing matches.</Command.Empty>
           {run === null ? null : <OfRun id={run} text={text} onDone={onClose} />}
           <Runs text={text} onDone={onClose} />
           {run === null && text !== "" ? <RunsMetrics onDone={onClose} /> : null}

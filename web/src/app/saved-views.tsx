@@ -38,7 +38,7 @@ export function SavedViews({ page, search, onOpen, path, what }: SavedViewsProps
     >
       {(done) => (
         <div className="stack saved-views">
-          {answer.data !== undefined && views.length === 0 ? <p className="muted">No view is saved yet.</p> : null}
+          {answer.data !== undefined && views.length === 0 ? <p className="muted">No saved views yet.</p> : null}
           {answer.error === null ? null : <Problem error={answer.error} />}
           {views.map((view) => (
             <ViewRow

@@ -37,7 +37,8 @@ export function MomentStrip() {
     <section className={`moment no-print ${state}`} aria-label="The moment under the cursor">
       {at === null ? (
         <p className="muted">
-          Point at a chart, a span, a histogram or a line: its step, spans and logs stand here. A click pins the moment.
+          Point at a chart, a span, a histogram or a line: its step, spans and logs appear here. Click to pin the
+          moment.
         </p>
       ) : (
         <MomentOf cursor={at} />

@@ -40,7 +40,7 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
   const refused = error instanceof Refusal ? error.answer : null;
   const hint =
     error instanceof Unreachable
-      ? "Nothing is lost: clients keep or spool their data. This page asks again by itself; check that the server runs."
+      ? "Nothing is lost: clients keep or spool their data. This page retries by itself; check that the server is running."
       : (refused?.hint ?? "");
   return (
     <div className="notice bad" role="alert">

@@ -57,7 +57,7 @@ export function PanelGroups(props: PanelGroupsProps) {
   const shown = useMemo(() => withPinned(groups, pinned), [groups, pinned]);
   const open = shown.filter(({ name }) => !closed.includes(name)).map(({ panels }) => panels.length);
   const columns = columnsFor(width - paddingPx, sizes[props.size].width, gapPx, open);
-  if (groups.length === 0) return <Empty title="No metric is called that." />;
+  if (groups.length === 0) return <Empty title="No metric matches." />;
   return (
     <div ref={host} className="chart-groups" style={{ "--columns": columns } as React.CSSProperties}>
       {(isMeasured ? shown : []).map((group) => {

@@ -60,7 +60,7 @@ export function OverlayView({
         <PlotControls view={view} />
       </div>
       {isEmpty ? (
-        <Empty title={compare.metrics.length === 0 ? "None of these runs has metrics." : "No metric is called that."} />
+        <Empty title={compare.metrics.length === 0 ? "None of these runs has metrics." : "No metric matches."} />
       ) : (
         <div className="chart-grid">
           {shown.map((metric) => (

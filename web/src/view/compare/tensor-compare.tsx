@@ -12,7 +12,7 @@ import "../tensors/tensors.css";
 export function TensorCompare({ compare }: { readonly compare: CompareAnswer }) {
   const [chosen, choose] = useState("");
   const [first] = compare.tensors;
-  if (first === undefined) return <Empty title="No tensor is in two of these runs." />;
+  if (first === undefined) return <Empty title="No tensor appears in two of these runs." />;
   // Which tensors there are may come after this is shown, and change with the runs.
   const tensor = compare.tensors.includes(chosen) ? chosen : first;
   return (

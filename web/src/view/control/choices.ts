@@ -13,13 +13,13 @@ export interface CommandChoice {
 }
 
 export const commandChoices: readonly CommandChoice[] = [
-  { type: "pause", word: "Pause", icon: "pause", asks: "Training waits until it is resumed.", payload: null },
+  { type: "pause", word: "Pause", icon: "pause", asks: "Training waits until you resume it.", payload: null },
   { type: "resume", word: "Resume", icon: "play", asks: "Training goes on.", payload: null },
   {
     type: "checkpoint_now",
     word: "Checkpoint now",
     icon: "download",
-    asks: "The job writes a checkpoint at its next chance.",
+    asks: "The job writes a checkpoint at the next opportunity.",
     payload: null,
   },
   {
@@ -41,7 +41,7 @@ export const commandChoices: readonly CommandChoice[] = [
     type: "stop",
     word: "Stop",
     icon: "stop",
-    asks: "The job ends in good order. It cannot be resumed from here.",
+    asks: "The job ends cleanly. It cannot be resumed from here.",
     payload: null,
   },
 ];

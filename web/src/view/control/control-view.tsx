@@ -126,7 +126,7 @@ function Ask({
             aria-invalid={parsed === null}
             onChange={(event) => setPayload(event.target.value)}
           />
-          {parsed === null ? <span className="status-failed">This is no JSON object.</span> : null}
+          {parsed === null ? <span className="status-failed">This is not a JSON object.</span> : null}
         </label>
       )}
       {workers.length > 1 && named.length > 0 ? (

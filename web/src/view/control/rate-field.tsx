@@ -28,7 +28,7 @@ export function RateField({ onChange }: { readonly onChange: (payload: string) =
         onChange={setText}
       />
       <span className="muted">
-        {present === null ? "The job has not told its rate." : `now ${formatNumber(present)}`}
+        {present === null ? "The job has not reported its rate." : `now ${formatNumber(present)}`}
       </span>
     </label>
   );

@@ -165,7 +165,7 @@ function Connections({ health }: { readonly health: HealthAnswer }) {
   return (
     <Panel title={`connected workers (${health.connections.length})`} look="table-scroll">
       {health.connections.length === 0 ? (
-        <p className="panel-body muted">Nobody holds a connection. Clients that post over HTTP are not listed.</p>
+        <p className="panel-body muted">No worker is connected. Clients that post over HTTP are not listed.</p>
       ) : (
         <Table
           rows={health.connections}

@@ -101,7 +101,7 @@ function NoLogs({ any }: { readonly any: boolean }) {
   if (any) return <Empty title="No line matches in this window." />;
   return (
     <Empty title="No logs yet.">
-      <p>XTrack logs come by themselves. To keep what a program prints as well:</p>
+      <p>XTrack logs appear by themselves. To keep a program’s output too:</p>
       <CommandLine text={runLine} />
     </Empty>
   );

@@ -24,7 +24,7 @@ export interface PlacedGraph {
 /** Fetches the engine ahead of its use; a worker that cannot be loaded would never say so. */
 export async function fetchLayoutEngine(): Promise<void> {
   const response = await fetch(workerUrl);
-  if (!response.ok) throw new Error("The layout engine did not come.");
+  if (!response.ok) throw new Error("The layout engine could not be loaded.");
   await response.arrayBuffer();
 }
 

@@ -23,7 +23,7 @@ export function RulesView() {
         <Answer of={alerts} rows={3}>
           {(data) =>
             data.alerts.length === 0 ? (
-              <p className="panel-body muted">No rule saw anything.</p>
+              <p className="panel-body muted">No rule has fired.</p>
             ) : (
               <AlertList alerts={data.alerts} withRun />
             )

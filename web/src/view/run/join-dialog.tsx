@@ -127,7 +127,7 @@ export function PartDialog({ run, open, onClose }: AskProps) {
       change={part}
       onYes={() => part.mutate({ params: { id: run.id } }, { onSuccess: onClose })}
     >
-      <p>Each becomes a run of its own again, with all that it recorded.</p>
+      <p>Each becomes a separate run again, with everything it recorded.</p>
       {run.joined.map(({ id, by, at_ns }) => (
         <div key={id} className="row">
           <code className="clip grow">{id}</code>

@@ -222,7 +222,8 @@ function Actions({ run }: { readonly run: Run }) {
         onYes={() => remove.mutate({ params: { id: run.id } }, { onSuccess: () => void navigate({ to: "/runs" }) })}
       >
         <p>
-          Its rows and blobs are removed from this server. A job that still runs starts it anew with its next record.
+          Its rows and blobs are removed from this server. A job that is still running starts it again with its next
+          record.
         </p>
       </Confirm>
     </>

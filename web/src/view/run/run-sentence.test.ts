@@ -28,7 +28,7 @@ test("an ended run says how, after how long, and whether it stopped early", () =
   );
   const long = toSentence({ ...ended, status: "failed", error: "again and again. ".repeat(50) }, nowMs).text;
   expect([long.length < 200, long.endsWith("….")]).toEqual([true, true]);
-  expect(toSentence({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended was never told.");
+  expect(toSentence({ ...run, status: "unknown" }, nowMs).text).toBe("How it ended is not known.");
 });
 
 test("an end before the start is minded", () => {

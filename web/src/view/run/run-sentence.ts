@@ -35,7 +35,7 @@ function sentence(run: Judged, nowMs: number): string {
     case "lost":
       return `Lost: nothing was heard since ${formatTime(toMs(run.updated_ns)).slice(0, -4)}, and no end was told${progressText(run)}.`;
     case "unknown":
-      return "How it ended was never told.";
+      return "How it ended is not known.";
   }
 }
 

@@ -161,7 +161,7 @@ function Audit() {
       <Answer of={audit} rows={2}>
         {(data) =>
           data.entries.length === 0 ? (
-            <p className="panel-body muted">Nothing was changed yet.</p>
+            <p className="panel-body muted">No changes yet.</p>
           ) : (
             <Table
               rows={data.entries}

@@ -35,20 +35,20 @@ export function toTourSteps(liveRun: string | null): readonly TourStep[] {
     },
     {
       title: "The tensors",
-      text: "And here is what delayed it: weights and gradients were snapshot between the two epochs. Their histograms stand in the same window.",
+      text: "And here is what delayed it: weights and gradients were snapshot between the two epochs. Their histograms show the same window.",
       href: `${run}/tensors?tensor=blocks.0.fc.weight&${window}`,
     },
     {
       title: "The log line",
-      text: "Another run of this sweep went to NaN. Its curves are marked where values stopped being numbers, and its log says so in its own words.",
+      text: "Another run of this sweep went to NaN. Its curves are marked where values stopped being numbers, and its log says so.",
       href: `/runs/${divergedRun}/logs`,
     },
     {
-      title: "Stop a run that trains now",
+      title: "Stop a live run",
       text:
         liveRun === null
-          ? "No training runs now: it was stopped, or the demo was started with --no-live."
-          : "This one trains while you read. Pause it, change its learning rate, or stop it; each command is told here from queued to confirmed.",
+          ? "No training is running: it was stopped, or the demo was started with --no-live."
+          : "This one trains while you read. Pause it, change its learning rate, or stop it; each command is shown here from queued to confirmed.",
       href: liveRun === null ? null : `/runs/${encodeURIComponent(liveRun)}/control?ask=stop`,
     },
   ];

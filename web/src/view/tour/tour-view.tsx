@@ -57,8 +57,8 @@ function Step({ step, place, onGo }: { readonly step: TourStep; readonly place: 
 function NoSample() {
   const session = useApi("session", {}, { staleMs: 60_000 });
   return (
-    <Empty title="This server does not hold the sample.">
-      <p>The way leads through the runs that the demo brings along. It starts a server of its own.</p>
+    <Empty title="This server does not have the sample.">
+      <p>The tour needs the runs of the demo, which starts its own server.</p>
       <CommandLine text={`${session.data?.command ?? "tributary"} demo --http 127.0.0.1:0 --xtrack 127.0.0.1:0`} />
     </Empty>
   );
