@@ -1,4 +1,4 @@
-// What Prometheus is told. Rooms know nothing of it: main joins their counters to these names.
+// The metrics for Prometheus. Rooms know nothing of it: their counters are connected to these names here.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 

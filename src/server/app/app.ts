@@ -71,7 +71,7 @@ export interface App {
 /** Within the ten seconds that supervisors leave a process. */
 const closeMs = 9000;
 const closeMsMin = 100;
-/** Of these, what is kept for storing what was accepted. */
+/** The part of it reserved for storing what was accepted. */
 const storeMs = 4000;
 
 type Closer = (leftMs: number) => Promise<void>;
@@ -169,7 +169,7 @@ function addReadGauges(metrics: Metrics, { setAside, damage, journal }: Collecto
   add("journal_lost_records", "Accepted records that could not be read back from the journal.", () => damage.records);
 }
 
-/** What of a collector does not work, though it takes what comes. */
+/** What does not work although the collector accepts input. */
 function degradedOf({ setAside, damage, blobs }: Collector): string[] {
   const bucket = blobs.isAway ? ["The bucket does not answer: files are refused with 503 until it does."] : [];
   return [...setAside.sentences(), ...damage.sentences(), ...bucket];
@@ -199,7 +199,7 @@ async function meetPeers(parts: Omit<PeeringOptions, "onTwin"> & { readonly conf
   return peering;
 }
 
-/** Nothing accepted is lost: what this process has not stored is in its folder, which has a name of its own from now on. */
+/** Nothing accepted is lost: what this process has not stored is in its folder, which has its own id from now on. */
 async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Promise<void> {
   await renameCollector(dataDir);
   log.fatal(
@@ -209,7 +209,7 @@ async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Pr
   process.exit(twinExitCode);
 }
 
-/** Temporary failure, in the words of sysexits.h: a supervisor should start it again. */
+/** EX_TEMPFAIL of sysexits.h: a supervisor should start it again. */
 const twinExitCode = 75;
 
 /** One after the other; whoever waits for a store or a bus that hangs does so for what is left of the time at most. */
@@ -272,7 +272,7 @@ function openDeletions(collector: Collector, peering: Peering | null, log: Log):
   return shared;
 }
 
-/** Is asked for every run without an end, so it says soon that nobody is connected. */
+/** Called for every run without an end, so it returns quickly if nobody is connected. */
 function toPresence(
   collector: Collector,
   peering: Peering | null,
@@ -345,7 +345,7 @@ function createContext(parts: ContextParts): ApiContext {
     },
     wasJustDeleted: (workspace, id) => justDeleted.has(workspace, id),
     async deleteRuns(workspace, runs, author) {
-      // What was accepted a moment ago may have given a run a group, or taken one.
+      // A record accepted a moment ago may have added a group to a run, or removed one.
       await collector.sequencer.hadTurn();
       const stored = new Map(runs.map(({ runId, groups }) => [runId, groups.map((group) => group.groupKey)]));
       const now = collector.applier.state.groupsNow(workspace, stored);

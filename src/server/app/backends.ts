@@ -1,4 +1,4 @@
-// Where the settings say that rows and files are kept.
+// The store and the blob store that the settings name.
 
 import { join } from "node:path";
 import type { Config } from "#config/settings.ts";
@@ -20,7 +20,7 @@ export function toStoreAddress(config: Config, onCrash: (reason: string) => void
       guest: {
         timeoutMs: config.sqlTimeoutMs,
         memoryBytesMax: config.sqlMemoryBytesMax,
-        // An answer is cut where its limit says; the engine breaks off only what goes far beyond.
+        // Answers are cut at their limit; the engine aborts only what goes far beyond it.
         rowsMax: config.sqlRowsMax + sqlRowsSpare,
       },
       onCrash,
@@ -38,7 +38,7 @@ export function toStoreAddress(config: Config, onCrash: (reason: string) => void
   };
 }
 
-/** Begins to start the embedded engine; a store elsewhere is there or is not. */
+/** Starts the embedded engine in the background; a remote store needs no start. */
 export function startStore(config: Config, log: Log): StoreAddress {
   const address = toStoreAddress(config, (reason) => log.error({ reason }, "the engine ended and is started again"));
   if (address.kind !== "embedded") return address;

@@ -1,5 +1,5 @@
-// Backups over HTTP: one at a time, because each reads every row and stops the writer for a moment, and none for a caller who
-// has gone away. Else callers who give up and ask again would leave the store no time for what comes in.
+// Backups over HTTP. Only one at a time, because each reads every row and pauses the writer, and none for a caller who has
+// gone away: callers who give up and retry would leave the store no time for incoming data.
 
 import { FileBody, type Handler } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
@@ -8,7 +8,7 @@ import { type BackupSource, writeBackup } from "#archive/backup.ts";
 export function createBackups(collector: BackupSource, dataDir: string): Handler<"backup"> {
   let isUnderWay = false;
   async function* write(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    // Asked for at the same moment; whoever began first has it.
+    // Requested at the same moment; the first one wins.
     if (isUnderWay) throw refuseSecond();
     isUnderWay = true;
     try {

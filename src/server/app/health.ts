@@ -1,5 +1,5 @@
-// How the server is doing: what it counts for Prometheus, what it tells the Health page, and what keeps it from being
-// ready. It only listens and looks; nothing waits for it.
+// The health of the server: counters for Prometheus, figures for the Health page, and what keeps it from being ready. It only
+// observes; nothing waits for it.
 
 import type { HealthAnswer } from "#api/contract/admin.ts";
 import { nowNs } from "#base/clock.ts";
@@ -18,7 +18,7 @@ import { EventRate } from "./event-rate.ts";
 import type { StoreTimes } from "./store-times.ts";
 
 export interface Health {
-  /** Sentences about what is not well; empty when all is. */
+  /** Sentences about problems; empty if there are none. */
   problems(): readonly string[];
   answer(): Promise<HealthAnswer>;
   eventsPerSecond(): number;
@@ -70,7 +70,7 @@ export function createHealth(options: HealthOptions): Health {
     count(counts, protocol, entry, metrics);
   });
   const look = async () => {
-    // Before the store is asked: one that hangs is what these tell of.
+    // Before the store is asked: a store that hangs is one of the problems.
     lag.note(collector.sequencer.position.durable);
     setGauges(options, lag);
     storeUp = await collector.store.ping();
@@ -80,7 +80,7 @@ export function createHealth(options: HealthOptions): Health {
     // The count reads every range of sequence numbers, so it is taken once a minute.
     looks++;
     if (storeUp && looks % looksPerCount === 0) missing = await readMissing(collector.store).catch(() => missing);
-    // A bucket that nobody uses now tells nothing of itself.
+    // An unused bucket shows nothing about its state.
     if (looks % looksPerCount === 0 && collector.blobs.kind === "s3")
       void collector.blobs.size(probeKey).catch(() => undefined);
     for (const protocol of protocolsWith("workers")) metrics.gaps.set({ protocol }, missing);
@@ -132,7 +132,7 @@ export function createHealth(options: HealthOptions): Health {
   };
 }
 
-/** Logs when something begins to be wrong and when nothing is any more, not all the time between. */
+/** Logs when problems begin and when they end, not in between. */
 function createTeller(log: Log): (problems: readonly string[]) => void {
   let wasWell = true;
   return (problems) => {
@@ -164,7 +164,7 @@ const journalProblems: Readonly<Record<DiskOutageKind, string>> = {
   other_version: "The journal was written by another version.",
 };
 
-/** More than this many are not told one by one. */
+/** More than this many are not listed one by one. */
 const connectionsMax = 1000;
 
 function toConnection(info: ConnectionInfo): HealthAnswer["connections"][number] {

@@ -1,5 +1,5 @@
-// Runs that were deleted a moment ago. Who asks for one need not wait to hear that it is gone: whatever of it was accepted
-// before the deletion went with it.
+// Runs that were deleted a moment ago. A question about one is answered at once: everything accepted before the deletion
+// went with it.
 
 import type { RunId, Workspace } from "#model/names.ts";
 

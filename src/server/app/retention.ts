@@ -1,5 +1,6 @@
-// Runs that nothing arrived for in a workspace's time of keeping are deleted, in the same way as by a person, and the
-// audit says so. Looked at when the server starts and every hour, by one of the collectors of a store. What was set by the API stands over the configuration.
+// Deletes runs that received nothing for longer than their workspace keeps runs, in the same way as a person would, and
+// records it in the audit. One of the collectors of a store does this at its start and every hour. A setting made through
+// the API overrides the configuration.
 
 import { nowNs as systemNowNs } from "#base/clock.ts";
 import type { Age } from "#config/kinds.ts";
@@ -20,7 +21,7 @@ export interface RetentionOptions {
   onTrouble(cause: unknown): void;
 }
 
-/** What the configuration says, for workspaces that were given no time of their own. */
+/** The configuration, for workspaces without a setting of their own. */
 export type ConfiguredAges = Pick<Config, "retentionMs" | "retentionByWorkspaceMs">;
 
 /** Null keeps runs forever. */
@@ -37,9 +38,9 @@ export interface Retention {
 const everyMs = 3_600_000;
 const leaseMs = 3_000_000;
 const dayMs = 86_400_000;
-/** Longer than a collector that was cut off looks back. */
+/** Longer than a disconnected collector looks back. */
 const placesNs = 26n * 3_600_000_000_000n;
-/** A deletion holds intake back while it is carried out, so a great many runs go in several. */
+/** A deletion holds up intake, so a great many runs are deleted in several. */
 const runsAtOnce = 200;
 
 export function createRetention(options: RetentionOptions): Retention {

@@ -1,4 +1,4 @@
-// The parts of a server that begin with what the store holds: commands, keys, files and rules.
+// The parts of a server that are loaded from the store: commands, keys, files and rules.
 
 import { randomUUID } from "node:crypto";
 import type { Config } from "#config/settings.ts";
@@ -19,7 +19,7 @@ interface RoomParts {
   readonly commands: CommandRoom;
 }
 
-/** A start waits for the answers of the store, so they are asked for side by side. */
+/** A start waits for these answers of the store, so it asks for them in parallel. */
 export async function openRooms({ collector, config, peering, log, commands }: RoomParts) {
   const onUnmoved = (cause: unknown) =>
     log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start.");
@@ -32,7 +32,7 @@ export async function openRooms({ collector, config, peering, log, commands }: R
   return { control, keys, blobs, rules };
 }
 
-/** With other collectors a command's id says which of them owns it. */
+/** With several collectors, a command's id says which one owns it. */
 function toCommandOptions(collector: Collector, peering: Peering | null, log: Log): CommandRoomOptions {
   const onTrouble = (cause: unknown) => log.warn({ err: cause }, "A command's step could not be recorded.");
   if (peering === null) return { onTrouble };

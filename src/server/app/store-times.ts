@@ -1,4 +1,4 @@
-// How long the store takes: a store that measures its own calls, for the Health page and for Prometheus.
+// A store that measures its own calls, for the Health page and Prometheus.
 
 import type { Metrics } from "#server/metrics.ts";
 import type { Store } from "#store/store.ts";

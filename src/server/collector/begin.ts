@@ -1,5 +1,5 @@
-// The beginning of a collector's work, once its parts are put together: what a stopped process left open is sent, the rest of
-// the journal is applied, and what the store holds is looked through in the background.
+// How a collector starts work once its parts are assembled: it sends what the last process left open, applies the rest of
+// the journal, and reads an outline of the store in the background.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Input } from "#intake/input.ts";
@@ -21,7 +21,7 @@ import { upgradeGroups } from "./upgrade.ts";
 
 interface Beginning {
   readonly met: StoreMeeting;
-  /** What the process before this one left in the outbox. */
+  /** What the last process left in the outbox. */
   readonly left: { readonly plans: readonly Plan[]; readonly isDamaged: boolean };
   readonly idsFilled: Promise<void>;
   isClosing(): boolean;
@@ -31,7 +31,7 @@ interface Beginning {
 
 export const notDeleted = "The store does not delete rows; it is asked again.";
 
-/** From the first answer of the store on: what was left open, then the journal's rest, then whatever comes. */
+/** Once the store has answered: what was left open, then the rest of the journal, then new records. */
 export async function begin(
   collector: Collector,
   { met, left, idsFilled, isClosing, onJoined }: Beginning,
@@ -43,8 +43,8 @@ export async function begin(
   const again = left.plans.flatMap(({ blocks }) => blocks);
   await untilDone(() => noteResent(store, id, again));
   await writer.begin(left.plans);
-  // Only now is everything in the store that no record is read of again: joins, versions, and orders to delete, of which one
-  // on a shared store goes on by itself.
+  // Only now does the store have everything that is not read from records again: joins, versions, and orders to delete.
+  // On a shared store such an order continues by itself.
   const [joins, newest] = await Promise.all([
     untilDone(() => readJoins(store)),
     untilDone(() => readNewestVersion(store)),
@@ -60,8 +60,8 @@ export async function begin(
     if (!isClosing())
       options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
   };
-  // The store holds the records up to here, whole, and none behind. Not so where a plan was lost of which some blocks may
-  // have been sent, or where others write: there each record is asked for.
+  // The store has all records up to here and none after. Not so if a plan was lost after some of its blocks were sent,
+  // or if others write too: then the store is asked about each record.
   const isExact = store.kind === "embedded" && !left.isDamaged;
   const warm = async (): Promise<void> => {
     await gone;
@@ -78,7 +78,7 @@ export async function begin(
   if (!isFresh) warmUp(collector, warming ?? warm(), isClosing).catch(onCold);
 }
 
-/** Whether the store holds nothing when the first record is applied: a plan that is left over is in it by then. */
+/** Whether the store is empty when the first record is applied; left-over plans are in it by then. */
 export function isNothingStored(
   { isFresh }: Pick<StoreMeeting, "isFresh">,
   { plans, isDamaged }: Beginning["left"],
@@ -87,8 +87,8 @@ export function isNothingStored(
 }
 
 /**
- * What the journal still holds is applied with an outline of the store at hand, or each of its records would be asked for. A
- * store so large that reading that takes longer is not waited for.
+ * The rest of the journal is applied with an outline of the store, or the store would be asked about each record. If reading
+ * the outline takes too long, it is not waited for.
  */
 const warmWaitMs = 2000;
 
@@ -116,7 +116,7 @@ async function warmUp(collector: Collector, warming: Promise<void>, isClosing: (
   await warming;
   for await (const { name } of readRunNames(store)) hub.know(name);
   hub.warm();
-  // Also when an upgrade was interrupted; where nothing is to be done it is one question.
+  // Also after an interrupted upgrade. If there is nothing to do, this is one question.
   await upgradeGroups(collector, isClosing);
 }
 

@@ -1,6 +1,6 @@
-// Blobs: streamed to the blob store, then named in the journal, then answered. The SDK sends a span's file before
-// the batch with the span, so a blob may come for a run nobody knows yet: it waits under the workspace, takes its
-// documented place once its run is known, and never moves again.
+// Blobs are streamed to the blob store, then named in the journal, then answered. The SDK sends a span's file before the
+// batch with the span, so the run of a blob may be unknown: the blob waits under the workspace, moves to its documented
+// place once its run is known, and never moves again.
 
 import { createHash } from "node:crypto";
 import type { BlobInput } from "#intake/blob.ts";
@@ -18,7 +18,7 @@ import { findRunOfSpan, findRunsOfSpans, liveRunOfSpan } from "./run-of-span.ts"
 
 const keyPattern = /^snapshots\/([^/]+)\/([^/]+)\.([A-Za-z0-9]+)$/;
 const waitingPrefix = "waiting/";
-/** How much is kept of a content that is not. */
+/** How much is kept of a second content, which is not stored. */
 const headBytesMax = 64 * 1024;
 const busy: Busy = { busy: true, retryAfterS: 5 };
 
@@ -31,7 +31,7 @@ interface WaitingBlob {
 }
 
 export interface BlobRoom extends BlobIntake {
-  /** Resolves when every blob whose run is known lies in its place. */
+  /** Resolves when every blob whose run is known is in its place. */
   settled(): Promise<void>;
   /** Moves the blobs whose run has become known. */
   look(): void;
@@ -73,7 +73,7 @@ class Room implements BlobRoom {
     const unstored = this.collector.unstored.of("blobs");
     for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
     for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
-    // Some wait forever, for spans that never came: they must not cost each start a question each.
+    // Some wait forever for spans that never arrive: they must not cost every start a question each.
     const waiting = [...this.waiting];
     const runs = await findRunsOfSpans(
       this.collector,
@@ -158,7 +158,7 @@ class Room implements BlobRoom {
     return { location, sizeBytes: stored.size, sha256: stored.sha256 };
   }
 
-  /** Where the blob of a span and kind lies already, whatever its run is called today; it never moves again. */
+  /** Where the blob of a span and kind already is, whatever its run is called today; it never moves again. */
   private async keyOf(workspace: string, spanId: string, kind: string): Promise<string | undefined> {
     const fresh = this.recent.get(nameOf(workspace, spanId, kind));
     if (fresh !== undefined) return fresh;
@@ -166,12 +166,12 @@ class Room implements BlobRoom {
     try {
       return (await readBlobKey(store, workspace, [spanId], kind)) ?? undefined;
     } catch {
-      // Without its store the server still takes files; one that comes again meanwhile may lie twice.
+      // While the store is away the server still takes files; one that is sent again may be stored twice.
       return undefined;
     }
   }
 
-  /** Where a blob lies is known here until the store can tell. */
+  /** The place of a blob is known here until the store knows it. */
   private remember({ workspace, spanId, blobKind, objectKey }: BlobInput, position: number): void {
     const name = nameOf(workspace, spanId, blobKind);
     this.recent.set(name, objectKey);
@@ -191,7 +191,7 @@ class Room implements BlobRoom {
     return { size, sha256: hash.digest("hex") };
   }
 
-  /** Of two uploads that overlap the later one's row counts, whichever of them ended last; the moved one's must too. */
+  /** Of two overlapping uploads the later one's row counts, whichever ended last; so must that of a moved blob. */
   private wait(blob: WaitingBlob): void {
     const name = nameOf(blob.workspace, blob.spanId, blob.kind);
     const known = this.waiting.get(name);
@@ -215,7 +215,7 @@ class Room implements BlobRoom {
   private async movedKeyOf(workspace: string, span: string, snapshot: string, at: string): Promise<string | undefined> {
     const known = await this.keyOf(workspace, span, snapshot);
     if (known !== undefined && known !== at) return known;
-    // Another upload that overlapped the move has told of the old place since.
+    // Another upload that overlapped the move has since recorded the old place.
     const run = liveRunOfSpan(this.collector, workspace, span);
     const ext = at.split(".").at(-1) as string;
     return run === undefined ? undefined : tensorKey({ workspace, run, span, snapshot, ext });
@@ -236,7 +236,7 @@ function nameOf(workspace: string, spanId: string, kind: string): string {
   return `${workspace}\0${spanId}\0${kind}`;
 }
 
-/** Passes a body on and keeps its first bytes, in case it turns out to be another content under a known key. */
+/** Passes a body on and keeps its first bytes, in case it is another content under a known key. */
 async function* keepHead(body: BlobPut["body"], head: Uint8Array[]): AsyncGenerator<Uint8Array> {
   let kept = 0;
   for await (const chunk of body) {
@@ -253,7 +253,7 @@ function toArrival({ workspace, source, runOverride, receivedNs }: BlobPut): Arr
   return { workspace, transport: "http", source, runOverride, imported: false, receivedNs };
 }
 
-/** The first content stays; that another one came is a fault, as it is with every identity. */
+/** The first content stays, and the second becomes a fault, as with every identity. */
 function toConflict(
   put: BlobPut,
   sent: Stored,

@@ -1,6 +1,6 @@
-// One collector: the journal, the state, the writer and the store of a data folder, put together and opened in
-// the order that loses nothing: store and its lock first, then open plans, then the state, then the journal's
-// rest. Only after that does anything listen, unless a store elsewhere keeps it waiting.
+// One collector: the journal, the state, the writer and the store of a data folder, opened in the order that loses
+// nothing: the store and its lock first, then open plans, then the state, then the rest of the journal. Only then does
+// anything listen, unless a remote store keeps it waiting.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -55,18 +55,18 @@ export interface CollectorOptions {
   readonly json: JsonLimits;
   /** The longest line of a trace stream. */
   readonly lineBytesMax?: number;
-  /** Names of attributes that say a step, beside those that are known. */
+  /** Attributes that hold a step, besides the known ones. */
   readonly stepNames?: readonly string[];
   readonly journalBudgetBytes: number;
   readonly journalSegmentBytes?: number;
   readonly pendingBytesMax: number;
   /** What is kept for late subscribers. */
   readonly liveBytesMax?: number;
-  /** What intake may remember; also set by tests that prove that forgetting is invisible. */
+  /** What intake may remember; tests set it to prove that forgetting is invisible. */
   readonly intakeLimits?: IntakeLimits;
   /** What a start waits for a store elsewhere, in all. */
   readonly storeWaitMs?: number;
-  /** Called for every input after it was applied, in order, those of the recovery included. */
+  /** Called for every input after it was applied, in order, including those of the recovery. */
   readonly listeners?: readonly ((applied: AppliedInput) => void)[];
   onTrouble(message: string, cause: unknown): void;
   /** The process cannot continue: it should exit and be restarted. */
@@ -75,8 +75,8 @@ export interface CollectorOptions {
 
 /**
  * How long the first row of a plan waits for others: well below the second within which rows must be queryable. Each
- * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones. Who watches
- * live gets rows before that, and who waits until they can be queried hurries them.
+ * table of a plan has a fixed cost for the engine, so few large plans are cheaper than many small ones. Live subscribers
+ * get rows before that, and a caller who waits until rows are queryable hurries the plan.
  */
 const lingerMs = 200;
 const steadyLingerMs = 600;
@@ -186,7 +186,7 @@ async function openWithStore(
   );
   const hub = new LiveHub(id, storedTo, isFresh, options.liveBytesMax);
   const listeners = [(entry: AppliedInput) => unstored.note(entry), ...(options.listeners ?? [])];
-  // What a closed store interrupts is in the journal, and the next start goes on with it.
+  // What closing the store interrupts is in the journal, and the next start continues with it.
   const onFatal = (cause: unknown): void => {
     if (!closing) options.onFatal(cause);
   };
@@ -233,7 +233,7 @@ function openJournal(options: CollectorOptions, positionMin: number): Promise<Jo
   return createJournal({ dir: join(dataDir, "journal"), ...sizes, positionMin });
 }
 
-/** The record is applied: what only looks at it cannot stop those behind it. */
+/** The record is applied: listeners cannot stop the records behind it. */
 function attemptListener(
   listener: (applied: AppliedInput) => void,
   entry: AppliedInput,
@@ -351,7 +351,7 @@ function assemble(parts: Parts): Collector {
   };
 }
 
-/** False when the store went away meanwhile: a start that it has answered once does not fail for that. */
+/** False if the store went away: a start that it has answered once does not fail for that. */
 async function isDoneAtOnce(task: () => Promise<void>): Promise<boolean> {
   try {
     await task();
@@ -371,7 +371,7 @@ async function submitChange(
   const submitted = sequencer.submit(toChangeInput(versions.toLater(changes), workspace, author));
   if (typeof submitted === "string") throw new StoreOutage("overloaded", "The journal has no room for this change.");
   const receipt = await submitted.applied;
-  // Whoever asked for a change is told at once, not by a fault.
+  // Whoever asked for a change gets the error at once, not as a fault.
   if (receipt.faults.length > 0) throw new Error(`The change could not be applied: ${receipt.faults[0]?.detail}`);
   return receipt;
 }

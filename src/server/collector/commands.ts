@@ -1,7 +1,7 @@
 // Commands of a collector: control, with the journal and the `commands` table behind it.
 //
-// What the journal held from before the crash is applied while the collector opens, when there is no control to tell
-// yet. So the news of workers is noted from the first record on, and control hears it once it knows its commands.
+// The rest of the journal is applied while the collector opens, before control exists. So news of workers is noted from
+// the first record on, and control gets it once it knows its commands.
 
 import { randomUUID } from "node:crypto";
 import { nowNs } from "#base/clock.ts";
@@ -26,12 +26,12 @@ export interface CommandRoom {
 
 export interface CommandRoomOptions {
   onTrouble(cause: unknown): void;
-  /** The id of a new command, which begins with `name` where there is one. */
+  /** The id of a new command; it begins with `name` if there is one. */
   createId?(name?: string): string;
   readonly others?: OtherCollectors;
 }
 
-/** A recovery that brings more news than this is of workers that have long gone on without their commands. */
+/** A recovery with more news than this concerns workers that went on long ago without their commands. */
 const earlyNewsMax = 100_000;
 
 export function createCommandRoom(): CommandRoom {
@@ -70,13 +70,13 @@ export function createCommandRoom(): CommandRoom {
   };
 }
 
-/** An answer says which command it is to; its run may be one that this collector no longer holds. */
+/** An answer names its command; this collector may no longer hold its run. */
 function tell(control: Control, news: WorkerNews): void {
   if (news.kind === "ack") control.hearAck(news.workspace, news);
   else if (news.runId !== "") control.observe(news);
 }
 
-/** A process that is killed between storing a worker's answer and noting what it means leaves it to the next one. */
+/** A process killed between storing a worker's answer and recording its effect leaves that to the next one. */
 async function hearStoredAnswers(store: Store, control: Control): Promise<void> {
   const asked = Map.groupBy(control.unanswered(), ({ workspace }) => workspace);
   for (const [workspace, commands] of asked) {

@@ -1,6 +1,6 @@
 // Deleting runs. The order is a journal record: it covers what was accepted before it and hides the run when it is
-// applied. What comes after it for those groups waits until their rows are gone and intake has forgotten them; everything
-// else goes on. So importing again restores the run, and a live job starts it anew.
+// applied. Later records of those groups wait until the rows are gone and intake has forgotten them; everything else goes
+// on. So importing again restores the run, and a live job starts it again.
 
 import { dirname } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,7 +26,7 @@ export interface DeletionOrder {
   readonly workspace: string;
   readonly runs: readonly DeletedRun[];
   readonly author: string;
-  /** On a shared store, only what came before this time; everything that was accepted so far when absent. */
+  /** On a shared store, only what arrived before this time; default: everything accepted so far. */
   readonly beforeNs?: bigint;
 }
 
@@ -36,15 +36,15 @@ export async function orderDeletion(
   { runs, workspace, author }: DeletionOrder,
 ): Promise<Receipt> {
   const input = toDeletionInput(runs, workspace, author);
-  // What it hides was told with the time of its arrival, and the clock may have been set back since.
+  // The clock may have been set back since the hidden rows arrived.
   const submitted = sequencer.submit({ ...input, receivedNs: versions.later(input.receivedNs) });
   if (typeof submitted === "string") throw new Error("The journal has no room for this deletion.");
   return submitted.applied;
 }
 
 /**
- * Removes what an order has hidden, once everything before it is stored. The engine may go away in the middle: then it is
- * done again, or finished at the next start when the collector closes meanwhile.
+ * Removes what an order has hidden, once everything before it is stored. If the engine goes away in between, this is done
+ * again, or finished at the next start if the collector closes.
  */
 export function carryOut(collector: Parts, runs: readonly DeletedRun[], position: number, hooks: Hooks): void {
   const groupKeys = runs.flatMap((run) => run.groupKeys);
@@ -54,8 +54,8 @@ export function carryOut(collector: Parts, runs: readonly DeletedRun[], position
 const never = new Promise<never>(() => undefined);
 
 /**
- * What names these groups waits until they are gone and forgotten. When the process ends before, it waits to the end: the
- * next start removes them first. (Told to go on, it would find them leaving, and ask again and again without a pause.)
+ * Records that name these groups wait until they are gone and forgotten. If the process ends first, they wait to the end,
+ * and the next start removes the groups first. (Otherwise they would find them being deleted and retry without a pause.)
  */
 export async function leave(
   applier: ProtocolApplier,
@@ -81,7 +81,7 @@ function remove(collector: Parts, position: number, hooks: Hooks): Promise<boole
   }, hooks);
 }
 
-/** A store that refuses (a replica is down, a limit, a right) may do it later. False when the process ends before that. */
+/** A store that refuses (a replica is down, a limit, a right) may agree later. False if the process ends first. */
 export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promise<boolean> {
   for (let attempt = 1; !hooks.isClosing(); attempt++) {
     try {
@@ -97,7 +97,7 @@ export async function untilTaken(work: () => Promise<void>, hooks: Hooks): Promi
 }
 
 /**
- * A deletion that a stopped process left half done goes on while the server works, and what names its groups waits. Resolves
+ * Finishes a deletion that a stopped process left half done, while the server works and records of its groups wait. Resolves
  * with the promise of its end.
  */
 export async function resumeDeletions(collector: Parts, hooks: Hooks): Promise<{ readonly gone: Promise<unknown> }> {

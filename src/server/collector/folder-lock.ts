@@ -1,5 +1,5 @@
-// One process for a data folder. The embedded engine locks its own folder; with a store elsewhere nothing does, and two
-// processes would write one journal.
+// One process per data folder. The embedded engine locks its folder; with a remote store nothing else does, and two
+// processes would write to one journal.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { findLiveOwner, removeOwner, writeOwner } from "#store/engine/owner.ts";

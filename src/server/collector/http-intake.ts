@@ -1,4 +1,4 @@
-// What the protocols made of requests → the collector, in order.
+// Hands the records of requests to the collector, in order.
 
 import { Turn } from "#base/turns.ts";
 import type { Control } from "#control/control.ts";
@@ -12,7 +12,7 @@ import type { Collector } from "./collector.ts";
 /** How long a client is asked to wait when there is no room: time for the store to take a few plans. */
 const retryAfterS = { memory_full: 1, disk_full: 5 } as const;
 
-/** Records of one body on their way at once: enough to share a sync of the disk, and few enough to stop in time. */
+/** Records of one body in flight: enough to share a disk sync, few enough to stop in time. */
 const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
@@ -33,7 +33,7 @@ function* hearAnswers(submissions: Submissions, desk: Pick<Control, "hearAck">):
 
 type Submissions = TakenRequest["submissions"];
 
-/** What was taken before there was no room is known when the body comes again. */
+/** What was taken before room ran out is known when the body is sent again. */
 async function submitAll(
   collector: Collector,
   submissions: Submissions,
@@ -67,7 +67,7 @@ async function submitAll(
     const decoding = submission.decoded ?? collector.applier.decodeInTurns(record);
     const decoded = decoding instanceof Promise ? await decoding : decoding;
     const receipt = toReceipt(collector.submit(record, decoded), answerWhen);
-    // Who waits for it hears of its failure, if only after those before it.
+    // Whoever waits for it learns of its failure, after those before it.
     receipt.catch(() => undefined);
     flying.push(receipt);
     while (flying.length >= flyingMax) await land();

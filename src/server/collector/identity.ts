@@ -1,6 +1,6 @@
-// Who this collector is, on a store that several share. Its name is in the data folder, and positions are counted under
-// it; a folder that was restored from a snapshot or copied would count positions anew that the store already has. So the
-// store knows how far each collector had come and by which start, and a folder that is behind that is a new collector.
+// The identity of this collector on a shared store. Its id is in the data folder, and positions are counted under it. A
+// folder that was copied, or restored from a snapshot, would reuse positions that the store already has. So the store
+// knows how far each collector got and in which start, and a folder that is behind becomes a new collector.
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ import type { Store } from "#store/store.ts";
 
 export interface Identity {
   readonly id: string;
-  /** Differs after every start, so that no two starts give one name to two blocks. */
+  /** Differs for every start, so that no two starts give two blocks one name. */
   readonly epoch: string;
 }
 
 /** What a data folder knows of the store that its records went to. */
 interface Membership {
   readonly installation: string;
-  /** The last start that the store was told of, and the one that it was about to be told of. */
+  /** The last start that the store knows of, and the one that was about to be recorded. */
   readonly epochs: readonly string[];
 }
 
@@ -64,8 +64,8 @@ export async function readIdentity(dataDir: string): Promise<Identity> {
 }
 
 /**
- * Tells the store of this start. A copy of a folder is renamed, unless it is too late for that: then, as when the folder's
- * records went to another store, a ForeignFolder is thrown.
+ * Records this start in the store. A copy of a folder gets a new id. If it is too late for that, or if the folder's records
+ * went to another store, a ForeignFolder is thrown.
  */
 export async function enrol(
   store: Store,
@@ -117,7 +117,7 @@ async function joinInstallation(store: Store, member: Membership | null): Promis
 /** A store that hangs does not keep a process from ending. */
 const lastNoteMs = 500;
 
-/** Tells the store from time to time how far this collector has come; `close` tells it once more. */
+/** Records in the store, from time to time and on `close`, how far this collector has got. */
 export class ProgressNotes {
   readonly identity: Identity;
   private readonly store: Store;
@@ -150,7 +150,7 @@ export class ProgressNotes {
     if (this.store.kind === "embedded" || position <= this.noted) return;
     this.noted = position;
     const { id: collector, epoch } = this.identity;
-    // One that is lost makes a copy of the folder harder to recognise, and nothing else.
+    // Losing one only makes a copy of the folder harder to recognise.
     this.writing = this.writing
       .then(() => noteCollector(this.store, { collector, epoch, position, version: nowNs() }))
       .catch(() => undefined);

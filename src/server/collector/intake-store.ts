@@ -1,4 +1,4 @@
-// The store as intake asks it. A store that is away is waited for: what needs it stays in the journal meanwhile.
+// The store as intake sees it. While the store is away, intake waits, and what needs it stays in the journal.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultIntakeLimits, type IntakeLimits } from "#intake/intake-state.ts";
@@ -22,7 +22,7 @@ import type { Store } from "#store/store.ts";
 import { readStoredGroups, toGroupRow } from "./stored-groups.ts";
 import { takeEvents, takeEventsWithin } from "./xtrack-identities.ts";
 
-/** `idsFilled`: ids of an older release's rows are found from then on; what has to look one up waits for it. */
+/** `idsFilled` resolves when the ids of an older release's rows can be found; whoever has to look one up waits for it. */
 export function createIntakeStore(
   store: Store,
   idsFilled: Promise<void>,
@@ -34,7 +34,7 @@ export function createIntakeStore(
       return untilDone(() => readGroupsOfIds(store, keys));
     },
     findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
-    // Where several collectors write, each stores what it knows of a component; its rows tell what all know.
+    // If several collectors write, each stores what it knows of a component; only the rows show what all know.
     readComponents: (groupKeys) =>
       store.kind === "server" ? Promise.resolve([]) : untilDone(() => readComponentRows(store, groupKeys)),
     findNear: (workspace, near) => untilDone(() => readNearComponents(store, workspace, near)),
@@ -57,7 +57,7 @@ export function createIntakeStore(
   };
 }
 
-/** A store that is away is asked again until it answers, or nobody wants to know any more. */
+/** Asks a store that is away until it answers, or until nobody waits for the answer. */
 export async function untilDone<T>(ask: () => Promise<T>, isClosing: () => boolean = () => false): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

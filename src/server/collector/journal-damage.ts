@@ -1,11 +1,11 @@
-// Accepted records that the journal no longer has: damaged ones that were passed over, and a first segment that is gone.
-// A write that its writer did not survive is none of them, because nobody was told that it was accepted: it is said once.
+// Accepted records that the journal no longer has: damaged ones that were skipped, and a missing first segment. A write
+// that was cut off by the end of its process is not one of them, because it was never acknowledged; it is reported once.
 
 import type { Journal } from "#journal/journal.ts";
 
 export class JournalDamage {
   private readonly journal: Pick<Journal, "state">;
-  /** Behind what is stored, and before what the journal begins with. */
+  /** After what is stored, and before the start of the journal. */
   private readonly missing: number;
 
   constructor(journal: Pick<Journal, "state">, storedTo: number) {
@@ -13,7 +13,7 @@ export class JournalDamage {
     this.missing = Math.max(0, journal.state().firstPosition - 1 - storedTo);
   }
 
-  /** At least so many. */
+  /** At least this many. */
   get records(): number {
     const { corruptRecords, isEndMissing } = this.journal.state();
     return corruptRecords + this.missing + (isEndMissing ? 1 : 0);
@@ -32,7 +32,7 @@ export class JournalDamage {
     ];
   }
 
-  /** What a start says once. */
+  /** What a start reports once. */
   remarks(): string[] {
     const { tornBytes } = this.journal.state();
     if (tornBytes === 0) return [];

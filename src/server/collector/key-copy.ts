@@ -1,5 +1,4 @@
-// The keys as they were last known, in the data folder, for a start while the store does not answer. They are digests, as in
-// the store.
+// The keys as last known, in the data folder, for a start while the store is away. They are digests, as in the store.
 
 import { join } from "node:path";
 import { readDurable, writeDurably } from "#base/durable-file.ts";
@@ -31,7 +30,7 @@ export class KeyCopy {
     );
   }
 
-  /** A copy that cannot be written is an old one. */
+  /** If the copy cannot be written, the old one stays. */
   write(): Promise<void> {
     this.writing = this.writing.then(() => this.writeNow()).catch(() => undefined);
     return this.writing;

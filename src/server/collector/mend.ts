@@ -1,7 +1,7 @@
-// What a collector does about a record that cannot be applied. The state may be half changed by it, so it starts over
-// from the store, as a start does, once all that was applied before is stored. The record is then tried once more, in
-// case the state was what was wrong, and set aside if it fails again. Senders notice nothing but that answers which
-// wait for application take longer: what is accepted meanwhile waits in the journal.
+// What a collector does about a record that cannot be applied. The record may have left the state half changed, so once
+// everything before it is stored, the state is rebuilt from the store, as at a start. The record is then tried once more,
+// in case the state was the problem, and set aside if it fails again. What is accepted in the meantime waits in the
+// journal; senders only notice that answers which wait for application take longer.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Applied } from "#intake/applied.ts";
@@ -29,7 +29,7 @@ export interface MenderParts {
   onTrouble(message: string, cause: unknown): void;
 }
 
-/** Limits that the question for this one record met. Any other outage would fail the records behind it as well. */
+/** Limits that the question for this one record exceeded. Any other outage would fail the records behind it too. */
 const ownLimits: ReadonlySet<OutageKind> = new Set(["too_large", "timeout"]);
 /** The state is filled again after this, so that a few failures in a row cost one look through the store. */
 const warmDelayMs = 1000;
@@ -54,8 +54,8 @@ export function createMender(parts: MenderParts): (failed: FailedInput) => Promi
 }
 
 /**
- * The rows of some records were applied, and no block can be made of them: the records are set aside, and what tells of
- * that is stored in place of their rows. They are forgotten, so that they are new when they are tried again.
+ * The rows of some records were applied, but no block can be made of them. The records are set aside, and a fault is stored
+ * in place of their rows. They are forgotten, so that they are new when they are tried again.
  */
 export function createLeaver(
   parts: Pick<MenderParts, "setAside" | "applier"> & { readonly journal: Journal },

@@ -1,6 +1,6 @@
-// What the store says of itself after a start, so that records that are new cost no question: which groups there are, in
-// which hours rows begin, and which rows and batches came lately. It is read while the server already works; until it
-// is there, everything that memory does not have is asked for.
+// The outline of the store: which groups exist, in which hours rows begin, and which rows and batches arrived lately. With
+// it, new records cost no question. It is read while the server already works; until it is there, the store is asked for
+// everything that memory lacks.
 
 import { nowNs } from "#base/clock.ts";
 import { FingerprintSet } from "#base/fingerprint-set.ts";
@@ -25,7 +25,7 @@ import { untilDone } from "./intake-store.ts";
 const hoursBack = 3;
 const recentKeysMax = 4_000_000;
 const componentHoursMax = 24 * 365;
-/** Of so many components it is known whose they are. */
+/** The number of components whose owners are known. */
 const componentsMax = 20_000;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
@@ -76,7 +76,7 @@ async function readRecent(store: Store, hours: readonly number[], nowHour: numbe
   if (!hours.some((hour) => isRecent(hour, nowHour))) return null;
   const blocks = await readKeysSince(store, nowHour - hoursBack, nowHour + 1, recentKeysMax);
   const count = blocks.reduce((sum, { rows }) => sum + rows, 0);
-  // More than a filter holds: then only the store can tell.
+  // More than a filter holds: then only the store knows.
   if (count >= recentKeysMax) return null;
   const ids = new FingerprintSet(count);
   for (const block of blocks) {

@@ -1,10 +1,10 @@
-// How long a start waits for a store that is somebody else's. It has one span of time for everything that it asks there;
-// what is not answered by then is waited for while the server already accepts. An own engine is waited for.
+// How long a start waits for a remote store. One limit covers all its questions; what is not answered by then is waited for
+// while the server already accepts. An embedded engine is always waited for.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Patience {
-  /** What the work comes to, or that it takes longer: then it goes on, and whoever began it hears of its end. */
+  /** The result of the work, or that it takes longer: then it goes on, and its caller learns of its end. */
   within<T>(work: Promise<T>): Promise<T | "late">;
 }
 

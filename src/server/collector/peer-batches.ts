@@ -1,5 +1,5 @@
-// What other collectors have stored of Cirron, as far as it concerns this one: batches that may come here again, and
-// groups that belong to components in this one's memory. Of everything else only the batch's name is noted.
+// What other collectors have stored of Cirron, as far as it concerns this one: batches that may arrive here again, and
+// groups that belong to components in memory here. Of everything else only the batch id is noted.
 
 import { nowNs } from "#base/clock.ts";
 import { Awaited } from "#intake/cirron/awaited.ts";
@@ -31,7 +31,7 @@ export interface PeerComponent {
 }
 
 export interface TakenBatches {
-  /** Those that have to do with components in memory. */
+  /** Those that concern components in memory. */
   readonly related: readonly PeerBatch[];
   /** Groups of some are just being deleted. */
   readonly arePutOff: boolean;
@@ -134,7 +134,7 @@ async function findRelated(
   return related;
 }
 
-/** What was merged into another is told, or read, with that. */
+/** A component that was merged into another is announced, or read, with that one. */
 async function readPeerComponents(store: Store, groupKeys: readonly string[]): Promise<PeerComponent[]> {
   const rows = await readComponentRows(store, groupKeys);
   return rows.filter(({ merged_into }) => merged_into === "").map(toPeerComponent);
@@ -151,7 +151,7 @@ function toComponent({ groupKey, sources, state, firstNs, lastNs }: PeerComponen
   return fromStateRow(row, (parent) => new Awaited(0, 0, parent));
 }
 
-/** Makes the components of these groups anew from the rows of all of them. False when one is just being deleted. */
+/** Rebuilds the components of these groups from the rows of all of them. False if one is being deleted. */
 async function takeGroups(
   collector: Collector,
   workspace: string,
@@ -159,7 +159,7 @@ async function takeGroups(
   copied: readonly PeerBatch[],
 ): Promise<boolean> {
   const { store, sequencer, writer, applier } = collector;
-  // What is in memory of these components must be stored: they are rebuilt from what the store has.
+  // What memory has of these components must be stored first: they are rebuilt from the store.
   await collector.queryable(sequencer.position.applied);
   const before = applier.state.cirron.of(workspace);
   const keys = new Set(groupKeys);
@@ -170,7 +170,7 @@ async function takeGroups(
   const groups = await readStoredGroups(store, [...keys]);
   const changes = await applier.whenIdle(() => {
     if (applier.state.isLeaving(keys)) return null;
-    // It may have started over meanwhile.
+    // The state may have been rebuilt in between.
     const state = applier.state.cirron.of(workspace);
     const isStale = (component: Component): boolean => component.position > writer.stored;
     const resident = new Set([...keys].flatMap((key) => state.components.ofKey(key) ?? []));
@@ -178,7 +178,7 @@ async function takeGroups(
     return state.remake(groups, { receivedNs: nowNs(), position: sequencer.position.applied });
   });
   if (changes === null) return false;
-  // Something came meanwhile: whoever stores it is told of it again.
+  // Something arrived in between: it is taken in with the next news.
   if (changes === "stale") return takeGroups(collector, workspace, groupKeys, copied);
   if (changes.length > 0) await collector.change(changes, workspace, "");
   if (keys.size > 1) await removeCopies(store, [...keys]);

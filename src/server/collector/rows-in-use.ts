@@ -1,6 +1,5 @@
-// Rows have two readers after they are applied: the writer and those it tells of what it has stored, and the live hub,
-// for as long as it keeps rows for late subscribers. Both go in the order of the journal, so two positions tell whose
-// memory is free.
+// Applied rows have two readers: the writer with its listeners, and the live hub for as long as it keeps rows for late
+// subscribers. Both follow the order of the journal, so two positions say whose memory is free.
 
 import type { Batch } from "#model/batch.ts";
 import { releaseRows } from "#model/tables.ts";
@@ -22,7 +21,7 @@ export class RowsInUse {
     this.batches.push(batch);
   }
 
-  /** Everything up to here is stored, and whoever wants to know has been told. */
+  /** Everything up to here is stored, and the listeners have been called. */
   stored(to: number): void {
     this.storedTo = Math.max(this.storedTo, to);
     this.release();

@@ -1,5 +1,5 @@
-// Which run a span belongs to, so that its tensors are stored beside the run: memory tells for what is live, the store
-// for the rest.
+// Which run a span belongs to, so that its tensors are stored with the run. Memory knows it for live spans, the store for
+// the rest.
 
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import { parseGroupKey } from "#model/group-key.ts";
@@ -20,7 +20,7 @@ export interface SpanPlace {
   readonly spanId: string;
 }
 
-/** Without its store nobody can tell: then the span counts as unknown. */
+/** While the store is away the span counts as unknown. */
 export async function findRunOfSpan(collector: Collector, place: SpanPlace): Promise<string | undefined> {
   return (await findRunsOfSpans(collector, [place]))[0];
 }

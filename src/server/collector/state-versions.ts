@@ -1,5 +1,5 @@
-// Versions of the small state. Of a row's versions the newest counts, so a change that is made later must have a later one,
-// also when the clock was set back in between: else a key that was revoked would come back with the next start.
+// Versions of the small state. The newest version of a row counts, so a later change must have a later version even if the
+// clock was set back in between. Otherwise a revoked key would be valid again after the next start.
 
 import type { StateChange } from "#model/state-tables.ts";
 

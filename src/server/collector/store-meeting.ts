@@ -1,6 +1,5 @@
-// What a start needs of the store: its schema, this collector's name in it, and whether it holds anything yet. A store that
-// does not answer, or not soon, is not waited for: input is accepted into the journal, and everything else follows when it
-// does.
+// What a start needs from the store: its schema, this collector's id in it, and whether it holds anything yet. A start does
+// not wait long for a store that does not answer: input is accepted into the journal, and the rest follows when it does.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +14,7 @@ import type { Patience } from "./patience.ts";
 
 export interface StoreMeeting {
   readonly notes: ProgressNotes;
-  /** The store holds nothing; false while that is not known. */
+  /** The store is empty; false while that is unknown. */
   readonly isFresh: boolean;
   /** Null where the store has answered already. */
   readonly later: Promise<Met> | null;

@@ -1,5 +1,5 @@
-// Cirron groups as they are stored, read whole: for groups of a release that kept no components, and for those that
-// several collectors write to.
+// Stored Cirron groups, read whole: for groups of a release without components, and for groups that several collectors
+// write to.
 
 import type { StringColumn } from "#base/columns.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";

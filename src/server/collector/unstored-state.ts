@@ -1,5 +1,5 @@
-// Changes of small tables that are applied and that the store may not have yet. Whoever begins with what such a table holds
-// asks here first and the store afterwards, so that a start need not wait until the store has taken the journal's rest.
+// Applied changes of small tables that the store may not have yet. A reader of such a table asks here first and then the
+// store, so that a start need not wait until the store has taken the rest of the journal.
 
 import type { StateChange, StateRow, StateTable } from "#model/state-tables.ts";
 

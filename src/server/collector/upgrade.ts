@@ -1,5 +1,5 @@
-// The groups of an older release get their components while the server works. Until one has, it is read whole when
-// something names it.
+// Groups of an older release get their components while the server works. Until then, a group is read whole when a record
+// names it.
 
 import { setImmediate } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";

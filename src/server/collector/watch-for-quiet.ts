@@ -1,4 +1,4 @@
-// Full speed holds more than a quiet server needs: groups, rows for late subscribers, memory that is free already.
+// At full speed the server holds more than a quiet one needs: groups, rows for late subscribers, freed memory.
 
 import { giveBackMemory } from "#base/give-back.ts";
 import type { ProtocolApplier } from "#intake/applier.ts";
@@ -6,7 +6,7 @@ import type { LiveHub } from "#live/hub.ts";
 import type { StoreWriter } from "#store/writer/writer.ts";
 import type { RowsInUse } from "./rows-in-use.ts";
 
-/** How long nothing must come for the server to count as quiet. */
+/** How long nothing must arrive for the server to count as quiet. */
 const quietMs = 10_000;
 /** What a collection finds free, the runtime still has to sweep: the next one gives that back too. The rest it does alone. */
 const givesAfterWork = 2;
@@ -19,7 +19,7 @@ interface Holders {
   readonly rowsInUse: RowsInUse;
 }
 
-/** Lets go of what a quiet server need not hold, after every stretch of work, when nothing has come for a while. */
+/** Drops what a quiet server need not hold, when nothing has arrived for a while. */
 export function watchForQuiet({ applied, applier, writer, hub, rowsInUse }: Holders): NodeJS.Timeout {
   let last = applied();
   let left = 0;

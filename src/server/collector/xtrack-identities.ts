@@ -1,4 +1,4 @@
-// The numbered events of an XTrack group, read back: all of a short run; of a long one where they lie.
+// The numbered events of an XTrack group, read back: all of a short run, only their ranges for a long one.
 
 import type { AwayPart, TimeWindow } from "#intake/away-events.ts";
 import type { IntakeLimits } from "#intake/intake-state.ts";

@@ -1,8 +1,8 @@
-// Sends on what was stored, as OTLP, to another receiver: a team's Grafana, Jaeger or SigNoz goes on seeing everything.
+// Forwards what was stored, as OTLP, to another receiver such as a team's Grafana, Jaeger or SigNoz.
 //
-// It follows the journal's positions through the store: how far it came is a small file, and what came behind that is
-// read back from the rows of the groups that were written to. So it never holds intake up, keeps no copy of its own, and
-// goes on after an outage of the receiver or a restart where it was. What a crash interrupts is sent again.
+// It follows the journal's positions through the store: a small file holds its position, and what came after that is read
+// back from the rows of the groups that were written to. So it never holds up intake, keeps no copy of its own, and
+// resumes after a restart or an outage of the receiver. What a crash interrupts is sent again.
 
 import { join } from "node:path";
 import { createBuilders, finish, type OtlpRequest, toRequests } from "#archive/otlp/export-requests.ts";
@@ -23,9 +23,9 @@ export interface ForwardOptions {
 }
 
 export interface Forwarder {
-  /** The last journal record that was sent on. */
+  /** The last journal record that was forwarded. */
   readonly position: number;
-  /** What keeps it, for people; empty when all is well. */
+  /** The problem, for people; empty if all is well. */
   sentences(): readonly string[];
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function openForwarder(options: ForwardOptions): Promise<Forwarder>
   const { collector, dataDir, receiver } = options;
   const path = join(dataDir, "forward-otlp");
   const kept = parseKept(await readDurable(nodeFiles, path));
-  // Another receiver begins with what comes from now on.
+  // A different receiver gets only what arrives from now on.
   const isSame = kept !== null && kept.url === receiver.url;
   const start = isSame ? Math.min(kept.position, collector.writer.stored) : collector.writer.stored;
   const work = new Forwarding(options, path, start);
@@ -116,7 +116,7 @@ class Forwarding implements Forwarder {
     const to = Math.min(this.to, this.position + recordsAtOnce);
     const isLast = to === this.to;
     const known = this.groups;
-    // What is written from here on is behind `to`.
+    // Rows written from here on are after `to`.
     if (isLast) this.groups = new Set();
     const range = { from: String(from), to: String(to) };
     const groups = known === null ? await readGroupsBetween(store, range) : [...known];

@@ -1,6 +1,6 @@
-// OTLP over gRPC, which many exporters speak unless they are told otherwise: unary `Export` of the three services, on a
-// port of its own. It is HTTP/2 with a frame around the message and the outcome in trailers, for which Node has all that
-// is needed; what a request becomes is decided by the same doors as over HTTP.
+// OTLP over gRPC, the default of many exporters: unary `Export` of the three services, on a port of its own. It is HTTP/2
+// with a frame around the message and the outcome in trailers, for which Node has all that is needed. The same doors as
+// over HTTP decide what a request becomes.
 
 import { readFileSync } from "node:fs";
 import {
@@ -51,7 +51,7 @@ const routes: Readonly<Record<string, IngestRoute>> = {
   "/opentelemetry.proto.collector.logs.v1.LogsService/Export": "otlpOwnLogs",
 };
 
-/** A call that ends with another status than OK. */
+/** A call that ends with a status other than OK. */
 class GrpcFailure extends Error {
   readonly code: number;
   readonly retryAfterS: number | null;

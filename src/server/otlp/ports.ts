@@ -1,6 +1,5 @@
-// The ports that OpenTelemetry exporters look for when nobody tells them otherwise: gRPC on 4317 and, when it is asked
-// for, HTTP on 4318. Another collector of telemetry may well have them: then that is said, and the server goes on, since
-// all of it is to be had on its own port too.
+// The default ports of OpenTelemetry exporters: gRPC on 4317 and, if enabled, HTTP on 4318. If another telemetry collector
+// has them, the server says so and goes on, because its own port takes everything too.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

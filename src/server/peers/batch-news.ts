@@ -26,13 +26,13 @@ export interface BatchTidings {
 }
 
 export interface BatchNewsPort {
-  /** Does one thing after the other. What fails is told, and tried again with what is read from time to time. */
+  /** Works sequentially. Failures are reported, and tried again with the next read of the store. */
   read(what: string, task: () => Promise<void>): void;
   /** Rows of others have become known. */
   onTaken(): void;
 }
 
-/** What is awaited is asked for all at once, so that it takes no more than a small share of the time. */
+/** Awaited spans are looked up together, so that this takes only a small share of the time. */
 const awaitedRestMs = 2000;
 const awaitedRestShare = 20;
 
@@ -42,7 +42,7 @@ export class BatchNews {
   private readonly heard = new HeardJournals();
   /** News that were not taken in yet. */
   private waiting: (BatchTidings & { readonly from: string })[] = [];
-  /** Taken in by news: once more when the store is next read, whose replicas may not have had all rows yet. */
+  /** Taken in from news; taken in again at the next read of the store, because a replica may not have had all rows yet. */
   private again: readonly PeerBatch[] = [];
   /** Some were missed since the store was last read. */
   private hasGap = false;
@@ -56,7 +56,7 @@ export class BatchNews {
 
   hear(tidings: BatchTidings, from: string): void {
     this.waiting.push({ ...tidings, from });
-    // What comes while others are taken in is then taken in together.
+    // News that arrives in the meantime is then taken in together.
     if (this.waiting.length === 1) this.port.read("batches", () => this.takeWaiting());
   }
 
@@ -98,7 +98,7 @@ export class BatchNews {
     this.looking = setTimeout(() => this.port.read("awaited", () => this.lookForAwaited()), waitMs).unref();
   }
 
-  /** A span that rows here name as their parent may have come to another collector, in a process of its own. */
+  /** A span that rows here name as their parent may have arrived at another collector. */
   private async lookForAwaited(): Promise<void> {
     this.looking = undefined;
     const startMs = performance.now();

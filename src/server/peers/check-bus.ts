@@ -1,9 +1,9 @@
-// Whether a NATS server lets this installation in, for who wants to know it before a collector is started.
+// Whether a NATS server lets this installation in, for a check before a collector starts.
 
 import { createBus } from "#bus/bus.ts";
 import type { Config } from "#config/settings.ts";
 
-/** Why it does not; empty when it does. */
+/** Why it does not; empty if it does. */
 export async function whyNoBus(
   url: string,
   { busUser: user, busPassword: password, busPrefix: prefix }: Pick<Config, "busUser" | "busPassword" | "busPrefix">,

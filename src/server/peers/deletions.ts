@@ -1,6 +1,6 @@
-// Deleting runs when several collectors write to one store. Nobody waits for anybody: an order says how far each
-// collector's journal is covered, so what comes after it is safe whenever and by whomever the rows are removed. Others hear
-// of an order over the bus, or read it from the store; then they forget the groups, and remove what they have stored late.
+// Deleting runs when several collectors write to one store. No collector waits for another: an order says how far each
+// journal is covered, so later records are safe whoever removes the rows, and whenever. The others learn of an order over
+// the bus, or read it from the store; then they forget the groups and remove what they stored late.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,23 +19,23 @@ import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-co
 
 export interface SharedDeletionsOptions {
   readonly collector: Collector;
-  /** Null where there is one collector, or no bus between them. */
+  /** Null with one collector, or without a bus. */
   readonly link: { readonly bus: Bus; readonly peers: Peers } | null;
   onTrouble(message: string, cause: unknown): void;
 }
 
-/** A collector that does not say its position so soon is covered as far as it is known. */
+/** A collector that does not report its position within this time is covered as far as it is known. */
 const positionMs = 2000;
-/** What it has accepted by then is stored first, if that takes no longer: only a group that is stored can be named. */
+/** What a collector has accepted is stored first, if that takes no longer than this: only stored groups can be named. */
 const storeMs = 1000;
 /** How long another may take to remove rows before this collector does it. */
 const patienceMs = 10_000;
-/** The store is asked for orders that nobody told of: often while the bus is away. */
+/** How often the store is asked for unannounced orders: more often while the bus is away. */
 const lookMs = 5000;
 const looksWhileConnected = 6;
 /** Clocks may differ, and an order takes a while to be stored. */
 const windowNs = 600n * 1_000_000_000n;
-/** Journals are not kept longer by anybody who means to start again. */
+/** A collector that is to be started again does not stay away longer. */
 const startWindowNs = 30n * 86_400n * 1_000_000_000n;
 
 export class SharedDeletions {
@@ -61,12 +61,12 @@ export class SharedDeletions {
     this.timer = setInterval(() => void this.lookNowAndThen(), lookMs).unref();
   }
 
-  /** What this process has not seen: orders of the time before it, and unfinished ones. */
+  /** Orders that this process has not seen: older ones, and unfinished ones. */
   start(): void {
     void this.look();
   }
 
-  /** Resolves when what is ordered now is carried out. */
+  /** Resolves when all present orders are carried out. */
   async settle(): Promise<void> {
     await this.look();
     await Promise.all(this.underWay);
@@ -115,7 +115,7 @@ export class SharedDeletions {
     ]);
     const atNs = nowNs();
     const rows = groups.map(toGroupRow);
-    // It has to stand over rows of collectors whose clocks are ahead.
+    // It has to override rows of collectors whose clocks are ahead.
     const version = rows.reduce((most, row) => (row.version < most ? most : row.version + 1n), atNs);
     return {
       orderId: randomUUID(),
@@ -129,7 +129,7 @@ export class SharedDeletions {
     };
   }
 
-  /** What is ordered now: how far each journal has come, and which groups the runs have then. Of old content all is stored. */
+  /** A new order: how far each journal has got, and the groups of the runs at that moment. Old content is all stored. */
   private async findWhat({ workspace, runs, beforeNs }: DeletionOrder) {
     const named = runs.flatMap(({ groupKeys }) => groupKeys);
     if (beforeNs !== undefined) return { positions: [], keys: named };
@@ -231,7 +231,7 @@ export class SharedDeletions {
     await leave(collector.applier, keysOf(fact), this.remove(fact, isOwn, isLate));
   }
 
-  /** False when the process ends before: whoever starts next reads the order again. */
+  /** False if the process ends first: the next start reads the order again. */
   private async remove(fact: DeletionFact, isOwn: boolean, isLate: boolean): Promise<boolean> {
     const { collector, link } = this.options;
     const { store, blobs } = collector;

@@ -1,5 +1,5 @@
-// Who is connected where: the workers of other collectors, and of this one for the others. A collector tells what
-// changed since it last told, and all of it to one that is new.
+// Which workers are connected to which collector. A collector announces what changed since its last announcement, and
+// everything to a new collector.
 
 import type { Bus } from "#bus/bus.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
@@ -13,7 +13,7 @@ export interface WorkerPlace {
 }
 
 interface Tidings {
-  /** What was told before does not hold any more. */
+  /** Earlier announcements are no longer valid. */
   readonly isWhole: boolean;
   readonly came: readonly WorkerPlace[];
   readonly went: readonly WorkerPlace[];

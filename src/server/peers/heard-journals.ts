@@ -1,11 +1,10 @@
-// How far other collectors' journals are known here: up to where the store was read, and from there on by news, each of
-// which says from where to where it tells of its sender's journal. So what was heard need not be read again, and a gap
-// between two pieces of news is noticed.
+// How far the journals of other collectors are known here: up to where the store was read, and from there by news. Each
+// piece of news names the range of the sender's journal it covers, so nothing is read twice and gaps are noticed.
 
 interface Journal {
   /** What is stored up to here was read. */
   read: number;
-  /** The last news that follow one another without a gap. */
+  /** The end of the news without a gap. */
   after: number;
   to: number;
 }
@@ -13,7 +12,7 @@ interface Journal {
 export class HeardJournals {
   private readonly journals = new Map<string, Journal>();
 
-  /** News of everything after one position and up to another were taken in. False when some before them are missing. */
+  /** News of everything after one position and up to another was taken in. False if news before it is missing. */
   hear(collector: string, after: number, to: number): boolean {
     const journal = this.of(collector);
     const known = upTo(journal);

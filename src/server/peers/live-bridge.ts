@@ -1,5 +1,5 @@
-// Live events across the bus. A collector asks another for a feed; the other's hub serves it like any subscriber and
-// the messages come numbered, so that a lost one is noticed and the feed is opened again from the last position seen.
+// Live events across the bus. A collector asks another for a feed, and the other's hub serves it like any subscriber. The
+// messages are numbered, so a lost one is noticed and the feed is opened again from the last position seen.
 
 import type { Bus } from "#bus/bus.ts";
 import type { Peer, Peers } from "#bus/peers.ts";
@@ -102,7 +102,7 @@ export class LiveBridge implements FeedPort {
   }
 }
 
-/** Messages in parts that fit. One that fits no part is told as skipped: the subscriber asks for it. */
+/** Messages in parts that fit. One that is too large is reported as skipped, and the subscriber queries it. */
 function split(messages: readonly LiveMessage[], bytesMax: number): LiveMessage[][] {
   const parts: LiveMessage[][] = [];
   let bytes = 0;

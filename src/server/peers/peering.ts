@@ -1,5 +1,5 @@
-// This collector among the others of its installation: who lives, what they tell and what they are told. The bus only
-// says things sooner; what it did not bring is read from the store when it is back, and every half minute.
+// This collector among the others of its installation: who is alive, and the messages between them. The bus only speeds
+// things up; what it did not bring is read from the store when it is back, and every half minute.
 
 import { randomUUID } from "node:crypto";
 import { type Bus, createBus } from "#bus/bus.ts";
@@ -33,7 +33,7 @@ export interface Peering {
   degraded(): string[];
   /** Resolves when it is known whether another process runs as this collector, or when nobody can be asked now. */
   introduced(): Promise<void>;
-  /** From now on others are told, and heard. */
+  /** From now on messages are sent and received. */
   start(parts: PeeringParts): void;
   close(): Promise<void>;
 }

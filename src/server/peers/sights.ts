@@ -1,6 +1,6 @@
-// What rules see, between collectors. A run's rows may come to several of them, each sees what came to it, and one of
-// them decides whether a rule fires: the one that the run's name points to among those that are alive. A message that
-// is lost is told again while what was seen is there; who decides looks into the store first.
+// What rules see, across collectors. The rows of a run may arrive at several; each sees its own, and one of those alive,
+// chosen by the run's name, decides whether a rule fires. A lost message is repeated as long as the condition holds, and
+// the deciding collector checks the store first.
 
 import { createHash } from "node:crypto";
 import type { Bus } from "#bus/bus.ts";
@@ -9,7 +9,7 @@ import type { RunId, Workspace } from "#model/names.ts";
 import type { ForeignSight } from "#watch/watcher.ts";
 
 export interface Sights {
-  /** Without the bus everybody decides for themselves. */
+  /** Without the bus each collector decides for itself. */
   isOurs(workspace: Workspace, runId: RunId): boolean;
   tell(sight: ForeignSight): void;
   listen(hear: (sight: ForeignSight) => Promise<void>): void;
@@ -65,13 +65,13 @@ export function createSights(
     },
     onFewer: (listener) => listeners.push(listener),
     peerWent() {
-      // Who lost the bus has not lost the others.
+      // Losing the bus does not mean that the others are gone.
       if (bus.isConnected) for (const listener of listeners) listener();
     },
   };
 }
 
-/** Everybody who knows the same collectors names the same one, and one that goes changes nothing for other runs. */
+/** Collectors that know the same peers name the same one, and a peer that leaves changes nothing for other runs. */
 export function chooseOwner(ids: readonly string[], name: string): string {
   const weigh = (id: string) => createHash("sha256").update(`${id}\0${name}`).digest("hex");
   return ids.map((id) => [weigh(id), id] as const).sort(([a], [b]) => (a < b ? 1 : -1))[0]?.[1] ?? "";

@@ -1,6 +1,6 @@
-// Changes of the small state between collectors. Steps of commands are told as they are applied, because a worker waits
-// for them. Of everything else the bus only says that it changed, once the store has it, and the others read it there:
-// whoever can send messages has no say in which keys are valid.
+// Changes of the small state between collectors. Steps of commands are sent as they are applied, because a worker waits
+// for them. For everything else the bus only says that it changed, once the store has it, and the others read it there:
+// whoever can send messages cannot decide which keys are valid.
 
 import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
@@ -52,7 +52,7 @@ export class StateNews {
   private readonly batches: BatchNews;
   /** Changes that are not stored yet. */
   private waiting: Waiting[] = [];
-  /** Up to where others were told. */
+  /** Up to where others have been informed. */
   private toldTo = 0;
   private reading: Promise<void> = Promise.resolve();
   private isCatchingUp = false;
@@ -84,7 +84,7 @@ export class StateNews {
   /** Reads what the bus may not have brought: since the last time and some minutes, at first of the last day. */
   catchUp(wasCutOff: boolean): void {
     const { parts, collector } = this;
-    // A store that is away for long is asked once when it is back, not once for every time it was missed.
+    // After a long outage of the store, everything is read once, not once for every missed time.
     if (parts === null || this.isCatchingUp) return;
     this.isCatchingUp = true;
     this.reading = this.reading.then(() => {
@@ -149,7 +149,7 @@ export class StateNews {
       );
       const tidings: BatchTidings = { after: this.toldTo, to: last, batches, components };
       this.bus.tell("changed", { ...changed, ...tidings });
-      // Also when it could not leave: others see by the next that one is missing.
+      // Also if it could not be sent: the next message shows the others that one is missing.
       this.toldTo = last;
     }
   }
@@ -182,7 +182,7 @@ export class StateNews {
     if (changes.length > 0) await this.collector.change(changes, "default", "");
   }
 
-  /** One after the other; a store that is away is asked again at the next occasion. */
+  /** Sequentially; if the store is away, it is asked again the next time. */
   private read(what: string, task: () => Promise<void>): void {
     this.reading = this.reading.then(async () => {
       if (this.closing) return;

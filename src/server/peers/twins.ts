@@ -1,6 +1,5 @@
-// Two processes with one collector's name: a data folder that was copied while its collector ran. They would count journal
-// positions under one name, so whoever came later must not go on. What a collector asks under its own name only another
-// one can hear.
+// Two processes with one collector id: a data folder was copied while its collector ran. They would count journal positions
+// under one id, so the later process must not go on. A question under its own id can only be answered by a twin.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +36,7 @@ export class TwinWatch {
         return;
       }
     } catch {
-      // Nobody has this name.
+      // Nobody else has this id.
     }
     this.looked.resolve();
   }

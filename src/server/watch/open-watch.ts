@@ -1,4 +1,4 @@
-// Rules at work: the watcher, joined to what comes in, to the store, to control and to the outside.
+// Connects the watcher of rules to applied batches, the store, control and the outside.
 
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
@@ -54,8 +54,8 @@ const meetMs = 1500;
 const returnMs = 10_000;
 
 /**
- * The rules that there are, watched or not. A mistake in the settings file keeps the server from starting. While the
- * store is away there are the rules of the settings; those made on the page come with the store.
+ * All rules, watched or not. A mistake in the settings file keeps the server from starting. While the store is away, only
+ * the rules of the settings exist; those made on the page come with the store.
  */
 export async function readRules(collector: Collector, config: Config): Promise<RuleBook> {
   const rules = new RuleBook(toFileRules(config), nowNs());
@@ -76,7 +76,7 @@ function toFileRules({ rules }: Config) {
   }
 }
 
-/** Null when rules are not to be watched. */
+/** Null if rules are not watched. */
 export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const { collector, config, context, log } = parts;
   const sights = parts.peering?.sights ?? null;
@@ -87,7 +87,7 @@ export async function openWatch(parts: WatchParts): Promise<Watch | null> {
   const watcher = createWatcher(parts, deliveries, closing.signal, onTrouble);
   collector.onApplied(({ input, applied, batch }) => {
     watcher.regroup(groupsIn(applied.state));
-    // What is imported happened long ago.
+    // Imported records are old.
     if (!input.imported) watcher.hear(input.workspace, batch);
     const changed = applied.state.flatMap((change) =>
       change.table === "settings" && change.row.name === rulesSetting ? [change.row] : [],
@@ -217,7 +217,7 @@ async function takeUp(parts: WatchParts, watcher: Watcher, closing: AbortSignal)
   await takeUpRuns(parts, watcher, closing);
 }
 
-/** Open runs that this collector decides about: others look at theirs, and each at what comes to it. */
+/** Open runs that this collector is responsible for; the others look at theirs. */
 async function takeUpRuns(
   { collector, context, peering }: WatchParts,
   watcher: Watcher,
