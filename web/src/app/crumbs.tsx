@@ -10,7 +10,7 @@ import { places } from "./places.ts";
 export function Crumbs() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [view = "runs", id] = path.split("/").filter(Boolean).map(decodeURIComponent);
-  const tour = view === "tour" ? "A way through the sample" : "Tributary";
+  const tour = view === "tour" ? "A tour of the sample" : "Tributary";
   const title = places.find(({ to }) => to === `/${view}`)?.title ?? tour;
   const lastRuns = useLastRunsView();
   if (id === undefined) return <Heading text={title} />;

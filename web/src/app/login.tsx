@@ -15,7 +15,7 @@ export function LoginGate({ children }: { readonly children: ReactNode }) {
   if (!refused && !(session.data?.key_needed === true && session.data.scopes.length === 0)) return children;
   return (
     <Form className="empty" onSubmit={() => login.mutate({ body: { key } })}>
-      <strong>This server asks for a key.</strong>
+      <strong>This server needs a key.</strong>
       <p>Paste an API key with the scope “read”. It stays in a cookie this page cannot read.</p>
       <TextField
         look="mono"
