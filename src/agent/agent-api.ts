@@ -12,6 +12,6 @@ export interface AgentApi {
   call<N extends RouteName>(name: N, request: Call<N>): Promise<AnswerOf<N>>;
   /** What happens to a run after a position, until the signal is aborted. */
   follow(run: string, after: string, signal: AbortSignal): AsyncIterable<LiveEvent>;
-  /** What a call that failed says to who asked; null when it is a bug of ours. */
+  /** The message of a failed call for its caller; null if it is a bug of ours. */
   explain(error: unknown): Pick<ErrorAnswer, "code" | "message" | "hint"> | null;
 }

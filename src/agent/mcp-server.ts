@@ -7,7 +7,7 @@ import { ToolMistake } from "./mistake.ts";
 import type { Tool } from "./tool.ts";
 import { instructions, tools } from "./tools.ts";
 
-/** A server for one caller; `onBug` hears of what is not an answer to anybody. */
+/** A server for one caller; `onBug` gets errors that no caller sees. */
 export function createMcpServer(api: AgentApi, onBug: (error: unknown) => void): McpServer {
   const server = new McpServer(
     { name: "tributary", title: "Tributary", version },

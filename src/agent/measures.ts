@@ -3,7 +3,7 @@
 import { parseRfc3339Ns } from "#base/rfc3339.ts";
 import { ToolMistake } from "./mistake.ts";
 
-/** Exact: what is told here can be asked for again. */
+/** Exact, so that a value from an answer can be used in a question. */
 export function toTime(ns: string): string;
 export function toTime(ns: string | null): string | null;
 export function toTime(ns: string | null): string | null {

@@ -82,7 +82,7 @@ export async function* writeBackup(
     }
     // Rows that a deletion took away in between would be missing from runs that the small tables still know.
     if ((await countDeletions(store)) !== deletions)
-      throw new Error("A run was deleted while the backup was written; take it again.");
+      throw new Error("A run was deleted while the backup was written; start the backup again.");
     const manifest: BackupManifest = {
       format: 1,
       version,
@@ -100,7 +100,7 @@ export async function* writeBackup(
   }
 }
 
-/** For what cannot be stopped, and need not be waited for by somebody who has gone. */
+/** For work that cannot be stopped, and that a caller who has gone need not wait for. */
 function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
@@ -150,7 +150,7 @@ async function* writeTable({ part, path }: ReadTable): AsyncGenerator<Uint8Array
   return part;
 }
 
-/** The file is opened when it is read: nobody would hear that it is gone of one whose archive was given up before that. */
+/** Opens the file only when it is read: if the archive is abandoned first, nobody would notice that the file is gone. */
 async function* readWhole(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Uint8Array>;
 }

@@ -54,7 +54,7 @@ async function* toCsv(names: readonly string[], rows: AsyncIterable<Uint8Array>)
   }
 }
 
-/** A list of millions is in the CSV as it stands: to read and to write it again would hold everybody up. */
+/** A list of millions goes into the CSV unchanged: parsing and writing it again would hold up everybody. */
 function* readLongRow(line: string): Generator<void, CsvRow> {
   const row: CsvRow[number][] = [];
   for (const text of yield* itemsInSteps(line)) {

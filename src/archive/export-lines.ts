@@ -1,5 +1,5 @@
-// A run as lines that `tributary import` reads back; docs/export.md describes them. A line's own record stands last in
-// it, exactly as it came or was rebuilt; what strict JSON cannot say (NaN, a key twice) stands as text instead.
+// A run as lines that `tributary import` reads back; docs/export.md describes them. The record is the last member of its
+// line, exactly as sent or rebuilt. What strict JSON cannot express (NaN, a repeated key) is a string instead.
 
 import { createHash } from "node:crypto";
 import { hasWord, inShortPieces, type Texts } from "#base/json/texts.ts";
@@ -22,7 +22,7 @@ import { inRecords } from "./record-text.ts";
 export interface ExportedRuns {
   readonly workspace: string;
   readonly runs: Iterable<FoundRun>;
-  /** Not only these runs: launches without one too. */
+  /** Also launches without runs. */
   readonly isEverything: boolean;
 }
 
@@ -50,7 +50,7 @@ interface ExportParts extends Pick<Sources, "store" | "blobs"> {
 }
 
 const fileChunkBytes = 768 * 1024;
-/** The first bytes of a fault that an export takes along. */
+/** How many bytes of a fault an export contains. */
 const faultBytesMax = 512 * 1024;
 
 async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<string> {
@@ -78,7 +78,7 @@ async function* exportRun(parts: ExportParts, run: FoundRun): AsyncGenerator<str
   yield* exportHistory(parts, run, own);
 }
 
-/** What was kept beside the records: faults, and the steps of commands. */
+/** What is kept besides the records: faults, and the steps of commands. */
 async function* exportHistory(parts: ExportParts, found: FoundRun, groups: readonly string[]): AsyncGenerator<string> {
   const { store, workspace, signal } = parts;
   const run = found.runId;
@@ -137,7 +137,7 @@ async function toLine(
   return formatLine(line, isPlain ? "record" : "text");
 }
 
-/** What strict JSON has no words for, and what would end the line. */
+/** What strict JSON cannot express, and what would end the line. */
 const notInLines = ["NaN", "Infinity", "\n"];
 
 /** Whether a record can stand in a line as it is. */

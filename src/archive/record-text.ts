@@ -1,5 +1,5 @@
-// Stored rows back to the records that were received: the text that came where it is kept, else one that is equal in
-// every value. How, the record's protocol knows.
+// Stored rows back to the records that were received: the original text if it is kept, else one that is equal in every
+// value. The record's protocol does the work.
 
 import { protocolNamed } from "#protocol/protocols.ts";
 import type { RecordText } from "#protocol/stored-record.ts";

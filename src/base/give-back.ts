@@ -7,7 +7,7 @@ import { emptyPools } from "./array-pool.ts";
 
 let collect: (() => void) | undefined;
 
-/** Takes some tens of milliseconds: for a moment in which nobody waits. */
+/** Slow: to be called when nobody waits. */
 export function giveBackMemory(): void {
   emptyPools();
   if (collect === undefined) {

@@ -10,7 +10,7 @@ function extremes(values: Values): { min: number; max: number } | undefined {
   return { min: finite.reduce((a, b) => Math.min(a, b)), max: finite.reduce((a, b) => Math.max(a, b)) };
 }
 
-/** One character a value; a value that is none or not finite is shown as such. */
+/** One character per value; missing and non-finite values are shown as such. */
 export function formatSparkline(values: Values): string {
   const range = extremes(values);
   return values

@@ -1,4 +1,4 @@
-// Makes sure of the data folder before a server is opened on it, so that a wrong path is told in a sentence.
+// Checks the data folder before a server is opened on it, so that a wrong path gets a clear message.
 
 import { accessSync, constants } from "node:fs";
 import { makeFolder } from "#emit/make-folder.ts";

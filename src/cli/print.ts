@@ -18,7 +18,7 @@ export function printTable(context: Context, columns: readonly Column[], rows: r
   for (const line of lines) printLine(context, line);
 }
 
-/** A table with a line for each row: what stands in a column is said beside its title. */
+/** A list instead of a table: each value is printed after the title of its column. */
 export function printRows<Row>(
   context: Context,
   rows: readonly Row[],

@@ -9,9 +9,10 @@ import { findPortOwner } from "./port-owner.ts";
 /** The server's hints speak of routes; who typed a command wants to know what to type. */
 const hints: Readonly<Record<string, string>> = {
   run_not_found: "List runs with: tributary runs   Any id a run was ever known by works.",
-  launch_not_found: "List runs with: tributary runs   A retry of a launch is another attempt.",
-  key_missing: "Give one with --key or TRIBUTARY_KEY. On the server's machine, tributary keys create makes one.",
-  key_wrong: "Give another with --key or TRIBUTARY_KEY. On the server's machine, tributary keys lists those there are.",
+  launch_not_found: "List runs with: tributary runs   A retry of a launch is a new attempt.",
+  key_missing: "Pass one with --key or TRIBUTARY_KEY. On the server's machine, tributary keys create makes one.",
+  key_wrong:
+    "Pass another with --key or TRIBUTARY_KEY. On the server's machine, tributary keys lists the existing ones.",
   sql_refused: "One SELECT over the documented tables; tributary sql --help names them.",
 };
 

@@ -147,7 +147,7 @@ class ControlRoom implements Control {
     const isIt = ({ cmdId }: Command) => name !== undefined && cmdId.startsWith(name);
     const found = this.book.ofRun(order.workspace, order.runId).find(isIt);
     if (found === undefined || (found.type === order.type && found.payload === payloadOf(order))) return found;
-    return { refused: "key_used", message: "Another command of this run was given with this idempotency key." };
+    return { refused: "key_used", message: "This idempotency key was used for another command of this run." };
   }
 
   async cancel(workspace: Workspace, runId: RunId, cmdId: string, author: string): Promise<Command | OrderRefusal> {
@@ -158,7 +158,8 @@ class ControlRoom implements Control {
     // A command to all workers stays open for workers to come, but counts as delivered once every present worker has it.
     const everyoneHasIt = command.targets.size > 0 && ![...command.targets.values()].some(isQueued);
     const steps = everyoneHasIt ? [] : this.stepsFor(command, isQueued, "cancelled", `cancelled by ${author}`);
-    if (steps.length === 0) return { refused: "not_open", message: "The command was delivered or settled already." };
+    if (steps.length === 0)
+      return { refused: "not_open", message: "The command has already been delivered or settled." };
     await this.ports.record(steps);
     return command;
   }
@@ -286,7 +287,7 @@ class ControlRoom implements Control {
   private checkRoom({ workspace, runId }: CommandOrder): OrderRefusal | undefined {
     const open = this.book.ofRun(workspace, runId).filter(isOpen).length;
     if (open < openPerRunMax) return undefined;
-    return { refused: "too_many_open", message: `The run has ${open} commands that wait; cancel some first.` };
+    return { refused: "too_many_open", message: `The run has ${open} waiting commands; cancel some first.` };
   }
 
   private deliverToAll(command: Command): void {

@@ -1,5 +1,5 @@
 // How long to wait before the next try: doubling, with a random part on top, so that a thousand workers do
-// not come back at once. A server that names a time is believed, up to a minute.
+// not come back at once. A time that the server names is respected, up to a minute.
 
 const waitMsMax = 60_000;
 

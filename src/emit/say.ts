@@ -4,7 +4,7 @@ import { writeDescriptor } from "./write-descriptor.ts";
 
 const said = new Set<string>();
 const stderr = 2;
-/** A program that fails in many ways is told of the first. */
+/** Only the first of several problems is reported. */
 const sentencesMax = 100;
 
 export function say(sentence: string): void {

@@ -94,7 +94,7 @@ export function encodeRecordHeader(into: Buffer, at: number, header: RecordHeade
   into.writeUInt32LE(crc32(into.subarray(at, at + 20), salt), at + 20);
 }
 
-/** The header at a place, or undefined when these bytes are none. */
+/** The header at a place, or undefined if these bytes are not a header. */
 export function decodeRecordHeader(bytes: Buffer, at: number, salt: number): RecordHeader | undefined {
   if (bytes.readUInt32LE(at) !== recordMarkWord) return undefined;
   if (bytes.readUInt32LE(at + 20) !== crc32(bytes.subarray(at, at + 20), salt)) return undefined;

@@ -78,14 +78,14 @@ async function readNewest(files: Files, folder: string): Promise<number> {
   return bytes === undefined ? 0 : Number(new TextDecoder().decode(bytes));
 }
 
-/** Of the oldest segment that is there; 1 when there is none. */
+/** The first record of the oldest existing segment; 1 if there is none. */
 export async function readFirstPosition(files: Files, folder: string): Promise<number> {
   await files.makeFolder(folder);
   const firsts = (await files.list(folder)).flatMap((name) => parseSegmentName(name)?.first ?? []);
   return firsts.sort((a, b) => a - b)[0] ?? 1;
 }
 
-/** Only the last segment is read here: what the others hold is told by their names. */
+/** Only the last segment is read here: the names of the others say what they hold. */
 export async function openFolder(files: Files, folder: string): Promise<OpenedFolder> {
   await files.makeFolder(folder);
   const names = (await files.list(folder)).map(parseSegmentName).filter((name) => name !== undefined);

@@ -17,7 +17,7 @@ export interface Protocol {
   readonly inputs: readonly InputKind[];
   /** Its HTTP doors; none for one that is only spoken over sockets or read from files. */
   readonly doors: readonly HttpDoor[];
-  /** What a file is to this protocol, from its name and first bytes; null when it is none of its files. */
+  /** The kind of a file of this protocol, from its name and first bytes; null if it is not one of its files. */
   detect(file: FileHead): Detection | null;
   /** The lines that its records are in our own export, and how they come back. */
   readonly exported: readonly ExportedKind[];
@@ -41,7 +41,7 @@ export interface Trouble {
   /** What the API answers it with. */
   readonly status: number;
   readonly message: string;
-  /** When to come again; null when that would be in vain. */
+  /** When to try again; null if that is pointless. */
   readonly retryAfterS: number | null;
 }
 

@@ -1,4 +1,4 @@
-// Where the records of one kind lie in the store, so that everything a run received can be listed in one order.
+// Where the records of one kind are stored, so that everything a run received can be listed in one order.
 
 /** SQL expressions over the columns of its table; cells come in the order of `columns`. */
 export interface RecordSource {

@@ -1,5 +1,5 @@
-// What is kept of earlier answers, whatever it is, within one budget of bytes: the least recently used goes first.
-// Its owner has to check that it is still true (see decision 007).
+// The cache behind all answers, within one budget of bytes: the least recently used entry goes first. Its owner has to
+// check that an entry still matches the store (see decision 007).
 
 interface Entry {
   readonly value: unknown;
@@ -11,7 +11,7 @@ export const keptBytesUsual: number = 512 * 1024 * 1024;
 
 export class Kept {
   private readonly bytesMax: number;
-  /** What was asked for last stands at the end. */
+  /** Ordered by last use. */
   private readonly entries = new Map<string, Entry>();
   private bytes = 0;
 

@@ -82,7 +82,7 @@ function toMistake({ reason, at }: { readonly reason: string; readonly at: numbe
 
 const meaningOf: Readonly<Record<string, string>> = {
   runs: "One row a run.",
-  launches: "Run-space sweeps, one row an attempt.",
+  launches: "Run-space sweeps, one row per attempt.",
   spans: "Cirron spans with the run they belong to.",
   marks: "Cirron marks.",
   snapshots: "Tensor statistics.",
@@ -94,7 +94,7 @@ const meaningOf: Readonly<Record<string, string>> = {
   nodes: "Executed pipeline nodes.",
   events: "Everything else that runs received.",
   faults: "What could not be understood, with its bytes.",
-  gaps: "Sequence numbers that never came.",
+  gaps: "Sequence numbers that never arrived.",
   TraceSpan: "Spans as the Cirron document names them.",
   TraceMark: "Marks as the Cirron document names them.",
   TraceSnapshot: "Snapshots as the Cirron document names them.",

@@ -25,7 +25,7 @@ export interface EmbeddedAddress {
 
 export interface ServerAddress {
   readonly kind: "server";
-  /** Several servers of one cluster stand with commas between. */
+  /** Several servers of one cluster are separated by commas. */
   readonly url: string;
   readonly user: string;
   readonly password: string;

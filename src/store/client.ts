@@ -24,7 +24,7 @@ import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, Store
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
 
-/** What a server is told with each query; the embedded engine's sessions have these from their start. */
+/** Settings sent to a server with each query; the embedded engine's sessions have them from the start. */
 const outputSettings = {
   output_format_json_quote_64bit_integers: "1",
   output_format_json_quote_denormals: "1",
@@ -104,7 +104,7 @@ class HttpStore implements Store {
   async insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void> {
     if (this.cluster === null) return this.insertOnce(table, block, options, null);
     try {
-      // The journal lets go of what was inserted, so a majority of the replicas must have it.
+      // The journal drops what was inserted, so a majority of the replicas must have it.
       await this.insertOnce(table, block, options, "auto");
     } catch (error) {
       const isShort = error instanceof StoreOutage && error.code === tooFewReplicas;
@@ -278,7 +278,7 @@ function rowBytesMaxFor({ asGuest }: ReadOptions): number | undefined {
   return asGuest === true ? guestRowBytesMax : undefined;
 }
 
-/** A row of so many bytes is put together in a turn of its own. */
+/** A row of at least this many bytes is put together in a turn of its own. */
 const largeRowBytes = 1024 * 1024;
 
 async function* toJsonRows(chunks: AsyncIterable<Uint8Array>, rows: JsonRows): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 // Copies of Cirron rows under several keys: two collectors took the same batch and knew different parts of its session.
-// The engine merges copies of one group by itself, but not these. Of each row the copy with the least key counts, for
-// whoever reads as for who removes the others (see remove-copies.ts), so that a row is always there, and once.
+// The engine merges copies within one group by itself, but not these. Of each row the copy with the smallest key counts,
+// for readers and for the removal of the others (see remove-copies.ts), so a row is always there exactly once.
 
 import { quote } from "./sql-quote.ts";
 import type { Query, Store } from "./store.ts";

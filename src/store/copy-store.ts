@@ -1,6 +1,6 @@
-// Everything that one store holds into another: from a data folder's own engine to a ClickHouse server. Rows go in the
-// order of their tables, in parts that are cut the same way each time and named by tokens, so that copying may be broken
-// off and begun again anywhere. Every part is counted and summed up on both sides.
+// Copies everything from one store to another: from a data folder's own engine to a ClickHouse server. Rows go in the order
+// of their tables, in parts that are cut the same way each time and named by tokens, so that copying can be interrupted
+// and resumed anywhere. Every part is counted and summed on both sides.
 
 import { createHash } from "node:crypto";
 import { factLayouts, stateLayouts, type TableLayout } from "./schema/table-layout.ts";
@@ -31,7 +31,7 @@ interface Part {
 
 const rowsAtOnce = 200_000;
 const groupsAtOnce = 200;
-/** What collectors of a shared store tell of themselves. */
+/** What collectors of a shared store record about themselves. */
 const notCopied: ReadonlySet<string> = new Set(["collectors", "deletions"]);
 
 /** Returns how many rows there are. Nobody may write to the source meanwhile. */
@@ -80,7 +80,7 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
 async function copyPart(source: Store, target: Store, part: Part, collector: string): Promise<void> {
   const { layout, groups } = part;
   const here = await sumUp(source, part, collector);
-  // What was changed in a small table lies there in several versions, of which the newest counts.
+  // A changed row of a small table is there in several versions, of which the newest counts.
   const isFact = layout.engine.version === undefined;
   const before = isFact ? await sumUp(target, part, collector) : nothing;
   if (isEqual(here, before)) return;

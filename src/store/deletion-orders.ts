@@ -1,5 +1,5 @@
 // Orders to delete runs, on a store that several collectors share. An order is a fact: it says which groups it deletes and
-// up to which position of each collector's journal. Who hears of it late does no more and no less than it says.
+// up to which position of each collector's journal. A collector that learns of it late does exactly what it says.
 
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { stateTables } from "#model/state-tables.ts";

@@ -1,6 +1,6 @@
-// Rows that are deleted are marked at first. They leave the disk when their part is merged, and a part that has grown
-// large is not merged any more. So where half of what such parts hold is deleted, they are rewritten without it: then
-// every deleted row costs the writing of one that stays, at most.
+// Deleted rows are only marked at first. They leave the disk when their part is merged, but large parts are not merged any
+// more. So if half of the rows in such parts are deleted, the parts are rewritten: each deleted row then costs the writing
+// of at most one that stays.
 
 import { factTables } from "#model/tables.ts";
 import type { Store } from "./store.ts";

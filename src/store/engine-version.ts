@@ -14,5 +14,5 @@ export async function tellOldServer(store: Store): Promise<string | null> {
 export function toOldServerSentence(version: string): string | null {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > tried[0] || (major === tried[0] && minor >= tried[1])) return null;
-  return `The ClickHouse server is ${version}; this release is made with ${tried.join(".")}, and nothing older was tried.`;
+  return `The ClickHouse server is ${version}; this release is tested with ${tried.join(".")}, and nothing older has been tried.`;
 }

@@ -58,7 +58,7 @@ export function createLink({ url, socketPath }: LinkOptions): HttpLink {
         call.setTimeout(request.silenceMsMax, () => call.destroy(silentOutage(request.silenceMsMax)));
         if (request.onBegun !== undefined) call.on("information", request.onBegun);
         call.on("response", (response) => {
-          // From here on silence is watched while somebody reads: who reads slowly is not a store that is away.
+          // From here on silence counts only while somebody reads: a slow reader does not mean that the store is away.
           call.setTimeout(0);
           receive(response, request).then(resolve, reject);
         });

@@ -1,4 +1,4 @@
-// Where the rows of a Cirron batch lie is told so that copies of a batch that came to two collectors are found. Its id is
+// The places of a Cirron batch's rows are stored so that copies of a batch that two collectors took are found. Its id is
 // known for a day, so a batch that came once is not stored again under another key, and its place is of no more use then.
 
 import { deletionTarget } from "./delete-groups.ts";

@@ -70,7 +70,7 @@ async function removeSome(
   for (const each of targets) await store.ddl(`DELETE FROM ${deletionTarget(store, each)} WHERE ${where}`);
 }
 
-/** Who reads these groups need not look for the copies any more. */
+/** Readers of these groups need not look for copies any more. */
 async function forgetRowPlaces(store: Store, places: readonly RowPlace[]): Promise<void> {
   for (let at = 0; at < places.length; at += copiesAtOnce) {
     const some = places.slice(at, at + copiesAtOnce);

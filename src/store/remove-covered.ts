@@ -102,7 +102,7 @@ async function findLeft(store: Store, keys: readonly string[]): Promise<Set<stri
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Makes everything that is derived from rows anew, from the rows that are there, and shows the groups again. */
+/** Rebuilds everything derived from rows, from the rows that are left, and shows the groups again. */
 async function revive(store: Store, order: DeletionFact, keys: ReadonlySet<string>): Promise<void> {
   if (keys.size === 0) return;
   const { database } = store;

@@ -1,4 +1,4 @@
-// What an export tells of a run beside its records: faults that were kept with it, and commands it was sent.
+// What an export has of a run besides its records: its faults, and the commands it was sent.
 
 import type { Static } from "typebox";
 import { Count, Int64, TimeNs } from "./scalar.ts";

@@ -5,7 +5,7 @@ import { Type } from "./schema.ts";
 
 const wait = Type.Optional(Type.String({ description: "`1`: answer when the rows are queryable." }));
 
-/** What only someone who reads a file for its writer knows; live clients leave all of it out but `wait`. */
+/** Known only to someone who reads a file on behalf of its writer; live clients send only `wait`. */
 export const IngestQuery = Type.Object({
   wait,
   imported: Type.Optional(word(["1"])),

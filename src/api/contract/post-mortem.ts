@@ -15,7 +15,7 @@ export const PostMortem = Type.Object({
   end_ns: nullable(TimeNs),
   last_step: nullable(Int64),
   traceback: Type.String(),
-  /** Lines that tell of trouble, else the last ones. */
+  /** Lines that report trouble, else the last ones. */
   lines: Type.Array(
     Type.Object({
       ts_ns: TimeNs,

@@ -142,7 +142,7 @@ export const EventRow = Type.Object({
   /** The record's text: as it came when that is kept, else rebuilt and equal in every value. */
   text: Type.String(),
   rebuilt: Type.Boolean(),
-  /** Of a record of more than 64 KiB, `text` is only the beginning, of its largest part when it lies in several. */
+  /** For a record of more than 64 KiB, `text` is only the beginning; of its largest part, if it has several. */
   cut_from: CutFrom,
   /** Names of the row flags that are set, e.g. `odd_value`, `unknown_type`. */
   flags: Type.Array(Type.String()),

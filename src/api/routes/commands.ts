@@ -1,4 +1,4 @@
-// Commands to the workers of a run: who takes them, what was sent, sending and taking back.
+// Commands to the workers of a run: who accepts them, what was sent, sending and cancelling.
 
 import { type ApiContext, ofRun } from "#api/context.ts";
 import type { Command, SentCommand } from "#api/contract/command.ts";

@@ -52,7 +52,7 @@ export async function readDivergences(
     );
 }
 
-/** Nothing is said of series that share no step. */
+/** Series without a common step are left out. */
 function toDivergence(reference: Series, other: Series): CompareAnswer["divergence"] {
   const [ours, theirs] = [toPoints(reference), toPoints(other)];
   if (!shareStep(ours, theirs)) return [];

@@ -33,7 +33,7 @@ export function artifactsRoute(context: ApiContext): Handler<"artifacts"> {
       stored: storedNames.has(row.name),
     }));
     const others = stored.filter((file) => !rows.some((row) => row.name === file.name));
-    // Stored files come with the last page, so that each is told once.
+    // Stored files come with the last page, so that each is listed once.
     return { artifacts: next === null ? [...rows, ...others.map(toRow)] : rows, next, as_of: asOf };
   });
 }
@@ -60,7 +60,7 @@ export function artifactRoute(context: ApiContext): Handler<"artifact"> {
     const bytes = await openArtifact(context.sources, caller.workspace, names, params.name);
     if (bytes !== null) return new FileBody("application/octet-stream", bytes, params.name);
     throw new Refusal("artifact_not_stored", `The file ${JSON.stringify(params.name)} is not stored here.`, {
-      hint: "A path that a client named is text; only files sent with PUT /v1/runs/<run>/artifacts/<name> can be had.",
+      hint: "A path that a client names is only text; files sent with PUT /v1/runs/<run>/artifacts/<name> can be downloaded.",
     });
   });
 }
@@ -93,7 +93,7 @@ export function tensorValuesRoute(context: ApiContext): Handler<"tensorValues"> 
     });
     if (found === null)
       throw new Refusal("blob_not_found", "The values of this snapshot are not stored here.", {
-        hint: "Only snapshots in mode sampled or full have a blob; import its folder, or let the SDK upload it.",
+        hint: "Only snapshots in mode sampled or full have a blob; import the folder, or let the SDK upload it.",
       });
     if ("reason" in found) throw new Refusal("blob_unreadable", `The blob cannot be read: ${found.reason}.`);
     const values = found.values.map((value) => (typeof value === "bigint" ? value.toString() : toFloat(value)));

@@ -41,7 +41,7 @@ export function partRunsRoute(context: ApiContext): Handler<"partRuns"> {
     const rows = await readJoined(context.sources, caller.workspace, whole.runId);
     const parted = params.id === whole.runId ? rows : rows.filter(({ run_id }) => run_id === params.id);
     if (parted.length === 0)
-      throw new Refusal("run_not_joined", `Nobody joined ${JSON.stringify(params.id)} to another run.`, {
+      throw new Refusal("run_not_joined", `${JSON.stringify(params.id)} is not joined to another run.`, {
         hint: rows.length === 0 ? "" : `Joined to ${whole.runId} are: ${rows.map(({ run_id }) => run_id).join(", ")}.`,
         at: { part: "path", name: "id" },
       });

@@ -74,7 +74,7 @@ export function launchRoute(context: ApiContext): Handler<"launch"> {
 
 function unknownLaunch(id: string, attempt: number): Refusal {
   return new Refusal("launch_not_found", `There is no launch ${JSON.stringify(id)} with attempt ${attempt}.`, {
-    hint: "List launches with GET /api/v1/launches; a retry of a launch is another attempt.",
+    hint: "List launches with GET /api/v1/launches; a retry of a launch is a new attempt.",
     at: { part: "path", name: "id" },
   });
 }
@@ -86,7 +86,7 @@ interface RunRow {
   readonly cells: Record<string, Cell>;
 }
 
-/** Of a large launch only the runs that have not ended are looked at one by one, and of those only so many. */
+/** In a large launch only runs that have not ended are looked at one by one, up to a limit. */
 const openRunsMax = 1000;
 
 async function readRows(

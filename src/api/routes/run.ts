@@ -108,7 +108,7 @@ function compareBig(a: bigint, b: bigint): number {
 function notesOnData(facts: RunFacts, paramsCutAt: number | null): string[] {
   const notes: string[] = [];
   if (paramsCutAt !== null)
-    notes.push(`Of this run's params the first ${paramsCutAt} by name are given here; /params has all of them.`);
+    notes.push(`Only the first ${paramsCutAt} params by name are shown here; /params has all of them.`);
   const sessions = facts.groups.filter((group) => hasTrait(group.protocol, "sessions"));
   if (sessions.some((group) => group.rootKind !== "session"))
     notes.push(
@@ -116,7 +116,7 @@ function notesOnData(facts: RunFacts, paramsCutAt: number | null): string[] {
     );
   if (sessions.some((group) => group.forked))
     notes.push(
-      "The same rows came in two batches: the process forked, or its rows were sent again. They are counted once.",
+      "The same rows arrived in two batches: the process forked, or its rows were sent again. They count once.",
     );
   if (facts.groups.some((group) => group.imported)) notes.push("Some of this run was imported from files.");
   return notes;

@@ -44,8 +44,8 @@ export function orRefuse<T extends object>(found: T | TooManySpans | null, id: s
 }
 
 function tooManySpans({ tooMany, most }: TooManySpans): Refusal {
-  return new Refusal("timeline_too_large", `This run has ${tooMany} spans; a timeline is drawn of ${most}.`, {
-    hint: "Time by name is in /spans/summary, and SQL over the view `spans` answers anything else.",
+  return new Refusal("timeline_too_large", `This run has ${tooMany} spans; a timeline can show ${most}.`, {
+    hint: "Use /spans/summary for time by name, or SQL over the view `spans`.",
   });
 }
 

@@ -14,7 +14,7 @@ export function viewsRoute(context: ApiContext): Handler<"views"> {
   });
 }
 
-/** A name stands for one view: where it was private it is shared now, or the other way. */
+/** A name belongs to one view: saving it as shared replaces a private one, and the other way round. */
 export function saveViewRoute(context: ApiContext): Handler<"saveView"> {
   return async ({ params, body, caller }) => {
     const before = await findViews(context, caller, params);
@@ -62,7 +62,7 @@ function ownerOf({ keyId, name }: Caller): string {
 
 function refuseReader({ scopes }: Caller): void {
   if (scopes.has("control")) return;
-  throw new Refusal("scope_missing", "A view that all see is changed with a key of the scope control.", {
+  throw new Refusal("scope_missing", "Changing a shared view needs a key with the scope control.", {
     hint: "Save it for yourself, or ask for a key with that scope.",
   });
 }

@@ -1,5 +1,5 @@
-// Sends OTLP requests to another receiver over HTTP, as an exporter does: again and again while it asks to wait or does
-// not answer, and never again when it refuses.
+// Sends OTLP requests to another receiver over HTTP, as an exporter does: retries while the receiver asks to wait or does
+// not answer, and never after a refusal.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -16,9 +16,9 @@ export interface Receiver {
 
 export interface PostOptions {
   readonly signal: AbortSignal;
-  /** How often a request is tried; without it, until `signal` says no. */
+  /** How often a request is tried; default: until `signal` is aborted. */
   readonly attemptsMax?: number;
-  /** Told of a try that failed and is made again after this time. */
+  /** Called when a try failed, with the time until the next one. */
   readonly onRetry?: (reason: string, afterMs: number) => void;
 }
 
@@ -33,7 +33,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** As the specification lists them; the others that exporters retry are no promise. */
+/** As the specification lists them. Exporters retry others too, without a guarantee. */
 const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const firstWaitMs = 500;
 const waitMsMax = 30_000;

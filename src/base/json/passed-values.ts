@@ -28,7 +28,7 @@ export function passedIn(bytes: Uint8Array, start: number, end: number): PassedV
   return end - start < longValueBytes ? null : (known.get(bytes) ?? null);
 }
 
-/** For who looks through these bytes; they must not change after that. */
+/** For whoever scans these bytes; they must not change afterwards. */
 export function passedInto(bytes: Uint8Array): PassedValues {
   let values = known.get(bytes);
   if (values === undefined) {

@@ -48,7 +48,7 @@ async function* checkAll(
   }
 }
 
-/** Standard input is told by its first bytes as a file is; lines that say nothing are trace lines. */
+/** Standard input is recognised by its first bytes, like a file; by default it is trace lines. */
 async function* checkStream(
   stream: AsyncIterable<Uint8Array>,
   options: CheckOptions,

@@ -61,7 +61,7 @@ function checkFolder({ storeUrl, dataDir }: Config): void {
     );
 }
 
-/** A collector waits for a store that is away; who types a command wants to know. */
+/** A collector would wait for a store that is away; a person wants to know at once. */
 async function checkStore(config: Config): Promise<void> {
   const store = await createStore(toStoreAddress(config, () => undefined));
   try {

@@ -47,7 +47,7 @@ export function addExport(program: Command, context: Context): void {
       throw new Exit(exitCodes.usage, "Name a run, or give --filter.", "All runs: tributary export --filter ''");
     }
     if (options.out === undefined && options.format === ("parquet" as string) && context.stdout.isTTY) {
-      throw new Exit(exitCodes.usage, "Parquet is not for a terminal; give --out FILE.");
+      throw new Exit(exitCodes.usage, "Parquet cannot be shown on a terminal; use --out FILE.");
     }
     await withClient(context, options, async (client) => {
       const { kind, filter, to } = options;

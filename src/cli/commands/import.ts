@@ -53,7 +53,7 @@ export function addImport(program: Command, context: Context): void {
   });
 }
 
-/** Whatever was named and could not be read. What was only met on the way is told, and no failure. */
+/** Paths that were named and could not be read. Files met on the way are reported, but are not a failure. */
 function complain({ unknown, missing, passed, files }: ImportResult): void {
   if (missing.length > 0) {
     throw new Exit(exitCodes.negative, `There is no ${missing.join(", no ")}.`, "Is the path right?");

@@ -1,4 +1,4 @@
-// tributary join and part: what was recorded apart is one run, or is no longer.
+// tributary join and part: makes separately recorded runs one run, or separates them again.
 
 import type { Command } from "commander";
 import { type ConnectOptions, withClient } from "#cli/connect.ts";

@@ -50,7 +50,7 @@ async function serve(context: Context, api: AgentApi): Promise<void> {
   await served.close();
 }
 
-/** Whoever closes the input does not wait forever: a question may be one that waits for something to happen. */
+/** After the input is closed, pending questions get limited time: one may wait for something to happen. */
 const answerMsMax = 10_000;
 
 function toAgentApi(client: Client, scopes: AgentApi["scopes"]): AgentApi {

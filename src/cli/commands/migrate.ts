@@ -53,7 +53,7 @@ export function addMigrate(program: Command, context: Context): void {
     });
 }
 
-/** Met before anything is opened: a wrong address is told at once. */
+/** Checked before anything is opened, so that a wrong address is reported at once. */
 async function withTarget(there: Config, use: (target: Store) => Promise<void>): Promise<void> {
   const target = await createStore(toStoreAddress(there, () => undefined));
   try {

@@ -13,7 +13,7 @@ export interface Sender extends RecordSender {
   readonly totals: ImportTotals;
   sendArtifact(file: string, run: string, name: string, read: ReadBytes): Promise<void>;
   editRun(run: string, edit: BodyOf<"patchRun">): Promise<void>;
-  /** What an export tells of a run beside its records. */
+  /** What an export has of a run besides its records. */
   tellHistory(run: string, history: BodyOf<"runHistory">): Promise<void>;
   /** Resolves when everything sent was answered and can be queried. */
   settle(): Promise<void>;

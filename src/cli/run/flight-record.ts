@@ -17,7 +17,7 @@ const fileBytesMax = 256 * 1024 * 1024;
 /** The last of them: what came long before the end does not tell where it hung. */
 const entriesMax = 400;
 
-/** A folder of its own for what this run leaves; null where none can be made, which is no reason not to run. */
+/** A folder for what this run leaves; null if none can be made, which does not keep the program from running. */
 export function createLeftFolder(): string | null {
   try {
     return mkdtempSync(join(tmpdir(), "tributary-left-"));
@@ -143,7 +143,7 @@ function toEntry(entry: PickleValue) {
   };
 }
 
-/** Gloo tells of every collective that it was scheduled, and of those that are over, well or not, that they are retired. */
+/** Gloo reports every collective as scheduled, and finished ones, successful or not, as retired. */
 function toState(entry: PickleValue): string {
   const state = String(member(entry, "state") ?? "");
   return state === "scheduled" && member(entry, "retired") === true ? "ended" : state;

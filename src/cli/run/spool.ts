@@ -63,7 +63,7 @@ export async function replayFolder(client: Client, folder: string): Promise<numb
     if (!name.endsWith(suffix)) continue;
     const path = join(folder, name);
     const bytes = await readFile(path).catch(() => undefined);
-    // Another process may replay the same folder; who comes second finds the file gone.
+    // Another process may replay the same folder; the second one finds the file gone.
     if (!bytes) continue;
     try {
       await sendRequest(client, decodeRequest(bytes));

@@ -42,7 +42,7 @@ class ThreadDelivery implements Delivering {
   }
 
   async drain(timeoutMs: number): Promise<void> {
-    // The sender's own timers do not hold the process, so the one who waits does.
+    // The sender's own timers do not keep the process alive, so the waiter has to.
     const hold = setInterval(() => undefined, 1000);
     await this.sender.drain(timeoutMs).finally(() => clearInterval(hold));
   }

@@ -34,7 +34,7 @@ export function chooseSpool(option: string | false | undefined, env: Env): strin
   return named === false || named === "off" ? null : named;
 }
 
-/** What cannot be used is told to `onProblem`, and the default is taken instead. */
+/** Reports unusable values to `onProblem` and uses the default instead. */
 export function chooseTransport(
   options: TransportOptions | TransportKind | undefined,
   env: Env,

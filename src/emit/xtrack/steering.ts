@@ -36,7 +36,7 @@ export class Steering {
     this.handlers.set(type, handler);
   }
 
-  /** A command that comes again, because our first answer was lost, is answered again and not obeyed twice. */
+  /** A repeated command, whose first answer was lost, is answered again and not carried out twice. */
   take(seq: unknown, payload: Readonly<Record<string, unknown>>): void {
     const id = typeof payload["cmd_id"] === "string" ? payload["cmd_id"] : "";
     let outcome = this.answers.get(id);

@@ -1,6 +1,6 @@
 // Cirron batches over HTTP. A client drops a batch for good on most 4xx, so a duplicate is a success, and what is no
 // batch is kept as a fault. Durable is enough for the answer: whether rows are new is found out while the client goes on.
-// Only who reads a spool is told how many were: there a person waits for the answer.
+// Only readers of a spool learn how many there were: there a person waits for the answer.
 
 import { inTurns } from "#base/turns.ts";
 import { batchInputs, type CirronBatchInput, toDecodedBatch } from "#intake/cirron/batch-input.ts";

@@ -65,7 +65,7 @@ export async function takeExport(signal: Signal, request: IngestRequest): Promis
     refused: body.length > bytesAtOnce ? await inTurns(steps) : atOnce(steps),
     submissions: submitPieces(about, sent, request, tally),
     answerWhen: arrival.transport === "file" ? "applied" : "durable",
-    // Who reads a file waits for the answer, and is told of every record.
+    // Whoever reads a file waits for the answer, and learns of every record.
     toReply: (receipt) =>
       arrival.transport === "file"
         ? toLinesReply(receipt, "offset")

@@ -1,4 +1,4 @@
-// What a comparison of several runs is made of, each part read once for all of them.
+// The parts of a comparison of several runs, each read once for all of them.
 
 import { findGroups, type RunGroup } from "#query/runs/find-run.ts";
 import type { HeadContext } from "#query/runs/head.ts";

@@ -1,4 +1,4 @@
-// What a run left when it died, and why it did.
+// What a run left behind when it died, and why it died.
 
 import type { RankRecord } from "#judge/collectives.ts";
 import { type Death, type DeathEvidence, judgeDeath, type WorkerReport } from "#judge/death.ts";
@@ -153,7 +153,7 @@ async function readOpen({ store }: Sources, groups: readonly string[]): Promise<
     reader.readUnclosedParents(store, groups),
     reader.readOpenSpans(store, groups),
   ]);
-  // Each group tells what was open when it was last heard of; one span may be told by several.
+  // Each group reports what was open when it was last heard of; several may report one span.
   const told = [...new Map(said.flatMap(({ spans }) => parseOpen(spans)).map((span) => [span.id, span])).values()];
   const arrived = new Set(
     told.length === 0

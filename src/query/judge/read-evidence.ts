@@ -1,4 +1,4 @@
-// Gathers what a run is judged by.
+// Gathers the evidence on a run.
 
 import type { EvidenceSeries, MissingRecords, RankWindow, RunEvidence, SpanTime, Timings } from "#judge/evidence.ts";
 import type { Finding } from "#judge/finding.ts";
@@ -32,7 +32,7 @@ const pointsMax = 2000;
 const windowsUsual = 20;
 const everyFault = { codes: [], protocol: "", fromNs: null, toNs: null, after: null, limit: 0 };
 
-/** What is wrong with a run or bounds it, in words. */
+/** What is wrong with a run or limits its speed, in sentences. */
 export async function judgeStoredRun(sources: Sources, workspace: string, run: FoundRun): Promise<Finding[]> {
   return judgeRun(await readEvidence(sources, workspace, run));
 }

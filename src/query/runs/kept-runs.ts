@@ -26,8 +26,8 @@ export class KeptRuns {
   }
 
   /**
-   * The newest runs alone, while the table of all runs has not been read yet: after a start nobody waits for 100,000 runs
-   * to see the first 100. The table is read meanwhile. Null when it is there already.
+   * Only the newest runs, while the table of all runs has not been read yet: after a start nobody waits for 100,000 runs
+   * to see the first 100. The table is read in the background. Null if it is there already.
    */
   async askNewest<T>(
     workspace: string,

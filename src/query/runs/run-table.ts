@@ -1,6 +1,6 @@
-// The runs of one workspace as a table in memory, and the params and metrics that were asked for as its columns. It is
-// read once; after that only runs of which something new is stored are read again. What is new is asked of the store at
-// every question, so an answer is never older than the position it names.
+// The runs of one workspace as a table in memory, with the params and metrics that were asked for as columns. It is read
+// once; after that, only runs with newly stored rows are read again. Every question asks the store what is new, so an
+// answer is never older than the position it names.
 
 import type { Kept, KeptShelf } from "#query/kept.ts";
 import type { ArchivedRuns, NewestRun } from "#store/reader/newest-runs.ts";

@@ -27,7 +27,7 @@ interface Ancestor {
   readonly arrived: boolean;
 }
 
-/** From the root down. A parent that never arrived ends the way, and is told as such. */
+/** From the root down. A parent that never arrived ends the path and is marked as such. */
 async function readAncestors(
   store: Sources["store"],
   groups: readonly string[],

@@ -62,7 +62,7 @@ function toWorkerState(sorted: readonly StateEvent[], incarnations: Incarnations
   const latest = incarnations.countOf(groupKey, worker);
   const own = sorted.filter((event) => incarnations.of(groupKey, worker, event.tsNs) === latest);
   const start = own.find((event) => event.type === "run_start");
-  // An end is told once; of several the last one counts.
+  // An end is sent once; of several the last one counts.
   const end = own.findLast((event) => event.type === "run_end");
   const said = end === undefined ? {} : toObject(end.payload);
   return {

@@ -187,7 +187,7 @@ function forwardFrom(collector: Collector, config: Config, log: Log): Promise<Fo
 
 function startRetention(collector: Collector, deletions: Deletions, ages: Config, log: Log): Retention {
   const onTrouble = (cause: unknown) =>
-    log.warn({ err: cause }, "Old runs could not be removed; it is tried again in an hour.");
+    log.warn({ err: cause }, "Old runs could not be removed; trying again in an hour.");
   return createRetention({ collector, ages, order: (order) => deletions.order(order), onTrouble });
 }
 
@@ -204,7 +204,7 @@ async function yieldToTwin({ id }: Collector, { dataDir }: Config, log: Log): Pr
   await renameCollector(dataDir);
   log.fatal(
     { collector: id },
-    "Another process runs as this collector, from the same data folder's copy. This one ends; started again, it is a collector of its own.",
+    "Another process runs as this collector, from a copy of the data folder. This one ends; started again, it gets its own id.",
   );
   process.exit(twinExitCode);
 }
@@ -339,7 +339,7 @@ function createContext(parts: ContextParts): ApiContext {
       for (const { id: faultId, raw: body, ...fault } of faults) {
         const input: RefusedInput = { kind: "refused", ...arrival, ...fault, faultId, body };
         const submitted = collector.submit(input);
-        if (typeof submitted === "string") throw new Refusal("busy", "There is no room for more now.");
+        if (typeof submitted === "string") throw new Refusal("busy", "There is no room for more at the moment.");
         await collector.queryable((await submitted.applied).position);
       }
     },

@@ -19,8 +19,8 @@ export function createBackups(collector: BackupSource, dataDir: string): Handler
   }
   return ({ signal }) => {
     if (collector.store.kind !== "embedded")
-      throw new Refusal("store_elsewhere", "The data is in a ClickHouse server, which has its own BACKUP.", {
-        hint: "Use BACKUP DATABASE there, and your bucket's own means for blobs.",
+      throw new Refusal("store_elsewhere", "The data is on a ClickHouse server, which has its own BACKUP.", {
+        hint: "Use BACKUP DATABASE there, and your bucket's own tools for blobs.",
       });
     if (isUnderWay) throw refuseSecond();
     const name = `tributary-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}.tar`;
@@ -29,5 +29,5 @@ export function createBackups(collector: BackupSource, dataDir: string): Handler
 }
 
 function refuseSecond(): Refusal {
-  return new Refusal("backup_under_way", "A backup is being taken already.", { hint: "Come again when it is done." });
+  return new Refusal("backup_under_way", "Another backup is running.", { hint: "Try again when it is done." });
 }

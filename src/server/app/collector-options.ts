@@ -26,7 +26,7 @@ export function toCollectorOptions(config: Config, log: Log, store: StoreAddress
     intakeLimits: { ...defaultIntakeLimits, groupBytesMax: shares.groupsBytes },
     onTrouble: (message, cause) => log.warn({ err: cause }, message),
     onFatal: (cause) => {
-      log.fatal({ err: cause }, "Something that must not happen did; the process ends and loses nothing accepted.");
+      log.fatal({ err: cause }, "A bug: the process ends, and nothing accepted is lost.");
       process.exit(70);
     },
   };

@@ -22,7 +22,7 @@ interface RoomParts {
 /** A start waits for these answers of the store, so it asks for them in parallel. */
 export async function openRooms({ collector, config, peering, log, commands }: RoomParts) {
   const onUnmoved = (cause: unknown) =>
-    log.warn({ err: cause }, "A blob could not be moved to its place; it is tried again at the next start.");
+    log.warn({ err: cause }, "A blob could not be moved to its place; the next start tries again.");
   const [control, keys, blobs, rules] = await Promise.all([
     commands.open(collector, toCommandOptions(collector, peering, log)),
     createKeyStore(collector, config),

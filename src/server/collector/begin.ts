@@ -29,7 +29,7 @@ interface Beginning {
   onJoined(): void;
 }
 
-export const notDeleted = "The store does not delete rows; it is asked again.";
+export const notDeleted = "The store does not delete rows; trying again.";
 
 /** Once the store has answered: what was left open, then the rest of the journal, then new records. */
 export async function begin(
@@ -58,7 +58,7 @@ export async function begin(
       : { gone: Promise.resolve() };
   const onCold = (cause: unknown): void => {
     if (!isClosing())
-      options.onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+      options.onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
   };
   // The store has all records up to here and none after. Not so if a plan was lost after some of its blocks were sent,
   // or if others write too: then the store is asked about each record.

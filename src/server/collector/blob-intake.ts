@@ -266,7 +266,7 @@ function toConflict(
     kind: "refused",
     protocol: protocolOfKind("blob") ?? "",
     code: "identity_conflict",
-    detail: `The file ${put.key} is known with other content: kept is ${name(stored)}; came ${name(sent)}.`,
+    detail: `The file ${put.key} is known with other content: kept ${name(stored)}, received ${name(sent)}.`,
     place: JSON.stringify({ file: put.key }),
     body: head,
   };
@@ -313,6 +313,6 @@ function fromRow(row: Readonly<Record<keyof StateRow<"blobs">, string | number |
 
 function refuseKey(key: string): BlobRefused {
   const form = "snapshots/<span id>/<name>.<extension>, its name weights, gradients or a snapshot's id";
-  const message = `A blob's key is ${form}; ${JSON.stringify(key)} is none.`;
+  const message = `A blob's key has the form ${form}; ${JSON.stringify(key)} does not.`;
   return { refused: true, message };
 }

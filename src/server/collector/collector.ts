@@ -242,7 +242,7 @@ function attemptListener(
   try {
     listener(entry);
   } catch (cause) {
-    onTrouble(`A part of the server could not follow record ${entry.position} of the journal.`, cause);
+    onTrouble(`A listener failed at record ${entry.position} of the journal.`, cause);
   }
 }
 
@@ -292,10 +292,12 @@ function writerOptions(
     pendingBytesMax: options.pendingBytesMax,
     onStored(to: number, batches: readonly Batch[]) {
       hooks.onStored(to, batches);
-      journal.truncateBefore(to + 1).catch((cause) => options.onTrouble("An old journal segment stays.", cause));
+      journal
+        .truncateBefore(to + 1)
+        .catch((cause) => options.onTrouble("An old journal segment could not be removed.", cause));
     },
     onStopped(cause: unknown) {
-      options.onTrouble("A plan for the store could not be made; accepted data waits in the journal.", cause);
+      options.onTrouble("No plan could be made for the store; accepted data waits in the journal.", cause);
     },
   };
 }

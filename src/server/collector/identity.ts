@@ -83,7 +83,7 @@ export async function enrol(
   const why = known === null ? null : whyAnother(known, member, position);
   if (why !== null) {
     id = await renameCollector(dataDir);
-    const sentence = `This folder is a copy of collector ${before.id}'s: ${why}.`;
+    const sentence = `This folder is a copy of collector ${before.id}: ${why}.`;
     if (!mayRename()) throw new ForeignFolder(`${sentence} Started again, it is collector ${id}.`);
     onRenamed(`${sentence} It goes on as collector ${id}.`);
   }
@@ -107,7 +107,7 @@ async function joinInstallation(store: Store, member: Membership | null): Promis
   if (member !== null && installations.includes(member.installation)) return member.installation;
   if (member !== null)
     throw new ForeignFolder(
-      `The data folder belongs to another store than the one that store.url names. Give it back its own, or take another folder.`,
+      `The data folder belongs to another store than store.url names. Set that store again, or use another folder.`,
     );
   const first = installations[0] ?? randomUUID();
   if (installations.length === 0) await noteInstallation(store, first, nowNs());

@@ -28,7 +28,7 @@ export class JournalDamage {
       : `${records}`;
     return [
       `${count} accepted records could not be read back from the journal and are lost: its files were damaged or removed. ` +
-        "Look at the disk; clients that still have them can send them again.",
+        "Check the disk; clients that still have them can send them again.",
     ];
   }
 
@@ -36,6 +36,6 @@ export class JournalDamage {
   remarks(): string[] {
     const { tornBytes } = this.journal.state();
     if (tornBytes === 0) return [];
-    return [`The last write to the journal was cut off: ${tornBytes} bytes, which nobody was told were accepted.`];
+    return [`The last write to the journal was cut off: ${tornBytes} bytes, which were never acknowledged.`];
   }
 }

@@ -81,7 +81,7 @@ async function putAside({ setAside, isClosing, onTrouble }: MenderParts, failed:
       return await setAside.put(failed);
     } catch (cause) {
       if (isClosing()) throw cause;
-      onTrouble("A record could not be set aside; it is tried again.", cause);
+      onTrouble("A record could not be set aside; trying again.", cause);
       await sleep(retryMs, undefined, { ref: false });
     }
   }
@@ -103,7 +103,8 @@ function createWarmer({ store, applier, isClosing, onTrouble }: MenderParts): ()
     isRunning = true;
     run()
       .catch((cause) => {
-        if (!isClosing()) onTrouble("What is stored could not be looked through; new records are asked for.", cause);
+        if (!isClosing())
+          onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
       })
       .finally(() => {
         isRunning = false;

@@ -36,7 +36,7 @@ export async function meetStore(store: Store, folder: Folder, patience: Patience
   const identity = await readIdentity(folder.dataDir);
   if (store.kind === "server" && existsSync(join(folder.dataDir, "store")))
     hooks.onTrouble(
-      "The data folder has a store of its own, whose runs are not shown while store.url is set; tributary migrate copies them.",
+      "The data folder has its own store, whose runs are not shown while store.url is set; tributary migrate copies them.",
       null,
     );
   let isLate = false;
@@ -46,7 +46,7 @@ export async function meetStore(store: Store, folder: Folder, patience: Patience
     if (met !== "late") return { ...met, later: null };
   } catch (cause) {
     if (store.kind === "embedded" || !isRetryable(cause)) throw cause;
-    hooks.onTrouble("The store does not answer; what comes is accepted into the journal until it does.", cause);
+    hooks.onTrouble("The store does not answer; until it does, input is accepted into the journal.", cause);
   }
   // From now on records are accepted under the folder's name.
   isLate = true;
@@ -82,7 +82,7 @@ async function meetLater(
       return await meeting;
     } catch (cause) {
       if (cause instanceof ForeignFolder || hooks.isClosing()) throw cause;
-      if (!isRetryable(cause)) hooks.onTrouble("The store cannot be used as it is; it is asked again.", cause);
+      if (!isRetryable(cause)) hooks.onTrouble("The store cannot be used as it is; trying again.", cause);
       await sleep(isRetryable(cause) ? retryMs : refusedRetryMs, undefined, { ref: false });
     }
   }

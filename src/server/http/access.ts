@@ -103,7 +103,7 @@ export function mayUse({ scopes, isOfServer }: Caller, scope: RouteScope): boole
 
 export function refuseScope({ scopes }: Caller, scope: RouteScope): Refusal {
   if (scope === "server" && scopes.has("admin"))
-    return new Refusal("workspace_foreign", "This tells of all workspaces, and the key is of one.", {
+    return new Refusal("workspace_foreign", "This concerns all workspaces, and the key belongs to one.", {
       hint: "Use an admin key of the server's own workspace, or ask on the server's machine.",
       at: { part: "header", name: "authorization" },
     });

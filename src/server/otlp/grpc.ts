@@ -252,7 +252,7 @@ function fail(stream: ServerHttp2Stream, { code, message, retryAfterS }: GrpcFai
 function toFailure(error: unknown): GrpcFailure {
   if (error instanceof GrpcFailure) return error;
   const refusal = toRefusal(error);
-  if (refusal === undefined) return new GrpcFailure(statusCode.internal, "The server failed at this call.");
+  if (refusal === undefined) return new GrpcFailure(statusCode.internal, "The server failed.");
   const told = refusal.headers["retry-after"];
   if (told !== undefined || refusal.status >= 500)
     return new GrpcFailure(statusCode.unavailable, refusal.message, Number(told ?? 5));

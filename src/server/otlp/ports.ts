@@ -59,7 +59,7 @@ async function open(
     const where = `${address.host}:${address.port}`;
     log.warn(
       { setting, code },
-      `Nothing is taken on ${where}: it is not free. Exporters reach this server over HTTP, or name another address in ${setting}.`,
+      `${where} is in use, so nothing listens there. Exporters can use HTTP on this server's port, or set another address in ${setting}.`,
     );
     return null;
   }

@@ -180,7 +180,7 @@ export class SharedDeletions {
     try {
       for (const fact of await readOrders(collector.store, { orderId })) this.take(fact);
     } catch (cause) {
-      onTrouble("An order to delete runs could not be read; it is looked for again.", cause);
+      onTrouble("An order to delete runs could not be read; trying again.", cause);
     }
   }
 
@@ -200,7 +200,7 @@ export class SharedDeletions {
       for (const fact of await readOrders(collector.store, { sinceNs: fromNs })) this.take(fact);
       this.lookedNs = now;
     } catch (cause) {
-      if (!this.closing) onTrouble("Orders to delete runs could not be read; they are looked for again.", cause);
+      if (!this.closing) onTrouble("Orders to delete runs could not be read; trying again.", cause);
     }
   }
 
@@ -214,7 +214,7 @@ export class SharedDeletions {
     this.underWay.add(work);
     work
       .catch((cause) => {
-        if (!this.closing) this.options.onTrouble("A deletion was left to the next start.", cause);
+        if (!this.closing) this.options.onTrouble("The next start will finish a deletion.", cause);
       })
       .finally(() => this.underWay.delete(work));
   }
@@ -260,7 +260,7 @@ export class SharedDeletions {
 
   private untilTaken(work: () => Promise<void>): Promise<boolean> {
     const onTrouble = (cause: unknown): void =>
-      this.options.onTrouble("The store does not delete rows; it is asked again.", cause);
+      this.options.onTrouble("The store does not delete rows; trying again.", cause);
     return untilTaken(work, { isClosing: () => this.closing, onTrouble });
   }
 }

@@ -123,6 +123,6 @@ function split(messages: readonly LiveMessage[], bytesMax: number): LiveMessage[
 }
 
 function toSkipped({ id }: LiveMessage): LiveMessage {
-  const reason = "These events are too large to be passed between collectors.";
+  const reason = "These events are too large to send between collectors.";
   return { id, name: "skipped", data: { from: id, to: id, reason } };
 }

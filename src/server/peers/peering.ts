@@ -152,7 +152,7 @@ class BusPeering implements Peering {
           this.news.catchUp(true);
           this.deletions.catchUp();
         } else {
-          log.warn("The bus is lost; it is connected again as soon as it answers, and nothing accepted waits for it.");
+          log.warn("The bus is lost; it reconnects as soon as it answers, and nothing accepted waits for it.");
           this.peers.forgetAll();
         }
         this.parts?.control.retry();
@@ -167,14 +167,14 @@ class BusPeering implements Peering {
       epoch: randomUUID(),
       progress: () => ({ applied: collector.sequencer.position.applied, stored: collector.writer.stored }),
       onCome: (peer) => {
-        log.info({ peer: peer.id }, "Another collector is there.");
+        log.info({ peer: peer.id }, "Another collector has appeared.");
         metrics.collectors.set(this.peers.list().length + 1);
         this.directory.tellAll(peer.id);
         this.live.peerCame(peer);
         this.parts?.control.retry();
       },
       onGo: ({ id }) => {
-        log.warn({ peer: id }, "Another collector is not heard any more.");
+        log.warn({ peer: id }, "Another collector is no longer heard.");
         metrics.collectors.set(this.peers.list().length + 1);
         this.bridge.peerWent(id);
         this.live.peerWent(id);

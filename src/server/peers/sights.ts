@@ -59,7 +59,7 @@ export function createSights(
         const { workspace, runId, rule, text, evidence, metric, step, tsNs } = body as SightMessage;
         const at = { step: step === null ? null : BigInt(step), tsNs: BigInt(tsNs) };
         hear({ workspace, runId, rule, signal: { text, evidence, metric, at } }).catch((cause) =>
-          onTrouble("What another collector saw of a run could not be looked at.", cause),
+          onTrouble("What another collector saw of a run could not be read.", cause),
         );
       });
     },

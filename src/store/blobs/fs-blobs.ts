@@ -12,7 +12,7 @@ const incoming = "incoming";
 export async function createFsBlobs(folder: string): Promise<BlobStore> {
   const root = resolve(folder);
   await makeFolder(join(root, incoming), root);
-  // What a stopped process left half-written has no name yet, and nobody was told of it.
+  // A half-written file of a stopped process has no name yet and was never acknowledged.
   for (const name of await readdir(join(root, incoming))) await rm(join(root, incoming, name), { force: true });
   return new FsBlobs(root);
 }

@@ -1,4 +1,4 @@
-// Where a blob lies: `traces/<workspace>/<run>/<span>/<snapshot>.<ext>`. Ids come from clients and may be any text,
+// The key of a blob: `traces/<workspace>/<run>/<span>/<snapshot>.<ext>`. Ids come from clients and may be any text,
 // so each becomes one safe segment of a path: it cannot climb out of its folder, name a hidden file, or be too long.
 
 import { createHash } from "node:crypto";

@@ -83,7 +83,7 @@ async function answer(call: Call): Promise<void> {
   const sql = asked.sql === "" ? body : asked.sql;
   if (sql.trim() === "") throw new Error("Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)");
   if (sql.includes("\0")) throw new Error("Code: 62. DB::Exception: A NUL in the query. (SYNTAX_ERROR)");
-  // Whoever waits for a guest's answer is told when its turn has come: its time counts from then on.
+  // The caller of a guest query learns when its turn has come: its time counts from then on.
   const onBegun = () => response.writeProcessing();
   const statement = { sql, format: asked.format, settings: asked.settings, signal, ...(isGuest ? { onBegun } : {}) };
   await reply(call, isGuest ? "guest" : purposeOf(sql), statement);

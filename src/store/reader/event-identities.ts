@@ -58,7 +58,7 @@ export async function readEventOutline(store: Store, groupKey: string): Promise<
 const place = { worker: text, share: big, firstSeq: big, lastSeq: big, fromNs: big, toNs: big, events: count };
 export type EventPlace = RowOf<typeof place>;
 
-/** Where the events of each worker lie, between one border and the next. */
+/** The ranges of each worker's events, between one border and the next. */
 export function readEventPlaces(store: Store, groupKey: string, borders: readonly bigint[]): Promise<EventPlace[]> {
   return readRows(store, place, {
     sql: `SELECT toString(worker) AS worker, roundDown(first_ts_ns, {borders:Array(Int64)}) AS share,

@@ -9,7 +9,7 @@ import { readNativeBlocks } from "./native-rows.ts";
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
 
-/** The spans of groups as blocks. Only the names that grouping looks at are told. */
+/** The spans of groups as blocks, with only the names that grouping looks at. */
 export function readStoredSpans(store: Store, groupKeys: readonly string[]): Promise<DecodedBlock[]> {
   return readBlocks(
     store,

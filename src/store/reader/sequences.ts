@@ -1,4 +1,4 @@
-// XTrack's sequence numbers of some groups: the ranges that came, and the run_starts that begin to count anew.
+// The XTrack sequence numbers of some groups: the ranges that arrived, and the run_starts that restart the count.
 
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Store } from "#store/store.ts";

@@ -34,7 +34,7 @@ LEFT JOIN (SELECT s.launch_key AS launch_key, s.run_id AS run_id, s.run_index AS
 }
 
 /**
- * Sequence numbers that never came. The run_starts of a worker cut its events into incarnations, each counting
+ * Sequence numbers that never arrived. The run_starts of a worker cut its events into incarnations, each counting
  * from 1; events from before the first start belong to the first.
  */
 export function gapsView(database: string, groups: string): string {

@@ -206,12 +206,12 @@ export async function migrate(store: Store, onWaiting: (sentence: string) => voi
       await migrateUnder(lease, store, dialect);
       return;
     }
-    if (waits === 0) onWaiting("Another collector brings the store's schema up to date, and this one waits for it.");
+    if (waits === 0) onWaiting("Another collector is updating the store's schema; this one waits for it.");
     await sleep(schemaWaitMs);
   }
 }
 
-/** A step may take minutes; one who was killed in the middle of it keeps nobody waiting for longer than this. */
+/** A step may take minutes; a collector killed in the middle of one keeps nobody waiting for longer than this. */
 const schemaLeaseMs = 30_000;
 const schemaWaitMs = 500;
 
@@ -229,7 +229,7 @@ async function isBehind(store: Store, dialect: Dialect): Promise<boolean> {
   const done = await readDone(store);
   const newest = largestOf([0, ...done.keys()]);
   const isMissing = steps.some(({ id, isBackground }) => !done.has(id) && isBackground !== true);
-  // A schema that is too new is told by whoever would change it.
+  // A schema that is too new is reported by whoever would change it.
   if (isMissing || newest > (steps.at(-1) as Step).id || done.get(viewsId) !== checksumOf(guestViews(dialect)))
     return true;
   return (await findMissingColumns(store, dialect)).length > 0;

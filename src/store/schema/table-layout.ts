@@ -1,4 +1,4 @@
-// How each table lies on disk: its engine, its order, its codecs and its indexes. The columns themselves come from
+// The layout of each table on disk: its engine, its order, its codecs and its indexes. The columns themselves come from
 // the model's maps. A fact table is sorted by group, then time, then identity, so that a run's rows lie together
 // and a second copy of a row, which has the same time, is merged away.
 
@@ -33,7 +33,7 @@ const factOrder: Readonly<Record<FactTable, readonly string[]>> = {
   nodes: ["group_key", "start_ns", "node_id", "event_id"],
   // A launch is judged as a whole, so its runs lie together.
   lifecycle: ["launch_key", "group_key", "type", "ts_ns", "event_id"],
-  // The same fault can come again at any time; its identity is its content alone.
+  // The same fault may recur at any time; its identity is its content alone.
   faults: ["group_key", "code", "fault_id"],
   seq_ranges: ["group_key", "worker", "first_ts_ns", "first_seq", "last_seq", "jpos", "jrow"],
 };
