@@ -4,9 +4,9 @@
 // Only a process that holds the first may write the second, so two starting servers cannot both take a stale one.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ownFolders } from "./engine-config.ts";
 
 interface Owner {
@@ -32,6 +32,8 @@ export function writeOwner(dataDir: string, pid: number): void {
   const owner: Owner = { pid, host: hostname(), started: readStart(pid) ?? "", folder: nameOf(dataDir) };
   const path = ownerPath(dataDir);
   try {
+    // With a store elsewhere no engine has made its folder.
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(`${path}.tmp`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
     renameSync(`${path}.tmp`, path);
   } catch (error) {
