@@ -81,7 +81,7 @@ test("migrate copies everything, goes on where it was broken off, and doubles no
   expect([stopped.code, stopped.err]).toEqual([130, expect.stringContaining("go on from here")]);
   const again = await migrateTo(here);
   expect([again.code, again.err]).toEqual([0, ""]);
-  expect(again.out).toMatch(/Goes on after \d+ parts/);
+  expect(again.out).toMatch(/Resuming after \d+ parts/);
   expect(again.out).toContain("both sides are equal");
   // All of it a second time.
   expect((await migrateTo(here)).out).toContain("both sides are equal");
