@@ -2,7 +2,7 @@
 // runs at once; this one is held against the recorded verdicts.
 
 import { compareText } from "#base/compare-text.ts";
-import type { LaunchFacts, CompletenessStatus } from "#query/semantiva/completeness.ts";
+import type { CompletenessStatus, LaunchFacts } from "#query/semantiva/completeness.ts";
 import { compareLifecycle, distinct } from "#query/semantiva/stored.ts";
 import type { LifecycleRow } from "#store/reader/pipelines.ts";
 
@@ -39,9 +39,12 @@ export function aggregateLaunch(
 }
 
 /** Null when no record names the launch. */
-export function toLaunchFacts(launch: LaunchAggregate, verdictOf: (runId: string) => CompletenessStatus): LaunchFacts | null {
+export function toLaunchFacts(
+  launch: LaunchAggregate,
+  statusOf: (runId: string) => CompletenessStatus,
+): LaunchFacts | null {
   const runs_by_status = { complete: 0, partial: 0, invalid: 0 };
-  for (const runId of launch.pipelines) runs_by_status[verdictOf(runId)]++;
+  for (const runId of launch.pipelines) runs_by_status[statusOf(runId)]++;
   if (!launch.saw_start && !launch.saw_end && launch.pipelines.length === 0) return null;
   return {
     launch_id: launch.run_space_launch_id,

@@ -2,7 +2,7 @@
 // least of them.
 
 import { compareText } from "#base/compare-text.ts";
-import { judgeUnknownRun, type RunCompleteness, roundHalfEven2, type CompletenessStatus } from "./completeness.ts";
+import { type CompletenessStatus, judgeUnknownRun, type RunCompleteness, roundHalfEven2 } from "./completeness.ts";
 import type { Outcome, Success } from "./success.ts";
 
 const statusRank: Readonly<Record<CompletenessStatus, number>> = { complete: 0, partial: 1, invalid: 2 };

@@ -4,7 +4,7 @@ import { StoreOutage } from "#store/outage.ts";
 import { readRows, text } from "#store/reader/native-rows.ts";
 import { guestDatabaseOf, viewSelects } from "#store/schema/views.ts";
 import type { Answer, EngineFormat, Store } from "#store/store.ts";
-import { checkSql, type GuardOptions, type CheckedSql } from "./guard.ts";
+import { type CheckedSql, checkSql, type GuardOptions } from "./guard.ts";
 
 export function guardOptionsOf(database: string): GuardOptions {
   return {
