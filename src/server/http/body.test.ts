@@ -75,3 +75,33 @@ describe("a body that drips", () => {
     expect(await body).toBe(500_000);
   });
 });
+
+describe("a body that came with its head", () => {
+  it("is read without a watch over its sender, request after request on one connection", async () => {
+    const watched: number[] = [];
+    const ended: boolean[] = [];
+    const unfinished = new UnfinishedBytes(1 << 20);
+    const server = createServer(async (request, response) => {
+      const { bytes } = await readBody(request, limits, unfinished.open(), () => {
+        watched.push(1);
+        return () => {};
+      });
+      request.once("end", () => ended.push(true));
+      response.end(Buffer.from(bytes).toString());
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const sender = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    let answers = "";
+    sender.setEncoding("utf8").on("data", (text: string) => {
+      answers += text;
+    });
+    for (const body of ["first", "second", "third"]) {
+      sender.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      await vi.waitFor(() => expect(answers.endsWith(`\r\n\r\n${body}`)).toBe(true));
+    }
+    expect(watched).toEqual([]);
+    await vi.waitFor(() => expect(ended).toEqual([true, true, true]));
+    sender.destroy();
+    server.close();
+  });
+});

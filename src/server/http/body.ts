@@ -65,8 +65,8 @@ export async function readBody(
     request.resume();
     throw new BodyRefusal(tooLarge(limits.bytesMax), new Uint8Array(0));
   }
-  // What came with the head is there as soon as the parser's turn is over.
-  if (!request.complete) await null;
+  // What came with the head is there as soon as the parser has passed it on.
+  if (!isWhole(request)) await null;
   const sent =
     readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
   return unpack(sent, encoding, limits, share);
@@ -206,10 +206,18 @@ function readEncoding(request: IncomingMessage): Encoding {
  * and its end takes longer than to decode it. Null when it has to be listened for.
  */
 function readWhole(request: IncomingMessage, bytesMax: number, share: Share): Uint8Array | null {
-  if (!request.complete || request.readableFlowing !== null || request.destroyed) return null;
+  if (!isWhole(request) || request.readableFlowing !== null || request.destroyed) return null;
   const { readableLength: length } = request;
   if (length === 0 || length > bytesMax || !share.hold(length)) return null;
-  return request.read() as Buffer;
+  const bytes = request.read() as Buffer;
+  // Its end, which is all that is left, is passed on only to a reader.
+  request.resume();
+  return bytes;
+}
+
+/** The parser tells of the last byte before it tells of the end. */
+function isWhole({ complete, readableLength, headers }: IncomingMessage): boolean {
+  return complete || (readableLength > 0 && readableLength === Number(headers["content-length"]));
 }
 
 /** The bytes as they are sent, never more than the limit in memory. */
