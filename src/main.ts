@@ -29,13 +29,13 @@ const context: Context = {
   examplesDir: fileURLToPath(new URL("../examples", import.meta.url)),
   // The server is half the program, and most commands only talk to one.
   openServer: async (config, log) => {
-    // Most of what a server holds are buffers outside a heap that is small. The runtime counts them against a limit that
-    // it takes from the heap's size, and collected all of it every 10 to 20 MB of input: half of the server's processor
-    // time for batches of metrics, and its longest pauses. So it waits until the heap has grown to three times its size.
+    // A server mostly holds buffers outside of a small heap. The runtime counts them against a limit that it derives from
+    // the heap's size, and would collect the whole heap for every few megabytes of input. So it waits until the heap has
+    // grown to three times its size.
     setFlagsFromString("--heap-growing-percent=200");
     const { makeDataFolder } = await import("#cli/data-folder.ts");
     makeDataFolder(config.dataDir);
-    // The engine takes about as long to start as the server's modules to load, so it does so meanwhile.
+    // The engine takes about as long to start as the server's modules take to load, so both happen at once.
     const { startStore } = await import("#server/app/backends.ts");
     const store = startStore(config, log);
     const { openApp } = await import("#server/app/app.ts");

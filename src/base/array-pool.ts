@@ -1,12 +1,11 @@
-// Typed arrays that are used again. The memory of a typed array lies outside the heap, and the runtime answers to a few
-// dozen megabytes of it with a collection of the whole heap: under load that was a third of the server's processor time
-// and the longest of its pauses. So columns and blocks, which come and go by the hundred a second, take their memory
-// here and give it back when they are drained.
+// A pool of typed arrays. Their memory is outside the heap, and after a few dozen megabytes of it the runtime collects the
+// whole heap, which under load costs much processor time and long pauses. So columns and blocks, hundreds of which come
+// and go each second, take their memory here and return it when they are drained.
 //
-// All but the smallest lie in pages of their own instead of among the small things that the C library gives out: there
-// one of those that stays keeps the freed megabytes before it from ever going back to the system.
+// All but the smallest have pages of their own instead of memory of the C library: there, one small block that stays keeps
+// the freed megabytes before it from ever going back to the system.
 //
-// A taken array holds whatever its last user left in it. Whoever gives an array must not touch it any more.
+// A taken array holds whatever its last user left in it. Whoever returns an array must not touch it any more.
 
 type PooledArray = Uint8Array | Uint32Array | Int32Array | Float64Array;
 

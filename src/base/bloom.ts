@@ -1,5 +1,5 @@
 // Which ids may have been seen: a filter that says "never" for certain and "perhaps" with a small error, in some twelve
-// bits an id. It stands before the questions to the store, so that an id that is new, as nearly all are, costs none.
+// bits per id. It is asked before the store, so that a new id, as nearly all are, costs no question.
 //
 // An id touches one block of 64 bytes, and so one line of the processor's cache.
 

@@ -1,5 +1,5 @@
-// The least and the most of many numbers. Spreading them into `Math.min` puts every one of them on the stack and throws from some
-// hundred thousand on, so what data may make long is folded here.
+// The smallest and largest of many numbers. Spreading them into `Math.min` puts every one on the stack and throws from a few
+// hundred thousand on, so lists that data may make long are folded here.
 
 /** +Infinity when there are none, NaN when one is. */
 export function smallestOf(values: Iterable<number>): number {

@@ -1,6 +1,6 @@
-// Which ids may have been seen: a filter that says "never" for certain and errs about once in a thousand million times,
-// in six to ten bytes an id. Where a question to the store hangs on each of the thousand ids of a batch, a smaller filter
-// that errs once in a hundred times would have every batch ask.
+// Which ids may have been seen: a filter that says "never" for certain and errs about once in a billion times, in six to
+// ten bytes per id. A batch has a thousand ids, and any of them may cost a question to the store; with a smaller filter
+// that errs once in a hundred times, every batch would ask.
 //
 // Of each id a word of its hash is kept, at the place that the rest of the hash says or the next free one.
 

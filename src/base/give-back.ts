@@ -1,5 +1,5 @@
-// Memory that a burst of work took, given back when it is over. The runtime collects when it is asked for more, so a
-// process that has become quiet keeps what it no longer needs until somebody asks.
+// Returns the memory of a burst of work when it is over. The runtime collects only when it needs more, so a process that has
+// become quiet keeps what it no longer needs until somebody asks.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

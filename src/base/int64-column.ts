@@ -1,4 +1,4 @@
-// Integers of 64 bits, which fit no element of a typed array that numbers can be had from.
+// 64-bit integers, which no typed array can return as numbers.
 
 import { wordPool } from "./array-pool.ts";
 import { grownSize, keptBytesMax } from "./fixed-columns.ts";

@@ -1,5 +1,5 @@
-// Node's HTTP without an import of it: that makes Node look at every name of the module, and for one of them, `WebSocket`, it
-// loads its whole `fetch`, which takes a sixth of a server's start and a third of its engine's.
+// Node's HTTP without an import: an import makes Node look at every name of the module, and for one of them, `WebSocket`, it
+// loads its whole `fetch`, a large part of the start of a server and its engine.
 
 export const {
   Agent: HttpAgent,

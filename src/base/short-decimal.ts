@@ -1,5 +1,5 @@
-// Decimal text to the nearest double where it stands, for the numbers that programs really print, and whether the
-// double says all that the text said. Everything else is left to the slower ways of base/json.
+// Decimal text to the nearest double, in place, for the numbers that programs really print, and whether the double is
+// exact. Everything else is left to the slower code of base/json.
 
 import { distance, divideExactly, exactPowers } from "./json/double.ts";
 import { decodeAscii } from "./json/text.ts";

@@ -1,4 +1,4 @@
-// Sorts places by what lies at them. Rows mostly come in order already, or in a few runs that are: a merge sort that
+// Sorts indexes by their values. Rows are mostly in order already, or in a few sorted runs: a merge sort that
 // starts from short sorted runs and leaves halves alone that already follow each other takes one pass over such input.
 
 import { atOnce } from "./turns.ts";

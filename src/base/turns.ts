@@ -1,6 +1,6 @@
-// Work that takes tens of milliseconds is done in turns with everybody else's: a client waits for its answer meanwhile.
-// A turn is as long as the others took for theirs, so that under any load this work gets half of the time: with a fixed
-// turn a thousand busy connections left it less than it needed, and rows came ever later.
+// Long work takes turns with everybody else's, so that clients do not wait for it. A turn is as long as the others took for
+// theirs, so this work gets half of the time under any load. With turns of fixed length, a thousand busy connections
+// would leave it less than it needs, and rows would fall ever further behind.
 
 import { setImmediate } from "node:timers/promises";
 

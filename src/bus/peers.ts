@@ -1,5 +1,5 @@
-// Which collectors there are. Each says once a second that it lives, how far its journal is and how far the store has
-// taken it; one that is silent for some seconds is gone until it speaks again.
+// Which collectors are alive. Each announces itself once a second, with how far its journal is and how far the store has
+// taken it; one that is silent for a few seconds counts as gone until it is heard again.
 
 import type { Bus } from "./bus.ts";
 

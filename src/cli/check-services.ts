@@ -1,4 +1,4 @@
-// For doctor: whether what the settings name on other machines answers there and lets us in: the store, the bus, the bucket.
+// For doctor: whether the store, the bus and the bucket of the settings answer and let us in.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What doctor found: one line each, and what to do where it is not well.
+// What doctor found: one line each, and what to do about problems.
 
 export interface Finding {
   readonly what: string;

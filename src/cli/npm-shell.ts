@@ -1,5 +1,5 @@
-// npm starts a command in a shell and, when it is told to stop, tells only the shell, which ends without a word to the
-// command. So whoever was started by npm takes the going of its parent for the signal.
+// npm starts a command in a shell and, when it is stopped, signals only the shell, which ends without passing the signal on.
+// So a command started by npm treats the end of its parent as the signal.
 
 const lookMs = 500;
 /** As it was when the program was loaded: the shell may be gone before anybody asks. */

@@ -1,5 +1,5 @@
-// The key that a command sends. Who may read the data folder owns the server, and shows that with the folder's secret when
-// no key is set; it is sent to this machine alone.
+// The key that a command sends. Whoever can read the data folder owns the server and proves it with the folder's secret if
+// no key is set; the secret is sent to this machine only.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Who listens on a port of this machine, as far as Linux tells this user; nobody elsewhere.
+// Which process listens on a port of this machine, as far as Linux tells this user; unknown on other systems.
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// How commands speak.
+// How commands print.
 
 import { largestOf } from "#base/extremes.ts";
 import { type Context, paint, type Style, widthOf } from "./context.ts";

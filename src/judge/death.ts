@@ -157,7 +157,7 @@ function judgeExit({ status, exit, lines }: DeathEvidence, said: string, how: re
     return { cause: "exception", text: said === "" ? "It said that it failed." : `It failed: ${said}`, evidence: how };
   if (status === "killed") return { cause: "killed", text: "It was stopped.", evidence: how };
   if (status === "lost")
-    return { cause: "lost", text: "It fell silent: no end was told, and nothing says why.", evidence: lastWords };
+    return { cause: "lost", text: "It fell silent, without an end or a reason.", evidence: lastWords };
   return { cause: "unknown", text: "How it ended is not known.", evidence: lastWords };
 }
 

@@ -118,7 +118,7 @@ export const ruleKinds = {
   failed: { source: "table", means: "the run failed", metric: "", options: {}, forMs: 0, resolves: false },
   lost: {
     source: "table",
-    means: "nothing is heard of the run, and no end was told",
+    means: "the run is silent and reported no end",
     metric: "",
     options: {},
     forMs: 0,

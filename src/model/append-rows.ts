@@ -1,4 +1,4 @@
-// Rows of a table behind other rows of it: what small inputs became goes onto one set of columns.
+// Appends rows of a table to others, so that the rows of small inputs share one set of columns.
 
 import type {
   ArrayColumn,

@@ -1,5 +1,5 @@
-// What intake hands to the writer: the rows that a journal record became, or a few small ones that were durable together,
-// in the shape all protocols share.
+// What intake hands to the writer: the rows of a journal record, or of a few small ones made durable together, in the shape
+// all protocols share.
 
 import type { StateChange } from "./state-tables.ts";
 import type { FactTable, Rows } from "./tables.ts";

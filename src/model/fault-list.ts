@@ -1,5 +1,5 @@
-// The faults of one body, up to a bound. A few kilobytes of compressed nothing unpack to millions of records that are
-// none; the first faults tell all that a person needs, and the others are one more that counts them.
+// The faults of one body, up to a bound. A few compressed kilobytes may unpack to millions of bad records; the first faults
+// tell a person enough, and one more fault counts the rest.
 
 import type { Fault } from "./fault.ts";
 

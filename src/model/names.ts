@@ -1,5 +1,5 @@
-// Names that are all text, stand side by side in many calls and are easily taken for each other. Bare text, as it comes
-// from a client or out of a test, fits each of them; a name of one kind does not fit where another is asked for.
+// Branded names: all are text, appear side by side in many calls and are easily confused. Plain text, from a client or a
+// test, fits each of them, but a name of one kind does not fit where another is expected.
 
 declare const kind: unique symbol;
 

@@ -1,4 +1,4 @@
-// The words by which SDKs from 0.2.0 on tell numbers that strict JSON cannot write: a mark has `"value": null` and
+// The words that SDKs from 0.2.0 on use for numbers that strict JSON cannot write: a mark has `"value": null` and
 // `"value_nonfinite": "nan"`, statistics have `"mean": null` and `"nonfinite": {"mean": "nan"}`.
 
 export const nonfiniteWords: ReadonlyMap<string, number> = new Map([

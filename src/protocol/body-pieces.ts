@@ -1,5 +1,5 @@
-// A large body, cut into records that are each decoded and applied in a few milliseconds, so that nobody waits for it.
-// What a body has beyond the items it may have stays together as one fault that is not read.
+// Cuts a large body into records that are each decoded and applied quickly, so that nobody waits for it. Items beyond the
+// limit become one fault and are not read.
 
 import type { Arrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";

@@ -1,4 +1,4 @@
-// What a file is, from its name and its first bytes: every protocol is asked, and the surest has it.
+// What a file is, from its name and first bytes: every protocol is asked, and the surest one wins.
 
 import type { Detection, FileHead, FileKind } from "./file-kind.ts";
 import { sureness } from "./file-kind.ts";

@@ -1,5 +1,5 @@
-// How a protocol's lines in our own export (docs/export.md) go back in: by the door they came in by, under their own
-// identity, so that importing an export again changes nothing.
+// How a protocol's lines of our own export (docs/export.md) are imported: through their original door, under their own
+// identity, so that importing an export twice changes nothing.
 
 import type { Shipment } from "./reading/reader.ts";
 

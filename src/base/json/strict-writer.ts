@@ -1,5 +1,5 @@
-// One JSON value that was checked before as strict JSON, some at a time: without blanks, with quotes around NaN and
-// ±Infinity, and every key once. Of a key that comes twice the last value counts, at the place of the first.
+// Writes a checked JSON value as strict JSON, step by step: without blanks, with quotes around NaN and ±Infinity, and every
+// key once. Of a repeated key the last value counts, at the place of the first.
 
 import { JsonCursor, jsonKind, numberForm } from "./cursor.ts";
 import { decodeText } from "./text.ts";

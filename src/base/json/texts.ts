@@ -1,5 +1,4 @@
-// A long text that is put together out of parts stays in pieces until it is sent: every time it were made one text, all
-// its megabytes would be copied in one go.
+// A long text built from parts stays in pieces until it is sent: joining them would copy all its megabytes in one go.
 
 import { inPieces } from "./format.ts";
 

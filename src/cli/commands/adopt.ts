@@ -1,4 +1,4 @@
-// tributary adopt: what a collector that is gone for good had accepted and not stored.
+// tributary adopt: stores what a dead collector had accepted and not stored.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// tributary export: take a run, or the runs of a filter, away as files.
+// tributary export: writes a run, or the runs of a filter, to files.
 
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";

@@ -1,4 +1,4 @@
-// tributary gate: whether a run passes the rules of a file, for checks of a build.
+// tributary gate: whether a run passes the rules of a file, for CI.
 
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";

@@ -1,5 +1,5 @@
-// When to send again: always when the server says that it has no room, and, for those who follow files, also while it is
-// away, since it may only be starting again.
+// When to retry: always if the server has no room and, when following files, also while it is away, because it may only be
+// restarting.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "#cli/client.ts";

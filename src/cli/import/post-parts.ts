@@ -1,5 +1,5 @@
-// One request, or as many as the server's limit asks for where the bytes are lines. Of a line that is too long for a
-// request alone the beginning is sent, which the server keeps as a fault; its neighbours are taken.
+// One request, or several if the bytes are lines and exceed the server's limit. Of a line that is too long for a request of
+// its own, the beginning is sent, which the server keeps as a fault; the other lines are taken.
 
 import { ApiError } from "#cli/client.ts";
 import { headBytes, newline, type ReadFault, type Shipment } from "#protocol/reading/reader.ts";

@@ -24,7 +24,7 @@ type SpanTable = Exclude<TimelineTable, "marks">;
 
 /** What a timeline is read from. */
 export interface TimelineReads {
-  /** Changes with every stored row, and sometimes without one; takes a third of the time that `state` takes. */
+  /** Changes with every stored row, and sometimes without one; much cheaper than `state`. */
   parts(groups: readonly string[]): Promise<string>;
   state(
     groups: readonly string[],

@@ -33,7 +33,7 @@ function sentence(run: Judged, nowMs: number): string {
     case "killed":
       return `Stopped${took}${progressText(run)}.`;
     case "lost":
-      return `Lost: nothing was heard since ${formatTime(toMs(run.updated_ns)).slice(0, -4)}, and no end was told${progressText(run)}.`;
+      return `Lost: nothing was heard since ${formatTime(toMs(run.updated_ns)).slice(0, -4)}, and no end was reported${progressText(run)}.`;
     case "unknown":
       return "How it ended is not known.";
   }
