@@ -1,91 +1,55 @@
-// More than the server can take, for minutes: 64 senders of Cirron batches that send on whatever they are answered, into a
-// journal that is soon full, and beside them a quiet one that sends a span from time to time, and a monitor.
+// More than the server can take, for minutes: 64 senders of Cirron batches that offer ten times as much as is accepted, into a
+// journal that is soon full. Beside them a quiet sender, a worker that waits for acks, a monitor and a person, whose process
+// has little to do, so that what they wait for is the server.
 //
-// Usage: node bench/overload.ts [seconds, 600] [--save]
+// Usage: node bench/overload.ts [seconds, 600] [--save] [--prof DIR]
 
-import { randomBytes } from "node:crypto";
-import { Agent } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
-import { createCirronCopies } from "./support/cirron-load.ts";
-import { postTraces } from "./support/post.ts";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Noise } from "./support/overload-noise.ts";
+import type { Observed, Seen } from "./support/overload-observers.ts";
 import { describeMachine, quantile, startServer, whole } from "./support/server.ts";
-import { numbers, savePage } from "./support/words.ts";
+import { nodeFlags, numbers, savePage } from "./support/words.ts";
 
 const [seconds = 600] = numbers;
-const senders = 64;
-const quietMs = 250;
+const run = promisify(execFile);
 
-class Answers {
-  readonly counts = new Map<number, number>();
-  readonly acceptedMs: number[] = [];
-  readonly refusedMs: number[] = [];
-
-  async time(ask: () => Promise<number>): Promise<number> {
-    const beganMs = performance.now();
-    const status = await ask();
-    this.counts.set(status, (this.counts.get(status) ?? 0) + 1);
-    (status < 300 ? this.acceptedMs : this.refusedMs).push(performance.now() - beganMs);
-    return status;
-  }
-
-  get failed(): number {
-    return [...this.counts].reduce((sum, [status, count]) => sum + (status >= 500 ? count : 0), 0);
-  }
+/** What a program of the support folder prints. */
+async function ask<T>(name: string, ...words: readonly number[]): Promise<T> {
+  const path = new URL(`support/${name}.ts`, import.meta.url).pathname;
+  const { stdout } = await run(process.execPath, [path, ...words.map(String)], { maxBuffer: 1 << 28 });
+  return JSON.parse(stdout) as T;
 }
 
-const server = await startServer({ env: { TRIBUTARY_JOURNAL_BUDGET: "256MiB" } });
-const [noisy, quiet, monitor] = [new Answers(), new Answers(), new Answers()];
-const until = performance.now() + seconds * 1000;
-const isOver = (): boolean => performance.now() >= until;
-const copies = createCirronCopies();
-
-async function sendNoisily(): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  while (!isOver()) await noisy.time(() => postTraces(server.url, agent, copies.next().value.body));
-  agent.destroy();
-}
-
-async function sendQuietly(): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const hex = (): string => randomBytes(16).toString("hex");
-  while (!isOver()) {
-    const row = `{"id":"${hex()}","name":"quiet","parent_id":null,"index":0,"start_ns":1,"end_ns":2,"thread_id":1,"pid":1,"rank":0,"attrs":{},"mark_ids":[]}`;
-    const head = `"schema_version":1,"sdk_version":"0.0.0","batch_id":"${hex()}","created_ns":1`;
-    const body = gzipSync(`{${head},"spans":[${row}],"marks":[],"snapshots":[]}`);
-    await quiet.time(() => postTraces(server.url, agent, body));
-    await sleep(quietMs);
-  }
-  agent.destroy();
-}
-
-let peakMiB = 0;
-async function watch(): Promise<void> {
-  while (!isOver()) {
-    await monitor.time(async () => (await fetch(`${server.url}/healthz`)).status);
-    peakMiB = Math.max(peakMiB, (await server.usage()).server.nowMiB);
-    await sleep(quietMs);
-  }
-}
-
-await Promise.all([...Array.from({ length: senders }, sendNoisily), sendQuietly(), watch()]);
+const server = await startServer({ nodeFlags, env: { TRIBUTARY_JOURNAL_BUDGET: "256MiB" } });
+const port = Number(new URL(server.url).port);
+const [noise, { seen, loopP99Ms }] = await Promise.all([
+  ask<Noise>("overload-noise", port, seconds),
+  ask<Observed>("overload-observers", port, server.xtrackPort, seconds),
+]);
+const { server: used, engine } = await server.usage();
 await server.close();
 
-const ms = (values: readonly number[], q: number): string =>
-  values.length === 0 ? "–" : quantile(values, q).toFixed(0);
-const row = (name: string, answers: Answers): string =>
-  `| ${name} | ${whole(answers.acceptedMs.length)} | ${whole(answers.refusedMs.length)} | ${answers.failed} | ${ms(answers.acceptedMs, 0.5)} · ${ms(answers.acceptedMs, 0.99)} | ${ms(answers.refusedMs, 0.5)} · ${ms(answers.refusedMs, 0.99)} |`;
+const ms = (values: readonly number[]): string =>
+  values.length === 0 ? "–" : [0.5, 0.99, 1].map((part) => quantile(values, part).toFixed(0)).join(" · ");
+const row = (name: string, { acceptedMs, refusedMs, failed }: Seen): string =>
+  `| ${name} | ${whole(acceptedMs.length)} | ${whole(refusedMs.length)} | ${failed} | ${ms(acceptedMs)} | ${ms(refusedMs)} |`;
 const page = `# Overload
 
-\`node bench/overload.ts ${seconds}\`, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}. ${senders} senders that never wait, a journal of 256 MiB; the clients share the machine with the server.
+\`node bench/overload.ts ${seconds}\`, on ${new Date().toISOString().slice(0, 10)}, ${describeMachine()}. ${noise.senders} senders that offer a batch of about 3,000 rows ten times for each that is accepted, a journal of 256 MiB. All clients share the machine with the server; the senders run with a low priority, and those whose times are told in another process.
 
-| ${seconds} s of | accepted | refused | 5xx | accepted, ms: median · p99 | refused, ms: median · p99 |
+In ${seconds} s the senders were answered 202 ${whole(noise.accepted)} times, 429 ${whole(noise.refused)} times and 5xx ${whole(noise.failed)} times; ${whole(noise.cut)} connections ended before an answer.
+
+| beside them, every 250 ms | accepted | refused | failed | accepted, ms: median · p99 · longest | refused, ms |
 | --- | ---: | ---: | ---: | ---: | ---: |
-${row("noisy senders, a batch of about 3,000 rows each", noisy)}
-${row("a quiet sender, a span each", quiet)}
-${row("GET /healthz", monitor)}
+${row("a quiet sender, a span each", seen.span)}
+${row("a worker, an event each, until its ack", seen.event)}
+${row("a batch of about 3,000 rows", seen.batch)}
+${row("GET /healthz", seen.health)}
+${row("GET /, the page", seen.page)}
+${row("GET /api/v1/runs", seen.runs)}
 
-The server held ${whole(Math.round(peakMiB))} MiB at most; \`memory.budget\` is 1 GiB.
+Of the waiting, the clients' own event loop made up to ${loopP99Ms.toFixed(0)} ms (p99; that of the senders: ${noise.loopP99Ms.toFixed(0)}). The server held ${whole(used.peakMiB)} MiB at its height, its engine ${whole(engine.peakMiB)}; \`memory.budget\` is 1 GiB. They took ${whole(used.cpuMs / 1000)} and ${whole(engine.cpuMs / 1000)} s of processor time.
 `;
 await savePage("overload", page);
 process.exit(0);

@@ -65,7 +65,8 @@ async function until(dueMs: number): Promise<void> {
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
 }
 
-class Lane {
+/** One connection, which has one request under way at a time. */
+export class Lane {
   private readonly socket: Socket;
   private text = "";
   private answer: ((status: number) => void) | undefined;
@@ -85,6 +86,11 @@ class Lane {
     return new Lane(socket);
   }
 
+  get isOpen(): boolean {
+    return this.socket.writable;
+  }
+
+  /** Resolves with the status, which may come before all of the request has left; with 0 when the connection ends first. */
   ask(request: Buffer): Promise<number> {
     return new Promise((resolve) => {
       this.answer = resolve;

@@ -19,7 +19,8 @@ export const refusalKinds = {
   body_syntax: { status: 400, means: "The body is not JSON." },
   busy: {
     status: 429,
-    means: "The store lags behind and the journal's budget is spent; try again after Retry-After.",
+    means:
+      "There is no room: the journal's budget is spent, or too many bodies are waiting; try again after Retry-After.",
   },
   command_bad_payload: { status: 400, means: "The command's payload lacks a field, or a field has the wrong type." },
   command_key_used: {

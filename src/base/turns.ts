@@ -1,12 +1,33 @@
-// Long work takes turns with everybody else's, so that clients do not wait for it. A turn is as long as the others took for
-// theirs, so this work gets half of the time under any load. With turns of fixed length, a thousand busy connections
-// would leave it less than it needs, and rows would fall ever further behind.
-
-import { setImmediate } from "node:timers/promises";
+// Long work takes turns with everything else, so that clients do not wait for it. All long work of the process stands in one
+// queue, and one piece of it has a turn in each round of the event loop: sockets are read after every turn, however many want
+// one. A turn is as long as the sockets took before it, so this work gets half of the time under any load. With turns of
+// fixed length, a thousand busy connections would leave it less than it needs, and rows would fall ever further behind.
 
 /** A step more at most. */
 const turnMsMin = 4;
 const turnMsMax = 25;
+
+const line: (() => void)[] = [];
+let isRoundSet = false;
+/** When the last turn ended. */
+let endedMs = 0;
+let turnMs = turnMsMin;
+
+function beginTurn(): void {
+  turnMs = Math.min(turnMsMax, Math.max(turnMsMin, performance.now() - endedMs));
+  line.shift()?.();
+  isRoundSet = line.length > 0;
+  // An immediate that sets an immediate runs after the sockets were read.
+  if (isRoundSet) setImmediate(beginTurn);
+}
+
+/** Resolves when a turn begins. */
+export function nextTurn(): Promise<void> {
+  endedMs = performance.now();
+  if (!isRoundSet) setImmediate(beginTurn);
+  isRoundSet = true;
+  return new Promise((resolve) => line.push(resolve));
+}
 
 export class Turn {
   private untilMs = performance.now() + turnMsMin;
@@ -17,10 +38,25 @@ export class Turn {
 
   /** Everybody else has theirs, then the next one begins. */
   async pass(): Promise<void> {
-    const yieldedMs = performance.now();
-    await setImmediate();
+    await nextTurn();
+    this.untilMs = performance.now() + turnMs;
+  }
+}
+
+/** The share of each round of the event loop that work may have which is done as it comes. */
+export class RoundShare {
+  private untilMs = Number.NEGATIVE_INFINITY;
+  private isBegun = false;
+
+  get isOver(): boolean {
     const nowMs = performance.now();
-    this.untilMs = nowMs + Math.min(turnMsMax, Math.max(turnMsMin, nowMs - yieldedMs));
+    if (this.isBegun) return nowMs >= this.untilMs;
+    this.isBegun = true;
+    this.untilMs = nowMs + turnMsMin;
+    setImmediate(() => {
+      this.isBegun = false;
+    });
+    return false;
   }
 }
 

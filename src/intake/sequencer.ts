@@ -13,10 +13,12 @@
 // tried again, once the state that it may have half changed is right.
 
 import assert from "node:assert/strict";
+import { nextTurn, RoundShare, Turn } from "#base/turns.ts";
 import type { Batch } from "#model/batch.ts";
 import type { Applied } from "./applied.ts";
 import { attempt, toFailure, toThrown } from "./apply-failure.ts";
 import { type AppliedInput, Gathering } from "./gathering.ts";
+import { type Entry, HeldInputs, type Waiting } from "./held-inputs.ts";
 import { decodeInputAside, encodeInput, type Input } from "./input.ts";
 import type { Decoded } from "./input-kind.ts";
 
@@ -74,20 +76,6 @@ export interface SequencerHooks {
   onFatal(cause: unknown): void;
 }
 
-interface Entry extends Waiting {
-  readonly decoded: Decoded;
-}
-
-interface Waiting {
-  readonly position: number;
-  readonly input: Input;
-  readonly settle: (receipt: Receipt) => void;
-  /** How often it was put off. */
-  readonly delays: number;
-}
-
-/** While behind, this much input is held in memory; of the rest only the promise of an answer is. */
-const heldBytesMax = 8 * 1024 * 1024;
 /** What an input may wait for while others wait for it; twice as long whenever it was put off. */
 const patienceMs = 200;
 const patienceMsMax = 10_000;
@@ -107,10 +95,11 @@ export class Sequencer {
   private durable: number;
   /** Records up to here were applied before this process. */
   private readonly startedAt: number;
-  private readonly held = new Map<number, Entry>();
-  private heldBytes = 0;
-  /** Answers to inputs that will be read back from the journal. */
-  private readonly unanswered = new Map<number, Pick<Entry, "settle" | "delays">>();
+  private readonly held = new HeldInputs();
+  /** Of inputs that are on their way to the disk. */
+  private flyingBytes = 0;
+  /** What is applied as it becomes durable; the rest of a large group waits for its turn. */
+  private readonly share = new RoundShare();
   /** Copies that this process made and has not applied. */
   private readonly copies = new Set<number>();
   private catchingUp: Promise<void> | null = null;
@@ -142,6 +131,11 @@ export class Sequencer {
     return { applied: this.applied, durable: this.durable };
   }
 
+  /** Of bodies that wait here decoded. Those that wait for the store to take rows need not be: the journal has them. */
+  get backlogBytes(): number {
+    return this.flyingBytes + (this.sink.hasRoom() ? this.held.bytes : 0);
+  }
+
   /** Resolves when what the journal holds now beyond the start position is applied. */
   async recover(): Promise<void> {
     const until = this.durable;
@@ -149,15 +143,25 @@ export class Sequencer {
     while (this.applied < until) await (this.catchingUp ?? this.startCatchUp());
   }
 
-  /** `decoded` is what the applier made of the input when the caller has looked at it before. */
-  submit(input: Input, decoded: Decoded = this.applier.decode(input)): Submitted {
+  /** `given` is what the applier made of the input when the caller has looked at it before. */
+  submit(input: Input, given?: Decoded): Submitted {
     const appended = this.log.append(encodeInput(input));
     if (appended === "memory_full" || appended === "disk_full") return appended;
+    const decoded = given ?? this.applier.decode(input);
     const applied = Promise.withResolvers<Receipt>();
-    const durable = appended.then((position) => {
-      this.arrive({ position, input, decoded, settle: applied.resolve, delays: 0 });
-      return position;
-    });
+    const bytes = input.body.length;
+    this.flyingBytes += bytes;
+    const durable = appended.then(
+      (position) => {
+        this.flyingBytes -= bytes;
+        this.arrive({ position, input, decoded, settle: applied.resolve, delays: 0 });
+        return position;
+      },
+      (cause) => {
+        this.flyingBytes -= bytes;
+        throw cause;
+      },
+    );
     durable.catch(applied.reject);
     return { durable, applied: applied.promise };
   }
@@ -189,60 +193,68 @@ export class Sequencer {
   private arrive(entry: Entry): void {
     this.durable = Math.max(this.durable, entry.position);
     const isNext = entry.position === this.applied + 1;
-    const isShort = entry.decoded.applyInSteps === undefined;
-    if (isNext && isShort && this.catchingUp === null && this.sink.hasRoom()) {
+    const isAtOnce = isNext && this.catchingUp === null && !this.share.isOver;
+    if (isAtOnce) {
       try {
-        if (this.prepare(entry) === null) {
-          this.applyNow(entry);
-          return;
-        }
+        if (this.applyAtOnce(entry)) return;
       } catch (error) {
         const failure = toFailure(error);
         void this.startCatchUp(() => this.mend(entry, failure.cause));
         return;
       }
     }
-    this.hold(entry);
-    if (this.catchingUp === null) void this.startCatchUp();
+    this.held.hold(entry);
+    if (this.catchingUp === null) void this.startCatchUp(isAtOnce ? undefined : nextTurn);
+  }
+
+  /** False when it has to wait for something, or takes long. */
+  private applyAtOnce(entry: Entry): boolean {
+    if (entry.decoded.applyInSteps !== undefined || !this.sink.hasRoom() || this.prepare(entry) !== null) return false;
+    this.applyNow(entry);
+    return true;
   }
 
   private startCatchUp(first?: () => Promise<void>): Promise<void> {
-    const running = this.catchUp(first).finally(() => {
-      this.catchingUp = null;
-    });
+    const running = this.catchUp(first);
     this.catchingUp = running;
     running.catch(this.hooks.onFatal);
     return running;
   }
 
-  private hold(entry: Entry): void {
-    const size = entry.input.body.length;
-    if (this.heldBytes + size > heldBytesMax && this.held.size > 0) {
-      // Only that: whatever it names would stay in memory until the record's turn comes.
-      this.unanswered.set(entry.position, { settle: entry.settle, delays: entry.delays });
-      return;
+  private async catchUp(first?: () => Promise<void>): Promise<void> {
+    try {
+      await first?.();
+      const turn = new Turn();
+      while (this.applied < this.durable) {
+        if (turn.isOver) await turn.pass();
+        await this.sink.room();
+        if (this.held.has(this.applied + 1)) await this.applyHeld(turn);
+        else await this.replayUntilHeld(turn);
+      }
+    } finally {
+      // In the same breath as the last look: what arrives after it begins anew.
+      this.catchingUp = null;
     }
-    this.heldBytes += size;
-    this.held.set(entry.position, entry);
   }
 
-  private async catchUp(first?: () => Promise<void>): Promise<void> {
-    await first?.();
-    while (this.applied < this.durable) {
-      await this.sink.room();
-      const next = this.held.get(this.applied + 1);
-      if (next === undefined) {
-        await this.replayUntilHeld();
-        continue;
+  /** Those that need not wait go one after the other, and are told together. */
+  private async applyHeld(turn: Turn): Promise<void> {
+    const takeNext = (): Entry | undefined => this.held.take(this.applied + 1);
+    for (let next = takeNext(); next !== undefined; next = turn.isOver ? undefined : takeNext()) {
+      const entry = next;
+      try {
+        if (this.applyAtOnce(entry)) continue;
+      } catch (error) {
+        await this.mend(entry, toFailure(error).cause);
+        return;
       }
-      this.held.delete(next.position);
-      this.heldBytes -= next.input.body.length;
-      await this.applyOrMend(next, () => next.decoded);
+      await this.applyOrMend(entry, () => entry.decoded);
+      return;
     }
   }
 
   /** Reads records whose input is no longer in memory, until one is met that still is. */
-  private async replayUntilHeld(): Promise<void> {
+  private async replayUntilHeld(turn: Turn): Promise<void> {
     const until = this.durable;
     for await (const { position, payload } of this.log.replay(this.applied + 1)) {
       if (position > until || this.held.has(position)) {
@@ -250,13 +262,13 @@ export class Sequencer {
         this.noteApplied(Math.max(this.applied, Math.min(position - 1, until)));
         return;
       }
+      if (turn.isOver) await turn.pass();
       const input = await decodeInputAside(payload);
       if (input === null || this.isNeedless(position, input)) {
         this.passOver(position);
         continue;
       }
-      const { settle = ignore, delays = 0 } = this.unanswered.get(position) ?? {};
-      this.unanswered.delete(position);
+      const { settle, delays } = this.held.takeUnanswered(position);
       await this.sink.room();
       await this.applyOrMend({ position, input, settle, delays }, () => this.applier.decodeAgain(position, input));
     }
@@ -332,7 +344,7 @@ export class Sequencer {
     this.durable = Math.max(this.durable, copy);
     this.copies.delete(position);
     this.copies.add(copy);
-    this.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
+    this.held.hold({ position: copy, input: { ...input, copyOf: position }, decoded, settle, delays: delays + 1 });
     this.passOver(position);
     return true;
   }
@@ -377,14 +389,9 @@ export type Submitted =
 function ignore(): void {}
 
 /** Rejects as the promise does within the time; what it does later is for whoever waits for it then. */
-async function isDoneWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timer = setTimeout(() => late.resolve(false), ms);
-  const done = promise.then(() => true);
-  done.catch(ignore);
-  try {
-    return await Promise.race([done, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function isDoneWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    promise.then(() => resolve(true), reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -76,6 +76,20 @@ describe("appending", () => {
     });
   });
 
+  it("keeps the last of its budget for small records", async () => {
+    await withJournal({ segmentBytesMax: 1_000_000, budgetBytes: 2_000_000 }, async (journal) => {
+      const large = new Uint8Array(100_000);
+      let taken = 0;
+      while (typeof journal.append(large) !== "string") taken++;
+      expect(taken).toBe(17);
+      expect([journal.roomFor(100_000, false), journal.roomFor(1000, true)]).toEqual(["disk_full", null]);
+      expect(await journal.append(new Uint8Array(60_000))).toBe(18);
+      let small = 0;
+      while (typeof journal.append(new Uint8Array(60_000)) !== "string") small++;
+      expect(small).toBe(3);
+    });
+  });
+
   it("says that the disk budget is spent, and takes more once segments were removed", async () => {
     await withJournal({ segmentBytesMax: 1000, budgetBytes: 2000 }, async (journal) => {
       let last = 0;

@@ -43,6 +43,8 @@ export interface JournalState extends Readonly<JournalCounters> {
 }
 
 export interface Journal {
+  /** Why a record of so many bytes would not be taken; null when it would. `isQuiet` may use the reserve. */
+  roomFor(bytes: number, isQuiet: boolean): JournalFull | null;
   /** The parts are one payload; they are the journal's until the promise settles. Rejects with a DiskOutage. */
   append(parts: Uint8Array | readonly Uint8Array[]): Promise<number> | JournalFull;
   replay(from: number): AsyncIterable<JournalRecord>;
@@ -59,6 +61,9 @@ export interface Journal {
 }
 
 const mebibyte = 1024 * 1024;
+/** The last of the budget is for small records: who sends little still finds room when those who send much have filled it. */
+const reserveBytesMax = 128 * mebibyte;
+const smallRecordBytes = mebibyte / 16;
 
 export async function createJournal(options: JournalOptions): Promise<Journal> {
   const { dir, files = nodeFiles, positionMin = 1 } = options;
@@ -82,18 +87,22 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
     counters: createCounters({ ...opened, isEndMissing: opened.isEndMissing || isOld }),
   };
   const committer = new Committer(shelf, limits);
-  const isOver = (bytes: number) => diskBytesOf(shelf) + committer.waitingBytes + bytes > limits.budgetBytes;
+  const reserveBytes = Math.min(limits.budgetBytes / 8, reserveBytesMax);
+  const roomFor = (bytes: number, isQuiet: boolean): JournalFull | null => {
+    // A record beyond the memory limit is still taken when nothing else waits, else it could never be.
+    if (committer.waitingBytes > 0 && committer.waitingBytes + bytes > waitingBytesMax) return "memory_full";
+    const budgetBytes = limits.budgetBytes - (isQuiet ? 0 : reserveBytes);
+    return diskBytesOf(shelf) + committer.waitingBytes + bytes > budgetBytes ? "disk_full" : null;
+  };
   return {
     append(given) {
       const parts = given instanceof Uint8Array ? [given] : given;
       let bytes = recordHeaderBytes;
       for (const part of parts) bytes += part.length;
       assert(bytes <= payloadBytesCeiling, "a journal record is below 2 GiB");
-      // A record beyond the memory limit is still taken when nothing else waits, else it could never be.
-      if (committer.waitingBytes > 0 && committer.waitingBytes + bytes > waitingBytesMax) return "memory_full";
-      if (isOver(bytes)) return "disk_full";
-      return committer.push(parts, bytes);
+      return roomFor(bytes, bytes <= smallRecordBytes) ?? committer.push(parts, bytes);
     },
+    roomFor,
     replay: (from) => replayRecords(shelf, from),
     read: (position) => readRecord(shelf, position),
     truncateBefore: (position) => committer.truncateBefore(position),
@@ -103,7 +112,7 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
       bytes: diskBytesOf(shelf),
       budgetBytes: limits.budgetBytes,
       waitingBytes: committer.waitingBytes,
-      isFull: isOver(0),
+      isFull: roomFor(0, false) === "disk_full",
       segments: shelf.segments.length,
       firstPosition: shelf.segments[0]?.first ?? shelf.nextPosition,
       nextPosition: shelf.nextPosition,

@@ -29,6 +29,7 @@ export function openTestDoors(collector: Collector, desk: Control, unixPath = ""
     }),
     intake: {
       submit: (input, decoded) => collector.submit(input, decoded),
+      hasRoom: () => true,
       runOf: (workspace, runId) => collector.applier.state.runOf(toGroupKey(workspace, runId)) ?? runId,
       isFollowed: () => false,
       nowNs,

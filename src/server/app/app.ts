@@ -21,6 +21,7 @@ import type { Receipt } from "#intake/sequencer.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
 import { groupKinds, parseGroupKey } from "#model/group-key.ts";
 import { createSources } from "#query/sources.ts";
+import { BodyQueue } from "#server/body-queue.ts";
 import { type Collector, openCollector } from "#server/collector/collector.ts";
 import { createCommandRoom } from "#server/collector/commands.ts";
 import { type DeletionOrder, orderDeletion } from "#server/collector/deletion.ts";
@@ -115,9 +116,10 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
     const health = createHealth({ collector, metrics, times, log, degraded, doors: () => doors });
     closers.unshift(async () => health.close());
     const intake = createHttpIntake(collector, control);
+    const queue = new BodyQueue(intake, shareMemory(config.memoryBudgetBytes).bodiesBytes);
     const context = createContext({ collector, deletions, control, config, peering, rules, doors: () => doors });
     const http = await createHttpServer({
-      ...{ config, log, metrics, keys, keyWatch, unfinished, intake, blobs },
+      ...{ config, log, metrics, keys, keyWatch, unfinished, queue, intake, blobs },
       loginSecret: readLoginSecret(config.dataDir, config.loginSecret),
       loggedOut: new LoggedOut(join(config.dataDir, "logged-out")),
       xtrack: () => toXtrackPlace(config, doors),
@@ -138,7 +140,7 @@ async function openParts(config: Config, log: Log, store: StoreAddress): Promise
       watchSource: (source, onGone) => keyWatch.watch(source, onGone),
     });
     closers.unshift(() => (doors as XtrackDoors).close());
-    const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, intake, http });
+    const otlp = await openOtlpPorts({ config, log, metrics, keys, unfinished, queue, intake, http });
     closers.unshift(() => otlp.close());
     peering?.start({ control, keys, onBatchesTaken: () => blobs.look(), workers: () => doors?.presence.all() ?? [] });
     const watch = await openWatch({ collector, control, config, context, peering, log, url: () => http.url });
@@ -242,6 +244,7 @@ function announceCommands(collector: Collector, control: Control, { applied }: A
 function toXtrackIntake(collector: Collector): XtrackDoorsOptions["intake"] {
   return {
     submit: (input, decoded) => collector.submit(input, decoded),
+    hasRoom: (bytes) => collector.journal.roomFor(bytes, false) === null,
     nowNs,
     runOf: (workspace, runId) => collector.applier.state.groups.runOf(toGroupKey(workspace, runId)) ?? runId,
     isFollowed(workspace, runId) {

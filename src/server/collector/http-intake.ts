@@ -17,8 +17,14 @@ const flyingMax = 8;
 
 export function createHttpIntake(collector: Collector, desk: Pick<Control, "hearAck">): Intake {
   return {
-    submit: (submissions, answerWhen) => submitAll(collector, hearAnswers(submissions, desk), answerWhen),
+    submit: (submissions, answerWhen, onSent) =>
+      submitAll(collector, hearAnswers(submissions, desk), answerWhen, onSent),
     queryable: (position) => collector.queryable(position),
+    roomFor(bytes, isQuiet) {
+      const full = collector.journal.roomFor(bytes, isQuiet);
+      return full === null ? null : { busy: true, retryAfterS: retryAfterS[full] };
+    },
+    backlogBytes: () => collector.sequencer.backlogBytes,
   };
 }
 
@@ -38,6 +44,7 @@ async function submitAll(
   collector: Collector,
   submissions: Submissions,
   answerWhen: "durable" | "applied",
+  onSent?: () => void,
 ): Promise<Receipt | Busy> {
   const total = { position: collector.sequencer.position.durable, accepted: 0, duplicates: 0 };
   const faults: Fault[] = [];
@@ -73,6 +80,7 @@ async function submitAll(
     while (flying.length >= flyingMax) await land();
     if (busy !== undefined) break;
   }
+  onSent?.();
   while (flying.length > 0) await land();
   return busy ?? { ...total, faults };
 }

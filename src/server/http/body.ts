@@ -50,6 +50,9 @@ export interface Body {
   readonly packed?: { readonly encoding: "gzip" | "deflate"; readonly bytes: Uint8Array };
 }
 
+/** Resolves when a body may be unpacked that has come whole and is about so many bytes then; null when it may at once. */
+export type AwaitPlace = (sentBytes: number, unpackedBytes: number) => Promise<void> | null;
+
 /** Calls `onGone` when the sender may send no more; returns how to stop watching. */
 export type WatchSender = (onGone: () => void) => () => void;
 
@@ -59,6 +62,7 @@ export async function readBody(
   limits: BodyLimits,
   share: Share,
   watchSender: WatchSender,
+  awaitPlace?: AwaitPlace,
 ): Promise<Body> {
   const encoding = readEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) {
@@ -69,7 +73,18 @@ export async function readBody(
   if (!isWhole(request)) await null;
   const sent =
     readWhole(request, limits.bytesMax, share) ?? (await readSent(request, limits.bytesMax, share, watchSender));
+  const waiting = awaitPlace?.(sent.length, unpackedBytesOf(sent, encoding)) ?? null;
+  if (waiting !== null) await waiting;
   return unpack(sent, encoding, limits, share);
+}
+
+/** How much most bodies grow whose encoding does not tell. */
+const usualRatio = 8;
+
+/** A guess where the encoding does not tell. */
+export function unpackedBytesOf(sent: Uint8Array, encoding: Encoding): number {
+  if (encoding === "identity") return sent.length;
+  return sizeOf(sent, encoding) ?? sent.length * usualRatio;
 }
 
 /** What was sent, decompressed. Throws a BodyRefusal. */

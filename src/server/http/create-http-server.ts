@@ -18,6 +18,7 @@ import type { Caller, Handlers } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
 import type { Config } from "#config/settings.ts";
+import type { BodyQueue } from "#server/body-queue.ts";
 import type { Log } from "#server/log.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -56,6 +57,7 @@ export interface HttpServerOptions {
   readonly blobs: BlobIntake;
   readonly sockets: SocketIntake;
   readonly unfinished: UnfinishedBytes;
+  readonly queue: BodyQueue;
   /** Where XTrack workers connect, once they can; null when they cannot. */
   xtrack(): XtrackPlace | null;
   readonly readiness: Readiness;
@@ -281,8 +283,8 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
     const json = { ...defaultJsonLimits, depthMax: config.jsonDepthMax };
     const limits = { bytesMax: config.bodyBytesMax, ratioMax };
     const decodeLimits = { json, stepNames: config.otlpSteps };
-    const { keyWatch, unfinished } = options;
-    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished, keys: keyWatch });
+    const { keyWatch, unfinished, queue } = options;
+    addIngestRoutes(ingest, { intake, metrics, decodeLimits, limits, unfinished, queue, keys: keyWatch });
     addBlobRoutes(ingest, { blobs, metrics, limits: { bytesMax: config.blobBytesMax, ratioMax }, keys: keyWatch });
   });
   const { loggedOut, xtrack } = options;

@@ -72,6 +72,37 @@ describe("a Cirron batch", () => {
     expect(await answer.json()).toMatchObject({ code: "busy" });
   });
 
+  it("gets 429 before any of it has come when it would find no room, while a small one is taken", async () => {
+    const one = await start();
+    one.roomFor = (_, isQuiet) => (isQuiet ? null : { busy: true, retryAfterS: 5 });
+    const head = (length: number) => `POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+    const refused = await sendRaw(one.server.address.port, head(50_000_000));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(JSON.parse(refused.body)).toMatchObject({ code: "busy" });
+    const taken = await sendRaw(one.server.address.port, head(batch.length), batch);
+    expect(taken.status).toBe(202);
+    expect(one.inputs).toHaveLength(1);
+  });
+
+  it("that was refused leaves its connection to the next one", async () => {
+    const one = await start();
+    one.roomFor = (_, isQuiet) => (isQuiet ? null : { busy: true, retryAfterS: 5 });
+    const socket = connect(one.server.address.port, "127.0.0.1");
+    const large = Buffer.alloc(3_000_000, " ");
+    const head = (length: number) => `POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+    let answers = "";
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      answers += text;
+    });
+    socket.write(head(large.length));
+    socket.write(large);
+    socket.write(head(batch.length) + batch);
+    await expect
+      .poll(() => answers.match(/HTTP\/1.1 \d+/g), { timeout: 5000 })
+      .toEqual(["HTTP/1.1 429", "HTTP/1.1 202"]);
+    socket.destroy();
+  });
+
   it("gets 400 with the reason and the place when it is none", async () => {
     const one = await start();
     const answer = await post(`${one.url}/v1/traces`, "[1 2]");

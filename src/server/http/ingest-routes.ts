@@ -5,14 +5,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths } from "#api/contract/paths.ts";
 import { type RouteSchemas, schemas } from "#api/contract/routes.ts";
 import { Refusal } from "#api/refusal.ts";
+import { nextTurn } from "#base/turns.ts";
 import type { Arrival } from "#intake/input.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { Fault } from "#model/fault.ts";
 import type { IngestQuery, IngestRequest, Protocol, Reply, RequestHead, Trouble } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
+import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
-import { type Body, type BodyLimits, BodyRefusal, readBody } from "./body.ts";
+import { type Body, type BodyLimits, BodyRefusal, readBody, type WatchSender } from "./body.ts";
 import { toRefusal } from "./errors.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import { type Busy, type Intake, isBusy } from "./ports.ts";
@@ -22,6 +24,7 @@ export interface IngestOptions {
   readonly limits: BodyLimits;
   readonly decodeLimits: IngestRequest["limits"];
   readonly unfinished: UnfinishedBytes;
+  readonly queue: BodyQueue;
   readonly metrics: Metrics;
   readonly keys: KeyWatch;
   /** Those of the registry, unless a test brings its own. */
@@ -49,10 +52,10 @@ async function takeIn(
   doors: readonly ProtocolDoor[],
   options: IngestOptions,
 ): Promise<unknown> {
-  const share = options.unfinished.open();
+  const holding = { share: options.unfinished.open(), leave: leaveNothing };
   const head = { headers: request.headers, body: noBytes };
   try {
-    return send(reply, await takeBody(request, head, doors, options, share));
+    return send(reply, await takeBody(request, head, doors, options, holding));
   } catch (error) {
     // Who reads files is no client of the protocol, and wants the API's own words.
     const isRead = (request.query as IngestQuery).source !== undefined;
@@ -61,24 +64,36 @@ async function takeIn(
     if (toErrorReply === undefined || refusal === undefined) throw error;
     return send(reply, toErrorReply(toTrouble(refusal), head));
   } finally {
-    share.close();
+    holding.leave();
+    holding.share.close();
   }
 }
 
 const noBytes: Uint8Array = new Uint8Array(0);
+function leaveNothing(): void {}
+
+/** What a request holds until it is answered. */
+interface Holding {
+  readonly share: Share;
+  leave: Leave;
+}
 
 /** `head` gets the body as soon as there is one. */
 async function takeBody(
   request: FastifyRequest,
   head: { readonly headers: RequestHead["headers"]; body: Uint8Array },
   doors: readonly ProtocolDoor[],
-  { intake, limits, decodeLimits, metrics, keys }: IngestOptions,
-  share: Share,
+  { intake, limits, decodeLimits, metrics, keys, queue }: IngestOptions,
+  holding: Holding,
 ): Promise<Reply> {
   const arrival = toArrival(request);
   let body: Body;
   try {
-    body = await readBody(request.raw, limits, share, (onGone) => keys.watch(request.caller.source, onGone));
+    checkRoom(request, queue, Number(request.headers["content-length"] ?? 0));
+    const watchSender: WatchSender = (onGone) => keys.watch(request.caller.source, onGone);
+    body = await readBody(request.raw, limits, holding.share, watchSender, (sentBytes, unpackedBytes) =>
+      unpackedBytes <= smallBodyBytes ? null : enter(request, queue, holding, [sentBytes, unpackedBytes]),
+    );
   } catch (error) {
     if (error instanceof Refusal) metrics.refused.inc({ reason: error.code });
     if (error instanceof BodyRefusal) {
@@ -102,7 +117,7 @@ async function takeBody(
   // A record that is put off is applied at another place of the journal, which is known only then.
   const isAwaited = query.wait === "1";
   const receipt = await (refused === null
-    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen)
+    ? intake.submit(submissions, isAwaited ? "applied" : answerWhen, () => holding.leave())
     : intake.submit([{ input: toRefused(arrival, door, refused) }], "applied"));
   if (isBusy(receipt)) {
     metrics.refused.inc({ reason: "busy" });
@@ -111,6 +126,26 @@ async function takeBody(
   if (isAwaited) await intake.queryable(receipt.position);
   if (refused !== null) throw toFaultRefusal(refused);
   return toReply(receipt);
+}
+
+/** What comes of a body that is refused is read and thrown away, so that its sender hears of it. */
+function checkRoom({ raw }: FastifyRequest, queue: BodyQueue, sentBytes: number): void {
+  const busy = queue.refusalOf(sentBytes, raw.socket);
+  if (busy === null) return;
+  raw.resume();
+  throw refuseBusy(busy);
+}
+
+async function enter(
+  request: FastifyRequest,
+  queue: BodyQueue,
+  holding: Holding,
+  [sentBytes, unpackedBytes]: readonly [number, number],
+): Promise<void> {
+  // There may be less room than there was when it began to come, and it need not have said its length.
+  checkRoom(request, queue, sentBytes);
+  holding.leave = await queue.enter(unpackedBytes);
+  await nextTurn();
 }
 
 /** When an outage says nothing of it: long enough for a disk or a store to come back. */

@@ -6,6 +6,7 @@ import { readConfig } from "#config/read-config.ts";
 import type { Config, SettingName } from "#config/settings.ts";
 import type { Input } from "#intake/input.ts";
 import type { Receipt } from "#intake/sequencer.ts";
+import { BodyQueue } from "#server/body-queue.ts";
 import { createLog } from "#server/log.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
@@ -13,7 +14,7 @@ import { createHttpServer, type HttpServer } from "./create-http-server.ts";
 import { KeyWatch } from "./key-watch.ts";
 import { createKeySecret } from "./keys.ts";
 import { LoggedOut } from "./logged-out.ts";
-import type { BlobPut, Busy, KeyStore, StoredKey } from "./ports.ts";
+import type { BlobPut, Busy, Intake, KeyStore, StoredKey } from "./ports.ts";
 
 export interface OpenServer {
   readonly server: HttpServer;
@@ -26,6 +27,8 @@ export interface OpenServer {
   readonly ownerSecret: string;
   /** What the next submissions answer; by default the body's own batch id. */
   respond: () => Promise<Receipt | Busy>;
+  /** Why the next records find no room. */
+  roomFor: Intake["roomFor"];
   addKey(scopes: StoredKey["scopes"], workspace?: string): string;
   close(): Promise<void>;
 }
@@ -62,8 +65,21 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     keys,
     ownerSecret,
     respond: async () => ({ position: inputs.length, accepted: 1, duplicates: 0, faults: [] }),
+    roomFor: () => null,
     addKey: (scopes, workspace = "default") => addKey(keys, scopes, workspace),
     close: () => server.close(1000),
+  };
+  const intake: Intake = {
+    submit: async (submissions, answerWhen) => {
+      waits.push(answerWhen);
+      for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
+      return open.respond();
+    },
+    queryable: async (position) => {
+      waits.push(`queryable ${position}`);
+    },
+    roomFor: (...asked) => open.roomFor(...asked),
+    backlogBytes: () => 0,
   };
   const server = await createHttpServer({
     config,
@@ -75,16 +91,8 @@ export async function openServer(options: OpenOptions = {}): Promise<OpenServer>
     loggedOut: new LoggedOut(null),
     ownerSecret,
     xtrack: () => null,
-    intake: {
-      submit: async (submissions, answerWhen) => {
-        waits.push(answerWhen);
-        for (const submission of submissions) if (submission !== null) inputs.push(submission.input);
-        return open.respond();
-      },
-      queryable: async (position) => {
-        waits.push(`queryable ${position}`);
-      },
-    },
+    intake,
+    queue: new BodyQueue(intake, 64 * 1024 * 1024),
     blobs: { putBlob: takeFile, putArtifact: takeFile },
     unfinished: new UnfinishedBytes(config.unfinishedBytesMax),
     sockets: { accept: (socket) => socket.on("message", (data) => socket.send(data)) },

@@ -14,9 +14,21 @@ export interface Busy {
   readonly retryAfterS: number;
 }
 
-export interface Intake {
-  /** Resolves when all of it is durable, or also applied. */
-  submit(submissions: TakenRequest["submissions"], answerWhen: TakenRequest["answerWhen"]): Promise<Receipt | Busy>;
+/** What intake has to do, as far as it decides who may come. */
+export interface IntakeLoad {
+  /** Why a record of so many bytes would find no room; null when it would. `isQuiet` may use what is kept for quiet senders. */
+  roomFor(bytes: number, isQuiet: boolean): Busy | null;
+  /** Bytes of bodies that were decoded and wait in memory for the disk, or to be applied. */
+  backlogBytes(): number;
+}
+
+export interface Intake extends IntakeLoad {
+  /** Resolves when all of it is durable, or also applied. `onSent` is called when all of it is on its way to the disk. */
+  submit(
+    submissions: TakenRequest["submissions"],
+    answerWhen: TakenRequest["answerWhen"],
+    onSent?: () => void,
+  ): Promise<Receipt | Busy>;
   /** Resolves when everything up to this journal record can be queried. */
   queryable(position: number): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { Input } from "#intake/input.ts";
 import type { Receipt } from "#intake/sequencer.ts";
 import type { HttpDoor, Protocol } from "#protocol/protocol.ts";
 import { protocols } from "#protocol/protocols.ts";
+import { BodyQueue } from "#server/body-queue.ts";
 import { createMetrics } from "#server/metrics.ts";
 import { UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { addIngestRoutes } from "./ingest-routes.ts";
@@ -54,12 +55,15 @@ function open(respond: () => Receipt | Busy = () => ({ position: 1, accepted: 1,
       return respond();
     },
     queryable: async () => undefined,
+    roomFor: () => null,
+    backlogBytes: () => 0,
   };
   const limits = { bytesMax: 1000, ratioMax: 100 };
   const unfinished = new UnfinishedBytes(10_000);
   const keys = new KeyWatch({ list: () => [] });
   const decodeLimits = { json: defaultJsonLimits };
-  const options = { intake, limits, unfinished, decodeLimits, metrics: createMetrics(), keys };
+  const queue = new BodyQueue(intake, 1_000_000);
+  const options = { intake, limits, unfinished, queue, decodeLimits, metrics: createMetrics(), keys };
   addIngestRoutes(app, { ...options, protocols: [first, ...others, spans] });
   const post = (payload: Uint8Array, type: string) =>
     app.inject({ method: "POST", url: "/v1/traces", payload: Buffer.from(payload), headers: { "content-type": type } });

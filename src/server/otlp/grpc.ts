@@ -16,17 +16,19 @@ import type { Caller } from "#api/handler.ts";
 import { Refusal } from "#api/refusal.ts";
 import { nowNs } from "#base/clock.ts";
 import { defaultJsonLimits } from "#base/json/value.ts";
+import { nextTurn } from "#base/turns.ts";
 import type { Address } from "#config/kinds.ts";
 import type { Config } from "#config/settings.ts";
 import type { RefusedInput } from "#intake/refused.ts";
 import type { IngestRoute } from "#protocol/facts.ts";
 import type { TakenRequest } from "#protocol/protocol.ts";
 import { doorsByRoute, type ProtocolDoor } from "#protocol/protocols.ts";
+import { type BodyQueue, type Leave, smallBodyBytes } from "#server/body-queue.ts";
 import { type Access, mayUse } from "#server/http/access.ts";
-import { type BodyLimits, toEncoding, unpack, watchSpeed } from "#server/http/body.ts";
+import { type BodyLimits, toEncoding, unpack, unpackedBytesOf, watchSpeed } from "#server/http/body.ts";
 import { createSenderOf } from "#server/http/client-address.ts";
 import { toRefusal } from "#server/http/errors.ts";
-import { type Intake, isBusy } from "#server/http/ports.ts";
+import { type Busy, type Intake, isBusy } from "#server/http/ports.ts";
 import type { Metrics } from "#server/metrics.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { statusCode } from "#wire/otlp/reply.ts";
@@ -38,6 +40,7 @@ export interface GrpcOptions {
   readonly intake: Intake;
   readonly metrics: Metrics;
   readonly unfinished: UnfinishedBytes;
+  readonly queue: BodyQueue;
 }
 
 interface Desk extends GrpcOptions {
@@ -122,15 +125,22 @@ async function answer(
   door: ProtocolDoor | undefined,
   desk: Desk,
 ): Promise<void> {
-  const share = desk.unfinished.open();
+  const holding: Holding = { share: desk.unfinished.open(), leave: () => undefined };
   try {
-    const message = await takeCall(stream, headers, door, desk, share);
+    const message = await takeCall(stream, headers, door, desk, holding);
     if (canAnswer(stream)) succeed(stream, message);
   } catch (error) {
     if (canAnswer(stream)) fail(stream, toFailure(error));
   } finally {
-    share.close();
+    holding.leave();
+    holding.share.close();
   }
+}
+
+/** What a call holds until it is answered. */
+interface Holding {
+  readonly share: Share;
+  leave: Leave;
 }
 
 /** A stream that was closed, by its client or for its slowness, throws when it is answered. */
@@ -143,7 +153,7 @@ async function takeCall(
   headers: IncomingHttpHeaders,
   door: ProtocolDoor | undefined,
   desk: Desk,
-  share: Share,
+  holding: Holding,
 ): Promise<Uint8Array> {
   const { config, intake, metrics } = desk;
   if (door === undefined) {
@@ -152,7 +162,7 @@ async function takeCall(
   }
   const caller = identify(stream, headers, desk);
   const limits = { bytesMax: config.bodyBytesMax, ratioMax: config.bodyRatioMax };
-  const body = await readMessage(stream, headers, limits, share);
+  const body = await readMessage(stream, headers, limits, holding, desk);
   metrics.bytesIn.inc({ protocol: door.protocol.facts.name }, body.length);
   const arrival = {
     ...{ workspace: caller.workspace, transport: "grpc", source: caller.source },
@@ -164,13 +174,16 @@ async function takeCall(
     limits: { json, stepNames: config.otlpSteps },
   });
   const refused = taken.refused === null ? null : toRefused(arrival, door, taken.refused);
-  const receipt = await intake.submit(refused === null ? taken.submissions : [{ input: refused }], taken.answerWhen);
-  if (isBusy(receipt)) {
-    metrics.refused.inc({ reason: "busy" });
-    throw new GrpcFailure(statusCode.unavailable, "The store lags behind and there is no room.", receipt.retryAfterS);
-  }
+  const submissions = refused === null ? taken.submissions : [{ input: refused }];
+  const receipt = await intake.submit(submissions, taken.answerWhen, () => holding.leave());
+  if (isBusy(receipt)) throw refuseBusy(metrics, receipt);
   if (taken.refused !== null) throw new GrpcFailure(statusCode.invalidArgument, taken.refused.detail);
   return taken.toReply(receipt).body as Uint8Array;
+}
+
+function refuseBusy(metrics: Metrics, { retryAfterS }: Busy): GrpcFailure {
+  metrics.refused.inc({ reason: "busy" });
+  return new GrpcFailure(statusCode.unavailable, "The store lags behind and there is no room.", retryAfterS);
 }
 
 function toRefused(
@@ -198,8 +211,10 @@ async function readMessage(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   limits: BodyLimits,
-  share: Share,
+  holding: Holding,
+  { queue, metrics }: Desk,
 ): Promise<Uint8Array> {
+  const { share } = holding;
   const chunks: Buffer[] = [];
   let length = 0;
   const endWatch = watchSpeed(
@@ -223,10 +238,17 @@ async function readMessage(
   }
   const message = parseGrpcBody(Buffer.concat(chunks, length));
   if (message === null) throw new GrpcFailure(statusCode.invalidArgument, "The call is not exactly one message.");
-  if (!message.isCompressed) return message.bytes;
-  const encoding = toEncoding(headers["grpc-encoding"] as string | undefined);
-  if (encoding === null || encoding === "identity")
+  const encoding = message.isCompressed ? toEncoding(headers["grpc-encoding"] as string | undefined) : "identity";
+  if (encoding === null || (message.isCompressed && encoding === "identity"))
     throw new GrpcFailure(statusCode.unimplemented, "The message's compression is not known; gzip is.");
+  // Calls do not say how long they are, so it is known only now.
+  const busy = queue.refusalOf(length, stream.session ?? stream);
+  if (busy !== null) throw refuseBusy(metrics, busy);
+  const bytes = unpackedBytesOf(message.bytes, encoding);
+  if (bytes > smallBodyBytes) {
+    holding.leave = await queue.enter(bytes);
+    await nextTurn();
+  }
   return (await unpack(message.bytes, encoding, limits, share)).bytes;
 }
 

@@ -94,6 +94,8 @@ export interface ConnectionInfo {
   readonly takesCommands: boolean;
 }
 
+const crowdedPendingBytesMax = 16 * 1024;
+
 const httpRequestLine = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?$/;
 const httpSentence =
   "This is Tributary's port for XTrack frames. HTTP is answered on another one, 7077 unless set otherwise.\n";
@@ -221,7 +223,7 @@ export class Connection {
   }
 
   private pass(chunk: Uint8Array): void {
-    const { stream, rules, counters } = this;
+    const { stream, counters } = this;
     if (stream === null) {
       counters.unauthorizedBytes += chunk.length;
       return;
@@ -229,16 +231,21 @@ export class Connection {
     stream.push(chunk);
     if (this.firstFrameTimer !== undefined && stream.frames > 0) this.startedWell();
     if (!stream.isPatient || this.isPaused) return;
-    if (stream.pendingBytes <= rules.pendingBytesMax && !this.ports.sink.isCrowded()) return;
+    if (stream.pendingBytes <= this.pendingBytesMax) return;
     this.isPaused = true;
     counters.pauses++;
     this.carrier.pause();
   }
 
+  /** While there is a line, those who have little on their way are read on: they go past it. */
+  private get pendingBytesMax(): number {
+    return this.ports.sink.isCrowded() ? crowdedPendingBytesMax : this.rules.pendingBytesMax;
+  }
+
   private readOn(): void {
-    const { stream, rules } = this;
+    const { stream } = this;
     if (!this.isPaused || stream === null || this.ending !== null) return;
-    if (stream.pendingBytes > rules.pendingBytesMax / 2 || this.ports.sink.isCrowded()) return;
+    if (stream.pendingBytes > this.pendingBytesMax / 2) return;
     this.isPaused = false;
     this.carrier.resume();
   }

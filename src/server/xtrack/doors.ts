@@ -36,7 +36,7 @@ export type XtrackSettings = Pick<
 export interface XtrackDoorsOptions {
   readonly config: XtrackSettings;
   readonly access: Pick<Access, "identifyKey" | "owner">;
-  readonly intake: Pick<IntakeSinkOptions, "submit" | "runOf" | "isFollowed" | "nowNs">;
+  readonly intake: Pick<IntakeSinkOptions, "submit" | "hasRoom" | "runOf" | "isFollowed" | "nowNs">;
   readonly desk: CommandDesk;
   readonly unfinished: UnfinishedBytes;
   readonly onRefused?: ConnectionPorts["onRefused"];

@@ -8,6 +8,7 @@ import type { Decoded } from "#intake/input-kind.ts";
 import type { Submitted } from "#intake/sequencer.ts";
 import { toDecodedFrames, type XtrackFramesInput } from "#intake/xtrack/frames-input.ts";
 import type { RunId, Workspace } from "#model/names.ts";
+import { QuietQuota } from "#server/quiet-quota.ts";
 import type { Share, UnfinishedBytes } from "#server/unfinished-bytes.ts";
 import { findLooseAcks } from "#wire/xtrack/loose-acks.ts";
 import { type DecodedXtrack, decodeXtrack, type StreamChunk, XtrackStream } from "#wire/xtrack/stream.ts";
@@ -18,6 +19,8 @@ import type { PresenceBook } from "./presence.ts";
 
 export interface IntakeSinkOptions {
   submit(input: XtrackFramesInput, decoded?: Decoded): Submitted;
+  /** Whether a record of so many bytes finds room, besides what is kept for those who send little. */
+  hasRoom(bytes: number): boolean;
   nowNs(): bigint;
   /** The run under which a run's records are kept, by the id that its worker uses. */
   runOf(workspace: Workspace, runId: RunId): string;
@@ -105,6 +108,7 @@ export class FrameStream implements RecordHolder {
   private readonly events: StreamEvents;
   private readonly source: XtrackStream;
   private readonly arriving: Share;
+  private readonly quota = new QuietQuota();
   private readonly speakers = new Set<string>();
   private lastSpeaker: Speaker | undefined;
   private readonly leave: (() => void)[] = [];
@@ -169,9 +173,9 @@ export class FrameStream implements RecordHolder {
   /** Offers the oldest held record again, and says how many bytes were taken; 0 when there is no room. */
   offerHeld(): number {
     const first = this.held[0];
-    if (first === undefined || !this.submit(first, undefined)) return 0;
+    const bytes = first?.input.body.length ?? 0;
+    if (first === undefined || !this.room.options.hasRoom(bytes) || !this.submit(first, undefined)) return 0;
     this.held.shift();
-    const bytes = first.input.body.length;
     this.heldBytes -= bytes;
     return bytes;
   }
@@ -269,8 +273,14 @@ export class FrameStream implements RecordHolder {
     counters.events += decoded.columns.length;
     const record = { input, decoded, outcomes };
     const decodedFrames = toDecodedFrames(input, decoded);
-    if (this.held.length === 0 && !this.room.isCrowded() && this.submit(record, decodedFrames)) return;
+    if (this.held.length === 0 && this.mayPass(body.length) && this.submit(record, decodedFrames)) return;
     if (this.room.hold(this, record)) this.keep(record);
+  }
+
+  /** Past those in line, if there are any: who sends little need not wait for those who send much. */
+  private mayPass(bytes: number): boolean {
+    const { room } = this;
+    return (!room.isCrowded() && room.options.hasRoom(bytes)) || this.quota.take(bytes);
   }
 
   /** Tells what was found; the first event whose outcome is to be reported, undefined for none. */

@@ -32,6 +32,7 @@ beforeEach(() => {
   followed = "";
   sink = new IntakeSink({
     submit,
+    hasRoom: () => true,
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => runId,
     isFollowed: (_, runId) => runId === followed,

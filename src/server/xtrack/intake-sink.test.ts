@@ -54,6 +54,7 @@ beforeEach(() => {
   rooms = 0;
   sink = new IntakeSink({
     submit: (input) => log.submit(input),
+    hasRoom: () => true,
     nowNs: () => BigInt(Date.now()) * 1_000_000n,
     runOf: (_, runId) => `kept-${runId}`,
     isFollowed: () => false,

@@ -22,6 +22,8 @@ import { PresenceBook } from "./presence.ts";
 import { Turns } from "./turns.ts";
 
 const retryMs = 20;
+/** How many of those in line are asked in vain before the others wait for the next time. */
+const failuresMax = 16;
 const gatherersMax = 1000;
 
 export class IntakeSink implements Room {
@@ -101,10 +103,16 @@ export class IntakeSink implements Room {
   private retry(): void {
     this.timer = undefined;
     const wasCrowded = this.isCrowded();
+    let failures = 0;
     // One record of each holder at a time; a set goes on to what is added while it is walked through.
     for (const holder of this.waiting) {
       const bytes = holder.offerHeld();
-      if (bytes === 0 && holder.heldBytes > 0) break;
+      // There may be room for a smaller one of somebody else.
+      if (bytes === 0 && holder.heldBytes > 0) {
+        failures++;
+        if (failures === failuresMax) break;
+        continue;
+      }
       this.counters.heldBytes -= bytes;
       this.waiting.delete(holder);
       if (holder.heldBytes > 0) this.waiting.add(holder);

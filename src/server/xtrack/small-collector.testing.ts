@@ -12,7 +12,7 @@ import type { IntakeStore } from "#intake/intake-store.ts";
 import { Sequencer } from "#intake/sequencer.ts";
 import { frameInputs } from "#intake/xtrack/frames-input.ts";
 import { toGroupKey } from "#intake/xtrack/group-keys.ts";
-import { createJournal, type Journal } from "#journal/journal.ts";
+import { createJournal, type Journal, type JournalOptions } from "#journal/journal.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import type { Rows } from "#model/tables.ts";
 import { inputKinds } from "#protocol/protocols.ts";
@@ -55,6 +55,7 @@ export interface StoredEvent {
 export interface SmallCollectorOptions {
   readonly dir: string;
   readonly heldBytesMax?: number;
+  readonly journal?: Pick<JournalOptions, "segmentBytesMax" | "budgetBytes">;
 }
 
 /** The store is fresh, and nothing is let go, so it is never asked. */
@@ -72,7 +73,7 @@ const nowNs = () => BigInt(Date.now()) * 1_000_000n;
 const room = { add: () => undefined, hasRoom: () => true, room: () => Promise.resolve() };
 
 export async function openSmallCollector(options: SmallCollectorOptions): Promise<SmallCollector> {
-  const journal = await createJournal({ dir: options.dir });
+  const journal = await createJournal({ dir: options.dir, ...options.journal });
   const applier = createApplier();
   const runOf = (groupKey: string) => applier.state.runOf(groupKey);
   const applied: Applied[] = [];
@@ -100,6 +101,7 @@ export async function openSmallCollector(options: SmallCollectorOptions): Promis
   control.ready();
   const intake = new IntakeSink({
     submit: (input, decoded) => (collector.isFull ? "disk_full" : sequencer.submit(input, decoded)),
+    hasRoom: (bytes) => journal.roomFor(bytes, false) === null,
     nowNs,
     runOf: (workspace, runId) => runOf(toGroupKey(workspace, runId)) ?? runId,
     isFollowed: () => false,

@@ -16,9 +16,16 @@ export interface Dialect {
 const localSettings = "non_replicated_deduplication_window = 10000";
 
 // chDB drops the sources of a merge at once and syncs nothing by default; a power cut could then lose both. A merge is
-// synced before its sources go, so they stay only for a while: after a kill the engine loads each one that is left.
-const sourcesSetting = "old_parts_lifetime = 1";
-const durableSettings = `fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ${sourcesSetting}`;
+// synced before its sources go, so they stay only for a while: after a kill the engine loads each one that is left. It looks
+// for those whose time is over by the clock, every half a minute up to every five unless it is told otherwise.
+const sourcesSettings = [
+  "old_parts_lifetime = 1",
+  "cleanup_delay_period = 2",
+  "max_cleanup_delay_period = 20",
+  "cleanup_delay_period_random_add = 1",
+  "cleanup_thread_preferred_points_per_iteration = 10",
+].join(", ");
+const durableSettings = `fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ${sourcesSettings}`;
 
 // The default window of a replicated table is one hour, and a batch may be sent again for 24.
 const replicatedSettings = "replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 90000";
@@ -75,9 +82,9 @@ export function changeWideParts({ name, wideBytesMin }: TableLayout, { database,
   return [`ALTER TABLE ${database}.${name} MODIFY SETTING ${wideSetting(wideBytesMin)}`];
 }
 
-/** Gives a table that is there its setting for how long the sources of a merge stay. */
+/** Gives a table that is there its settings for how long the sources of a merge stay. */
 export function changeSources({ name }: TableLayout, { database, embedded }: Dialect): string[] {
-  return embedded ? [`ALTER TABLE ${database}.${name} MODIFY SETTING ${sourcesSetting}`] : [];
+  return embedded ? [`ALTER TABLE ${database}.${name} MODIFY SETTING ${sourcesSettings}`] : [];
 }
 
 /** Where the keeper holds the table, and this replica's name there; a whole table's replicas are those of all shards. */

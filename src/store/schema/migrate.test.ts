@@ -58,16 +58,19 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
   it.skipIf(name !== "the embedded engine")("drops the sources of merges soon, in an older database too", async () => {
     const lifetimes = async () =>
       store.query({
-        sql: `SELECT DISTINCT extract(engine_full, 'old_parts_lifetime = (\\d+)') AS seconds FROM system.tables
+        sql: `SELECT DISTINCT extract(engine_full, 'old_parts_lifetime = (\\d+)') AS seconds,
+          extract(engine_full, ' cleanup_delay_period = (\\d+)') AS look FROM system.tables
           WHERE database = {db:String} AND engine LIKE '%MergeTree' ORDER BY seconds`,
         params: { db: store.database },
       });
-    expect(await lifetimes()).toEqual([{ seconds: "1" }]);
+    expect(await lifetimes()).toEqual([{ seconds: "1", look: "2" }]);
     for (const table of ["leases", "spans", "groups", "metric_by_key"])
-      await store.ddl(`ALTER TABLE ${store.database}.${table} MODIFY SETTING old_parts_lifetime = 480`);
-    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 14`);
+      await store.ddl(
+        `ALTER TABLE ${store.database}.${table} MODIFY SETTING old_parts_lifetime = 480, cleanup_delay_period = 30, max_cleanup_delay_period = 300`,
+      );
+    await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 15`);
     await migrate(store);
-    expect(await lifetimes()).toEqual([{ seconds: "1" }]);
+    expect(await lifetimes()).toEqual([{ seconds: "1", look: "2" }]);
   });
 
   it("gives the columns of an older database their codecs, and leaves the rows as they are", async () => {

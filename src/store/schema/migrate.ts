@@ -151,7 +151,7 @@ const steps: readonly Step[] = [
       stateLayouts.filter(({ name }) => name === "batch_places").flatMap((layout) => createTable(layout, dialect)),
   },
   {
-    id: 14,
+    id: 15,
     name: "sources of merges",
     statements: () => [],
     fill: (dialect) => everyLayout.flatMap((layout) => changeSources(layout, dialect)),

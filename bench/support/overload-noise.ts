@@ -1,0 +1,67 @@
+// Senders of Cirron batches, in a process of their own and with a low priority, so that they take from the server no more of
+// the machine than they must: ten requests for each that was accepted, whatever they are answered. Usage: port, seconds;
+// prints a JSON object of the type Noise at the end.
+
+import { setPriority } from "node:os";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createCirronCopies } from "./cirron-load.ts";
+import { Lane, toRequest } from "./raw-http.ts";
+
+export interface Noise {
+  readonly senders: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly failed: number;
+  /** Connections that ended before an answer. */
+  readonly cut: number;
+  readonly loopP99Ms: number;
+}
+
+const [port = 0, seconds = 0] = process.argv.slice(2).map(Number);
+const senders = 64;
+const timesCapacity = 10;
+/** So many a second are sent at least, to a server that takes none too. */
+const perSecondMin = 100;
+const headers = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
+
+setPriority(10);
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+const counts = { accepted: 0, refused: 0, failed: 0, cut: 0 };
+const beganMs = performance.now();
+const untilMs = beganMs + seconds * 1000;
+const copies = createCirronCopies();
+let sent = 0;
+
+function isAhead(): boolean {
+  const perTime = ((performance.now() - beganMs) / 1000) * perSecondMin;
+  return sent > Math.max(perTime, timesCapacity * (counts.accepted + senders));
+}
+
+async function send(): Promise<void> {
+  let lane = await Lane.open(port);
+  let request: Buffer | undefined;
+  while (performance.now() < untilMs) {
+    if (isAhead()) {
+      await sleep(5);
+      continue;
+    }
+    request ??= toRequest("/v1/traces", copies.next().value.body, headers);
+    sent++;
+    const status = await lane.ask(request);
+    if (status === 0) counts.cut++;
+    else if (status < 300) counts.accepted++;
+    else if (status < 500) counts.refused++;
+    else counts.failed++;
+    // What was refused is sent again, as clients do.
+    if (status > 0 && status < 300) request = undefined;
+    if (!lane.isOpen) lane = await Lane.open(port);
+  }
+  lane.close();
+}
+
+await Promise.all(Array.from({ length: senders }, send));
+const noise: Noise = { senders, ...counts, loopP99Ms: delay.percentile(99) / 1e6 };
+console.log(JSON.stringify(noise));
+process.exit(0);

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createJournal } from "#journal/journal.ts";
+import { nothingApplied } from "./applied.ts";
+import type { Input } from "./input.ts";
+import { type Applier, Sequencer } from "./sequencer.ts";
+
+function input(text: string): Input {
+  const arrival = { workspace: "w", transport: "http", source: "", runOverride: null, imported: false, receivedNs: 1n };
+  return { ...arrival, kind: "cirron_batch", body: new TextEncoder().encode(text) };
+}
+
+test("lets others have their turns while it applies what one sync made durable", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "tributary-turns-"));
+  const journal = await createJournal({ dir });
+  const seen: string[] = [];
+  const decoded = { prepare: () => null, apply: () => nothingApplied };
+  const slow: Applier = {
+    decode: () => decoded,
+    decodeAgain: () => decoded,
+    prepare: () => null,
+    applyInTurns: () => Promise.reject(new Error("no input here takes long")),
+    apply(_, { body }) {
+      const untilMs = performance.now() + 10;
+      while (performance.now() < untilMs);
+      seen.push(new TextDecoder().decode(body));
+      return nothingApplied;
+    },
+  };
+  const sink = { add: () => undefined, hasRoom: () => true, room: async () => undefined };
+  const onFatal = (cause: unknown): void => {
+    throw cause;
+  };
+  const hooks = { onApplied: () => undefined, onFailed: () => Promise.resolve(null), onFatal };
+  const sequencer = new Sequencer(journal, sink, slow, { applied: 0, durable: 0 }, hooks);
+  let isOver = false;
+  const seenByOthers = new Set<number>();
+  const look = (): void => {
+    seenByOthers.add(seen.length);
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  const texts = Array.from({ length: 20 }, (_, at) => `record ${at}`);
+  const all = texts.map((text) => sequencer.submit(input(text)));
+  expect(sequencer.backlogBytes).toBe(texts.join("").length);
+  await Promise.all(all.map((one) => (typeof one === "string" ? one : one.applied)));
+  isOver = true;
+  expect(seen).toEqual(texts);
+  expect(sequencer.backlogBytes).toBe(0);
+  expect(seenByOthers.size).toBeGreaterThan(5);
+  await journal.close();
+  await rm(dir, { recursive: true });
+});

@@ -1,0 +1,109 @@
+// Which bodies are worked on. One thread decodes them, so work on many at a time would make all of them late, and hold what
+// each was decoded to. So a few go on at a time, and the others wait as they came, in line; small ones go past. Who would
+// wait for long, or would find no room, is told so from the head of the request, before anything of its body is read.
+
+import type { Busy, IntakeLoad } from "./http/ports.ts";
+import { QuietQuota } from "./quiet-quota.ts";
+
+/** What goes past the line: little enough to be decoded at once. */
+export const smallBodyBytes: number = 64 * 1024;
+/** One is decoded while another is unpacked. */
+const workedOnMax = 2;
+/** Nobody new is let in line while the first in it has waited for longer. */
+const waitMsMax = 1000;
+/** What a byte of a body takes with the columns it is decoded to, about. */
+const heldPerByte = 4;
+/** How soon it is looked again whether what was accepted has been applied. */
+const lookMs = 5;
+
+/** Gives up a body's place among those that are worked on; again it does nothing. */
+export type Leave = () => void;
+
+interface InLine {
+  readonly bytes: number;
+  readonly sinceMs: number;
+  readonly enter: (leave: Leave) => void;
+}
+
+function leaveNothing(): void {}
+
+export class BodyQueue {
+  private readonly load: IntakeLoad;
+  private readonly bytesMax: number;
+  private readonly line: InLine[] = [];
+  private workedOn = 0;
+  private workedOnBytes = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly quotas = new WeakMap<object, QuietQuota>();
+
+  /** `heldBytesMax`: what bodies that are worked on may hold, and those that have been and are not applied yet. */
+  constructor(load: IntakeLoad, heldBytesMax: number) {
+    this.load = load;
+    this.bytesMax = heldBytesMax / heldPerByte;
+  }
+
+  /** Why a body of so many bytes, as sent, is not taken now; null when it may come. */
+  refusalOf(bytes: number, connection: object): Busy | null {
+    const isSmall = bytes <= smallBodyBytes;
+    const full = this.load.roomFor(bytes, false);
+    if (full === null) return isSmall || !this.isLate() ? null : { busy: true, retryAfterS: 1 };
+    return isSmall && this.quotaOf(connection).take(bytes) ? this.load.roomFor(bytes, true) : full;
+  }
+
+  /** For a body that is so many bytes when it is unpacked. It leaves when it is decoded and on its way to the disk. */
+  enter(bytes: number): Leave | Promise<Leave> {
+    if (bytes <= smallBodyBytes) return leaveNothing;
+    if (this.line.length === 0 && this.hasPlace(bytes)) return this.place(bytes);
+    return new Promise((enter) => {
+      this.line.push({ bytes, sinceMs: performance.now(), enter });
+      this.lookLater();
+    });
+  }
+
+  private isLate(): boolean {
+    const first = this.line[0];
+    return first !== undefined && performance.now() - first.sinceMs > waitMsMax;
+  }
+
+  private quotaOf(connection: object): QuietQuota {
+    const quota = this.quotas.get(connection) ?? new QuietQuota();
+    this.quotas.set(connection, quota);
+    return quota;
+  }
+
+  /** A body above the limit is worked on alone. */
+  private hasPlace(bytes: number): boolean {
+    if (this.workedOn >= workedOnMax) return false;
+    const held = this.workedOnBytes + this.load.backlogBytes();
+    return held === 0 || held + bytes <= this.bytesMax;
+  }
+
+  private place(bytes: number): Leave {
+    this.workedOn++;
+    this.workedOnBytes += bytes;
+    let isHere = true;
+    return () => {
+      if (!isHere) return;
+      isHere = false;
+      this.workedOn--;
+      this.workedOnBytes -= bytes;
+      this.look();
+    };
+  }
+
+  private look(): void {
+    for (let first = this.line[0]; first !== undefined && this.hasPlace(first.bytes); first = this.line[0]) {
+      this.line.shift();
+      first.enter(this.place(first.bytes));
+    }
+    this.lookLater();
+  }
+
+  private lookLater(): void {
+    if (this.line.length === 0 || this.timer !== undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.look();
+    }, lookMs);
+  }
+}
