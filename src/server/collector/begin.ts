@@ -22,7 +22,7 @@ import { upgradeGroups } from "./upgrade.ts";
 interface Beginning {
   readonly met: StoreMeeting;
   /** What the last process left in the outbox. */
-  readonly left: { readonly plans: readonly Plan[]; readonly isDamaged: boolean };
+  readonly left: { readonly position: number; readonly plans: readonly Plan[]; readonly isDamaged: boolean };
   readonly idsFilled: Promise<void>;
   isClosing(): boolean;
   /** The store has answered, and what the journal held is applied. */
@@ -60,14 +60,13 @@ export async function begin(
     if (!isClosing())
       options.onTrouble("The outline of the store could not be read; the store is asked about new records.", cause);
   };
-  // The store has all records up to here and none after. Not so if a plan was lost after some of its blocks were sent,
-  // or if others write too: then the store is asked about each record.
-  const isExact = store.kind === "embedded" && !left.isDamaged;
+  // The store has all records up to here and none after, apart from some blocks of a plan that was lost. If others write too,
+  // it is asked about each record.
   const warm = async (): Promise<void> => {
     await gone;
-    await warmState(collector, idsFilled);
+    await warmState(collector, idsFilled, left.isDamaged ? left.position : null);
   };
-  const warming = isExact && !isFresh ? warm() : null;
+  const warming = store.kind === "embedded" && !isFresh ? warm() : null;
   warming?.catch(onCold);
   if (warming !== null && sequencer.position.durable > sequencer.position.applied)
     await Promise.race([warming.catch(() => undefined), sleep(warmWaitMs, undefined, { ref: false })]);
@@ -81,7 +80,7 @@ export async function begin(
 /** Whether the store is empty when the first record is applied; left-over plans are in it by then. */
 export function isNothingStored(
   { isFresh }: Pick<StoreMeeting, "isFresh">,
-  { plans, isDamaged }: Beginning["left"],
+  { plans, isDamaged }: Pick<Beginning["left"], "plans" | "isDamaged">,
 ): boolean {
   return isFresh && plans.length === 0 && !isDamaged;
 }
@@ -104,10 +103,14 @@ export async function submitAgain(sequencer: Sequencer, input: Input): Promise<v
   await again.durable;
 }
 
-async function warmState({ store, applier }: Collector, idsFilled: Promise<void>): Promise<void> {
+async function warmState(
+  { store, applier }: Collector,
+  idsFilled: Promise<void>,
+  wholeTo: number | null,
+): Promise<void> {
   await idsFilled;
   const { state } = applier;
-  state.warm(await readOutline(store));
+  state.warm(await readOutline(store, wholeTo));
 }
 
 /** Goes on while the collector works. */

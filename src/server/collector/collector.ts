@@ -152,7 +152,8 @@ async function openWithStore(
   const outbox = await createOutbox(join(dataDir, "outbox"));
   const onTrouble = (error: unknown, attempt: number) => tellTrouble(options, error, attempt);
   const journalDir = join(dataDir, "journal");
-  const { position: storedTo, ...left } = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
+  const left = await readOpenPlans(outbox, () => readFirstPosition(nodeFiles, journalDir));
+  const { position: storedTo } = left;
   const journal = await openJournal(options, storedTo + 1);
   const damage = new JournalDamage(journal, storedTo);
   const durable = journal.state().nextPosition - 1;

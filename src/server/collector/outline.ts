@@ -17,7 +17,7 @@ import {
   readLatestComponents,
   readRowHours,
 } from "#store/reader/cirron-identity.ts";
-import { readGroupKeys } from "#store/reader/restore.ts";
+import { readGroupKeys, readGroupKeysAfter } from "#store/reader/restore.ts";
 import type { Store } from "#store/store.ts";
 import { untilDone } from "./intake-store.ts";
 
@@ -29,18 +29,23 @@ const componentHoursMax = 24 * 365;
 const componentsMax = 20_000;
 const ledgerNs = 24n * 3600n * 1_000_000_000n;
 
-export function readOutline(store: Store): Promise<StoredOutline> {
-  return untilDone(() => readOnce(store));
+/**
+ * `wholeTo`: the store may hold some rows of journal records behind this one, but neither all of their rows nor what the
+ * small tables say of them. Null when it holds none.
+ */
+export function readOutline(store: Store, wholeTo: number | null = null): Promise<StoredOutline> {
+  return untilDone(() => readOnce(store, wholeTo));
 }
 
-async function readOnce(store: Store): Promise<StoredOutline> {
+async function readOnce(store: Store, wholeTo: number | null): Promise<StoredOutline> {
   const groupKeys: string[] = [];
   for await (const { group_key } of readGroupKeys(store)) groupKeys.push(group_key);
+  if (wholeTo !== null) for await (const { group_key } of readGroupKeysAfter(store, wholeTo)) groupKeys.push(group_key);
   const now = nowNs();
   const hours = await readRowHours(store);
   const recentIds = await readRecent(store, hours, hourOf(now));
   // After the ids: rows that others stored meanwhile end no later.
-  const rowHours = await readHours(store, hours);
+  const rowHours = await readHours(store, hours, wholeTo !== null);
   const recentHours = new Map([...rowHours].filter(([hour]) => isRecent(hour, hourOf(now))));
   const { sinceNs, places } = await readLatestComponents(store, componentsMax);
   const otherHours = await readComponentHours(store, sinceNs, componentHoursMax);
@@ -61,9 +66,9 @@ async function readOnce(store: Store): Promise<StoredOutline> {
   };
 }
 
-/** Rows that begin after the end of every component are new. A component of an older release may not be there yet. */
-async function readHours(store: Store, hours: readonly number[]): Promise<RowHours> {
-  const isUpgraded = (await readGroupsWithoutComponent(store, 1)).length === 0;
+/** Rows that begin after the end of every component are new. A component of an older release, or of a lost plan, may not be there. */
+async function readHours(store: Store, hours: readonly number[], isBroken: boolean): Promise<RowHours> {
+  const isUpgraded = !isBroken && (await readGroupsWithoutComponent(store, 1)).length === 0;
   const last = isUpgraded ? Number(await readLastEnd(store)) : Number.POSITIVE_INFINITY;
   return new Map(hours.map((hour) => [hour, last]));
 }

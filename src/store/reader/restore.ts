@@ -1,6 +1,7 @@
 // What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
 import type { StateRow, StateTable } from "#model/state-tables.ts";
+import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
 import type { Query, ReadOptions, Store } from "#store/store.ts";
@@ -151,6 +152,16 @@ export async function hasGroups(store: Store): Promise<boolean> {
 export function readGroupKeys(store: Store): AsyncIterable<{ readonly group_key: string }> {
   const sql = `SELECT DISTINCT group_key FROM ${store.database}.groups WHERE NOT ${withTrait("protocol", "sessions")}`;
   return readObjects(store, { sql });
+}
+
+/** Keys of groups that have rows of journal records behind a position, which no other table need know yet. */
+export function readGroupKeysAfter(store: Store, position: number): AsyncIterable<{ readonly group_key: string }> {
+  const tables = (Object.keys(factTables) as FactTable[]).filter(hasPlace);
+  const selects = tables.map(
+    (table) => `SELECT group_key FROM ${store.database}.${table} WHERE jpos > {position:UInt64}`,
+  );
+  const sql = `SELECT DISTINCT group_key FROM (${selects.join(" UNION ALL ")})`;
+  return readObjects(store, { sql, params: { position } });
 }
 
 /** `<workspace>/<run>` of all runs. */
