@@ -150,7 +150,8 @@ test("accepts while the store has no room, and applies from the journal once the
   room = true;
   target.release();
   await Promise.all(receipts);
-  expect(seen.map((text) => text.replaceAll("x", ""))).toEqual(texts.map((text) => text.replaceAll("x", "")));
+  const short = (text: string) => [text.slice(0, 4), text.length];
+  expect(seen.map(short)).toEqual(texts.map(short));
   const positions = target.batches.flatMap(({ first, position }) =>
     Array.from({ length: position - first + 1 }, (_, at) => first + at),
   );

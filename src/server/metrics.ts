@@ -6,8 +6,19 @@ const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+let ofProcess: Registry | undefined;
+
+/** Of the process rather than of a server: their timers and observers go on for as long as it lives. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
 export function createMetrics() {
-  const registry = new Registry();
+  const [registry, shared] = [new Registry(), processMetrics()];
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `tributary_${name}`, help, labelNames, registers });
@@ -15,9 +26,10 @@ export function createMetrics() {
     new Gauge({ name: `tributary_${name}`, help, labelNames, registers });
   const seconds = (name: string, help: string, labelNames: string[]) =>
     new Histogram({ name: `tributary_${name}`, help, labelNames, registers, buckets: secondsBuckets });
-  collectDefaultMetrics({ register: registry });
   return {
     registry,
+    /** With those of the process. */
+    all: () => Registry.merge([shared, registry]),
     accepted: counter("records_accepted_total", "Records stored for the first time.", ["protocol"]),
     duplicates: counter("records_duplicate_total", "Records that were already known.", ["protocol"]),
     faults: counter("faults_total", "Records that could not be understood, kept as faults.", ["protocol", "code"]),

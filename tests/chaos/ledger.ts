@@ -53,7 +53,8 @@ const recordKinds = {
 
 export type RecordKind = keyof typeof recordKinds;
 const kinds = Object.keys(recordKinds) as RecordKind[];
-const pages = 16;
+const pagesMax = 16;
+const pageRecords = 5000;
 
 function ofEachKind<T>(create: () => T): Record<RecordKind, T> {
   return Object.fromEntries(kinds.map((kind) => [kind, create()])) as Record<RecordKind, T>;
@@ -129,6 +130,7 @@ export class Ledger {
     const { table, id, content } = recordKinds[kind];
     const [sent, taken, seen] = [this.sent[kind], this.taken[kind], new Set<string>()];
     const isOpen = (stored: string): boolean => Number.isFinite(asOf) && stored.startsWith(deletedRun);
+    const pages = Math.min(pagesMax, Math.ceil(sent.size / pageRecords) || 1);
     for (let page = 0; page < pages; page++) {
       const rows = await ask(
         url,

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { toFrame, toFrameOfText } from "../support/frames.ts";
+import { sized } from "../support/sized.ts";
 
 let test: TestApp;
 
@@ -40,9 +41,9 @@ async function sendBeside(path: string, body: Buffer): Promise<{ answer: Answer;
 }
 
 it.each([
-  ["frames", "/v1/xtrack", Buffer.from("\0\0\0\u0002{}".repeat(300_000), "latin1")],
-  ["lines", "/v1/trace-stream", Buffer.from("{}\n".repeat(200_000))],
-  ["lines that are no JSON", "/v1/trace-stream", Buffer.from("x\n".repeat(200_000))],
+  ["frames", "/v1/xtrack", Buffer.from("\0\0\0\u0002{}".repeat(sized(150_000, 300_000)), "latin1")],
+  ["lines", "/v1/trace-stream", Buffer.from("{}\n".repeat(sized(100_000, 200_000)))],
+  ["lines that are no JSON", "/v1/trace-stream", Buffer.from("x\n".repeat(sized(100_000, 200_000)))],
 ])(
   "answers others while it refuses hundreds of thousands of %s, and bounds what it says of them",
   async (_, path, body) => {
@@ -80,9 +81,9 @@ it("keeps the rows of a batch among which hundreds of thousands are none, and co
   expect((await test.get("/api/v1/runs/s-good")).status).toBe(200);
 });
 
-it("takes a batch whose process has two hundred thousand pids", async () => {
+it("takes a batch whose process has more pids than a call has arguments", async () => {
   const spans = Array.from(
-    { length: 200_000 },
+    { length: sized(130_000, 200_000) },
     (_, pid) =>
       `{"id":"p${pid}","name":"step","parent_id":${pid === 0 ? "null" : '"p0"'},"start_ns":1,"end_ns":9,"pid":${pid}}`,
   );
@@ -90,15 +91,15 @@ it("takes a batch whose process has two hundred thousand pids", async () => {
   expect((await test.post("/v1/traces?wait=1", gzipSync(batch), packed)).status).toBe(202);
 });
 
-it("answers others while it takes one event with two hundred thousand metrics", async () => {
-  const metrics = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`m${at}`, at]));
+it("answers others while it takes one event with very many metrics", async () => {
+  const metrics = Object.fromEntries(Array.from({ length: sized(40_000, 200_000) }, (_, at) => [`m${at}`, at]));
   const event = { type: "metric_batch", seq: 1, ts: 1_700_000_000_000_000, payload: { run_id: "wide", metrics } };
   const { answer, others } = await sendBeside("/v1/xtrack?wait=1", toFrame(event));
   expect(answer).toMatchObject({ accepted: 1, faults: [] });
   expect(others).toBeGreaterThan(3);
 });
 
-const numbers = Array.from({ length: 1_000_000 }, (_, at) => at).join(", ");
+const numbers = Array.from({ length: sized(300_000, 1_000_000) }, (_, at) => at).join(", ");
 const longText = "a line of text ".repeat(1 << 20);
 
 it.each([

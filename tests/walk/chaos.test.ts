@@ -5,7 +5,7 @@ import { runCampaign } from "../chaos/campaign.ts";
 const calm = ["kill the server", "kill the engine", "kill both", "stop and start", "tear the journal's tail"];
 const hourAndBackup = ["trouble the engine for an hour", "take a whole backup"];
 // Clients at full speed would keep the machine busy with what the blows are not about.
-const pauseMs = 150;
+const pauseMs = 400;
 const nothing = { lost: [], doubled: [], invented: [], altered: [] };
 
 test("clients of all protocols lose and double nothing while server and engine are killed [CT-29]", async () => {

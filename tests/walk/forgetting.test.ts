@@ -7,8 +7,9 @@ import { defaultIntakeLimits, type ShrinkTo } from "#intake/intake-state.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 import { createRandom, toInputs } from "../support/random-inputs.ts";
+import { sized } from "../support/sized.ts";
 
-const seeds = process.env["TRIBUTARY_TEST_LONG"] === "1" ? 40 : 2;
+const seeds = sized(2, 40);
 /** So low that a quarter of them, which a quiet server keeps, is less than what comes. */
 const low = { ...defaultIntakeLimits, generationRows: 64, componentsMax: 8, wholeEventsMax: 3 };
 const forgetful = { ...defaultIntakeLimits, generationRows: 4, filtersMax: 0, componentsMax: 2, wholeEventsMax: 0 };

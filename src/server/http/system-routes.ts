@@ -32,7 +32,7 @@ export function addSystemRoutes(app: FastifyInstance, { readiness, metrics, drai
 
   addRoute(app, "prometheus", async (_request, reply) => {
     reply.type(metrics.registry.contentType);
-    return metrics.registry.metrics();
+    return metrics.all().metrics();
   });
 
   addRoute(app, "openapi", (_request, reply) => {
