@@ -30,6 +30,8 @@ const ignored: ReadonlySet<string> = new Set([
   "enable_http_compression",
   "compress",
   "decompress",
+  "send_progress_in_http_headers",
+  "http_headers_progress_interval_ms",
 ]);
 
 export function parseRequest(request: IncomingMessage): EngineRequest {

@@ -69,14 +69,15 @@ export class SessionLane {
    * runs one parameterised query at a time in the whole process; `SET param_x` does not.
    */
   async apply(settings: Settings): Promise<void> {
-    if (settings.size > 0) await this.run(`SET ${formatSettings(settings)}`, "Null");
+    const changed = this.changedBy(settings);
+    if (changed.length > 0) await this.run(`SET ${formatSettings(changed)}`, "Null");
   }
 
   /** Undoes `apply`: a setting left behind would silently change the next statement on this lane. */
   async restore(settings: Settings): Promise<void> {
     // A left-over parameter is harmless: a statement that names it always brings its own value.
-    const names = Array.from(settings.keys()).filter((name) => !name.startsWith("param_"));
-    const parts = names.map((name) => {
+    const names = this.changedBy(settings).filter(([name]) => !name.startsWith("param_"));
+    const parts = names.map(([name]) => {
       const own = this.settings.get(name);
       return `${name} = ${own === undefined ? "DEFAULT" : formatLiteral(own)}`;
     });
@@ -89,5 +90,9 @@ export class SessionLane {
 
   close(): void {
     this.session.close();
+  }
+
+  private changedBy(settings: Settings): [name: string, value: string][] {
+    return [...settings].filter(([name, value]) => this.settings.get(name) !== value);
   }
 }
