@@ -37,7 +37,7 @@ try {
   victim.signal("engine", "SIGKILL");
   await victim.end("SIGKILL");
   mkdirSync(join(fixtures, "folders"), { recursive: true });
-  // What names this machine, or is a secret, is made anew by every start.
+  // What names this machine, or is a secret, is rebuilt by every start.
   const own = ["engine", "engine.sock", "login-secret", "owner-secret", "watch-secret", "tmp"];
   const left = own.map((name) => `--exclude=./${name}`);
   execFileSync("tar", ["czf", archive, "--sort=name", "--owner=0", "--group=0", ...left, "-C", dataDir, "."]);

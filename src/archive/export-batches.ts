@@ -13,7 +13,7 @@ export function assignBatches(batches: readonly BatchRow[], records: readonly Ba
     else known.push(row);
   }
   const assigned = new Map<string, BatchHead>();
-  // The moment of arrival tells them apart, unless a batch came again: then its row has the later moment.
+  // The moment of arrival tells them apart, unless a batch arrived again: then its row has the later moment.
   for (const record of records) {
     const rows = left.get(record.group_key) ?? [];
     const at = rows.findIndex((row) => row.received_ns === record.received_ns);

@@ -16,7 +16,7 @@ export interface ConnectOptions extends SharedOptions {
   readonly mayCreate?: boolean;
 }
 
-/** Calls `use` with a client of a server that answers, and lets go of what was opened for it. */
+/** Calls `use` with a client of a server that answers, and closes what was opened for it. */
 export async function withClient<T>(
   context: Context,
   options: ConnectOptions,

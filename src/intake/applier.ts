@@ -127,7 +127,7 @@ export class ProtocolApplier implements Applier {
   }
 
   /**
-   * Begins anew with an empty memory, as a start does, after a record left it half changed. Everything that was applied must
+   * Starts over with an empty memory, as a start does, after a record left it half changed. Everything that was applied must
    * be stored; what was begun with the memory before, such as a question to the store, ends there.
    */
   renew(joins: readonly JoinRow[]): void {
@@ -138,13 +138,13 @@ export class ProtocolApplier implements Applier {
     this.endTurns();
   }
 
-  /** The groups were deleted: their records are new when they come again. */
+  /** The groups were deleted: their records are new when they arrive again. */
   async forget(groupKeys: readonly string[]): Promise<void> {
     for (const key of groupKeys) this.written.delete(key);
     await this.whenIdle(() => this.state.forget(groupKeys));
   }
 
-  /** A group's writers are told again when this was forgotten: that changes nothing. */
+  /** Forgetting this only means that a group's writers are stored again. */
   private noteWritten(parts: Applied["parts"], collector: string, version: bigint): StateChange[] {
     if (this.written.size > writtenMax) this.written = new Set();
     const keys = new Set<string>();

@@ -21,7 +21,7 @@ export function toThrown(cause: unknown): never {
   throw new ApplyFailure(cause);
 }
 
-/** Throws again what is none. */
+/** Rethrows any other error. */
 export function toFailure(error: unknown): ApplyFailure {
   if (error instanceof ApplyFailure) return error;
   throw error;

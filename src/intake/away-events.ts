@@ -1,4 +1,4 @@
-// Where a worker's events lie whose identities memory has let go. An event outside all of these is new without a question;
+// The ranges of a worker's events whose identities memory has dropped. An event outside all of these is new without a question;
 // for one inside, the identities that lie there come back from the store first.
 //
 // Sequence numbers and times are doubles: rounding keeps their order, so nothing that is inside is taken for outside.

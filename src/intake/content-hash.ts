@@ -1,7 +1,7 @@
 // 32 bits of a row's content. Two records with one identity are the same record when these agree; the
 // columns are hashed rather than the text, so that blanks and the order of keys do not matter.
 // Hashes are stored, and a record that is sent again after an upgrade has to hash as it did before. So they have one version
-// for ever: which columns count as content is fixed for each table and kept by tests. A column that is added later is no
+// forever: which columns count as content is fixed for each table and kept by tests. A column that is added later is no
 // part of it, and what it is read from goes on counting as it was sent, in `extra` for instance.
 //
 // A whole batch is hashed column by column: each loop then sees one kind of column and runs at its speed.

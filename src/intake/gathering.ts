@@ -129,7 +129,7 @@ function addPart({ parts, growing }: Open, part: AnyTablePart): void {
   }
 }
 
-/** What changes the small state is told alone, and what was refused may be of any protocol. */
+/** Changes of the small state are passed on alone, and so are refusals, which may be of any protocol. */
 const toldAlone: ReadonlySet<string> = new Set([changeInputs.kind, refusedInputs.kind]);
 
 function mayShare({ input, applied }: GatheredInput): boolean {

@@ -27,7 +27,7 @@ export interface DecodeLimits {
 
 /** What an input says. `arrival` is the input's own, with what was added on the way: the record that it is a copy of. */
 export interface Decoded {
-  /** Reads from the store what is needed and memory has let go; null when that is nothing. May be asked again. */
+  /** Reads from the store what is needed and memory has dropped; null when that is nothing. May be asked again. */
   prepare(state: IntakeState, arrival: Arrival): Promise<void> | null;
   /** Changes the state and hands over the rows: once, and only right after `prepare` gave null. */
   apply(state: IntakeState, arrival: Arrival, position: number): Applied;

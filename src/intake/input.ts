@@ -36,7 +36,7 @@ export function ownArrival(workspace: string): Arrival {
   return { workspace, transport: "server", source: "", runOverride: null, imported: false, receivedNs: nowNs() };
 }
 
-/** What rows are told of the arrival of their journal record. */
+/** What rows carry of the arrival of their journal record. */
 export interface ArrivedAt extends Omit<Arrival, "source"> {
   readonly position: number;
 }
@@ -70,7 +70,7 @@ function encodeHead(version: number, words: object): Uint8Array[] {
   return [head];
 }
 
-/** Null when the record is none of ours: the journal's checksum held, so it is from another version. */
+/** Null if the record is not ours: its checksum is right, so it is from another version. */
 export function decodeInput(record: Uint8Array): Input | null {
   const parts = takeApart(record);
   if (parts === null || parts.packed === null) return parts?.input ?? null;

@@ -1,5 +1,5 @@
 // What intake knows of the records that came before: identities, groups and the runs they belong to. It is bounded, and
-// derived: what memory has let go is read from the store when a record names it, before that record is applied.
+// derived: what memory has dropped is read from the store when a record names it, before that record is applied.
 
 import type { Fault } from "#model/fault.ts";
 import { type GroupKey, groupPrefix, parseGroupKey } from "#model/group-key.ts";
@@ -26,7 +26,7 @@ export const defaultIntakeLimits: IntakeLimits = {
   wholeEventsMax: 262_144,
 };
 
-/** How far memory is let go: to its limits, to what a server that has become quiet holds, or whole; as shares of the limits. */
+/** How much memory is dropped: down to its limits, to what a quiet server holds, or all of it; as shares of the limits. */
 export type ShrinkTo = "limits" | "rest" | "nothing";
 const keptShare: Record<ShrinkTo, number> = { limits: 1, rest: 1 / 4, nothing: 0 };
 
@@ -102,7 +102,7 @@ export class IntakeState {
     return new Map([...groups].map(([runId, keys]) => [runId, [...keys]]));
   }
 
-  /** Until this is told, everything that memory does not have is asked of the store. */
+  /** Until this is called, the store is asked for everything that memory lacks. */
   warm(outline: StoredOutline): void {
     this.groups.noteStored(outline.groupKeys);
     this.groups.warm();
@@ -155,7 +155,7 @@ export class IntakeState {
     return false;
   }
 
-  /** The groups are gone: their records are new when they come again. */
+  /** The groups are gone: their records are new when they arrive again. */
   forget(groupKeys: readonly string[]): void {
     const keys = new Set(groupKeys);
     for (const key of keys) {

@@ -1,6 +1,6 @@
 // Groups whose records are known within the group: which run each belongs to, and which of its records came.
 //
-// Groups that were longest silent are let go when memory is short, and come back from the store before the next of their
+// The longest silent groups are dropped when memory is short, and come back from the store before the next of their
 // records is applied. A filter over all keys tells a group that the store may have from one that is new, so that a new run
 // costs no question. Of a group with very many events only the newest are in memory; where the others lie is known, and
 // they come back when an event falls among them (away-events.ts).
@@ -55,7 +55,7 @@ export class LoadingGroup {
     setOf(this.group, worker).add(seqLow, seqHigh, tsLow, tsHigh, unknownContent);
   }
 
-  /** Of these events of a worker only the place is told. */
+  /** Of these events of a worker only the range is known. */
   away(worker: string, part: AwayPart): void {
     setOf(this.group, worker).away.add(part);
     this.group.hasAway = true;
@@ -75,7 +75,7 @@ export class LoadingGroup {
 
 /** Roughly what a group takes beside its identities. */
 const groupBytes = 600;
-/** Memory that is full is let go to this share of its limit: to sort what is there for every few rows would be most of the work. */
+/** Full memory is emptied to this share of its limit: sorting what is there for every few rows would be most of the work. */
 const keptShare = 7 / 8;
 
 export class KnownGroups {
@@ -138,7 +138,7 @@ export class KnownGroups {
     return this.known.get(groupKey)?.workers.get(worker)?.away;
   }
 
-  /** To take in what comes back; undefined when the group was let go meanwhile. */
+  /** To take in what comes back; undefined when the group was dropped meanwhile. */
   returning(groupKey: GroupKey): LoadingGroup | undefined {
     const group = this.known.get(groupKey);
     return group && new LoadingGroup(group);
@@ -188,7 +188,7 @@ export class KnownGroups {
     return isSame ? [] : [{ table: "groups", row: { ...row, run_id: runId, imported: imported ? 1 : 0, version } }];
   }
 
-  /** The group was deleted: its records are new when they come again. */
+  /** The group was deleted: its records are new when they arrive again. */
   forget(groupKey: string): void {
     this.known.delete(groupKey);
   }
@@ -225,7 +225,7 @@ export class KnownGroups {
   }
 
   private make(groupKey: GroupKey, position: number): KnownGroup {
-    // Begun anew it would take stored records for new ones, and they would be stored twice.
+    // Started over, it would take stored records for new ones and store them twice.
     assert(!this.isMissing(groupKey), "the group was not read before its records are applied");
     const group = emptyGroup(position);
     this.known.set(groupKey, group);

@@ -1,4 +1,4 @@
-// Recent ids, in two halves: when the newer one is full the older one is let go. The store is asked about older ids.
+// Recent ids, in two halves: when the newer one is full the older one is dropped. The store is asked about older ids.
 
 import { IdMap } from "./id-map.ts";
 

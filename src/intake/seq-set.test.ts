@@ -130,7 +130,7 @@ describe("SeqSet", () => {
     for (const part of [...set.settledParts(0)]) part.letGo();
     expect(set.byteSize).toBeLessThan(before / 100);
     expect(set.away.windowOf(1_000_000, 10_000_000)).toBeUndefined();
-    // The run begins to count anew, later.
+    // The run counts from the start again, later.
     expect(set.away.windowOf(5, 20_000_000)).toBeUndefined();
     const window = set.away.windowOf(500_000, 5_000_000) as TimeWindow;
     // A late event costs a small part of the run.

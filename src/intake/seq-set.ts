@@ -4,7 +4,7 @@
 // hashing. A restarted run opens another beside it; what fits none (sequence numbers far apart, or beyond 2^53) goes to
 // hash maps. Late events fill the places they left open.
 //
-// A long run's older events are let go piece by piece once they are stored. Of these only the place is kept: see
+// A long run's older events are dropped piece by piece once they are stored. Of these only the place is kept: see
 // away-events.ts. Whoever adds an event that lies there brings them back first.
 
 import { wordPool } from "#base/array-pool.ts";
@@ -19,11 +19,11 @@ const gapMax = 1024;
 const runsMax = 32;
 const two32 = 4294967296;
 
-/** Pieces are of one size, so that the memory of a run that is let go is just what the next one needs. */
+/** Pieces are of one size, so that the memory of a run that is dropped is just what the next one needs. */
 const pieceBits = 12;
 const pieceLength = 2 ** pieceBits;
 const pieceLengthMin = 16;
-/** So many that fit no run are let go together. */
+/** This many that fit no run are dropped together. */
 const strayMax = 65_536;
 
 /** What an id that is not in a map has for its value. */
@@ -59,7 +59,7 @@ export interface SetPart {
   letGo(): void;
 }
 
-export type Verdict = "new" | "duplicate" | "conflict";
+export type Novelty = "new" | "duplicate" | "conflict";
 
 export class SeqSet {
   size = 0;
@@ -108,7 +108,7 @@ export class SeqSet {
   }
 
   /** Adds an event unless its identity is known. It must not lie where events are away. */
-  add(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number, content: number): Verdict {
+  add(seqLow: number, seqHigh: number, tsLow: number, tsHigh: number, content: number): Novelty {
     const seq = seqHigh * two32 + seqLow;
     let open: SeqRun | undefined;
     for (let i = this.runs.length - 1; i >= 0; i--) {
@@ -179,7 +179,7 @@ function loadWords(seqLow: number, seqHigh: number, tsLow: number, tsHigh: numbe
   idWords[3] = tsHigh;
 }
 
-function compare(known: number, content: number): Verdict {
+function compare(known: number, content: number): Novelty {
   return known === content || known <= unknownContent || content <= unknownContent ? "duplicate" : "conflict";
 }
 
@@ -194,7 +194,7 @@ function fill(run: SeqRun, place: number, tsLow: number, tsHigh: number, content
 }
 
 function pieceFor({ pieces }: SeqRun, index: number, at: number): Piece {
-  // Only the first piece begins small: who needs a second one has sent a lot.
+  // Only the first piece starts small: a worker that needs a second one has sent a lot.
   while (pieces.length < index) pieces.push(undefined);
   const piece = pieces[index];
   const length = piece?.contents.length ?? (index === 0 ? pieceLengthMin / 2 : pieceLength / 2);

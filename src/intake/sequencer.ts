@@ -89,7 +89,7 @@ export class Sequencer {
   private readonly gathering: Gathering;
   /** The last position that was applied. */
   private applied: number;
-  /** Who waits for a position to be applied. */
+  /** Callers that wait for a position to be applied. */
   private awaited: { readonly position: number; resolve(): void }[] = [];
   /** The last position known to be durable. */
   private durable: number;
@@ -275,7 +275,7 @@ export class Sequencer {
     if (this.applied < until) this.passOver(until);
   }
 
-  /** Nothing is stored of it, and the sink hears that too: who waits for the journal's end would wait for ever. */
+  /** Nothing of it is stored, and the sink hears that too: otherwise a caller that waits for the journal's end would wait forever. */
   private passOver(position: number): void {
     this.noteApplied(position);
     this.gathering.flush();
@@ -321,7 +321,7 @@ export class Sequencer {
       const waiting = this.prepare(entry);
       if (waiting === null) {
         await this.applyPrepared(entry);
-        // Told alone, so that a subscriber who comes back after a crash finds every position where it was.
+        // Passed on alone, so that a subscriber who returns after a crash finds every position where it was.
         this.gathering.flush();
         return;
       }

@@ -239,7 +239,7 @@ export class SetAside {
     return result;
   }
 
-  /** Notes what is in hand, until the end that is returned. */
+  /** Records what is being applied, until the returned function is called. */
   private begin(position: number): () => void {
     if (this.note === null) return ignore;
     const before = this.suspect.position === position ? this.suspect.tries : 0;

@@ -1,4 +1,4 @@
-// What has just been applied, given to what is remembered of its runs. It runs for every record that comes, so that
+// Feeds applied batches to what is remembered of their runs. It runs for every record, so that
 // points nobody watches cost one look at the dictionary of their keys.
 
 import type { DictColumn } from "#base/columns.ts";

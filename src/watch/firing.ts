@@ -1,4 +1,4 @@
-// A firing: that a rule saw what it looks for in a run. Its row holds everything that is told about it later.
+// A firing: a rule saw in a run what it looks for. Its row holds everything that is said about it later.
 
 import { createHash } from "node:crypto";
 import type { Actions, Rule, RuleKind } from "#judge/rule.ts";

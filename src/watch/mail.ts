@@ -23,7 +23,7 @@ export async function sendMail(server: MailServer, mail: Mail, reach: Reach): Pr
   const { protocol, hostname, port, username, password } = new URL(server.url);
   const isTls = protocol === "smtps:";
   const lookup = toLookup(await toAddresses(hostname, reach));
-  // A name to show to the server is none when it is an address.
+  // An address is not a valid name for the server.
   const shown = { host: hostname, ...(isIP(hostname) === 0 ? { servername: hostname } : {}) };
   const options = { ...shown, port: Number(port) || (isTls ? 465 : 587), lookup };
   let talk = new Talk(isTls ? connectTls(options) : connect(options));

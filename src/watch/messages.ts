@@ -1,4 +1,4 @@
-// A firing in the words of whoever is told: Alertmanager's webhook (version 4), a chat's text, or a mail.
+// A firing as a message: Alertmanager's webhook (version 4), a chat text, or a mail.
 
 import { createHmac } from "node:crypto";
 import type { Firing } from "./firing.ts";
@@ -13,7 +13,7 @@ export interface Message {
   readonly link: string;
 }
 
-/** Which shape a receiver wants is told by its address. */
+/** The address of a receiver says which shape it wants. */
 export function bodyFor(target: string, message: Message): Record<string, unknown> {
   const { hostname, pathname } = new URL(target);
   if (hostname === "hooks.slack.com") return { text: toText(message) };

@@ -103,7 +103,7 @@ export class RuleBook {
     };
   }
 
-  /** What is to be stored when people change a rule. An armed rule that is made anew is a dry run again. */
+  /** What is to be stored when people change a rule. An armed rule that is created again is a dry run again. */
   withRule(workspace: string, rule: Rule, nowNs: bigint): StoredRules {
     const since_ns = String(nowNs);
     return { ...this.workspaces.get(workspace), [rule.name]: { rule: formatRule(rule), since_ns } };

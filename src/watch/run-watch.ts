@@ -188,7 +188,7 @@ export class RunWatch {
     return this.waiting !== null && heardNs !== undefined && firstArrivalNs >= heardNs;
   }
 
-  /** What is remembered of a run that was renamed holds only where the run has no other groups: else it begins anew. */
+  /** What is remembered of a renamed run is kept only if the run has no other groups; otherwise it starts over. */
   recognise(groups: readonly string[]): void {
     const isKnown = !this.hasManyGroups && groups.every((group) => this.heardFrom.has(group));
     if (this.isRenamed && this.waiting === null && !isKnown) {

@@ -213,7 +213,7 @@ export class Watcher {
     }
   }
 
-  /** What a look goes by. The table is asked now and then only; whoever wants it asked anew takes the runs' own sights away. */
+  /** What a look is based on. The table is asked only from time to time, or when the runs' own sights are gone. */
   private async seeAgain(
     workspace: Workspace,
     runs: readonly RunWatch[],

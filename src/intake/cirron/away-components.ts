@@ -62,7 +62,7 @@ export class AwayComponents {
     for (const component of components) this.list(component, keysToFind(component));
   }
 
-  /** A component that memory lets go. */
+  /** A component that memory drops. */
   add(component: AwayComponent): void {
     const keys = keysToFind(component);
     for (const key of keys) this.asked.delete(key);

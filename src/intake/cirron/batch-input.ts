@@ -21,7 +21,7 @@ export const batchInputs: InputKind<CirronBatchInput> = {
   },
 };
 
-/** For who has decoded the body already, to refuse it if it is none. */
+/** For a caller that has already decoded the body to check it. */
 export function toDecodedBatch(body: Uint8Array, result: DecodeResult): Decoded {
   if (!result.ok) {
     const { refusal } = result;

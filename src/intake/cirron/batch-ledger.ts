@@ -1,6 +1,6 @@
-// Which batches were taken: a batch that comes again with its id and content is known at once. The latest are kept with
-// what they held; of those before, for the documented day, only a filter that says whether the store must be asked. It has
-// only those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
+// Which batches were taken: a batch that arrives again with its id and content is known at once. For the latest, the content
+// is kept; for those before, for the documented day, only a filter that says whether the store must be asked. It has only
+// those, so that it hardly ever says so in vain: a question to the store costs more than dozens of batches do.
 
 import { BloomChain } from "#base/bloom-chain.ts";
 

@@ -125,7 +125,7 @@ export class ComponentSet {
     }
   }
 
-  /** Every component in memory whose session may depend on this one; `changed` are all that were not told of since. */
+  /** Every component in memory whose session may depend on this one; `changed` are those not announced since. */
   neighbourhood(index: number, gapNs: bigint, changed: ReadonlySet<number> = new Set([index])): number[] {
     const near: Near = { seen: new Set([this.find(index)]), passed: new Map() };
     for (const at of near.seen) {

@@ -1,4 +1,4 @@
-// A component as one small stored row: everything that grouping needs to know of rows that memory has let go.
+// A component as one small stored row: everything that grouping needs to know of rows that memory has dropped.
 
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import type { Awaited } from "./awaited.ts";

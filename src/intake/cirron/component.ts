@@ -53,7 +53,7 @@ export interface Component {
   forked: boolean;
   /** A batch of it came by import, not from a live client. */
   imported: boolean;
-  /** What was last told of its keys, by key. */
+  /** What was last announced of its keys, by key. */
   readonly told: Map<string, ToldGroup>;
   /** `<alias>\n<group key>` that were told. */
   readonly aliases: Set<string>;

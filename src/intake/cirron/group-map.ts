@@ -15,7 +15,7 @@ export interface MapCause {
 
 export interface Told {
   readonly changes: StateChange[];
-  /** Components of which something else is told than before. */
+  /** Components whose announced state changed. */
   readonly components: ReadonlySet<Component>;
 }
 
@@ -106,7 +106,7 @@ function toldRuns({ told }: Component): string[] {
   return Array.from(told.values(), ({ runId }) => runId);
 }
 
-/** Rows that are told later win, also when the clock goes back or the journal is read again after a crash. */
+/** Later rows win, even if the clock goes back or the journal is read again after a crash. */
 export function nextVersion(component: Component, { receivedNs, position }: MapCause): void {
   const next = component.version + 1n;
   component.version = receivedNs > next ? receivedNs : next;

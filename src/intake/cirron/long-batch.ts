@@ -32,7 +32,7 @@ export class LongBatch {
   readonly batch: CirronBatch;
   private contentHash = "";
   private preparing: Promise<void> | null = null;
-  /** What it was prepared for: that holds while nothing is let go. */
+  /** What it was prepared for: that holds while nothing is dropped. */
   private ready: { readonly state: CirronWorkspace; readonly losses: number } | null = null;
 
   constructor(body: Uint8Array, batch: CirronBatch) {

@@ -1,5 +1,5 @@
 // What intake remembers of Cirron, which tells rows apart by their ids across all groups of a workspace. What memory has
-// let go of that a batch needs is read from the store before the batch is applied.
+// dropped that a batch needs is read from the store before the batch is applied.
 
 import type { Arrival } from "#intake/input.ts";
 import type { Joins } from "#intake/joins.ts";
@@ -73,7 +73,7 @@ export class CirronMemory {
     for (const [, { told }] of this.workspaces.get(workspace)?.components.entries() ?? []) yield* told.keys();
   }
 
-  /** Until this is told, everything that memory does not have is asked of the store. */
+  /** Until this is called, the store is asked for everything that memory lacks. */
   warm(outline: CirronOutline): void {
     this.outline = outline;
     for (const state of this.workspaces.values()) warmWorkspace(state, outline);

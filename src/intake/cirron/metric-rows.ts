@@ -47,7 +47,7 @@ interface MarkNumber {
   readonly text: string;
 }
 
-/** A number is the usual case and is told by itself; only what needs its literal is told with it. */
+/** A number is the usual case and is passed alone; its literal is passed only where it is needed. */
 function numberOf(marks: Rows<"marks">, kind: string, row: number): number | MarkNumber | null {
   switch (kind) {
     case "float": {
@@ -149,7 +149,7 @@ function plainStepOf({ bytes, ends }: StringColumn, row: number): number {
   if (last - start < 2) return noAttrs;
   let at = start;
   for (const byte of stepHead) if (bytes[at++] !== byte) return notPlain;
-  // Fifteen digits are exact in a double, and a leading zero is no number.
+  // Fifteen digits are exact in a double, and a leading zero is not a number.
   if (bytes[last] !== closingBrace || last === at || last - at > 15) return notPlain;
   if (bytes[at] === digitZero && last - at > 1) return notPlain;
   let step = 0;

@@ -29,7 +29,7 @@ export interface Needs {
   readonly facts: Component;
 }
 
-/** What was found out for one batch: ids that the store does not have. It holds while nothing is let go. */
+/** What was found out for one batch: ids that the store does not have. It holds while nothing is dropped. */
 export interface Cleared {
   readonly losses: number;
   readonly names: Set<string>;
@@ -109,7 +109,7 @@ class IdScan {
     this.named(span_id, ts_ns, null, stretch);
   }
 
-  /** The ids of rows: a copy begins at the same time, and live jobs send what begins after all that was let go. */
+  /** The ids of rows: a copy begins at the same time, and live jobs send what begins after all that was dropped. */
   private own(kind: RowKind, ids: StringColumn, times: Int64Column, { from, to }: Stretch): void {
     const { recent } = this.state;
     let filters: readonly TimedFilter[] = [];

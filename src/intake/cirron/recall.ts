@@ -1,4 +1,4 @@
-// Brings back from the store what memory has let go and a batch needs: rows by their ids, the components that they
+// Brings back from the store what memory has dropped and a batch needs: rows by their ids, the components that they
 // belong to, and components of the same process near in time. What was asked for and is not stored is remembered for
 // the batch, so that its rows are new.
 
@@ -34,7 +34,7 @@ export interface StoredBatch {
   readonly groupKey: string;
 }
 
-/** What the store can tell of Cirron rows. Every answer waits for a store that is away. */
+/** What the store knows of Cirron rows. Every answer waits for a store that is away. */
 export interface CirronStore {
   findGroups(keys: readonly bigint[]): Promise<readonly StoredId[]>;
   findRows(
@@ -48,7 +48,7 @@ export interface CirronStore {
   readGroups(groupKeys: readonly string[]): Promise<readonly StoredGroupRows[]>;
 }
 
-/** Nothing real is nested deeper; rows of a circle would be asked for for ever. */
+/** Nothing real is nested deeper; rows of a circle would be asked for forever. */
 const ancestorsMax = 256;
 
 export async function recall(
@@ -87,7 +87,7 @@ export async function recall(
   await takeNear(state, store, near);
 }
 
-/** Neighbours have neighbours: sessions are told of all of them together. */
+/** Neighbours have neighbours: sessions are worked out from all of them together. */
 async function takeNear(state: CirronWorkspace, store: CirronStore, rows: readonly ComponentRow[]): Promise<void> {
   const queue = [...rows];
   for (let row = queue.pop(); row !== undefined; row = queue.pop()) {

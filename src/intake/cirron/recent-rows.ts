@@ -1,11 +1,11 @@
 // Which Cirron rows are known, as far as memory tells. Rows that came lately are known exactly: their ids, their content
-// and what they belong to. They are kept in two generations; when the younger is full the elder is let go whole, and
+// and what they belong to. They are kept in two generations; when the younger is full the elder is dropped whole, and
 // only a filter of its ids stays for a while. What is older than that is known by the hours in which its rows begin, and
 // by when the last of each hour ended.
 //
 // A copy of a row begins when the row began. So an id that memory does not have is new, and costs no question, unless a
 // filter over its hour knows it or it begins in what only the store can tell. What live jobs send begins after everything
-// that was let go has ended.
+// that was dropped has ended.
 
 import { FingerprintSet } from "#base/fingerprint-set.ts";
 import { IdMap, idWords } from "#intake/id-map.ts";
@@ -24,7 +24,7 @@ export function saltId(kind: RowKind): void {
 export interface RecentLimits {
   /** Rows of a generation; two of them are kept. */
   readonly generationRows: number;
-  /** How many filters of generations that were let go are kept, each of several. */
+  /** How many filters of generations that were dropped are kept, each of several. */
   readonly filtersMax: number;
 }
 
@@ -101,7 +101,7 @@ export class RecentRows {
   private current: Generation;
   private previous: Generation;
   private sealed: Sealed[] = [];
-  /** The hours of rows that only the store can tell of; null when every hour may be one. */
+  /** The hours of rows that only the store knows; null if every hour may be one. */
   private storedHours: Map<number, number> | null;
   /** No row that begins later is one of those. */
   private storedUntil: number;

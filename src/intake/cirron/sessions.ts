@@ -1,7 +1,7 @@
 // Layer two of Cirron grouping: which components were one process.
 // A batch carries no identity of its process, so components are joined by (source, pid, rank) when they
 // are near in time. These joins are guesses: a session span that comes late can prove two groups apart.
-// They are therefore never stored and are worked out anew, as a pure function of the components, each
+// They are therefore never stored but worked out again, as a pure function of the components, each
 // time one of them changes.
 
 import { type Component, isOnlyRootMarks, type SessionSpan, type UnresolvedParent } from "./component.ts";

@@ -17,7 +17,7 @@ export class TimeOrder {
     return this.numbers.length;
   }
 
-  /** Files a number by its times, or anew when they have changed. */
+  /** Files a number by its times, again if they have changed. */
   put(number: number, { firstNs, lastNs }: Times): void {
     if (lastNs - firstNs > this.longestNs) this.longestNs = lastNs - firstNs;
     const before = this.startOf.get(number);

@@ -1,5 +1,5 @@
 // What intake knows about the Cirron rows of one workspace, and how one more batch changes it. Everything here is
-// derived: what memory has let go is read from the store again when a row names it (see recall.ts).
+// derived: what memory has dropped is read from the store again when a row names it (see recall.ts).
 
 import { atOnce } from "#base/turns.ts";
 import { toIdWords } from "#intake/id-map.ts";
@@ -48,7 +48,7 @@ export interface CirronOutcome {
 
 export interface CirronLimits extends RecentLimits {
   readonly componentsMax: number;
-  /** Components that were silent for longer are let go. */
+  /** Components that were silent for longer are dropped. */
   readonly quietNs: bigint;
 }
 
@@ -85,7 +85,7 @@ export class CirronWorkspace {
   readonly gapNs: bigint;
   /** Components that are stored and not in memory. */
   readonly away: AwayComponents;
-  /** Counts what was let go: what was found out before may not hold after. */
+  /** Counts what was dropped: what was found out before may no longer hold. */
   losses = 0;
   private lookedForQuietNs = 0n;
   private readonly limits: CirronLimits;
@@ -134,7 +134,7 @@ export class CirronWorkspace {
     if (known !== undefined && home !== undefined && known.contentHash === contentHash)
       return this.repeat(arrival, home);
     const ownKey = formatGroupKey(this.workspace, groupKinds.cirronBatch, batchId);
-    // A batch id that comes again with other content goes on where its first copy is, whose key may be this very one.
+    // A batch id that arrives again with other content goes on where its first copy is, whose key may be this very one.
     const start =
       home ??
       this.components.ofKey(ownKey) ??
@@ -202,7 +202,7 @@ export class CirronWorkspace {
     else this.dropQuiet(storedPosition, nowNs);
   }
 
-  /** The groups were deleted: their rows are new when they come again. */
+  /** The groups were deleted: their rows are new when they arrive again. */
   forget(groupKeys: ReadonlySet<string>): void {
     for (const key of groupKeys) {
       const at = this.components.ofKey(key);
@@ -238,7 +238,7 @@ export class CirronWorkspace {
     return this.tell([this.components.ofKey(group.groupKey) as number], cause);
   }
 
-  /** Makes components anew from all their groups, after another collector wrote to some of them. */
+  /** Rebuilds components from all their groups, after another collector wrote to some of them. */
   remake(groups: readonly StoredGroupRows[], cause: MapCause): StateChange[] {
     for (const { groupKey } of groups) {
       const at = this.components.ofKey(groupKey);

@@ -35,7 +35,7 @@ export const exportInputs: InputKind<OtlpExportInput> = { kind: "otlp_export", d
 /** Requests are cut into smaller ones, but for single records that are larger. */
 const appliedAtOnce = 1024 * 1024;
 
-/** What a request says, and what of it is none: its door tells the sender. */
+/** The records of a request, and what could not be read of it: its door informs the sender. */
 export interface DecodedRequest extends Decoded {
   readonly rejected: number;
   readonly faults: readonly Fault[];

@@ -1,4 +1,4 @@
-// What `tributary run` tells of the program it runs: its start, its exit, and samples of the machine. One JSON object a
+// What `tributary run` reports of its program: its start, its exit, and samples of the machine. One JSON object a
 // line; `n` counts them and is, with the wrapper, a record's identity.
 //
 //   {"n": 0, "type": "wrapper_start", "ts_ns": "…", "payload": {"name": …, "command": […], "host": …}}
@@ -15,7 +15,7 @@ import { createRows, type Rows } from "#model/tables.ts";
 import { splitLines } from "./log-lines.ts";
 import { takeFresh, wrapperKey } from "./wrapper-group.ts";
 
-/** What `tributary run` tells of the program it runs: whole JSON lines. */
+/** What `tributary run` reports of its program: whole JSON lines. */
 export interface WrapperLinesInput extends Input {
   readonly kind: "wrapper_lines";
   readonly wrapperId: string;

@@ -1,5 +1,5 @@
 // A decoded chunk → rows. The only state is which lines were seen before and which run a group belongs to: a line that
-// comes again, in whatever chunk, file or order, is counted and not stored.
+// arrives again, in whatever chunk, file or order, is counted and not stored.
 
 import type { OnMember } from "#base/json/format-sorted.ts";
 import { lookThrough } from "#base/json/look-through.ts";
@@ -42,7 +42,7 @@ export function* applySemantivaInSteps(
     state: batch.changes,
     accepted: batch.accepted,
     duplicates: batch.duplicates,
-    // The sender is told of a bad line every time it sends it, though its fault is stored once.
+    // The sender hears of a bad line every time it sends it, though the fault is stored once.
     faults: chunk.faulty.map(({ fault }) => fault),
   };
 }

@@ -19,7 +19,7 @@ let lastRunId = "";
 let lastKey: GroupKey = formatGroupKey("", groupKinds.semantivaRun, "");
 
 function toRunKey(workspace: string, runId: string): GroupKey {
-  // Lines of one run come together, and a text that is the same object need not be put together and hashed anew.
+  // Lines of one run come together, and a text that is the same object need not be built and hashed again.
   if (runId !== lastRunId || workspace !== lastWorkspace) {
     lastKey = formatGroupKey(workspace, groupKinds.semantivaRun, runId);
     lastWorkspace = workspace;

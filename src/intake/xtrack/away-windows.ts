@@ -8,7 +8,7 @@ import type { EventColumns } from "#wire/xtrack/event-columns.ts";
 import type { DecodedXtrack } from "#wire/xtrack/stream.ts";
 import { toGroupKey } from "./group-keys.ts";
 
-/** By group. Nearly always none: what comes is newer than what was let go. */
+/** By group. Nearly always empty: new events are later than dropped ones. */
 export function awayWindows(
   groups: KnownGroups,
   { columns }: DecodedXtrack,

@@ -1,6 +1,6 @@
 // The group of a run's events, `<workspace>/x/<run id as the client sent it>`.
 //
-// A live run comes again and again, and in a fleet with every record. So the keys of runs that came lately are kept: a
+// A live run recurs, and in a fleet with every record. So the keys of runs that came lately are kept: a
 // text that is the same object is found in a table without being made, hashed and compared anew.
 
 import { formatGroupKey, type GroupKey, groupKinds } from "#model/group-key.ts";

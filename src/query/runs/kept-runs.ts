@@ -58,7 +58,7 @@ export class KeptRuns {
     return new RunTable(this.source, workspace, new Kept(), this.groupsMax, groups).ask(fields, context, work);
   }
 
-  /** See `RunTable.ask`. A table that is let go while it is being asked answers that question still. */
+  /** See `RunTable.ask`. A table that is dropped while it is being asked answers that question still. */
   async ask<T>(
     workspace: string,
     fields: readonly FieldRef[],

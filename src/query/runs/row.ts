@@ -17,7 +17,7 @@ export interface RunRow {
   readonly launch: { readonly id: string; readonly attempt: bigint | null; readonly index: bigint | null } | null;
   readonly edit: EditFact | null;
   readonly faults: number;
-  /** XTrack events that never came, and those that came again. */
+  /** XTrack events that never came, and those that arrived again. */
   readonly missing: number;
   readonly duplicates: number;
   /** Points that are NaN or ±Infinity. */

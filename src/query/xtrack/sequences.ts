@@ -19,7 +19,7 @@ export interface WorkerSequence {
   readonly firstSeq: bigint;
   readonly lastSeq: bigint;
   readonly received: number;
-  /** Copies that came again and were not stored. */
+  /** Copies that arrived again and were not stored. */
   readonly duplicates: number;
   /** Events beyond the first with one sequence number: both are kept, and one of the two numbers is wrong. */
   readonly conflicts: number;

@@ -79,7 +79,7 @@ async function take(folder: string, inputs: readonly Input[], how: "alone" | "to
   const applier = new ProtocolApplier({
     kinds: inputKinds,
     decodeLimits: { json: defaultJsonLimits, lineBytesMax: 1024 * 1024 },
-    // It is fresh and nothing is let go, so it is never asked.
+    // It is fresh and nothing is dropped, so it is never asked.
     store: {} as IntakeStore,
     sessionGapNs: 1_000_000_000n,
     isFresh: true,

@@ -93,7 +93,7 @@ export async function readPeerBatches(
   sinceNs: bigint,
   known: ReadonlyMap<string, number>,
 ): Promise<PeerBatch[]> {
-  // This collector's own are in its memory, or were let go by it.
+  // This collector's own are in its memory, or were dropped by it.
   const rows = await readBatchesBeyond(store, sinceNs, new Map(known).set(id, Number.MAX_SAFE_INTEGER));
   return rows.map(({ batch_id, group_key }) => ({ batchId: batch_id, groupKey: group_key }));
 }

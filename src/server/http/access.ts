@@ -33,7 +33,7 @@ export interface Approach {
 }
 
 export interface Access {
-  /** The caller, or why there is none. */
+  /** The caller, or why the request is refused. */
   identify(approach: Approach): Caller | Refusal;
   /** The same for a key that came by another way, such as XTrack's first line; '' for none. */
   identifyKey(secret: string, sender: Sender): Caller | Refusal;
@@ -75,7 +75,7 @@ export function createAccess(rules: AccessRules): Access {
     const key = findKey(sha256, all);
     if (key) return toCaller(key);
     if (sender.isLocal && ownerHash !== null && isSameHash(sha256, ownerHash)) return toLocal("owner");
-    // Clients are set up with some key or other; while there is none to compare with, it only tells them apart.
+    // Clients often send some key; while no keys exist, it only tells them apart.
     return all.length === 0 && sender.isLocal ? toLocal(`bearer:${sha256.slice(0, 16)}`) : refuseWrong();
   };
 
@@ -115,16 +115,16 @@ export function refuseScope({ scopes }: Caller, scope: RouteScope): Refusal {
 }
 
 function refuseWrong(): Refusal {
-  return new Refusal("key_wrong", "This key is not known, or was revoked.", {
-    hint: "Send `Authorization: Bearer <key>`; `tributary keys` lists the keys there are.",
+  return new Refusal("key_wrong", "This key is unknown or was revoked.", {
+    hint: "Send `Authorization: Bearer <key>`; `tributary keys` lists the existing keys.",
     at: { part: "header", name: "authorization" },
     headers: { "www-authenticate": "Bearer" },
   });
 }
 
 function refuseMissing(): Refusal {
-  return new Refusal("key_missing", "This server wants a key.", {
-    hint: "Send `Authorization: Bearer <key>`, or log in; `tributary keys create` makes a key.",
+  return new Refusal("key_missing", "This server needs a key.", {
+    hint: "Send `Authorization: Bearer <key>`, or log in; `tributary keys create` creates a key.",
     at: { part: "header", name: "authorization" },
     headers: { "www-authenticate": "Bearer" },
   });

@@ -1,5 +1,5 @@
 // The routes that take files: tensor blobs and artifacts, streamed and never held in memory. 201 with a Location is what
-// the SDK turns into its `blob_uri`. The same key may come again, and before the batch that names it.
+// the SDK turns into its `blob_uri`. The same key may arrive again, and before the batch that names it.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { paths, type RouteName } from "#api/contract/paths.ts";

@@ -196,7 +196,7 @@ export function toBodyRefusal(error: unknown): BodyRefusal | undefined {
 type Packing = "gzip" | "deflate" | "zstd";
 type Encoding = "identity" | Packing;
 
-/** Null for a word that is none we know. */
+/** Null for an unknown word. */
 export function toEncoding(header: string | undefined): Encoding | null {
   const word = (header ?? "identity").trim().toLowerCase();
   if (word === "" || word === "identity") return "identity";
@@ -282,7 +282,7 @@ function readSent(
 
 const joinedAtOnce = 1024 * 1024;
 
-/** A large body takes tens of milliseconds to copy: others have their turns meanwhile. */
+/** Copies a large body in turns with other work. */
 function join(chunks: readonly Buffer[], length: number): Uint8Array | Promise<Uint8Array> {
   if (chunks.length === 1 && chunks[0]) return chunks[0];
   return length > joinedAtOnce ? inTurns(joinInSteps(chunks, length)) : Buffer.concat(chunks, length);
@@ -317,8 +317,8 @@ export function watchSpeed(arrivedBytes: () => number, onSlow: () => void): () =
 }
 
 function refuseCrowded(): Refusal {
-  return new Refusal("busy", "The bodies that are arriving now take all the memory there is for them.", {
-    hint: "Send it again after the time in Retry-After, or send less at once; nothing was taken.",
+  return new Refusal("busy", "Other arriving bodies take all the memory reserved for them.", {
+    hint: "Send it again after the time in Retry-After, or send smaller bodies; nothing was taken.",
     headers: { "retry-after": "1" },
   });
 }
@@ -333,14 +333,14 @@ function tooLarge(bytesMax: number) {
   return {
     code: "body_too_large",
     message: `The body is larger than ${bytesMax} bytes.`,
-    hint: "Send less at once, or raise `limits.body` (`limits.blob` for files).",
+    hint: "Send smaller bodies, or raise `limits.body` (`limits.blob` for files).",
   } as const;
 }
 
 function ratio(ratioMax: number) {
   return {
     code: "body_ratio",
-    message: `The body grows more than ${ratioMax} times when it is decompressed.`,
+    message: `The body's compression ratio is above ${ratioMax}.`,
     hint: "Send it uncompressed, or raise `limits.ratio`.",
   } as const;
 }
@@ -348,7 +348,7 @@ function ratio(ratioMax: number) {
 function notEncoded(encoding: Encoding) {
   return {
     code: "body_encoding",
-    message: `The body is not ${encoding}, although its header says so.`,
+    message: `The body is not ${encoding}, although the header says so.`,
     hint: "Compress the whole body once, or leave Content-Encoding out.",
   } as const;
 }

@@ -30,13 +30,13 @@ export function answerClientError(error: ClientError, socket: Socket, workersAt:
 
 function toRefusal({ code, rawPacket }: ClientError, workersAt: string): Refusal {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new Refusal("request_slow", "The request did not come in time; nothing of it was taken.", {
+    return new Refusal("request_slow", "The request did not arrive in time; nothing of it was taken.", {
       hint: "Send it again.",
       headers: { "retry-after": "1" },
     });
   }
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new Refusal("request_invalid", "The headers are larger than those of any real client.", { status: 431 });
+    return new Refusal("request_invalid", "The headers are larger than the limit.", { status: 431 });
   }
   // The length of a frame begins with a zero, and no request does.
   const isFrame = rawPacket?.[0] === 0;

@@ -274,7 +274,7 @@ async function addRoutes(app: FastifyInstance, options: HttpServerOptions, acces
   await app.register(async (ingest) => {
     ingest.removeAllContentTypeParsers();
     ingest.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    // Nor does a type that is none decide whether a body is taken: a client whose batch is refused throws it away.
+    // An invalid type does not decide whether a body is taken either: a client whose batch is refused throws it away.
     ingest.addHook("onRequest", (request, _reply, done) => {
       if (!mediaType.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
       done();

@@ -39,14 +39,14 @@ export function toEnding(error: unknown, ended: AbortSignal | null): Refusal | u
 }
 
 export function refuseStopping(): Refusal {
-  return new Refusal("shutting_down", "The server is shutting down, and could not finish this.", {
-    hint: "Ask again when it is back.",
+  return new Refusal("shutting_down", "The server is shutting down and could not finish this.", {
+    hint: "Try again when it is back.",
     headers: { "retry-after": "1" },
   });
 }
 
 export function refuseRevoked(): Refusal {
-  return new Refusal("key_wrong", "The key was revoked while this was under way.", {
+  return new Refusal("key_wrong", "The key was revoked during this request.", {
     at: { part: "header", name: "authorization" },
     headers: { "www-authenticate": "Bearer" },
   });

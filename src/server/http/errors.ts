@@ -39,7 +39,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request: FastifyRequest, reply) => {
     const refusal = toEnding(error, request.ended) ?? toRefusal(error);
     if (refusal) {
-      // A disk that fails the engine, or files that it may not open, are told by nobody else when it only reads.
+      // Nobody else reports a disk that fails the engine, or files it may not open, while it only reads.
       if (error instanceof StoreOutage && error.kind === "overloaded")
         log.warn({ err: error, url: request.routeOptions.url }, "the store could not answer");
       if (refusal.code === "disk_failed")
@@ -54,7 +54,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
     log.error({ err: error, method: request.method, url: request.routeOptions.url }, "a request failed");
     return sendRefusal(
       reply,
-      new Refusal("internal", "The server failed at this request.", {
+      new Refusal("internal", "The server failed.", {
         hint: "Its log says why.",
       }),
     );

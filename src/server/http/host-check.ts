@@ -24,7 +24,7 @@ export function isAllowedHost(header: string | undefined, rules: HostRules): boo
 
 export function refuseHost(header: string | undefined): Refusal {
   return new Refusal("host_not_allowed", `This server does not answer to the host ${JSON.stringify(header ?? "")}.`, {
-    hint: "Reach it by its address, add the name to `http.hosts`, or send a valid key.",
+    hint: "Use its address, add the name to `http.hosts`, or send a valid key.",
     at: { part: "header", name: "host" },
   });
 }
@@ -39,8 +39,8 @@ export function isSameOrigin(origin: string | undefined, site: string | undefine
 }
 
 export function refuseOrigin(origin: string | undefined): Refusal {
-  return new Refusal("origin_not_allowed", `A page of ${origin ?? "another site"} may not change anything here.`, {
-    hint: "Programs need not send an Origin; a proxy must pass the Host header on.",
+  return new Refusal("origin_not_allowed", `A page of ${origin ?? "another site"} cannot change anything here.`, {
+    hint: "Programs need not send an Origin; a proxy must pass on the Host header.",
     at: { part: "header", name: "origin" },
   });
 }

@@ -57,7 +57,7 @@ async function takeIn(
   try {
     return send(reply, await takeBody(request, head, doors, options, holding));
   } catch (error) {
-    // Who reads files is no client of the protocol, and wants the API's own words.
+    // Whoever reads files is not a client of the protocol, and wants the API's own words.
     const isRead = (request.query as IngestQuery).source !== undefined;
     const { toErrorReply } = pick(doors, head);
     const refusal = isRead || toErrorReply === undefined ? undefined : toRefusal(error);
@@ -201,7 +201,7 @@ function toRefused(
 
 function toFaultRefusal({ code, detail, place: { offset, pointer } }: Fault): Refusal {
   return new Refusal(code, detail, {
-    hint: "The body is kept as a fault and can be looked at on the Integrity page.",
+    hint: "The body is kept as a fault; see the Integrity page.",
     at: {
       part: "body",
       ...(pointer === undefined ? {} : { name: pointer }),

@@ -1,5 +1,5 @@
-// What a caller is told when a part we rely on fails: whether to come again, and when. Nothing of it is a bug, so it is
-// neither a 500 nor a stack in the log; what fails is told once by `/readyz` and the log of the part itself.
+// The answer to a caller when a part we rely on fails: whether to try again, and when. None of this is a bug, so there is
+// neither a 500 nor a stack in the log; `/readyz` and the log of the part itself report the failure once.
 
 import { Refusal } from "#api/refusal.ts";
 import { DiskOutage } from "#base/disk-outage.ts";
@@ -23,13 +23,13 @@ export function refuseOutage(error: unknown): Refusal | undefined {
     });
   }
   if (isDiskFailed(error)) {
-    return new Refusal("disk_failed", "The system lets the server open, read or write no file at the moment.", {
-      hint: "Ask again in a second. If it goes on: the server's log names the file, and `ulimit -n` how many may be open.",
+    return new Refusal("disk_failed", "The server cannot open, read or write files at the moment.", {
+      hint: "Try again in a second. If it persists, the server's log names the file, and `ulimit -n` shows how many may be open.",
       headers: { "retry-after": String(storeRetryAfterS) },
     });
   }
   if (error instanceof BlobOutage && error.retryable) {
-    return new Refusal("blobs_unavailable", "The place of the blobs does not answer at the moment.", {
+    return new Refusal("blobs_unavailable", "The blob store does not answer at the moment.", {
       hint: "Send it again in a second.",
       headers: { "retry-after": String(storeRetryAfterS) },
     });
@@ -43,25 +43,25 @@ function refuseStore(outage: StoreOutage): Refusal | undefined {
     case "engine_down":
     case "closed":
       return new Refusal("store_unavailable", "The store does not answer at the moment.", {
-        hint: "Ask again in a second; what is sent meanwhile is accepted and waits in the journal.",
+        hint: "Try again in a second; input is still accepted and waits in the journal.",
         headers,
       });
     case "cancelled":
-      return new Refusal("store_unavailable", "The store was told to end this before it was answered.", {
-        hint: "Ask again in a second.",
+      return new Refusal("store_unavailable", "The store ended this query before it was answered.", {
+        hint: "Try again in a second.",
         headers,
       });
     case "overloaded":
-      return new Refusal("store_overloaded", "The store has no memory or no room for this at the moment.", {
-        hint: "Ask again later, or for less: a shorter window, fewer runs or keys.",
+      return new Refusal("store_overloaded", "The store has no memory or no free slot for this at the moment.", {
+        hint: "Try again later, or ask for less: a shorter window, fewer runs or keys.",
         headers,
       });
     case "timeout":
-      return new Refusal("question_too_slow", "The store took longer for this than it may.", {
+      return new Refusal("question_too_slow", "The store took longer than the limit.", {
         hint: "Ask for less: a shorter window, fewer runs or keys.",
       });
     case "too_large":
-      return new Refusal("answer_too_large", "The answer is larger than it may be.", {
+      return new Refusal("answer_too_large", "The answer is larger than the limit.", {
         hint: "Ask for less: a shorter window, fewer runs or keys.",
       });
     // A statement of ours that the store refuses is a bug of ours.

@@ -46,7 +46,7 @@ export interface BlobPut {
 }
 
 export interface BlobStored {
-  /** Where the blob will be found for ever: a path on this server, or a URL. */
+  /** The permanent address of the blob: a path on this server, or a URL. */
   readonly location: string;
   readonly sizeBytes: number;
   readonly sha256: string;

@@ -43,7 +43,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionOptions):
     const key = findKey(hashKey(secret), keys.list());
     if (!key) {
       throttle.noteWrong(address, Date.now());
-      throw new Refusal("key_wrong", "This key is not known, or was revoked.", { at: { part: "body" } });
+      throw new Refusal("key_wrong", "This key is unknown or was revoked.", { at: { part: "body" } });
     }
     throttle.noteRight(address);
     const value = formatLogin(key, Date.now() + loginAgeMs, loginSecret);
@@ -97,14 +97,14 @@ function isHost(caller: Caller): boolean {
 }
 
 function refuseThrottled(waitMs: number): Refusal {
-  return new Refusal("login_throttled", "Too many wrong keys came from this address.", {
+  return new Refusal("login_throttled", "Too many wrong keys from this address.", {
     hint: "Wait a minute, then try again.",
     headers: { "retry-after": String(Math.ceil(waitMs / 1000)) },
   });
 }
 
 function refuseWorkspace(): Refusal {
-  return new Refusal("workspace_foreign", "A key can make keys for its own workspace only.", {
+  return new Refusal("workspace_foreign", "A key can create keys only for its own workspace.", {
     hint: "Make it on the server's machine: tributary keys create --workspace NAME",
     at: { part: "body", name: "workspace" },
   });

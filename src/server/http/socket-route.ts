@@ -28,7 +28,7 @@ export function addSocketRoute(server: Server, options: SocketOptions): { close(
     socket.on("error", () => socket.destroy());
     const path = (request.url ?? "").split("?")[0]?.replace(/\/+$/, "");
     const admitted =
-      path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket here.");
+      path === "/v1/xtrack" ? admit(request) : new Refusal("route_not_found", "There is no WebSocket at this path.");
     if (admitted instanceof Refusal) return refuse(socket, admitted);
     upgrader.handleUpgrade(request, socket, head, (ws) => {
       countMessage(ws, socket, unfinished);

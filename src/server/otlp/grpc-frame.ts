@@ -35,7 +35,7 @@ export function toGrpcText(text: string): string {
     .replaceAll(/%(2[1-9A-F]|3[A-F]|40|5[BDE]|7[BCD])/g, (code) => decodeURIComponent(code));
 }
 
-/** google.rpc.Status with a RetryInfo in base64: when to come again. */
+/** google.rpc.Status with a RetryInfo in base64: when to try again. */
 export function toRetryDetails(code: number, message: string, retryAfterS: number): string {
   const retryInfo = new ProtoWriter();
   retryInfo.message(1, () => retryInfo.smallVarint(1, Math.max(1, Math.ceil(retryAfterS))));

@@ -1,5 +1,5 @@
 // One worker's connection, whatever carries it. The job comes first: a connection is never closed for what it says and
-// never slowed, unless it asked for acks and therefore knows how to wait. Who speaks HTTP is no worker, and is told so.
+// never slowed, unless it asked for acks and therefore knows how to wait. A client that speaks HTTP gets an answer that says so.
 
 import type { RunId, WorkerId } from "#model/names.ts";
 import type { FrameStream } from "./frame-stream.ts";
@@ -116,7 +116,7 @@ export class Connection {
   private readonly counters: ConnectionCounters;
   private readonly outgoing: Outgoing;
   private sniffer: Sniffer | null = new Sniffer();
-  /** Null before the first bytes were understood, and for ever when the key is missing. */
+  /** Null until the first bytes are understood, and forever if the key is missing. */
   private stream: FrameStream | null = null;
   private admission: Admission | null = null;
   private firstFrameTimer: NodeJS.Timeout | undefined;

@@ -98,7 +98,7 @@ const noFrame: ReadonlySet<string> = new Set(["xtrack_bytes_skipped", "xtrack_fr
 export class FrameStream implements RecordHolder {
   /** Whole frames found so far. */
   frames = 0;
-  /** Tell the outcome of each event, that of the frame in hand included. */
+  /** Report the outcome of each event, including that of the current frame. */
   reports = false;
   /** The peer waits for us when there is no room, so its bytes are held and never dropped. */
   isPatient = false;
@@ -180,7 +180,7 @@ export class FrameStream implements RecordHolder {
     return bytes;
   }
 
-  /** Nobody waits for room any more: who was made to wait with them can be read again. */
+  /** Nobody waits for room any more: those that were paused with them can be read again. */
   hearRoom(): void {
     if (this.isPatient) this.events.onRoom();
   }
@@ -238,7 +238,7 @@ export class FrameStream implements RecordHolder {
     this.checkSettled();
   }
 
-  /** Who waits for acks has records of its own: it may be made to wait for them. So has everybody who is in line. */
+  /** A worker that waits for acks has records of its own, since it may have to wait for them. So has everybody in line. */
   private isShareable(bytes: number): boolean {
     if (this.reports || this.isPatient || this.origin.isHeardOnly === true || this.room.isCrowded()) return false;
     return bytes <= smallPieceBytes && this.frames > 0;

@@ -1,4 +1,4 @@
-// Small pieces of many streams in one journal record. A worker that sends a metric now and then would make a record of
+// Small pieces of many streams in one journal record. A worker that sends a metric from time to time would make a record of
 // each, with columns, a promise and a place in every queue behind it, which cost fifty times what the event does. So
 // what streams of one origin deliver while a record of them is on its way to the disk goes together, onto one set of
 // columns; a note in the record says where each stream begins. A stream hears that its piece is durable as it would of

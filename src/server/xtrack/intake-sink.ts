@@ -63,7 +63,7 @@ export class IntakeSink implements Room {
     const name = JSON.stringify([workspace, transport, source, runOverride]);
     const known = this.gatherers.get(name);
     if (known !== undefined) return known;
-    // A stream that knows one keeps it; who comes from places without end must not fill our memory.
+    // A stream that knows one keeps it; senders from ever new addresses must not fill our memory.
     if (this.gatherers.size >= gatherersMax) this.gatherers.clear();
     const gatherer = new Gatherer(this, origin);
     this.gatherers.set(name, gatherer);

@@ -1,4 +1,4 @@
-// XTrack has no way to say no to a worker, so a refused connection is told to the people who run the server: a counter,
+// XTrack has no way to refuse a worker, so refused connections are reported to the people who run the server: a counter,
 // a log line, and a sentence on the Health page for a while.
 
 import type { Log } from "#server/log.ts";

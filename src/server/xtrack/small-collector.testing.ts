@@ -58,7 +58,7 @@ export interface SmallCollectorOptions {
   readonly journal?: Pick<JournalOptions, "segmentBytesMax" | "budgetBytes">;
 }
 
-/** The store is fresh, and nothing is let go, so it is never asked. */
+/** The store is fresh, and nothing is dropped, so it is never asked. */
 function createApplier(): ProtocolApplier {
   return new ProtocolApplier({
     kinds: inputKinds,
@@ -172,7 +172,7 @@ function readBody({ body }: Input): StoredEvent[] {
     frame(start, end) {
       events.push(JSON.parse(bytes.toString("utf8", start, end)));
     },
-    // A note is no frame; the tests that meet one look at the faults it became.
+    // A note is not a frame; the tests that meet one look at the faults it became.
     note: () => undefined,
     switch: () => undefined,
   });

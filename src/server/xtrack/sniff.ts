@@ -1,7 +1,7 @@
 // The first bytes of a connection may be an API key: as a line of text, or as a frame of type `auth`. They are taken
 // out here, so that a key never reaches the journal.
 //
-//   first byte ≥ 0x20    a line, at most 256 bytes and ended by LF, is a key; anything else is no key and part of the
+//   first byte ≥ 0x20    a line, at most 256 bytes and ended by LF, is a key; anything else is no key, and part of the
 //                        stream. (As a length such a byte would mean a frame of half a gigabyte.)
 //   else                 a first whole frame of type `auth` with `p.key`; any other frame is part of the stream
 

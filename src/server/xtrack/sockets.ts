@@ -90,7 +90,7 @@ function serve(socket: Socket, transport: Transport, { ports, rules, counters }:
   const connection = new Connection(carrier, ports, rules, counters);
   socket.on("data", (chunk) => connection.receive(chunk));
   socket.once("end", () => void connection.finish("eof"));
-  // Without a listener an error would end the process; what follows from it is told by "close".
+  // Without a listener an error would end the process; "close" follows it.
   socket.on("error", () => undefined);
   socket.once("close", () => void connection.finish("reset"));
   return connection;

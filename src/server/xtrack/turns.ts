@@ -1,7 +1,7 @@
 // Work that is done a slice at a time, in turns, so that sockets are read in between. Decoding is slower than a socket:
 // done as the bytes come, it would leave them in the kernel, and a sender that cannot wait would meet a full buffer.
 //
-// Work that is small waits for company, unless none was done lately: a thousand workers that send an event now and then
+// Small work waits for company, unless none was done lately: a thousand workers that send an event from time to time
 // would else make a journal record of every few, which costs many times what the events do.
 
 export interface Worker {

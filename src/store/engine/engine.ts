@@ -91,7 +91,7 @@ export class Engine {
     return Object.fromEntries(Array.from(this.pools, ([name, { busy, waiting }]) => [name, { busy, waiting }]));
   }
 
-  /** Ends what runs, then lets go of the folder. */
+  /** Ends what runs, then releases the folder. */
   async close(): Promise<void> {
     const pool = this.poolOf("control");
     const lane = await pool.acquire(new AbortController().signal);

@@ -16,7 +16,7 @@ export async function* streamBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGen
 class GatheredBytes {
   length = 0;
   private bytes = new Uint8Array(1 << 20);
-  /** The next block does not end before so many bytes are there. */
+  /** The next block does not end before this many bytes are there. */
   private needed = 1;
 
   push(chunk: Uint8Array): void {
@@ -46,7 +46,7 @@ class GatheredBytes {
       reader.skipBlock();
     } catch (error) {
       if (!(error instanceof ShortBlock)) throw error;
-      // One of many short texts ends soon: the block is not looked through anew for every chunk that it comes in.
+      // The block is not scanned again for every chunk that it arrives in.
       this.needed = Math.max(error.needed, this.length + (this.length >>> 3));
       return null;
     }

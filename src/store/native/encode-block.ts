@@ -125,7 +125,7 @@ function shareOf(rows: number, parts: readonly AnyColumn[]): number {
   );
 }
 
-/** In groups of so many rows at most; one that may be empty where there are none. */
+/** In groups of at most this many rows; one empty group if there are none. */
 function cutRuns(runs: readonly Run[], rowsMax: number): Run[][] {
   const groups: Run[][] = [[]];
   let room = rowsMax;

@@ -29,7 +29,7 @@ export interface GroupFacts extends RowOf<typeof groupRow> {
   readonly lastNs: bigint | null;
   readonly lastReceivedNs: bigint;
   readonly faults: number;
-  /** XTrack events that came again, and those that never came. */
+  /** XTrack events that arrived again, and those that never came. */
   readonly duplicates: number;
   readonly missing: number;
   /** Points that are NaN or ±Infinity. */

@@ -1,6 +1,6 @@
 // How many rows of metrics go into one block. The engine sums the series of a block up while it is stored, and keeps
 // kilobytes for each of them until it is: a block of half a million series, which one event of as many metrics is, needed
-// more memory than a question may take, and was refused for ever. So a block has a bounded number of them.
+// more memory than a question may take, and was refused forever. So a block has a bounded number of them.
 
 import type { DictColumn } from "#base/columns.ts";
 import type { Rows } from "#model/tables.ts";

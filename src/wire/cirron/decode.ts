@@ -365,7 +365,7 @@ class BatchDecoder {
     cursor.lookAgain();
   }
 
-  /** Passes a value that is no record and keeps it as a fault. */
+  /** Passes a value that is not a record and keeps it as a fault. */
   private *refuseRecord(name: Table, pointer: string, reason: string): Generator<void, void> {
     const from = this.cursor.pos;
     yield* this.skipValue();

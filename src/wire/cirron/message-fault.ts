@@ -1,4 +1,4 @@
-// A body that is no JSON as the fault that it is kept as.
+// A body that is not JSON as the fault that it is kept as.
 
 import type { JsonFault } from "#base/json/value.ts";
 import type { Fault, FaultCode } from "#model/fault.ts";

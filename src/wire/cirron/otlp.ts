@@ -1,5 +1,5 @@
 // `/v1/traces` is also the path of OTLP over HTTP, so an OpenTelemetry exporter may well be pointed at it by mistake.
-// OTLP as JSON shows itself by its `resourceSpans` key. As protobuf it is told by its outermost layer:
+// OTLP as JSON shows itself by its `resourceSpans` key. As protobuf it is recognised by its outermost layer:
 //
 //   ExportTraceServiceRequest = repeated field 1 (tag 0x0a, varint length, ResourceSpans)
 //   ResourceSpans             = fields 1, 2 and 3, all length-delimited (tags 0x0a, 0x12, 0x1a)

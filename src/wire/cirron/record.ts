@@ -20,7 +20,7 @@ export function troubleWithId(table: RecordTable, field: number): RecordTrouble 
   return describe(table, field, "must be a text that is not empty");
 }
 
-/** Rows are placed by their time, so there is none without it. */
+/** Rows are ordered by time, so a row without one is a fault. */
 export function troubleWithTime(table: RecordTable, field: number): RecordTrouble | null {
   if (isInt64(table, table.count * table.width + field)) return null;
   return describe(table, field, "must be an integer of 64 bits");

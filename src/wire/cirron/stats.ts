@@ -31,7 +31,7 @@ const keptItems = 4096;
 const noBytes = new Uint8Array(0);
 const textDecoder = new TextDecoder();
 
-/** A re-used list of doubles. */
+/** A reused list of doubles. */
 export class DoubleList {
   values = new Float64Array(32);
   length = 0;

@@ -29,7 +29,7 @@ export class UnknownFields {
     if (this.written.size > 0) this.written.clear();
   }
 
-  /** A row is read anew. */
+  /** Starts the next row. */
   forget(row: number): void {
     if (this.ofRow.size === 0) return;
     this.ofRow.delete(row);
@@ -52,7 +52,7 @@ export class UnknownFields {
     return fields.size > size;
   }
 
-  /** A text without escapes; '' when there is no such field, or it is no text. */
+  /** A text without escapes; '' when there is no such field, or it is not a text. */
   textOf(row: number, name: string): string {
     const field = this.ofRow.get(row)?.get(name);
     if (field === undefined || this.bytes[field.from] !== 0x22) return "";

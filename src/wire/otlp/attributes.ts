@@ -1,6 +1,6 @@
 // Attributes as JSON text, straight from protobuf: `{"name":value,…}`. An integer is written without a point and a
 // double always with one or an exponent, so that the text alone tells which it was. What JSON cannot say so that it
-// comes back the same (bytes, NaN, one name twice, text that is no UTF-8, fields unknown here) sets `isOdd`: the record
+// comes back the same (bytes, NaN, a repeated name, text that is not UTF-8, fields unknown here) sets `isOdd`: the record
 // then keeps its bytes beside the text.
 
 import { isUtf8 } from "node:buffer";

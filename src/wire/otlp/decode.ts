@@ -1,4 +1,4 @@
-// A request → its records as columns. Every list is read on its own: a record that is none is a fault and leaves its
+// A request → its records as columns. Every list is read on its own: a record that cannot be read is a fault and leaves its
 // neighbours alone. Only bytes that are no request at all are refused as a whole.
 
 import type { Fault } from "#model/fault.ts";

@@ -21,7 +21,7 @@ export interface HeadPlace {
   readonly url: Extent | null;
 }
 
-/** What is no record, and why. */
+/** What is not a record, and why. */
 export type OnReject = (at: Extent, reason: string, pointer: string) => void;
 
 /** Members beside the list, by level: the request has none. */
@@ -72,7 +72,7 @@ export class JsonOutline {
     return this.resources.at(resource);
   }
 
-  /** Throws JsonTrouble. Says why the text is no request, if it is none. */
+  /** Throws JsonTrouble. Says why the text is not a request, if it is not. */
   *scan(): Generator<void, { readonly reason: string; readonly at: number } | null> {
     const { cursor } = this;
     const name = this.listNames[0] as string;

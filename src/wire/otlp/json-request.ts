@@ -1,5 +1,5 @@
 // A request as JSON → the same in protobuf, which is what everything behind this reads. Only one record at a time is an
-// object; one that is none is a fault of its own.
+// object; one that cannot be read is a fault of its own.
 
 import { parseJson, parseJsonInSteps } from "#base/json/parse.ts";
 import { type JsonLimits, type JsonValue, toJsonFault } from "#base/json/value.ts";
@@ -39,7 +39,7 @@ export class JsonRequest {
     return left > 0 ? [...faults, toUnread(this.bytes, leftAt, left)] : faults;
   }
 
-  /** Why the text is no request; null when it is one, whatever its records are. */
+  /** Why the text is not a request; null when it is one, whatever its records are. */
   refusal(): Fault | null {
     return atOnce(this.refusalInSteps());
   }
@@ -103,7 +103,7 @@ export class JsonRequest {
     }
   }
 
-  /** Null when it is no message: its records have no origin then, and are not taken. */
+  /** Null when it is not a message: its records have no origin then, and are not taken. */
   private head({ own: at, url }: HeadPlace, type: MessageType): Head | null {
     if (at !== null && at.from === at.to) return null;
     const own = at === null ? noOrigin.resource : this.encode(type, at);

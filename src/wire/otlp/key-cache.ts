@@ -14,7 +14,7 @@ export interface Key<Role> {
 }
 
 const slots = 4096;
-/** A longer name is not one of those that come again and again. */
+/** A longer name is not one of those that recur. */
 const bytesMax = 256;
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const textEncoder = new TextEncoder();

@@ -46,7 +46,7 @@ export interface Origin extends Sender {
 const keptMax = 1000;
 let kept = new Map<string, Origin>();
 
-/** Null when the resource or the scope is no message. */
+/** Null when the resource or the scope is not a message. */
 export function readOrigin(bytes: OriginBytes): Origin | null {
   const parts = [bytes.resource, bytes.resourceUrl, bytes.scope, bytes.scopeUrl];
   const key = parts.map((part) => `${part.length}:${Buffer.from(part).toString("latin1")}`).join("");

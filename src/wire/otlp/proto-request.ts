@@ -101,7 +101,7 @@ export class ProtobufRequest {
     }
   }
 
-  /** The parts of a list that are not its items; null when it is no message. */
+  /** The parts of a list that are not its items; null when it is not a message. */
   private *head(from: number, to: number): Generator<null, Head | null> {
     const reader = this.readerAt(from);
     let own: Uint8Array = none;

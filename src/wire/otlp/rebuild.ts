@@ -129,7 +129,7 @@ function fromRaw(type: MessageType, raw: string): Message | null {
   return raw === "" ? null : (decodeMessage(type, Buffer.from(raw, "base64"))?.message ?? null);
 }
 
-/** The bytes of a record in which a text is no UTF-8, so that no message holds it as it came; null of any other. */
+/** The bytes of a record in which a text is not UTF-8, so that no message holds it as it came; null of any other. */
 export function inexactBytes(type: MessageType, raw: string): Uint8Array | null {
   if (raw === "") return null;
   const bytes = Buffer.from(raw, "base64");

@@ -16,7 +16,7 @@ export interface PlacedMessage {
 
 /**
  * The request that has these records. Null when something in it cannot be said in JSON: a field that OTLP does not have
- * yet, or text that is no UTF-8. With pauses, as a record may be large.
+ * yet, or text that is not UTF-8. With pauses, as a record may be large.
  */
 export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[]): Generator<void, Texts | null> {
   const { fields, request } = signals[signal];
@@ -37,7 +37,7 @@ export function* formatRequest(signal: Signal, placed: readonly PlacedMessage[])
   return isWhole ? text : null;
 }
 
-/** Null when a text of them is no UTF-8. */
+/** Null when a text of them is not UTF-8. */
 function readHeads(origin: OriginBytes): { readonly resource: Message; readonly scope: Message } | null {
   const ofResource = decodeMessage(resource, origin.resource);
   const ofScope = decodeMessage(scope, origin.scope);

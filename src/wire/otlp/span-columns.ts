@@ -74,7 +74,7 @@ export class SpanColumns {
     rows.parent_id.inner.reserve(length, length * 16);
   }
 
-  /** Pushes the span between two offsets; an answer says why it is none, and then nothing was pushed. */
+  /** Pushes the span between two offsets; returns why it cannot be read, in which case nothing was pushed. */
   take(reader: ProtoReader, from: number, to: number, origin: Origin, originAt: number): string | null {
     const { attrs, extras } = this;
     const { length: attrsFrom } = attrs;
@@ -92,7 +92,7 @@ export class SpanColumns {
   /** What is the same in all rows, and what they have in common memory. Only then are they whole. */
   finish(): void {
     const { rows, length, attrs, extras } = this;
-    // What is too large to be shared is let go of below.
+    // What is too large to be shared is dropped below.
     if (attrs.bytes.length > sharedBytesMax) rows.attrs.adopt(attrs.bytes, this.attrEnds.values, length);
     else rows.attrs.pushJoined(attrs.bytes, this.attrEnds.values, length);
     rows.extra.pushJoined(extras.bytes, this.extraEnds.values, length);

@@ -43,7 +43,7 @@ export class SpanExtra {
     this.out = out;
   }
 
-  /** Adds the text of one span. False when an event, a link or the status is no message. */
+  /** Adds the text of one span. False when an event, a link or the status is not a message. */
   write(reader: ProtoReader, to: number, found: SpanFields): boolean {
     const { out: extra } = this;
     const { bytes } = reader;

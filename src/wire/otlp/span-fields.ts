@@ -108,7 +108,7 @@ export class SpanFields {
     else this.isOdd = true;
   }
 
-  /** Why it is no span: it lacks what identifies it or places it in time. */
+  /** Why it is not a span: it lacks what identifies it or places it in time. */
   judge({ bytes }: ProtoReader): string | null {
     if (this.traceTo - this.traceFrom !== 16 || isZero(bytes, this.traceFrom, this.traceTo))
       return "a span has no trace id of 16 bytes";

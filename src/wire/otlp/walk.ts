@@ -10,7 +10,7 @@ import { FaultList, toRestFault } from "#model/fault-list.ts";
 import { type Origin, readOrigin } from "./origin.ts";
 import { ProtoReader, wireType } from "./protobuf.ts";
 
-/** Reads the record that lies between two offsets; an answer says why it is none. */
+/** Reads the record between two offsets; returns why it cannot be read, if so. */
 export type TakeRecord = (reader: ProtoReader, from: number, to: number, origin: number) => string | null;
 
 const none = new Uint8Array(0);
@@ -26,7 +26,7 @@ export class RequestWalk {
 
   private readonly expect: (count: number) => void;
 
-  /** `expect` is told how many records the next list has. */
+  /** `expect` is called with the number of records of the next list. */
   constructor(bytes: Uint8Array, expect: (count: number) => void, faultsMax?: number) {
     this.reader = new ProtoReader(bytes);
     this.expect = expect;
@@ -41,7 +41,7 @@ export class RequestWalk {
   walk(take: TakeRecord): boolean {
     const { reader } = this;
     const end = reader.bytes.length;
-    // Looked through first: what is no request must not be taken in part.
+    // Looked through first: what is not a request must not be taken in part.
     while (reader.next(end));
     if (reader.bad) return false;
     reader.pos = 0;

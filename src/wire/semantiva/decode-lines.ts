@@ -99,7 +99,7 @@ export function* decodeLinesInSteps(
         taken.push({ message, bytes: line.bytes, digest, at: at++ });
       } else {
         const [first] = decoded.faults;
-        // Without its LF, a line that is no JSON is most likely half of one.
+        // Without its LF, a line that is not JSON is most likely half of one.
         const torn = !line.ended && first.code === "line_not_json";
         const found: LineFault = torn ? { ...first, code: "line_torn" } : first;
         const place = at++;

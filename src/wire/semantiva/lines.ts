@@ -1,5 +1,5 @@
 // Chunks of bytes → lines. Lines end in LF; a CR before it belongs to the end. Nothing else is looked at here, so
-// that a line's bytes are exactly what was written, and their SHA-256 is the record's identity for ever.
+// that a line's bytes are exactly what was written, and their SHA-256 is the record's identity forever.
 //
 // Memory is bounded by `lineBytesMax`: of a longer line only its head is kept, for the fault that reports it, and
 // the rest is counted and passed over until the next LF.

@@ -15,13 +15,13 @@ import { FastDecoder } from "./fast.ts";
 import { type Field, type FieldSet, integerOf, readFields, readFieldsInSteps, StrictTexts, textOf } from "./fields.ts";
 import { pushMetricRows } from "./metric-rows.ts";
 import { findJsonTrouble, prefixBytes } from "./resync.ts";
-import { invalid, missing, type Refusal, RuleCheck, rulesOf } from "./schema.ts";
+import { invalid, missing, RuleCheck, rulesOf, type SchemaViolation } from "./schema.ts";
 
 /** event: pushed onto the columns; auth: see `authKey`; refused: see `refusal`; not_json: the framer must resync. */
 export type Outcome = "event" | "auth" | "refused" | "not_json";
 
 /** Why an event was refused, with as much of its identity as could be read. */
-export interface RefusedEvent extends Refusal {
+export interface RefusedEvent extends SchemaViolation {
   readonly seq: number | bigint | undefined;
   readonly run: string;
   readonly worker: string;
@@ -107,7 +107,7 @@ export class EventDecoder {
     return "event";
   }
 
-  private *readEnvelope(envelope: FieldSet): Generator<void, Envelope | Refusal> {
+  private *readEnvelope(envelope: FieldSet): Generator<void, Envelope | SchemaViolation> {
     const { bytes, fields } = envelope;
     for (const name of ["v", "t", "m", "p"]) if (!fields.has(name)) return missing(`/${name}`);
     const [v, t, m, p] = ["v", "t", "m", "p"].map((name) => fields.get(name)) as [Field, Field, Field, Field];
@@ -132,7 +132,7 @@ export class EventDecoder {
     };
   }
 
-  private readEvent(parts: Envelope, bytes: Uint8Array, start: number, end: number): DecodedEvent | Refusal {
+  private readEvent(parts: Envelope, bytes: Uint8Array, start: number, end: number): DecodedEvent | SchemaViolation {
     const { m, p, type } = parts;
     const seq = m.fields.get("seq");
     const ts = m.fields.get("ts");
@@ -159,7 +159,7 @@ export class EventDecoder {
     return { row, run: run.id, generated: run.generated, worker: wid.text, seq: seqValue, tsUs };
   }
 
-  private readRun(parts: Envelope, bytes: Uint8Array, start: number, end: number): RunId | Refusal {
+  private readRun(parts: Envelope, bytes: Uint8Array, start: number, end: number): RunId | SchemaViolation {
     const { type, p } = parts;
     const id = readRunId(p);
     if ("code" in id) return id;
@@ -220,7 +220,12 @@ export class EventDecoder {
     return "auth";
   }
 
-  private refuse(refusal: Refusal, m: FieldSet | undefined, p: FieldSet | undefined, isSecret = false): Outcome {
+  private refuse(
+    refusal: SchemaViolation,
+    m: FieldSet | undefined,
+    p: FieldSet | undefined,
+    isSecret = false,
+  ): Outcome {
     const seq = m?.fields.get("seq");
     const id = p === undefined ? undefined : readRunId(p);
     const wid = m === undefined ? undefined : readWorker(m);
@@ -275,7 +280,7 @@ function readWorker(m: FieldSet): OddText | undefined {
 }
 
 /** The id of an event's run; '' when there is none. */
-function readRunId(p: FieldSet): OddText | Refusal {
+function readRunId(p: FieldSet): OddText | SchemaViolation {
   const field = p.fields.get("run_id");
   if (field === undefined || field.kind === jsonKind.null) return absent;
   if (field.kind !== jsonKind.object)

@@ -1,11 +1,11 @@
 // Chunks in, frames out. Pull-style: push a chunk, then call `next` until it says "wait" (or "end").
 //
 //   "frame"    bytes[frameStart..frameEnd) is the payload of a frame; the caller decodes it and calls `reject`
-//              when it is no JSON, and the framer looks for the next intact frame
+//              when it is not JSON, and the framer looks for the next intact frame
 //   "skipped"  `skipped` is a range of the stream in which no intact frame begins
 //   "text"     only with `text`: bytes[textStart..textEnd) stands between frames (prints mixed into stdout)
 //   "wait"     more bytes are needed
-//   "end"      after `end`: all is told, `ending` says how the stream ended
+//   "end"      after `end`: everything is read, `ending` says how the stream ended
 //
 // The same stream gives the same frames and skipped ranges however it is cut into chunks. A bogus length after a torn
 // frame can claim 4 GB, so nothing is ever allocated from it: the buffer grows with the bytes that really came, and
@@ -44,7 +44,7 @@ export type Step = "frame" | "skipped" | "text" | "wait" | "end";
 export type Ending = "clean" | "torn";
 
 export interface Skipped {
-  /** json_…: one whole frame that is no JSON; the others as their names say. */
+  /** json_…: one whole frame that is not JSON; the others as their names say. */
   readonly code: JsonTroubleNote["code"] | "xtrack_frame_too_large" | "xtrack_frame_torn" | "xtrack_bytes_skipped";
   readonly offset: number;
   readonly length: number;
@@ -119,7 +119,7 @@ export class Framer {
     this.end += chunk.length;
   }
 
-  /** Lets go of the bytes when all of them are told: a connection may say nothing more for hours. */
+  /** Drops the bytes once all of them are read: a connection may stay silent for hours. */
   letGo(): void {
     if (this.at < this.end) return;
     this.base += this.at;
@@ -141,7 +141,7 @@ export class Framer {
     }
   }
 
-  /** The last frame is no JSON: go back and look for an intact frame from its second byte on. */
+  /** The last frame is not JSON: go back and look for an intact frame from its second byte on. */
   reject(): void {
     this.at = this.frameStart - prefixBytes;
     this.openRange();

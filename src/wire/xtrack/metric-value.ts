@@ -5,7 +5,7 @@ import { parseDouble } from "#base/json/number.ts";
 import { decodeAscii } from "#base/json/text.ts";
 
 export interface MetricNumber {
-  /** null when the value is no number. */
+  /** null when the value is not a number. */
   readonly value: number | null;
   readonly isExact: boolean;
 }

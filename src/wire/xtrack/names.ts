@@ -1,4 +1,4 @@
-// Names that come again and again in one place of a stream (runs, workers, metrics), from their bytes to a text and
+// Names that recur in one place of a stream (runs, workers, metrics), from their bytes to a text and
 // its code in a dictionary, without making a string for each.
 
 import type { DictColumn } from "#base/columns.ts";

@@ -16,7 +16,7 @@ const jsonByteMin = 0x09;
 export const frameLimitCeiling: number = jsonByteMin * 0x1000000 - 1;
 export const prefixBytes = 4;
 
-export type Verdict = "frame" | "no" | "wait";
+export type Candidate = "frame" | "no" | "wait";
 
 export function readLength(bytes: Uint8Array, at: number): number {
   return (
@@ -68,7 +68,7 @@ export class CandidateJudge {
   }
 
   /** Is there a frame at `at`? `base` is the stream offset of bytes[0]; `ended`: no bytes will follow. */
-  judge(bytes: Uint8Array, base: number, at: number, end: number, ended: boolean): Verdict {
+  judge(bytes: Uint8Array, base: number, at: number, end: number, ended: boolean): Candidate {
     if (end - at <= prefixBytes) return ended ? "no" : "wait";
     const size = readLength(bytes, at);
     if (size < 2 || size > this.frameBytesMax) return "no";

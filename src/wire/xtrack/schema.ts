@@ -100,18 +100,18 @@ export const rulesOf: ReadonlyMap<string, Rules> = new Map<string, Rules>(
   } satisfies { [type: string]: Rules }),
 );
 
-export interface Refusal {
+export interface SchemaViolation {
   readonly code: FaultCode;
   /** JSON pointer of the field. */
   readonly pointer: string;
   readonly detail: string;
 }
 
-export function missing(pointer: string): Refusal {
+export function missing(pointer: string): SchemaViolation {
   return { code: "xtrack_missing_field", pointer, detail: `${toDotted(pointer)} is required and missing` };
 }
 
-export function invalid(pointer: string, expected: string): Refusal {
+export function invalid(pointer: string, expected: string): SchemaViolation {
   return { code: "xtrack_invalid_field", pointer, detail: `${toDotted(pointer)} must be ${expected}` };
 }
 
@@ -124,7 +124,7 @@ export class RuleCheck {
   unlisted = false;
 
   /** What is wrong with the fields, or undefined. */
-  check(set: FieldSet, rules: Rules, pointer: string): Refusal | undefined {
+  check(set: FieldSet, rules: Rules, pointer: string): SchemaViolation | undefined {
     for (const name of Object.keys(rules)) {
       const rule = rules[name] as FieldRule;
       const field = set.fields.get(name);
@@ -137,7 +137,7 @@ export class RuleCheck {
     return undefined;
   }
 
-  private checkField(bytes: Uint8Array, field: Field, rule: FieldRule, pointer: string): Refusal | undefined {
+  private checkField(bytes: Uint8Array, field: Field, rule: FieldRule, pointer: string): SchemaViolation | undefined {
     if (field.kind === jsonKind.null && rule.required === undefined) return undefined;
     if (!isOfType(bytes, field, rule.type)) return invalid(pointer, typeNames[rule.type]);
     if (rule.words !== undefined && field.kind === jsonKind.string && !rule.words.includes(textOf(bytes, field)))
