@@ -30,7 +30,7 @@ export function LoginGate({ children }: { readonly children: ReactNode }) {
       <Button type="submit" look="primary" disabled={key === "" || login.isPending}>
         log in
       </Button>
-      {login.error === null ? null : <Problem error={login.error} />}
+      <Problem error={login.error} />
     </Form>
   );
 }

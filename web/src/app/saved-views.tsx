@@ -39,7 +39,7 @@ export function SavedViews({ page, search, onOpen, path, what }: SavedViewsProps
       {(done) => (
         <div className="stack saved-views">
           {answer.data !== undefined && views.length === 0 ? <p className="muted">No saved views yet.</p> : null}
-          {answer.error === null ? null : <Problem error={answer.error} />}
+          <Problem error={answer.error} />
           {views.map((view) => (
             <ViewRow
               key={`${view.name} ${view.shared}`}
@@ -100,7 +100,7 @@ function ViewRow({
           onClick={() => forget.mutate({ params })}
         />
       </div>
-      {error === null ? null : <Problem error={error} />}
+      <Problem error={error} />
     </>
   );
 }
@@ -130,7 +130,7 @@ function SaveForm({ page, search }: { readonly page: SavedView["page"]; readonly
         <input type="checkbox" checked={shared} onChange={(event) => setShared(event.target.checked)} />
         for all of the workspace
       </label>
-      {save.error === null ? null : <Problem error={save.error} />}
+      <Problem error={save.error} />
     </Form>
   );
 }

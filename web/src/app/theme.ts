@@ -38,40 +38,23 @@ export function useApplyTheme(): void {
   }, [theme]);
 }
 
-export interface Inks {
-  readonly paper: string;
-  readonly panel: string;
-  readonly ink: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly grid: string;
-  readonly accent: string;
-  readonly failed: string;
-  readonly amber: string;
+const inkNames = ["paper", "panel", "ink", "muted", "line", "grid", "accent", "failed"] as const;
+export type Inks = Readonly<Record<(typeof inkNames)[number], string>>;
+const known = new Map<Theme, Inks>();
+
+/** The tokens of the style sheet as canvases need them: read once, because that is slow. */
+export function inksOf(theme: Theme): Inks {
+  const inks = known.get(theme) ?? readInks(theme);
+  known.set(theme, inks);
+  return inks;
 }
 
-/** The tokens as canvases need them. They repeat style/tokens.css, because a canvas cannot read a custom property fast. */
-export const inks: Record<Theme, Inks> = {
-  light: {
-    paper: "#ffffff",
-    panel: "#fafafa",
-    ink: "#1b1f24",
-    muted: "#5d6673",
-    line: "#e5e7eb",
-    grid: "#eceff2",
-    accent: "#2f6feb",
-    failed: "#c4271b",
-    amber: "#8f5800",
-  },
-  dark: {
-    paper: "#0d1117",
-    panel: "#151b23",
-    ink: "#e6edf3",
-    muted: "#9aa4af",
-    line: "#262c36",
-    grid: "#1d242e",
-    accent: "#4c8dff",
-    failed: "#ff7b72",
-    amber: "#e3b341",
-  },
-};
+function readInks(theme: Theme): Inks {
+  const probe = document.createElement("i");
+  probe.dataset["theme"] = theme;
+  document.body.append(probe);
+  const style = getComputedStyle(probe);
+  const found = inkNames.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
+  probe.remove();
+  return Object.fromEntries(found) as Inks;
+}

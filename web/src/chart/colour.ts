@@ -38,8 +38,6 @@ const dark = [
   "#a9b8c8",
 ];
 
-export const paletteSize: number = light.length;
-
 export type Theme = "light" | "dark";
 
 /** FNV-1a, 32 bits: small, stable across versions and platforms. */
@@ -56,20 +54,18 @@ export function paletteColour(index: number, theme: Theme): string {
 }
 
 /**
- * One colour a name, each its hashed place when that is free, else the next free one: stable for a set of names,
- * and no two alike while the palette lasts.
+ * One colour a name, its hashed place of the palette when that is free, else the next free one: no two alike while the
+ * palette lasts. `places` remembers, so that names which come later change nothing.
  */
-export function assignColours(names: readonly string[], theme: Theme): Map<string, string> {
-  const taken = new Set<number>();
-  const colours = new Map<string, string>();
-  for (const name of names) {
-    if (colours.has(name)) continue;
-    let place = hashText(name) % light.length;
+export function assignColour(places: Map<string, number>, name: string, theme: Theme): string {
+  let place = places.get(name);
+  if (place === undefined) {
+    const taken = new Set(places.values());
+    place = hashText(name) % light.length;
     if (taken.size < light.length) while (taken.has(place)) place = (place + 1) % light.length;
-    taken.add(place);
-    colours.set(name, paletteColour(place, theme));
+    places.set(name, place);
   }
-  return colours;
+  return paletteColour(place, theme);
 }
 
 /** Places of the palette, each the farthest from all before it, in the light shades and the dark ones. */

@@ -2,7 +2,7 @@
 
 import { type RefObject, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
-import { inks } from "../app/theme.ts";
+import { inksOf } from "../app/theme.ts";
 import { getCursor, isPinned, onCursor } from "../clock/cursor.ts";
 import type { TimeWindow } from "../clock/window.ts";
 import type { Theme } from "./colour.ts";
@@ -57,7 +57,7 @@ export function Plot(props: PlotProps) {
   const { axis, theme, choices, hidden = none, colours, startMs, height, id } = props;
   const { linear } = model;
   const look = useMemo<PlotLook>(
-    () => ({ axis, scale: choices.scale, linear, colours, inks: inks[theme], hidden, startMs }),
+    () => ({ axis, scale: choices.scale, linear, colours, inks: inksOf(theme), hidden, startMs }),
     [axis, choices.scale, linear, colours, theme, hidden, startMs],
   );
   const shape = useMemo(() => toSeriesOptions(model, look), [model, look]);
@@ -199,11 +199,11 @@ function xRangeOf(
 }
 
 function drawOver(plot: uPlot, props: PlotProps): void {
-  drawNonFinite(plot, props.series, props.colours, inks[props.theme]);
+  drawNonFinite(plot, props.series, props.colours, inksOf(props.theme));
   const first = props.series[0];
   if (props.events === undefined || first === undefined) return;
   const placed = props.events.map((event) => ({ kind: event.kind, x: xOfTime(event.t, props.axis, first) }));
-  drawEvents(plot, placed, inks[props.theme]);
+  drawEvents(plot, placed, inksOf(props.theme));
 }
 
 function publishBrush(plot: uPlot, props: PlotProps): void {

@@ -1,11 +1,11 @@
 // What happened in a moment besides its values: spans and nodes, tensors, lines; and the ways that lead on from it.
 
-import { Link } from "@tanstack/react-router";
 import { useTheme } from "../app/theme.ts";
 import { spanColour } from "../chart/span-colours.ts";
 import { useApi } from "../data/use-api.ts";
 import { Button } from "../part/button.tsx";
 import { Name } from "../part/name.tsx";
+import { RunLink } from "../part/run-link.tsx";
 import { parseAnsi } from "../text/ansi.ts";
 import { formatDuration, formatElapsed, toOffsetNs } from "../text/format-time.ts";
 import { useRunClock } from "./run-clock.tsx";
@@ -57,7 +57,6 @@ export function MomentLogs({ moment }: { readonly moment: TimeWindow }) {
 /** Links carry the moment with them: pinned, and in the timeline with some room around it. */
 export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly of: string }) {
   const { run, startNs, setWindow, pin, setPin } = useRunClock();
-  const params = { id: run.id };
   const pinned = { pin: formatPin(moment, startNs), ...(of === "" ? {} : { of }) };
   const room = (moment.to - moment.from) * 1.5;
   const near = formatWindow({ from: moment.from - room, to: moment.to + room }, startNs);
@@ -77,21 +76,11 @@ export function MomentGo({ moment, of }: { readonly moment: TimeWindow; readonly
         make it the window
       </Button>
       {run.counts.spans + run.counts.nodes > 0 ? (
-        <Link to="/runs/$id/timeline" params={params} search={{ ...near, ...pinned } as never}>
-          timeline
-        </Link>
+        <RunLink id={run.id} view="timeline" search={{ ...near, ...pinned }} />
       ) : null}
       {run.counts.snapshots > 0 ? <TensorsLink moment={moment} search={pinned} /> : null}
-      {run.counts.nodes > 0 ? (
-        <Link to="/runs/$id/pipeline" params={params} search={pinned as never}>
-          pipeline
-        </Link>
-      ) : null}
-      {run.counts.logs > 0 ? (
-        <Link to="/runs/$id/logs" params={params} search={pinned as never}>
-          logs
-        </Link>
-      ) : null}
+      {run.counts.nodes > 0 ? <RunLink id={run.id} view="pipeline" search={pinned} /> : null}
+      {run.counts.logs > 0 ? <RunLink id={run.id} view="logs" search={pinned} /> : null}
     </span>
   );
 }
@@ -111,8 +100,8 @@ function TensorsLink({ moment, search }: { readonly moment: TimeWindow; readonly
   const label = next === undefined ? "" : next.epoch !== null ? ` epoch ${next.epoch}` : ` step ${next.step ?? "?"}`;
   const title = next === undefined ? "" : `snapshot at ${formatElapsed(toOffsetNs(next.ts_ns, startNs), 1e6)}`;
   return (
-    <Link to="/runs/$id/tensors" params={{ id: run.id }} search={search as never} title={title}>
+    <RunLink id={run.id} view="tensors" search={search} title={title}>
       tensors{label}
-    </Link>
+    </RunLink>
   );
 }

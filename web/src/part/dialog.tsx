@@ -75,7 +75,7 @@ export function Confirm({
   return (
     <Dialog {...dialog} foot={foot}>
       {children}
-      {change.error === null ? null : <Problem error={change.error} />}
+      <Problem error={change.error} />
     </Dialog>
   );
 }

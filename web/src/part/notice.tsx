@@ -36,7 +36,9 @@ export function Loading({ rows = 6, label = "Loading" }: { readonly rows?: numbe
   );
 }
 
-export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
+/** What went wrong, where something did. */
+export function Problem({ error, retry }: { readonly error: Error | null; readonly retry?: () => void }) {
+  if (error === null) return null;
   const refused = error instanceof Refusal ? error.answer : null;
   const hint =
     error instanceof Unreachable

@@ -1,18 +1,30 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** To the first page of a run. */
+/** To the first page of a run, or to one of its views. */
 export function RunLink({
   id,
+  view,
+  search,
   look,
-  children = id,
+  title,
+  children = view ?? id,
 }: {
   readonly id: string;
+  readonly view?: "charts" | "integrity" | "logs" | "params" | "pipeline" | "tensors" | "timeline";
+  readonly search?: object;
   readonly look?: string;
+  readonly title?: string;
   readonly children?: ReactNode;
 }) {
   return (
-    <Link to="/runs/$id" params={{ id }} className={look}>
+    <Link
+      to={view === undefined ? "/runs/$id" : `/runs/$id/${view}`}
+      params={{ id }}
+      search={search as never}
+      className={look}
+      title={title}
+    >
       {children}
     </Link>
   );

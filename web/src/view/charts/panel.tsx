@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Axis } from "#api/contract/series.ts";
 import { useTheme } from "../../app/theme.ts";
-import { assignColours, type Theme } from "../../chart/colour.ts";
+import { assignColour, type Theme } from "../../chart/colour.ts";
 import type { LiveTail } from "../../chart/live-tail.ts";
 import { type MetricPanel, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Plot } from "../../chart/plot.tsx";
@@ -144,9 +144,8 @@ function usePanelColours(key: string, names: readonly string[], theme: Theme): r
   const namesKey = names.join("\n");
   return useMemo(() => {
     const workers = namesKey.split("\n");
-    if (workers.length === 1) return [...assignColours([key], theme).values()];
-    const assigned = assignColours(workers, theme);
-    return workers.map((worker) => assigned.get(worker) ?? "");
+    const places = new Map<string, number>();
+    return (workers.length === 1 ? [key] : workers).map((name) => assignColour(places, name, theme));
   }, [namesKey, key, theme]);
 }
 

@@ -1,6 +1,6 @@
 // A panel's plot as an image file, on the paper it is drawn on and with its title.
 
-import { inks } from "../../app/theme.ts";
+import { inksOf } from "../../app/theme.ts";
 import type { Theme } from "../../chart/colour.ts";
 import { saveFile } from "../../part/save-file.ts";
 
@@ -13,9 +13,9 @@ export function savePng(host: HTMLElement | null, name: string, theme: Theme): v
   image.height = source.height + headPx;
   const ctx = image.getContext("2d");
   if (ctx === null) return;
-  ctx.fillStyle = inks[theme].paper;
+  ctx.fillStyle = inksOf(theme).paper;
   ctx.fillRect(0, 0, image.width, image.height);
-  ctx.fillStyle = inks[theme].ink;
+  ctx.fillStyle = inksOf(theme).ink;
   ctx.font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.fillText(name, 8 * devicePixelRatio, 18 * devicePixelRatio);
   ctx.drawImage(source, 0, headPx);

@@ -83,7 +83,7 @@ export function OverlayPanel(props: OverlayPanelProps) {
         <NonFinite series={series} compare={compare} />
         <Apart {...props} />
       </header>
-      {answer.error === null ? null : <Problem error={answer.error} />}
+      <Problem error={answer.error} />
       {answer.data === undefined || (series.length === 0 && isAsked) ? (
         <div style={{ height: plotHeight }}>{seen ? <Loading /> : null}</div>
       ) : series.length === 0 ? (

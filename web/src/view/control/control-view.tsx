@@ -139,7 +139,7 @@ function Ask({
           />
         </label>
       ) : null}
-      {send.error === null ? null : <Problem error={send.error} />}
+      <Problem error={send.error} />
       <div className="row">
         <span className="grow" />
         <Button onClick={onDone}>cancel</Button>

@@ -1,6 +1,5 @@
 // What arrived, what did not, and what could not be understood.
 
-import { Link } from "@tanstack/react-router";
 import type { WorkerSequence } from "#api/contract/record.ts";
 import { hasTrait } from "#protocol/facts.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
@@ -9,6 +8,7 @@ import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
 import { describeProblem } from "../../text/describe-problem.ts";
 import { formatCount, formatPercent } from "../../text/format-number.ts";
@@ -99,13 +99,8 @@ function SequenceBar({ sequence }: { readonly sequence: WorkerSequence }) {
 function Completeness() {
   const { run } = useRunClock();
   const completeness = useApi("completeness", { params: { id: run.id } });
-  const pipeline = (
-    <Link to="/runs/$id/pipeline" params={{ id: run.id }}>
-      pipeline
-    </Link>
-  );
   return (
-    <Panel title="pipeline records" label="Completeness" side={pipeline}>
+    <Panel title="pipeline records" label="Completeness" side={<RunLink id={run.id} view="pipeline" />}>
       <Answer of={completeness} rows={3}>
         {({ status, summary, ...data }) => (
           <dl className="facts panel-body">

@@ -1,9 +1,9 @@
 // One launch: a grid over two parameters, a cell a run, and the runs below.
 
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { LaunchAnswer, LaunchCell } from "#api/contract/launch.ts";
-import { defined } from "../../app/search.ts";
 import { useTheme } from "../../app/theme.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { heatColour, inkOn } from "../../chart/colour.ts";
 import { panelId } from "../../chart/metric-groups.ts";
 import { useApi } from "../../data/use-api.ts";
@@ -112,25 +112,23 @@ function useColourFields(launch: LaunchAnswer, chosen: string): string[] {
 
 function Controls({ launch, metric }: { readonly launch: LaunchAnswer; readonly metric: string }) {
   const metrics = useColourFields(launch, metric);
-  const navigate = useNavigate({ from: "/launches/$id/$attempt" });
+  const setSearch = useSetSearch();
   const { x, y } = useAxes(launch);
-  const change = (part: { x?: string; y?: string; metric?: string }) =>
-    void navigate({ search: (before) => defined({ ...before, ...part }), replace: true });
   const axes = launch.axes.map(({ name, values }) => [name, `${name} (${values.length})`] as const);
   return (
     <div className="row wrap">
-      <Select caption="across" value={x ?? ""} options={axes} onChange={(name) => change({ x: name })} />
+      <Select caption="across" value={x ?? ""} options={axes} onChange={(name) => setSearch({ x: name })} />
       <Select
         caption="down"
         value={y ?? "none"}
         options={[["none", "nothing"], ...axes]}
-        onChange={(name) => change({ y: name })}
+        onChange={(name) => setSearch({ y: name })}
       />
       <Select
         caption="colour"
         value={metric}
         options={metrics.map((each) => [each, headingOf(each)])}
-        onChange={(name) => change({ metric: name })}
+        onChange={(name) => setSearch({ metric: name })}
       />
     </div>
   );

@@ -1,6 +1,5 @@
 // Why the run died, on one page: the cause, when each worker was last heard of, what was open, the last metrics.
 
-import { Link } from "@tanstack/react-router";
 import type { PostMortem } from "#api/contract/post-mortem.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
@@ -8,6 +7,7 @@ import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { Alarming, Table } from "../../part/table.tsx";
 import { formatFloat } from "../../text/format-number.ts";
 import { formatClock, formatDuration, formatTime, toMs } from "../../text/format-time.ts";
@@ -66,9 +66,9 @@ function Found({ found, run }: { readonly found: PostMortem; readonly run: strin
 
 function Lines({ found, run }: { readonly found: PostMortem; readonly run: string }) {
   const all = (
-    <Link to="/runs/$id/logs" params={{ id: run }}>
+    <RunLink id={run} view="logs">
       all lines
-    </Link>
+    </RunLink>
   );
   return (
     <Panel title="lines that tell" side={all} body="table-scroll">

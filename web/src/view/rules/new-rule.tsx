@@ -71,7 +71,7 @@ export function NewRule() {
               )}
             </Fragment>
           ))}
-          {put.error === null ? null : <Problem error={put.error} />}
+          <Problem error={put.error} />
           <Button type="submit" look="primary" disabled={put.isPending}>
             make it, as a dry run
           </Button>

@@ -15,7 +15,7 @@ export function RuleTest({ name, onClose }: { readonly name: string; readonly on
   const fired = test.data?.tried.filter((one) => one.fired) ?? [];
   return (
     <Dialog title={`${name} on the last runs`} open onClose={onClose}>
-      {test.error === null ? null : <Problem error={test.error} />}
+      <Problem error={test.error} />
       {test.data === undefined ? (
         test.error === null && <Loading rows={3} label="Trying" />
       ) : (

@@ -125,7 +125,7 @@ function RuleRow({ rule, onTest }: { readonly rule: WatchedRule; readonly onTest
             </Button>
           ) : null}
         </span>
-        {problem === null ? null : <Problem error={problem} />}
+        <Problem error={problem} />
         <Confirm
           title={`Arm ${rule.name}?`}
           open={asking}

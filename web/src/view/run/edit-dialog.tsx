@@ -61,7 +61,7 @@ function EditForm({ run, onClose }: { readonly run: Run; readonly onClose: () =>
         notes
         <textarea className="field" rows={5} value={notes} onChange={(event) => setNotes(event.target.value)} />
       </label>
-      {change.error === null ? null : <Problem error={change.error} />}
+      <Problem error={change.error} />
       <div className="row">
         <span className="grow" />
         <Button type="submit" look="primary" disabled={change.isPending}>

@@ -1,10 +1,10 @@
 // What is wrong with the run or bounds it: each verdict with its evidence and the next thing to try.
 
-import { Link } from "@tanstack/react-router";
 import type { Verdict } from "#api/contract/judge.ts";
 import type { Run } from "#api/contract/run.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 
 const looks = {
   bad: { icon: "cross", className: "status-failed" },
@@ -32,6 +32,7 @@ export function Findings({ run }: { readonly run: Run }) {
 
 function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Verdict }) {
   const { icon, className } = looks[verdict.severity];
+  const isOfMetric = verdict.view === "charts" && verdict.metric !== "";
   return (
     <li className="entry finding" data-code={verdict.code}>
       <span className={className}>
@@ -45,16 +46,7 @@ function FindingRow({ run, verdict }: { readonly run: Run; readonly verdict: Ver
         <p className="muted">{verdict.evidence.join(" · ")}</p>
         <p>{verdict.next}</p>
       </div>
-      <SeeIt run={run} verdict={verdict} />
+      <RunLink id={run.id} view={verdict.view} search={isOfMetric ? { find: verdict.metric } : {}} />
     </li>
-  );
-}
-
-function SeeIt({ run, verdict: { view, metric } }: { readonly run: Run; readonly verdict: Verdict }) {
-  const search = view === "charts" && metric !== "" ? { find: metric } : {};
-  return (
-    <Link to={`/runs/$id/${view}`} params={{ id: run.id }} search={search}>
-      {view}
-    </Link>
   );
 }

@@ -68,7 +68,7 @@ function JoinForm({ run, onClose }: Omit<AskProps, "open">) {
           </fieldset>
         )}
       </Answer>
-      {join.error === null ? null : <Problem error={join.error} />}
+      <Problem error={join.error} />
       <div className="row">
         <span className="grow" />
         <Button onClick={onClose}>cancel</Button>

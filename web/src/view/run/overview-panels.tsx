@@ -1,7 +1,6 @@
 // Panels of the overview that answer at a glance: the verdict, the curves people look at first, parameters, environment
 // and the last lines.
 
-import { Link } from "@tanstack/react-router";
 import type { Run } from "#api/contract/run.ts";
 import { groupMetrics, panelId, panelTitle } from "../../chart/metric-groups.ts";
 import { Spark } from "../../chart/spark.tsx";
@@ -9,6 +8,7 @@ import { useApi } from "../../data/use-api.ts";
 import { Icon } from "../../part/icon.tsx";
 import { Name } from "../../part/name.tsx";
 import { Panel } from "../../part/panel.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { Table } from "../../part/table.tsx";
 import { useNow } from "../../part/when.tsx";
 import { formatFloat } from "../../text/format-number.ts";
@@ -26,9 +26,9 @@ export function SentenceLine({ run }: { readonly run: Run }) {
     <section className="row verdict" aria-label="Verdict">
       <p className="grow">{text}</p>
       {cautions.length === 0 ? null : (
-        <Link to="/runs/$id/integrity" params={{ id: run.id }} className="status-warn row">
+        <RunLink id={run.id} view="integrity" look="status-warn row">
           <Icon name="warning" size={14} /> {cautions.join(", ")}
-        </Link>
+        </RunLink>
       )}
     </section>
   );
@@ -63,12 +63,7 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
   const series = answer.data?.series[0];
   const name = panelTitle(metric, phase);
   return (
-    <Link
-      to="/runs/$id/charts"
-      params={{ id: run.id }}
-      search={{ panel: panelId(metric, phase) }}
-      className="panel stack key-curve"
-    >
+    <RunLink id={run.id} view="charts" search={{ panel: panelId(metric, phase) }} look="panel stack key-curve">
       <span className="row">
         <Name>{name}</Name>
         <span className="grow" />
@@ -90,7 +85,7 @@ function KeyCurve({ run, metric, phase }: { readonly run: Run; readonly metric: 
           label={`${name} over time`}
         />
       )}
-    </Link>
+    </RunLink>
   );
 }
 
@@ -105,9 +100,9 @@ export function KeyTexts({
 }) {
   if (rows.length === 0) return null;
   const all = (
-    <Link to="/runs/$id/params" params={{ id: run }}>
+    <RunLink id={run} view="params">
       {rows.length > rowsMax ? `all ${rows.length}` : "all"}
-    </Link>
+    </RunLink>
   );
   return (
     <Panel title={title} side={all}>
@@ -138,13 +133,16 @@ export function LastLines({ run }: { readonly run: Run }) {
   );
   const lines = [...(logs.data?.logs ?? [])].reverse();
   if (lines.length === 0) return null;
-  const log = (
-    <Link to="/runs/$id/logs" params={{ id: run.id }}>
-      log
-    </Link>
-  );
   return (
-    <Panel title="last lines" label="Last lines" side={log}>
+    <Panel
+      title="last lines"
+      label="Last lines"
+      side={
+        <RunLink id={run.id} view="logs">
+          log
+        </RunLink>
+      }
+    >
       <ol className="mono last-lines">
         {lines.map((line) => (
           <li key={line.id} className={`level-${line.level}`}>

@@ -1,6 +1,5 @@
 // The first page of a run: what it is, how it ended, its numbers, who worked on it.
 
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Run } from "#api/contract/run.ts";
 import type { MetricInfo } from "#api/contract/series.ts";
@@ -158,17 +157,12 @@ function Metrics({ run }: { readonly run: Run }) {
   const metrics = useApi("metrics", { params: { id: run.id } }, { enabled: run.counts.metrics > 0 });
   const finals = Object.entries(run.final_metrics);
   if (run.counts.metrics === 0 && finals.length === 0) return null;
-  const charts = (
-    <Link to="/runs/$id/charts" params={{ id: run.id }}>
-      charts
-    </Link>
-  );
   const rows = [
     ...finals.map(([key, last]): MetricRow => ({ key, phase: "final", last })),
     ...(metrics.data?.metrics.slice(0, 60) ?? []),
   ];
   return (
-    <Panel title="metrics" side={charts}>
+    <Panel title="metrics" side={<RunLink id={run.id} view="charts" />}>
       <div className="table-scroll" style={{ maxHeight: 420 }}>
         <Table
           look="metrics-table"

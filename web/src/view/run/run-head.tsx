@@ -9,6 +9,7 @@ import { Button } from "../../part/button.tsx";
 import { Confirm } from "../../part/dialog.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { Menu } from "../../part/menu.tsx";
+import { RunLink } from "../../part/run-link.tsx";
 import { Status } from "../../part/status.tsx";
 import { Took, When } from "../../part/when.tsx";
 import { describeEnv } from "../../text/describe-env.ts";
@@ -161,10 +162,10 @@ function Integrity({ run }: { readonly run: Run }) {
         ? (["muted", "info", countOf(notes, "note")] as const)
         : (["status-completed", "check", "nothing missing"] as const);
   return (
-    <Link to="/runs/$id/integrity" params={{ id: run.id }} className={`badge ${tone}`}>
+    <RunLink id={run.id} view="integrity" look={`badge ${tone}`}>
       <Icon name={icon} size={14} />
       {text}
-    </Link>
+    </RunLink>
   );
 }
 

@@ -5,6 +5,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { FieldInfo, RunsQuery } from "#api/contract/run.ts";
 import { SavedViews } from "../../app/saved-views.tsx";
 import { defined } from "../../app/search.ts";
+import { useSetSearch } from "../../app/url-choice.ts";
 import { Refusal } from "../../data/client.ts";
 import { useApi } from "../../data/use-api.ts";
 import { useMore } from "../../data/use-pages.ts";
@@ -32,7 +33,6 @@ type Change = (part: { [K in keyof RunsSearch]?: RunsSearch[K] | undefined }) =>
 
 export function RunsView() {
   const search = route.useSearch();
-  const navigate = useNavigate({ from: "/runs" });
   useRememberView(search);
   const fields = useApi("fields", {}, { staleMs: 60_000 });
   const known = fields.data?.fields ?? noFields;
@@ -40,11 +40,7 @@ export function RunsView() {
   const table = useRuns(query, !fields.isPending);
   const { pages, runs, added, showAll, total } = table;
   const selection = useSelection(runs, total, query);
-  const change: Change = useCallback(
-    (part) =>
-      void navigate({ search: (before: RunsSearch) => defined({ ...before, ...part }) as RunsSearch, replace: true }),
-    [navigate],
-  );
+  const change: Change = useSetSearch();
   const onChoice = useCallback((next: ColumnChoice) => change({ widths: undefined, ...writeColumns(next) }), [change]);
   const filterError = search.filter !== undefined && pages.error instanceof Refusal ? pages.error : null;
   return (

@@ -131,7 +131,7 @@ function TagDialog({ runs, open, onClose }: AskProps) {
       }
     >
       <TextField label="Tag" value={tag} onChange={setTag} />
-      {error === null ? null : <Problem error={error} />}
+      <Problem error={error} />
     </Dialog>
   );
 }

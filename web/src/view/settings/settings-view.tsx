@@ -108,8 +108,8 @@ function Keys() {
             <CommandLine text={create.data.key} />
           </div>
         )}
-        {create.error === null ? null : <Problem error={create.error} />}
-        {revoke.error === null ? null : <Problem error={revoke.error} />}
+        <Problem error={create.error} />
+        <Problem error={revoke.error} />
       </div>
     </Panel>
   );
@@ -148,7 +148,7 @@ function Retention() {
         <span className="muted">
           {retention.data?.set_by === "configuration" ? "as the configuration says; " : ""}empty keeps them for ever
         </span>
-        {change.error === null ? null : <Problem error={change.error} />}
+        <Problem error={change.error} />
       </Form>
     </Panel>
   );

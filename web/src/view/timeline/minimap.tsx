@@ -1,12 +1,13 @@
 // The whole run in a strip: where its time went, with the loss over it, and the part on screen marked.
 
-import { useLayoutEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { largestOf } from "#base/extremes.ts";
-import { inks, useTheme } from "../../app/theme.ts";
+import { inksOf, useTheme } from "../../app/theme.ts";
 import type { PlotSeries } from "../../chart/plot-data.ts";
 import { extentOf } from "../../chart/scale.ts";
 import { useSteps } from "../../clock/use-steps.ts";
 import type { TimeWindow } from "../../clock/window.ts";
+import { useSize } from "../../part/use-size.ts";
 import type { Boxes } from "./boxes.ts";
 import { gutterPx } from "./draw.ts";
 
@@ -28,36 +29,30 @@ export function Minimap({
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const loss = useSteps();
-  const [width, setWidth] = useState(800);
+  const host = useRef<HTMLDivElement>(null);
+  const { width } = useSize(host);
   const drag = useRef<number | null>(null);
   useLayoutEffect(() => {
-    const element = canvas.current?.parentElement;
-    if (element === null || element === undefined) return;
-    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
-    watch.observe(element);
-    setWidth(element.clientWidth);
-    return () => watch.disconnect();
-  }, []);
-  useLayoutEffect(() => {
     const ctx = canvas.current?.getContext("2d");
-    if (canvas.current === null || ctx === null || ctx === undefined) return;
+    if (canvas.current === null || ctx === null || ctx === undefined || width === 0) return;
+    const inks = inksOf(theme);
     const px = devicePixelRatio;
     canvas.current.width = width * px;
     canvas.current.height = heightPx * px;
     ctx.setTransform(px, 0, 0, px, 0, 0);
     const x = (t: number) => gutterPx + ((t - extent.from) / (extent.to - extent.from)) * (width - gutterPx);
-    ctx.fillStyle = inks[theme].panel;
+    ctx.fillStyle = inks.panel;
     ctx.fillRect(0, 0, width, heightPx);
     if (base !== null) drawSpans(ctx, base, x, colours);
-    if (loss !== null) drawLoss(ctx, loss, x, inks[theme].ink);
-    ctx.fillStyle = inks[theme].panel;
+    if (loss !== null) drawLoss(ctx, loss, x, inks.ink);
+    ctx.fillStyle = inks.panel;
     ctx.fillRect(0, 0, gutterPx, heightPx);
     ctx.fillStyle = theme === "dark" ? "rgb(13 17 23 / 62%)" : "rgb(255 255 255 / 68%)";
     ctx.fillRect(gutterPx, 0, x(view.from) - gutterPx, heightPx);
     ctx.fillRect(x(view.to), 0, width - x(view.to), heightPx);
-    ctx.strokeStyle = inks[theme].accent;
+    ctx.strokeStyle = inks.accent;
     ctx.strokeRect(x(view.from) + 0.5, 0.5, Math.max(2, x(view.to) - x(view.from) - 1), heightPx - 1);
-    ctx.fillStyle = inks[theme].muted;
+    ctx.fillStyle = inks.muted;
     ctx.font = "11px system-ui, sans-serif";
     ctx.fillText("whole run", 10, 18);
     if (loss !== null) ctx.fillText(`— ${loss.key}`, 10, 34, gutterPx - 16);
@@ -72,7 +67,7 @@ export function Minimap({
     onMove({ from: t - half, to: t + half });
   };
   return (
-    <div className="minimap no-print">
+    <div ref={host} className="minimap no-print">
       <canvas
         ref={canvas}
         aria-label="The whole run; drag to move the part on screen"

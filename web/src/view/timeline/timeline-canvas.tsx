@@ -1,9 +1,10 @@
 // The flame chart: draws a scene when something changed, and turns pointer and wheel into moves of the view.
 
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { inks, useTheme } from "../../app/theme.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { inksOf, useTheme } from "../../app/theme.ts";
 import { getCursor, onCursor } from "../../clock/cursor.ts";
 import type { TimeWindow } from "../../clock/window.ts";
+import { useSize } from "../../part/use-size.ts";
 import { useChartEvents } from "../charts/use-chart-events.ts";
 import type { Area } from "./area-panel.tsx";
 import type { Boxes } from "./boxes.ts";
@@ -38,21 +39,24 @@ export interface CanvasProps {
 export function TimelineCanvas(props: CanvasProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const size = useElementSize(scroller, props.onWidth);
+  const size = useSize(scroller);
   const [scrollTop, setScrollTop] = useState(0);
   const [hovered, setHovered] = useState<PickedBox | null>(null);
   const lanes = props.layers[0]?.answer.lanes;
   const { placed, height } = useMemo(() => placeLanes(lanes ?? []), [lanes]);
   const overflows = height + rulerPx > size.height + 1;
-  const { onOverflow } = props;
+  const { onOverflow, onWidth } = props;
   useEffect(() => onOverflow(overflows), [overflows, onOverflow]);
+  useLayoutEffect(() => {
+    if (size.width > 0) onWidth(Math.max(100, size.width - gutterPx));
+  }, [size.width, onWidth]);
   const theme = useTheme();
   const events = useChartEvents();
   const { view, layers, colours, wanted, selectedId, area } = props;
   const scene = useMemo<Omit<Scene, "cursor" | "moment">>(
     () => ({
       ...{ ...size, scrollTop, view, layers, placed, colours, wanted, selectedId, area, hovered, events },
-      inks: inks[theme],
+      inks: inksOf(theme),
     }),
     [size, scrollTop, view, layers, placed, colours, wanted, selectedId, area, hovered, events, theme],
   );
@@ -83,26 +87,9 @@ export function TimelineCanvas(props: CanvasProps) {
   );
 }
 
-function useElementSize(element: RefObject<HTMLElement | null>, onWidth: (px: number) => void) {
-  const [size, setSize] = useState({ width: 800, height: 300 });
-  useLayoutEffect(() => {
-    const host = element.current;
-    if (host === null) return;
-    const measure = () => {
-      setSize({ width: host.clientWidth, height: host.clientHeight });
-      onWidth(Math.max(100, host.clientWidth - gutterPx));
-    };
-    const watch = new ResizeObserver(measure);
-    watch.observe(host);
-    measure();
-    return () => watch.disconnect();
-  }, [element, onWidth]);
-  return size;
-}
-
 function paint(canvas: HTMLCanvasElement | null, scene: Omit<Scene, "cursor" | "moment">): void {
   const ctx = canvas?.getContext("2d", { alpha: false });
-  if (canvas === null || ctx === null || ctx === undefined) return;
+  if (canvas === null || ctx === null || ctx === undefined || scene.width === 0) return;
   const px = devicePixelRatio;
   const width = Math.round(scene.width * px);
   const height = Math.round(scene.height * px);
