@@ -51,14 +51,14 @@ async function expectAll(journal: Journal, outcome: Outcome): Promise<void> {
   let last = 0;
   for await (const { position, payload } of journal.replay(Math.max(1, outcome.truncatedBelow))) {
     const word = Buffer.from(payload).toString().slice(0, -1);
-    expect(position).toBeGreaterThan(last);
-    expect(outcome.attempted).toContain(word);
+    if (position <= last) expect(position).toBeGreaterThan(last);
+    if (!outcome.attempted.has(word)) expect(outcome.attempted).toContain(word);
     found.set(position, word);
     last = position;
   }
   expect(new Set(found.values()).size).toBe(found.size);
   for (const [position, word] of outcome.acknowledged) {
-    if (position >= outcome.truncatedBelow) expect(found.get(position)).toBe(word);
+    if (position >= outcome.truncatedBelow && found.get(position) !== word) expect(found.get(position)).toBe(word);
   }
 }
 

@@ -4,6 +4,7 @@ import { KnownGroups } from "#intake/known-groups.ts";
 import { RecentIds } from "#intake/recent-ids.ts";
 import type { Rows } from "#model/tables.ts";
 import { decodeXtrack, XtrackStream } from "#wire/xtrack/stream.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import { applyXtrack } from "./apply.ts";
 
 interface Message {
@@ -123,7 +124,7 @@ describe.each([
     [1 << 24, true],
   ])("is stored value by value, in chunks of %i bytes (from the journal: %s)", (chunkBytes, fromJournal) => {
     const { points, counts, duplicates } = storedPoints(bytes, chunkBytes, fromJournal);
-    expect(points).toEqual(expected);
+    expectEqual(points, expected);
     expect(duplicates).toBe(0);
     const of = (...types: string[]) => messages.filter(({ t }) => types.includes(t)).length;
     expect(counts).toMatchObject({

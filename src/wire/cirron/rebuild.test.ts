@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Cell, toCells } from "#model/cells.testing.ts";
+import { expectEqual } from "../../../tests/support/expect-equal.ts";
 import {
   type BatchTree,
   decoded,
@@ -26,7 +27,7 @@ describe("the recorded batches of a real SDK", () => {
       expect([batch.batchId, batch.sdkVersion]).toStrictEqual([sent["batch_id"], sent["sdk_version"]]);
       expect(`#${batch.createdNs}`).toBe(sent["created_ns"]);
       const { spans, marks, snapshots } = sent;
-      expect(sameNumbers(rebuilt(batch))).toStrictEqual(sameNumbers({ spans, marks, snapshots }));
+      expectEqual(sameNumbers(rebuilt(batch)), sameNumbers({ spans, marks, snapshots }));
     },
   );
 
@@ -45,9 +46,9 @@ describe("the recorded batches of a real SDK", () => {
         "pid",
         "rank",
       ]) {
-        expect(cells[column] === null ? null : `#${cells[column]}`).toBe(tree[column]);
+        expectEqual(cells[column] === null ? null : `#${cells[column]}`, tree[column]);
       }
-      expect([cells["span_id"], cells["parent_id"]]).toStrictEqual([tree["id"], tree["parent_id"]]);
+      expectEqual([cells["span_id"], cells["parent_id"]], [tree["id"], tree["parent_id"]]);
       if (typeof tree["name"] === "string" && !tree["name"].startsWith("#")) expect(cells["name"]).toBe(tree["name"]);
     }
     for (const [row, tree] of sent.snapshots.entries()) expectStats(toCells(batch.snapshots, row), tree);
@@ -68,8 +69,8 @@ test.each(spoolFiles)("%s gives the same rows whether its JSON is compact or not
     for (let row = 0; row < left.flags.length; row++) {
       const [a, b] = [toCells(left, row), toCells(right, row)];
       // The exact text is kept where strict JSON cannot say it, and there blanks count.
-      expect(b["raw"] === "").toBe(a["raw"] === "");
-      expect({ ...b, raw: "" }).toStrictEqual({ ...a, raw: "" });
+      expectEqual(b["raw"] === "", a["raw"] === "");
+      expectEqual({ ...b, raw: "" }, { ...a, raw: "" });
     }
   }
 });
@@ -95,7 +96,7 @@ function expectStats(cells: Record<string, Cell>, tree: Tree): void {
     expect(cells[name], name).toBe(stats.nonfinite?.[name] === "nan" ? Number.NaN : sameNumbers(stats[name]));
   const histogram = stats.histogram ?? stats.finite?.histogram;
   const numbers = (list: string[]) => list.map((text) => Number(text.slice(1)));
-  expect(cells["bins"]).toStrictEqual(numbers(histogram?.bins ?? []));
-  expect(cells["counts"]).toStrictEqual(numbers(histogram?.counts ?? []));
+  expectEqual(cells["bins"], numbers(histogram?.bins ?? []));
+  expectEqual(cells["counts"], numbers(histogram?.counts ?? []));
   if (histogram !== undefined) expect((cells["bins"] as number[]).length).toBe(17);
 }

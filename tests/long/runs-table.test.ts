@@ -1,0 +1,3 @@
+// The same property as in the short run, over more steps.
+
+import "../walk/runs-table.test.ts";
