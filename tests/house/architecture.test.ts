@@ -47,3 +47,11 @@ it("decodes without waiting for anything, and without a socket, a file or a cloc
   const sources = /from "(?:node:(?:fs|net|http|https|dns|tls|child_process|timers|worker_threads)|#base\/clock)/;
   expect(wire.filter((path) => impure.test(toCode(readText(path))) || sources.test(readText(path)))).toEqual([]);
 });
+
+it("has a glossary of at most forty words, each explained once", () => {
+  const words = Array.from(page.slice(page.indexOf("## Glossary")).matchAll(/^\| ([a-z ]+) \|/gm), ([, word]) => word);
+  expect(words.length).toBeGreaterThan(20);
+  // One is the heading.
+  expect(words.length).toBeLessThanOrEqual(41);
+  expect(new Set(words).size).toBe(words.length);
+});
