@@ -25,7 +25,7 @@ export function addRuns(program: Command, context: Context): void {
     .option("--filter <filter>", "which runs, e.g. 'status:failed AND params.lr<0.01'")
     .option("--sort <field>", "sort by a field, with - in front for descending (may be repeated)", collect)
     .option("--column <field>", "show a field, e.g. params.lr or metrics.loss.last (may be repeated)", collect)
-    .option("--limit <n>", "at most so many", toCount, 50)
+    .option("--limit <n>", "how many at most", toCount, 50)
     .option("--archived", "show archived runs too")
     .addHelpText(
       "after",

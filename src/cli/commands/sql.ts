@@ -30,7 +30,7 @@ export function addSql(program: Command, context: Context): void {
     )
     .argument("[query]", "the query")
     .addOption(new Option("--format <format>", "how to print").choices(formats).default("table"))
-    .option("--limit <n>", "at most so many rows (default: 10000 in a table, else all)", toCount)
+    .option("--limit <n>", "how many rows at most (default: 10000 in a table, else all)", toCount)
     .option("--out <file>", "where to write CSV or Parquet")
     .option("--json", "the same as --format json")
     .addHelpText("after", "\nExample:\n  tributary sql 'SELECT key, count() FROM metrics GROUP BY key'\n");
