@@ -183,3 +183,14 @@ it("sends first by what rows are found again, then the facts side by side, and w
     ].join(),
   );
 });
+
+it("counts the blocks of the plan that it sends beside the rows that it holds", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { writer } = createTroubled({ isPassing: true }, {}, gate.promise);
+  writer.add(batchAt(1));
+  expect(writer.pendingBytes).toBe(100 + 256);
+  await vi.waitFor(() => expect(writer.pendingBytes).toBe(100 + 256 + 1));
+  gate.resolve();
+  await writer.storedUpTo(1);
+  expect(writer.pendingBytes).toBe(0);
+});

@@ -195,6 +195,8 @@ export class StoreWriter {
       ...block,
       token: `${this.options.tokenPrefix}-${from}-${to}-${nameOf(block)}`,
     }));
+    // Rows are kept until they are stored, so both are in memory.
+    for (const { bytes } of blocks) this.sendingBytes += bytes.length;
     if (blocks.length > 0) {
       await this.saveUntilDone({ from, to, blocks });
       const retries = await this.send(to, blocks);
