@@ -25,7 +25,7 @@ const timesCapacity = 10;
 const perSecondMin = 100;
 const headers = ["content-type: application/json", "content-encoding: gzip", "authorization: Bearer bench"];
 
-setPriority(10);
+setPriority(5);
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const counts = { accepted: 0, refused: 0, failed: 0, cut: 0 };

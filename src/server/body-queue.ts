@@ -13,6 +13,8 @@ const workedOnMax = 2;
 const waitMsMax = 1000;
 /** What a byte of a body takes with the columns it is decoded to, about. */
 const heldPerByte = 4;
+/** One is let in after this time whatever is behind it: applying may wait for the store, and XTrack may keep it busy. */
+const trickleMs = 100;
 /** How soon it is looked again whether what was accepted has been applied. */
 const lookMs = 5;
 
@@ -33,6 +35,8 @@ export class BodyQueue {
   private readonly line: InLine[] = [];
   private workedOn = 0;
   private workedOnBytes = 0;
+  /** When the last one was let in. */
+  private enteredMs = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private readonly quotas = new WeakMap<object, QuietQuota>();
 
@@ -75,12 +79,13 @@ export class BodyQueue {
   private hasPlace(bytes: number): boolean {
     if (this.workedOn >= workedOnMax) return false;
     const held = this.workedOnBytes + this.load.backlogBytes();
-    return held === 0 || held + bytes <= this.bytesMax;
+    return held === 0 || held + bytes <= this.bytesMax || performance.now() - this.enteredMs > trickleMs;
   }
 
   private place(bytes: number): Leave {
     this.workedOn++;
     this.workedOnBytes += bytes;
+    this.enteredMs = performance.now();
     let isHere = true;
     return () => {
       if (!isHere) return;
