@@ -94,7 +94,7 @@ test("the same key again is a success and leaves the first content; other conten
     faults: { detail: string; raw_base64: string }[];
   };
   expect(faults).toHaveLength(1);
-  expect(faults[0]?.detail).toContain(`kept is ${before.byteLength} bytes`);
+  expect(faults[0]?.detail).toContain(`kept ${before.byteLength} bytes`);
   expect(Buffer.from(faults[0]?.raw_base64 as string, "base64").toString()).toBe("something else");
   const sql =
     "SELECT size FROM tributary.blobs FINAL WHERE span_id = 'c3e314c15660b26b04f7472777f6704c' AND kind = 'weights'";
