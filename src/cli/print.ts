@@ -4,7 +4,7 @@ import { largestOf } from "#base/extremes.ts";
 import { type Context, paint, type Style, widthOf } from "./context.ts";
 import { type Column, formatTable, toPlainText } from "./table.ts";
 
-export function printLine(context: Context, text = ""): void {
+export function printLine(context: Context, text: string): void {
   context.stdout.write(`${text}\n`);
 }
 

@@ -25,12 +25,12 @@ export function extentOf(values: Iterable<number | null>): Range | null {
 }
 
 /** A little air above and below, and a range of its own for a constant. */
-export function padRange(range: Range, share = 0.05): Range {
+export function padRange(range: Range): Range {
   if (range.min === range.max) {
     const air = range.min === 0 ? 1 : Math.abs(range.min) * 0.1;
     return { min: range.min - air, max: range.max + air };
   }
-  const air = (range.max - range.min) * share;
+  const air = (range.max - range.min) * 0.05;
   return { min: range.min - air, max: range.max + air };
 }
 

@@ -13,6 +13,7 @@ export interface WindowSearch {
   readonly to?: string;
 }
 
+const lengthMin = 100;
 const decimal = /^-?\d{1,20}$/;
 
 /** The window a URL names, or null when it names none or nonsense. */
@@ -38,8 +39,8 @@ export function formatPin(window: TimeWindow, startNs: string): string {
   return `${from}-${to}`;
 }
 
-/** At least `lengthMin` long, and inside the limits as far as it fits. */
-export function clampWindow(window: TimeWindow, limits: TimeWindow, lengthMin = 100): TimeWindow {
+/** Long enough to be seen, and inside the limits as far as it fits. */
+export function clampWindow(window: TimeWindow, limits: TimeWindow): TimeWindow {
   const length = Math.min(Math.max(window.to - window.from, lengthMin), limits.to - limits.from);
   const from = Math.min(Math.max(window.from, limits.from), limits.to - length);
   return { from, to: from + length };

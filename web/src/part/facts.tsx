@@ -14,14 +14,14 @@ export function Fact({ name, value }: { readonly name: string; readonly value: R
   );
 }
 
-/** A value that people take elsewhere. */
-export function CopiedFact({ name, value }: { readonly name: string; readonly value: string }) {
+/** People take it elsewhere. */
+export function IdFact({ id }: { readonly id: string }) {
   return (
     <>
-      <dt>{name}</dt>
+      <dt>id</dt>
       <dd className="row">
-        <code className="clip">{value}</code>
-        <CopyButton text={value} label={`copy the ${name}`} />
+        <code className="clip">{id}</code>
+        <CopyButton text={id} label="copy the id" />
       </dd>
     </>
   );

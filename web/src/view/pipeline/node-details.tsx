@@ -5,7 +5,7 @@ import type { GraphNode } from "#api/contract/pipeline.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Status } from "../../part/status.tsx";
@@ -54,7 +54,7 @@ export function NodeDetails({
       <dl className="facts">
         <Fact name="wall, CPU" value={`${node.wall_ms ?? "–"} ms, ${node.cpu_ms ?? "–"} ms`} />
         <Fact name="processor" value={<code>{node.processor}</code>} />
-        <CopiedFact name="id" value={node.id} />
+        <IdFact id={node.id} />
       </dl>
       {node.start_ns === null || node.end_ns === null ? null : (
         <Button look="small" onClick={makeWindow}>

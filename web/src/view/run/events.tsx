@@ -61,7 +61,7 @@ function Event({ run, row, startNs }: { readonly run: string; readonly row: Even
       <button
         type="button"
         className="log-line"
-        style={{ width: "100%", border: 0, background: "none", textAlign: "left", cursor: "pointer" }}
+        style={{ width: "100%", background: "none" }}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >

@@ -6,7 +6,7 @@ import type { MetricInfo } from "#api/contract/series.ts";
 import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { CopyButton } from "../../part/copy.tsx";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { Fact, IdFact } from "../../part/facts.tsx";
 import { Icon } from "../../part/icon.tsx";
 import { MetricName } from "../../part/name.tsx";
 import { Page, Panel } from "../../part/panel.tsx";
@@ -119,7 +119,7 @@ function Facts({ run }: { readonly run: Run }) {
   const others = run.aliases.filter((each) => each !== run.id);
   return (
     <dl className="facts">
-      <CopiedFact name="id" value={run.id} />
+      <IdFact id={run.id} />
       <Fact name="sent as" value={run.name_sent === run.name ? null : run.name_sent || null} />
       <Fact name="experiment" value={run.experiment || null} />
       {run.tags.length === 0 ? null : (

@@ -21,10 +21,12 @@ const joiners: readonly Suggestion[] = [
   { text: "NOT", note: "not the next" },
 ];
 
-export function completeFilter(text: string, caret: number, fields: readonly FieldInfo[], max = 8): Completion {
+const suggestionsMax = 8;
+
+export function completeFilter(text: string, caret: number, fields: readonly FieldInfo[]): Completion {
   const before = text.slice(0, caret);
   const value = /(?:^|[\s(])((?:[\w./@-]|"[^"]*")+)\s*(!=|<=|>=|:|=|<|>|~)\s*("?)([^\s()"]*)$/.exec(before);
-  if (value !== null) return completeValue(value, caret, fields, max);
+  if (value !== null) return completeValue(value, caret, fields);
   const word = /[^\s()]*$/.exec(before)?.[0] ?? "";
   const from = caret - word.length;
   // After a finished test, only a joining word can follow.
@@ -35,7 +37,7 @@ export function completeFilter(text: string, caret: number, fields: readonly Fie
   const found = fields
     .filter((field) => field.field.toLowerCase().includes(asked))
     .sort((a, b) => rank(a.field, asked) - rank(b.field, asked) || b.runs - a.runs)
-    .slice(0, max)
+    .slice(0, suggestionsMax)
     .map((field) => ({ text: quoteField(field.field), note: noteOf(field) }));
   return { from, to: caret, suggestions: found };
 }
@@ -46,13 +48,13 @@ function noteOf(field: FieldInfo): string {
   return `${field.type}, ${countOf(field.runs, "run")}`;
 }
 
-function completeValue(found: RegExpExecArray, caret: number, fields: readonly FieldInfo[], max: number): Completion {
+function completeValue(found: RegExpExecArray, caret: number, fields: readonly FieldInfo[]): Completion {
   const [, name = "", , quote = "", part = ""] = found;
   const field = fields.find((each) => each.field === name.replaceAll('"', ""));
   const asked = part.toLowerCase();
   const suggestions = (field?.examples ?? [])
     .filter((example) => example.toLowerCase().includes(asked) && example.toLowerCase() !== asked)
-    .slice(0, max)
+    .slice(0, suggestionsMax)
     .map((example) => ({ text: quoteValue(example), note: "" }));
   return { from: caret - part.length - quote.length, to: caret, suggestions };
 }

@@ -5,7 +5,7 @@ import { useRunClock } from "../../clock/run-clock.tsx";
 import { useApi } from "../../data/use-api.ts";
 import { AsideHead } from "../../part/aside-head.tsx";
 import { Button } from "../../part/button.tsx";
-import { CopiedFact, Fact } from "../../part/facts.tsx";
+import { Fact, IdFact } from "../../part/facts.tsx";
 import { JsonView } from "../../part/json-view.tsx";
 import { Answer } from "../../part/notice.tsx";
 import { Table } from "../../part/table.tsx";
@@ -64,7 +64,7 @@ export function SpanDetails({
                 <Fact name="children" value={data.children} />
                 <Fact name="rank" value={data.rank} />
                 <Fact name="thread" value={data.thread} />
-                <CopiedFact name="id" value={data.id} />
+                <IdFact id={data.id} />
               </dl>
               <div className="row">
                 {wall === null || wall <= 0 ? null : (
