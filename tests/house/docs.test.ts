@@ -1,4 +1,8 @@
 import { expect, it } from "vitest";
+import { tools } from "#agent/tools.ts";
+import { findingCodes } from "#judge/finding.ts";
+import { builtInKinds, ruleKindNames } from "#judge/rule.ts";
+import { runStatuses } from "#query/runs/head.ts";
 import { findStalePages } from "../../scripts/write-docs.ts";
 import { readText } from "./files.ts";
 
@@ -9,6 +13,21 @@ function readFirstColumn(path: string): string[] {
 
 it("keeps the generated pages equal to the code", () => {
   expect(findStalePages()).toEqual([]);
+});
+
+it("lists the verdicts, rules, statuses and tools that there are", () => {
+  expect(readFirstColumn("docs/verdicts.md")).toEqual([...findingCodes]);
+  const page = readText("docs/rules.md");
+  const kinds = Array.from(page.matchAll(/^\| `(\w+)` \|[^|]+\|[^|]*\| (yes)? ?\|$/gm), ([, kind, builtIn]) => ({
+    kind,
+    builtIn: builtIn === "yes",
+  }));
+  expect(kinds.map(({ kind }) => kind).sort()).toEqual([...ruleKindNames].sort());
+  expect(kinds.flatMap(({ kind, builtIn }) => (builtIn ? [kind] : [])).sort()).toEqual([...builtInKinds].sort());
+  expect(readFirstColumn("docs/runs.md")).toEqual([...runStatuses]);
+  const named = readText("docs/agents.md").matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (?:read|control|admin) \|/gm);
+  const listed = Array.from(named, ([, cell = ""]) => cell.replaceAll("`", "").split(", ")).flat();
+  expect(listed.sort()).toEqual(tools.map(({ name }) => name).sort());
 });
 
 it("gives a reason for every dependency, and for none that is gone", () => {
