@@ -177,7 +177,24 @@ export function toKeyPatterns(patterns: string): string[] {
 /** Ignores case. */
 export function toKeyTest(patterns: string): (key: string) => boolean {
   const tests = toKeyPatterns(patterns).map((pattern) => new RegExp(pattern, "i"));
-  return (key) => tests.some((test) => test.test(key));
+  return rememberAnswers((key) => tests.some((test) => test.test(key)));
+}
+
+/** As many as one run may have: a sender of all of them at each step would else be tested anew each time. */
+const keysMax = 100_000;
+
+/** A test of keys that is asked all the time, mostly for the same ones. */
+export function rememberAnswers(test: (key: string) => boolean): (key: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (key) => {
+    let answer = known.get(key);
+    if (answer === undefined) {
+      if (known.size >= keysMax) known.clear();
+      answer = test(key);
+      known.set(key, answer);
+    }
+    return answer;
+  };
 }
 
 function escapePattern(text: string): string {

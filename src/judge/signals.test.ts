@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Rule, type RuleKind, ruleKindNames, sayRule, withDefaults } from "./rule.ts";
 import { isOfTrackAlone, lookFor, type Signal } from "./signals.ts";
+import { medianOf, spreadOf } from "./statistics.ts";
 import { RunTrack } from "./track.ts";
 
 const second = 1_000_000_000n;
@@ -63,6 +64,22 @@ describe("nonfinite", () => {
 });
 
 describe("spike and diverge", () => {
+  test("a spike is what lies so many deviations above the median, wherever the values lie", () => {
+    const value = fc.integer({ min: -40, max: 40 });
+    const values = fc.array(value, { minLength: 33, maxLength: 60 });
+    fc.assert(
+      fc.property(values, fc.array(fc.integer({ min: -40, max: 400 }), { minLength: 3, maxLength: 3 }), (all, last) => {
+        const track = new RunTrack();
+        give(track, [...all, ...last]);
+        const before = all.slice(-100);
+        const median = medianOf(before);
+        const spread = Math.max(spreadOf(before, median), Math.abs(median) * 1e-3, Number.MIN_VALUE);
+        const isSpike = last.every((one) => (one - median) / spread > 10);
+        expect(look(track, rule("spike")) !== null).toBe(isSpike);
+      }),
+    );
+  });
+
   test("a few values far above the usual are a spike; noise and a fall are not", () => {
     const track = new RunTrack();
     give(

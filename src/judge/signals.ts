@@ -5,7 +5,14 @@ import type { RunMoment } from "./finding.ts";
 import { type Rule, toKeyTest } from "./rule.ts";
 import { medianOf, spreadOf } from "./statistics.ts";
 import { findStraggler } from "./straggler.ts";
-import { type RunTrack, type SeriesTrack, type StepTrack, stepsInWindow, warmUpSteps } from "./track.ts";
+import {
+  type LastValues,
+  type RunTrack,
+  type SeriesTrack,
+  type StepTrack,
+  stepsInWindow,
+  warmUpSteps,
+} from "./track.ts";
 import { sayCount, sayMetric, sayMoment, sayNumber, sayShare, sayTime, sayWorker } from "./words.ts";
 
 /** What a rule has seen. */
@@ -81,12 +88,23 @@ function nonfinite(series: SeriesTrack, rule: Rule): Signal | null {
   };
 }
 
+/** Whether most of the `size` values before the last `count` are as high as the least of these: no median is needed then. */
+function isCommon(values: LastValues, count: number, size: number): boolean {
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < count; at++) least = Math.min(least, values.fromEnd(at));
+  let higher = 0;
+  for (let at = count; at < count + size; at++) if (values.fromEnd(at) >= least) higher++;
+  return higher * 2 > size;
+}
+
 /** Upwards only: a sudden fall of a loss is no problem. */
 function spike(series: SeriesTrack, rule: Rule): Signal | null {
   const count = option(rule, "count");
   const { finite, last } = series;
-  const before = finite.last(option(rule, "window") + count).slice(0, -count);
-  if (series.fresh === 0 || before.length < Math.min(30, option(rule, "window")) || last === null) return null;
+  const window = option(rule, "window");
+  const size = Math.min(window + count, finite.held) - count;
+  if (series.fresh === 0 || size < Math.min(30, window) || last === null || isCommon(finite, count, size)) return null;
+  const before = finite.last(size + count).slice(0, -count);
   const median = medianOf(before);
   const spread = Math.max(spreadOf(before, median), Math.abs(median) * 1e-3, Number.MIN_VALUE);
   const zs = Array.from({ length: count }, (_, at) => (finite.fromEnd(at) - median) / spread);
@@ -107,8 +125,7 @@ function diverge({ key, phase, smoothed, best, last }: SeriesTrack, rule: Rule):
   if (best === null || last === null || smoothed.count < 2 * steps) return null;
   // By a factor, or by that share of its size if the best is negative.
   const limit = best.value + Math.abs(best.value) * (option(rule, "factor") - 1);
-  const above = smoothed.last(steps);
-  if (above.length < steps || !above.every((value) => value > limit)) return null;
+  if (smoothed.held < steps || !smoothed.isLastAbove(limit, steps)) return null;
   return {
     text: `${sayMetric({ key, phase })} is diverging: ${sayNumber(smoothed.fromEnd(0))} at ${sayMoment(last)}.`,
     evidence: [
@@ -152,10 +169,12 @@ function idleGpu({ key, phase, finite, last, fresh }: SeriesTrack, rule: Rule): 
 
 function stall(track: RunTrack, rule: Rule, { nowNs, isAlive }: Moment): Signal | null {
   if (!isAlive || track.steps.size === 0 || track.steppedNs === 0n) return null;
+  const silentNs = Number(nowNs - track.steppedNs);
+  const leastNs = option(rule, "min_ms") * 1e6;
+  if (silentNs < leastNs) return null;
   const latest = [...track.steps.values()].reduce((a, b) => (b.tsNs > a.tsNs ? b : a));
   const usual = medianOf(latest.took.last());
-  const limitNs = Math.max(option(rule, "min_ms") * 1e6, option(rule, "factor") * (Number.isNaN(usual) ? 0 : usual));
-  const silentNs = Number(nowNs - track.steppedNs);
+  const limitNs = Math.max(leastNs, option(rule, "factor") * (Number.isNaN(usual) ? 0 : usual));
   if (silentNs < limitNs) return null;
   return {
     text: `No new step for ${sayTime(silentNs)}: the last was step ${latest.step}.`,

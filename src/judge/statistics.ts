@@ -12,7 +12,9 @@ export function medianOf(values: Iterable<number>): number {
 
 /** The median distance from the median, scaled to the standard deviation of a normal distribution. */
 export function spreadOf(values: readonly number[] | Float64Array, median: number = medianOf(values)): number {
-  return 1.4826 * medianOf(Float64Array.from(values, (value) => Math.abs(value - median)));
+  const distances = new Float64Array(values.length);
+  for (let at = 0; at < distances.length; at++) distances[at] = Math.abs((values[at] as number) - median);
+  return 1.4826 * medianOf(distances);
 }
 
 /** Means over the last `span` values, each weighing less than the one after it. */

@@ -37,35 +37,47 @@ export const stepsInWindow = 10;
 /** Ranks are compared as long as the slowest is not further behind than this. */
 const windowsMax = 120;
 
+/** How many values of a series rules look back: as they came, and smoothed. */
+export interface SeriesRoom {
+  readonly values: number;
+  readonly smoothed: number;
+}
+
+/** As many as any rule may look back. */
+const roomMost: SeriesRoom = { values: valuesMax, smoothed: valuesMax };
+
 /** The last values of something, oldest first. */
 export class LastValues {
-  private readonly max: number;
+  private max: number;
   /** Grows up to `max`: most series are short. */
   private values: Float64Array;
   private next = 0;
   count = 0;
+  held = 0;
 
   constructor(max: number) {
     this.max = max;
     this.values = new Float64Array(Math.min(max, firstRoom));
   }
 
+  /** From now on as many are held, `valuesMax` at most. */
+  widen(max: number): void {
+    this.max = Math.max(this.max, Math.min(max, valuesMax));
+  }
+
   add(value: number): void {
-    if (this.count === this.values.length && this.count < this.max) this.grow();
+    if (this.held === this.values.length && this.held < this.max) this.grow();
     this.values[this.next] = value;
     this.next = (this.next + 1) % this.values.length;
     this.count++;
+    if (this.held < this.values.length) this.held++;
   }
 
   private grow(): void {
     const wider = new Float64Array(Math.min(this.max, this.values.length * 4));
-    wider.set(this.values);
-    this.next = this.values.length;
+    wider.set(this.last());
+    this.next = this.held;
     this.values = wider;
-  }
-
-  get held(): number {
-    return Math.min(this.count, this.values.length);
   }
 
   /** The last `count` of them, or all that are held. */
@@ -74,6 +86,11 @@ export class LastValues {
     const last = new Float64Array(size);
     for (let at = 0; at < size; at++) last[at] = this.fromEnd(size - 1 - at);
     return last;
+  }
+
+  isLastAbove(limit: number, count: number): boolean {
+    for (let at = 0; at < count; at++) if (!(this.fromEnd(at) > limit)) return false;
+    return true;
   }
 
   /** 0 is the newest. */
@@ -90,9 +107,9 @@ export class SeriesTrack {
   readonly isStepTime: boolean;
   /** The series whose point followed the last one of this series: most likely it does again. */
   follower: SeriesTrack | undefined;
-  readonly finite: LastValues = new LastValues(valuesMax);
+  readonly finite: LastValues;
   /** Of `finite`, smoothed. */
-  readonly smoothed: LastValues = new LastValues(valuesMax);
+  readonly smoothed: LastValues;
   /** The longest sequence of non-finite values since it was last asked for, and where it began. */
   private worst: { count: number; from: RunMoment } | null = null;
   private row: { count: number; from: RunMoment } | null = null;
@@ -102,11 +119,18 @@ export class SeriesTrack {
   fresh = 0;
   private readonly mean = new Smoothed(smoothedOver);
 
-  constructor({ key, phase, worker }: Pick<TrackPoint, "key" | "phase" | "worker">) {
+  constructor({ key, phase, worker }: Pick<TrackPoint, "key" | "phase" | "worker">, room: SeriesRoom) {
     this.key = key;
     this.phase = phase;
     this.worker = worker;
     this.isStepTime = isStepTime(key);
+    this.finite = new LastValues(Math.min(room.values, valuesMax));
+    this.smoothed = new LastValues(Math.min(room.smoothed, valuesMax));
+  }
+
+  widen({ values, smoothed }: SeriesRoom): void {
+    this.finite.widen(values);
+    this.smoothed.widen(smoothed);
   }
 
   isOf({ key, phase, worker }: TrackPoint): boolean {
@@ -156,7 +180,10 @@ export class StepTrack {
   count = 0;
   readonly took: LastValues = new LastValues(tookMax);
   readonly first: number[] = [];
-  private readonly windows: { window: number; sum: number; steps: number }[] = [];
+  // Side by side, not as objects: of a fleet there are a million of them.
+  private readonly windows: number[] = [];
+  private readonly sums: number[] = [];
+  private readonly counts: number[] = [];
   /** The worker measures its own steps: better than the time between two, which may include waiting for others. */
   private isTimed = false;
 
@@ -183,31 +210,38 @@ export class StepTrack {
   }
 
   addTimed(step: bigint, value: number): void {
-    if (!this.isTimed) this.windows.length = 0;
+    if (!this.isTimed) for (const column of [this.windows, this.sums, this.counts]) column.length = 0;
     this.isTimed = true;
     this.addToWindow(step, value);
   }
 
   private addToWindow(step: bigint, took: number): void {
     const window = Math.trunc(Number(step) / stepsInWindow);
-    const last = this.windows.at(-1);
-    if (last?.window === window) {
-      last.sum += took;
-      last.steps++;
+    const { windows, sums, counts } = this;
+    const last = windows.length - 1;
+    if (windows[last] === window) {
+      (sums[last] as number) += took;
+      (counts[last] as number)++;
       return;
     }
-    this.windows.push({ window, sum: took, steps: 1 });
-    if (this.windows.length > windowsMax) this.windows.shift();
+    windows.push(window);
+    sums.push(took);
+    counts.push(1);
+    if (windows.length > windowsMax) for (const column of [windows, sums, counts]) column.shift();
   }
 
   /** Complete windows only. */
   toWindows(): RankWindow[] {
-    const { worker } = this;
-    return this.windows.slice(0, -1).map(({ window, sum, steps }) => ({ worker, window, steps, meanNs: sum / steps }));
+    const { worker, sums, counts } = this;
+    return this.windows.slice(0, -1).map((window, at) => {
+      const steps = counts[at] as number;
+      return { worker, window, steps, meanNs: (sums[at] as number) / steps };
+    });
   }
 }
 
 export class RunTrack {
+  private readonly roomOf: (key: string) => SeriesRoom;
   readonly series: Map<string, SeriesTrack> = new Map();
   readonly steps: Map<string, StepTrack> = new Map();
   /** When anything last arrived, by this collector's clock. */
@@ -220,8 +254,18 @@ export class RunTrack {
   private readonly waits = new Map<string, number>();
   /** The series of the last point: the next one is often of the same, or of the one that followed it before. */
   private lastSeries: SeriesTrack | undefined;
-  /** The last point that had a step. */
-  private lastStep: Pick<TrackStep, "step" | "worker"> | undefined;
+  /** The worker that told of a step last, most likely the one that does so next. */
+  private lastStepped: StepTrack | undefined;
+
+  /** `roomOf` says how many values of a series are worth remembering, by its key. */
+  constructor(roomOf: (key: string) => SeriesRoom = () => roomMost) {
+    this.roomOf = roomOf;
+  }
+
+  /** Rules have changed, and may look further back. */
+  widen(): void {
+    for (const series of this.series.values()) series.widen(this.roomOf(series.key));
+  }
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
     const { step, tsNs, worker } = point;
@@ -231,11 +275,9 @@ export class RunTrack {
     series.add(point);
     if (step === null) return;
     // All metrics of a step agree on it.
-    const { lastStep } = this;
-    if (lastStep?.step !== step || lastStep.worker !== worker) {
-      this.lastStep = { step, worker };
+    const { lastStepped } = this;
+    if (lastStepped?.step !== step || lastStepped.worker !== worker)
       this.addStep({ worker, step, tsNs, tookNs: null }, receivedNs);
-    }
     if (series.isStepTime && point.value > 0) this.steps.get(worker)?.addTimed(step, point.value);
   }
 
@@ -251,7 +293,7 @@ export class RunTrack {
     let series = this.series.get(id);
     if (series === undefined) {
       if (this.series.size >= seriesMax) return undefined;
-      series = new SeriesTrack(point);
+      series = new SeriesTrack(point, this.roomOf(point.key));
       this.series.set(id, series);
     }
     if (last !== undefined) last.follower = series;
@@ -262,12 +304,14 @@ export class RunTrack {
   addStep(step: TrackStep, receivedNs: bigint): void {
     this.firstNs ??= step.tsNs;
     const tookNs = step.tookNs === null ? null : Math.max(1, step.tookNs - this.takeWait(step.worker));
-    let track = this.steps.get(step.worker);
+    const { lastStepped } = this;
+    let track = lastStepped?.worker === step.worker ? lastStepped : this.steps.get(step.worker);
     if (track === undefined) {
       if (this.steps.size >= workersMax) return;
       track = new StepTrack(step);
       this.steps.set(step.worker, track);
     }
+    this.lastStepped = track;
     if (step.step > track.step || track.count === 0) this.steppedNs = receivedNs;
     track.add(step, tookNs);
   }

@@ -2,7 +2,7 @@
 // watched is read from the store; meanwhile what comes is kept in order.
 
 import assert from "node:assert/strict";
-import { RunTrack, type TrackPoint, type TrackStep } from "#judge/track.ts";
+import { RunTrack, type SeriesRoom, type TrackPoint, type TrackStep } from "#judge/track.ts";
 import type { RunId, WorkerId, Workspace } from "#model/names.ts";
 import type { Sources } from "#query/sources.ts";
 import { readFirings } from "#store/reader/firings.ts";
@@ -20,6 +20,8 @@ export interface TrackSink {
   addWait(worker: WorkerId, ns: number): void;
   addCheckpoint(tsNs: bigint): void;
 }
+
+type RoomOf = (key: string) => SeriesRoom;
 
 const waitingMax = 2000;
 /** Of each series: as many as rules look back. */
@@ -41,8 +43,12 @@ const runsAtOnce = 64;
 class Waiting implements TrackSink {
   heardNs = 0n;
   /** All that came, and nothing from before. */
-  readonly heard = new RunTrack();
+  readonly heard: RunTrack;
   private readonly gifts: ((track: RunTrack) => void)[] = [];
+
+  constructor(roomOf: RoomOf | undefined) {
+    this.heard = new RunTrack(roomOf);
+  }
 
   addPoint(point: TrackPoint, receivedNs: bigint): void {
     this.keep((track) => track.addPoint(point, receivedNs));
@@ -72,6 +78,12 @@ class Waiting implements TrackSink {
   }
 }
 
+interface Numbered {
+  readonly groupKey: string;
+  readonly worker: WorkerId;
+  last: bigint;
+}
+
 export class RunWatch {
   readonly workspace: Workspace;
   private name: RunId;
@@ -81,7 +93,8 @@ export class RunWatch {
   isOpen = true;
   /** Commands of a firing are under way. */
   isActing = false;
-  lookedNs = 0n;
+  /** When it was last looked at. */
+  lookedNs = 0;
   /** What the table of runs said of it when it was last asked; null when that was nothing, or is no longer true. */
   sight: TableSight | null = null;
   seenNs = 0n;
@@ -93,8 +106,9 @@ export class RunWatch {
   private toldPosition = 0;
   /** What the table said of it covers the journal up to here. */
   private seenPosition = 0;
-  /** The last number that each worker gave an event, by group and worker. */
-  private readonly lastNumbers = new Map<string, bigint>();
+  /** The last number that each worker gave an event, by group and worker, and whose came last. */
+  private readonly numbered = new Map<string, Numbered>();
+  private lastNumbered: Numbered | undefined;
   /** Its groups that were heard, with the arrival of the earliest record that was. */
   private readonly heardFrom = new Map<string, bigint>();
   /** More groups were heard of it than are remembered. */
@@ -105,12 +119,26 @@ export class RunWatch {
   readonly heldNs: Map<string, bigint> = new Map();
   /** By rule, the newest first; also what was seen while the run was called otherwise. */
   private readonly firings: Map<string, Firing[]> = new Map();
-  private waiting: Waiting | null = new Waiting();
-  private track = new RunTrack();
+  private readonly roomOf: RoomOf | undefined;
+  private waiting: Waiting | null;
+  private track: RunTrack;
 
-  constructor(workspace: Workspace, runId: RunId) {
+  /** `roomOf` says how many values of a series are remembered, by its key; without it they are as many as may be. */
+  constructor(workspace: Workspace, runId: RunId, roomOf?: RoomOf) {
     this.workspace = workspace;
     this.name = runId;
+    this.roomOf = roomOf;
+    this.waiting = new Waiting(roomOf);
+    this.track = new RunTrack(roomOf);
+  }
+
+  /** Rules have changed: what they said of it, and how far they look back, may be otherwise. */
+  rulesChanged(): void {
+    this.sight = null;
+    this.idleRules.clear();
+    if (this.isOpen) this.isDue = true;
+    this.track.widen();
+    this.waiting?.heard.widen();
   }
 
   get runId(): RunId {
@@ -136,7 +164,8 @@ export class RunWatch {
    */
   heard(groupKey: string, arrivedNs: bigint, position: number): boolean {
     this.isDue = true;
-    this.idleRules.clear();
+    // To clear a set makes a new table, also of an empty one.
+    if (this.idleRules.size > 0) this.idleRules.clear();
     this.heardPosition = position;
     const first = this.heardFrom.get(groupKey);
     if (first === undefined && this.isRemembered && this.heardFrom.size >= groupsMax) {
@@ -154,10 +183,20 @@ export class RunWatch {
 
   /** Events that are not the next of their worker leave a gap or close one, which the table tells. */
   heardNumbers(groupKey: string, worker: WorkerId, first: bigint, last: bigint): void {
-    const key = `${groupKey}\0${worker}`;
-    const before = this.lastNumbers.get(key);
-    if (before === undefined || first !== before + 1n) this.told(this.heardPosition);
-    if (before === undefined ? this.lastNumbers.size < workersMax : last > before) this.lastNumbers.set(key, last);
+    const { lastNumbered } = this;
+    const isSame = lastNumbered?.groupKey === groupKey && lastNumbered.worker === worker;
+    const before = isSame ? lastNumbered : this.numbered.get(`${groupKey}\0${worker}`);
+    if (before === undefined) this.beginNumbers({ groupKey, worker, last });
+    else {
+      if (first !== before.last + 1n) this.told(this.heardPosition);
+      if (last > before.last) before.last = last;
+      this.lastNumbered = before;
+    }
+  }
+
+  private beginNumbers(numbered: Numbered): void {
+    this.told(this.heardPosition);
+    if (this.numbered.size < workersMax) this.numbered.set(`${numbered.groupKey}\0${numbered.worker}`, numbered);
   }
 
   /** The table was asked, when the store had everything up to `stored`. */
@@ -192,8 +231,8 @@ export class RunWatch {
   recognise(groups: readonly string[]): void {
     const isKnown = !this.hasManyGroups && groups.every((group) => this.heardFrom.has(group));
     if (this.isRenamed && this.waiting === null && !isKnown) {
-      this.waiting = new Waiting();
-      this.track = new RunTrack();
+      this.waiting = new Waiting(this.roomOf);
+      this.track = new RunTrack(this.roomOf);
       for (const group of groups) if (this.heardFrom.has(group)) this.heardFrom.set(group, endOfTime);
     }
     this.isRenamed = false;
@@ -247,6 +286,11 @@ export class RunWatch {
   /** What a rule saw of it under its name, the newest first. */
   firingsOf(rule: string): Firing[] {
     return (this.firings.get(rule) ?? []).filter(({ runId }) => runId === this.name);
+  }
+
+  /** Whether a rule has seen anything of it under any name. */
+  hasFirings(rule: string): boolean {
+    return this.firings.has(rule);
   }
 
   findFiring({ rule, id }: Firing): Firing | undefined {

@@ -1,6 +1,8 @@
 // Which metrics rules look at, as one pattern.
 
-import { type Rule, toKeyPatterns } from "#judge/rule.ts";
+import { type Rule, rememberAnswers, toKeyPatterns } from "#judge/rule.ts";
+import { toSeriesRoom } from "#judge/series-room.ts";
+import type { SeriesRoom } from "#judge/track.ts";
 
 /** Times that workers measure themselves tell a straggler even where all wait for each other. */
 const stepTimes = "(^|[_/.-])(step|iter|iteration|batch)_(time|ms|seconds|duration)(_ms|_s)?$";
@@ -21,20 +23,18 @@ function toShort(pattern: string): string {
   return behind.endsWith(".*$") ? behind.slice(0, -3) : behind;
 }
 
-/** As many as one run may have: a sender of all of them at each step would else be tested anew each time. */
-const keysMax = 100_000;
-
-/** Is asked for every key of every record that comes, mostly for the same ones. */
+/** Is asked for every key of every record that comes. */
 export function toWatchedTest(rules: readonly Rule[]): (key: string) => boolean {
   const test = new RegExp(patternsOf(rules).map(toShort).join("|"), "i");
-  const known = new Map<string, boolean>();
-  return (key) => {
-    let isWatched = known.get(key);
-    if (isWatched === undefined) {
-      if (known.size >= keysMax) known.clear();
-      isWatched = test.test(key);
-      known.set(key, isWatched);
-    }
-    return isWatched;
-  };
+  return rememberAnswers((key) => test.test(key));
+}
+
+export interface WatchedKeys {
+  readonly isWatched: (key: string) => boolean;
+  /** How much of a series is remembered. */
+  readonly roomOf: (key: string) => SeriesRoom;
+}
+
+export function toWatchedKeys(rules: readonly Rule[]): WatchedKeys {
+  return { isWatched: toWatchedTest(rules), roomOf: toSeriesRoom(rules) };
 }

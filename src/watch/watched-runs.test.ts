@@ -3,7 +3,10 @@ import { WatchedRuns } from "./watched-runs.ts";
 
 /** Runs of groups, which change. */
 function watchGroups(runOfGroup: Record<string, string>) {
-  const runs = new WatchedRuns((groupKey) => runOfGroup[groupKey]);
+  const runs = new WatchedRuns(
+    (groupKey) => runOfGroup[groupKey],
+    () => ({ values: 8, smoothed: 8 }),
+  );
   const hear = (groupKey: string, position: number) => runs.hear("default", groupKey, BigInt(position), position);
   const names = () => Array.from(runs.values(), ({ runId }) => runId);
   return { runs, hear, names };
@@ -54,4 +57,26 @@ it("forgets the groups of a run with it", () => {
   runOfGroup["a"] = "two";
   runs.regroup("a");
   expect(names()).toEqual([]);
+});
+
+it("remembers ten thousand runs that go on, and looks at them in turn", () => {
+  const runs = new WatchedRuns(
+    (groupKey) => groupKey,
+    () => ({ values: 8, smoothed: 8 }),
+  );
+  const names = Array.from({ length: 12_000 }, (_, at) => `run ${at}`);
+  const hear = (position: number) => names.map((name) => runs.hear("default", name, 1n, position));
+  const before = hear(1);
+  const looks: number[] = [];
+  for (let nowNs = 1n; nowNs < 10n; nowNs++) {
+    const due = runs.dueAt(nowNs);
+    looks.push(due.length);
+    for (const run of due) Object.assign(run, { lookedNs: Number(nowNs), isDue: false });
+  }
+  // Those that nobody has looked at yet are many at a time.
+  expect(looks).toEqual([2000, 2000, 2000, 2000, 2000, 2000, 0, 0, 0]);
+  expect(hear(2).every((run, at) => run === before[at])).toBe(true);
+  const [first] = [runs.dueAt(20n), hear(3)];
+  expect(first).toHaveLength(600);
+  expect(first.every(({ lookedNs }) => lookedNs === 1)).toBe(true);
 });

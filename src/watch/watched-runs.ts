@@ -2,20 +2,48 @@
 // otherwise while it goes on, since a late span says what its process is called: what was heard of it then goes on under
 // the new name, and is not read from the store once more.
 
+import type { SeriesRoom } from "#judge/track.ts";
 import type { RunId, Workspace } from "#model/names.ts";
+import { lookAgainAfter } from "./rests.ts";
 import { RunWatch } from "./run-watch.ts";
 
-const runsMax = 2000;
+/** What is remembered of one takes some kilobytes. */
+const runsMax = 10_000;
 /** Every new run beyond that looks for one to forget, so it may not look through all of them. */
 const forgettableMax = 16;
+/** Runs that one tick looks at: so many or this part of them; the others wait for the next one. */
+const looksMin = 200;
+const looksPart = 1 / 20;
+/** Runs that the table is asked for at once. */
+export const askedMax = 2000;
 
 export class WatchedRuns {
   private readonly byName = new Map<string, RunWatch>();
   private readonly byGroup = new Map<string, RunWatch>();
   private readonly runOf: (groupKey: string) => RunId | undefined;
+  private readonly roomOf: (workspace: Workspace, key: string) => SeriesRoom;
 
-  constructor(runOf: (groupKey: string) => RunId | undefined) {
+  /** `roomOf` says how many values of a series are worth remembering. */
+  constructor(
+    runOf: (groupKey: string) => RunId | undefined,
+    roomOf: (workspace: Workspace, key: string) => SeriesRoom,
+  ) {
     this.runOf = runOf;
+    this.roomOf = roomOf;
+  }
+
+  /** The runs to look at now, those first that waited longest. */
+  dueAt(nowNs: bigint): RunWatch[] {
+    const hasRested = (run: RunWatch): boolean => {
+      const restNs = lookAgainAfter(nowNs - run.sink.heardNs, run.heldNs.size > 0);
+      return Number(nowNs) - run.lookedNs > Number(restNs);
+    };
+    const due = [...this.byName.values()]
+      .filter((run) => run.isDue || (run.isOpen && hasRested(run)))
+      .sort((a, b) => a.lookedNs - b.lookedNs);
+    // What was never looked at keeps all that comes until it is, and the engine takes as long for one run as for hundreds.
+    const fresh = due.filter((run) => run.lookedNs === 0).length;
+    return due.slice(0, Math.max(looksMin, this.byName.size * looksPart, Math.min(askedMax, fresh)));
   }
 
   values(): IteratorObject<RunWatch> {
@@ -26,7 +54,7 @@ export class WatchedRuns {
     const name = nameOf(workspace, runId);
     const known = this.byName.get(name);
     if (known !== undefined) return known;
-    const run = new RunWatch(workspace, runId);
+    const run = new RunWatch(workspace, runId, (key) => this.roomOf(workspace, key));
     this.byName.set(name, run);
     if (this.byName.size > runsMax) this.forgetOldest();
     return run;
@@ -36,8 +64,10 @@ export class WatchedRuns {
   hear(workspace: Workspace, groupKey: string, arrivedNs: bigint, position: number): RunWatch | undefined {
     const runId = this.runOf(groupKey);
     if (runId === undefined) return undefined;
-    const run = this.get(workspace, runId);
-    if (run.heard(groupKey, arrivedNs, position)) this.byGroup.set(groupKey, run);
+    const known = this.byGroup.get(groupKey);
+    const isSame = known?.runId === runId && known.workspace === workspace;
+    const run = isSame ? known : this.get(workspace, runId);
+    if (run.heard(groupKey, arrivedNs, position) && !isSame) this.byGroup.set(groupKey, run);
     return run;
   }
 

@@ -2,6 +2,7 @@
 // something came are looked at, and those that are silent a little less often. What a rule sees becomes a firing, which
 // is durable before anything is done about it: so a restart or a replay neither forgets one nor fires it again.
 
+import { Turn } from "#base/turns.ts";
 import { factsOf, type Rule } from "#judge/rule.ts";
 import { isOfTrackAlone, lookFor, type Moment, type Signal } from "#judge/signals.ts";
 import type { RunTrack } from "#judge/track.ts";
@@ -15,12 +16,12 @@ import type { Deliveries } from "./deliveries.ts";
 import { feedParts } from "./feed.ts";
 import { type Firing, toFiring, toFiringChange } from "./firing.ts";
 import { type MedianSteps, NamedSteps } from "./named-steps.ts";
-import { askAgainAfter, lookAgainAfter } from "./rests.ts";
+import { askAgainAfter } from "./rests.ts";
 import { type RuleBook, rulesSetting, type WatchedRule } from "./rule-book.ts";
 import { type LookedAt, type RunWatch, rememberRuns } from "./run-watch.ts";
 import { lookAtTable, type TableSight } from "./table-rules.ts";
-import { toWatchedTest, watchedKeys } from "./watched-keys.ts";
-import { WatchedRuns } from "./watched-runs.ts";
+import { toWatchedKeys, type WatchedKeys, watchedKeys } from "./watched-keys.ts";
+import { askedMax, WatchedRuns } from "./watched-runs.ts";
 
 export interface WatchPorts {
   readonly sources: Sources;
@@ -58,15 +59,11 @@ const pauseMsMax = 15_000;
 /** Looking takes at most a fifth of the time, so that rules do not hold up what comes in when much does. */
 const pausePerLook = 4;
 const aliveNs = 30_000_000_000n;
-/** Runs that one tick looks at; the others wait for the next one. */
-const looksMax = 200;
-/** Runs that the table is asked for at once. */
-const askedMax = 2000;
 
 export class Watcher {
   private readonly ports: WatchPorts;
   private readonly runs: WatchedRuns;
-  private readonly tests = new Map<string, (key: string) => boolean>();
+  private readonly watched = new Map<Workspace, WatchedKeys>();
   private readonly namedSteps: NamedSteps;
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
@@ -75,7 +72,10 @@ export class Watcher {
 
   constructor(ports: WatchPorts) {
     this.ports = ports;
-    this.runs = new WatchedRuns((groupKey) => ports.runOf(groupKey));
+    this.runs = new WatchedRuns(
+      (groupKey) => ports.runOf(groupKey),
+      (workspace, key) => this.watchedIn(workspace).roomOf(key),
+    );
     this.namedSteps = new NamedSteps(ports.sources);
   }
 
@@ -100,12 +100,8 @@ export class Watcher {
 
   /** Rules have changed: other metrics may be looked at. */
   rulesChanged(): void {
-    this.tests.clear();
-    for (const run of this.runs.values()) {
-      run.sight = null;
-      run.idleRules.clear();
-      if (run.isOpen) run.isDue = true;
-    }
+    this.watched.clear();
+    for (const run of this.runs.values()) run.rulesChanged();
   }
 
   /** What was applied. It must be quick: every record comes by here. */
@@ -113,7 +109,7 @@ export class Watcher {
     const receivedNs = this.ports.nowNs();
     feedParts(parts, {
       receivedNs,
-      isWatched: this.testOf(workspace),
+      isWatched: this.watchedIn(workspace).isWatched,
       trackOf: (groupKey, arrivedNs, isPlain) => {
         const run = this.runs.hear(workspace, groupKey, arrivedNs, position);
         if (!isPlain || run?.hasManyGroups) run?.told(position);
@@ -158,25 +154,17 @@ export class Watcher {
     if (sight !== undefined) await this.consider(run, watched, sight, signal);
   }
 
-  private testOf(workspace: Workspace): (key: string) => boolean {
-    const known = this.tests.get(workspace);
+  private watchedIn(workspace: Workspace): WatchedKeys {
+    const known = this.watched.get(workspace);
     if (known !== undefined) return known;
-    const rules = this.ports.book.of(workspace).map(({ rule }) => rule);
-    const test = toWatchedTest(rules);
-    this.tests.set(workspace, test);
-    return test;
+    const watched = toWatchedKeys(this.ports.book.of(workspace).map(({ rule }) => rule));
+    this.watched.set(workspace, watched);
+    return watched;
   }
 
   private async look(): Promise<void> {
     const nowNs = this.ports.nowNs();
-    const due = [...this.runs.values()]
-      .filter(
-        (run) =>
-          run.isDue ||
-          (run.isOpen && nowNs - run.lookedNs > lookAgainAfter(nowNs - run.sink.heardNs, run.heldNs.size > 0)),
-      )
-      .sort((a, b) => Number(a.lookedNs - b.lookedNs))
-      .slice(0, looksMax);
+    const due = this.runs.dueAt(nowNs);
     for (const [workspace, runs] of Map.groupBy(due, (run) => run.workspace)) await this.lookAt(workspace, runs, nowNs);
   }
 
@@ -191,7 +179,7 @@ export class Watcher {
     const rules = book.of(workspace);
     for (const run of runs) {
       run.isDue = false;
-      run.lookedNs = nowNs;
+      run.lookedNs = Number(nowNs);
     }
     const stored = this.ports.stored();
     const sights = await this.seeAgain(workspace, runs, rules, nowNs, stored);
@@ -199,7 +187,9 @@ export class Watcher {
     const plain = rules.map(({ rule }) => rule);
     await rememberRuns(this.ports.sources, known, watchedKeys(plain), this.ports.nowNs());
     const steps = await this.namedSteps.of(workspace, plain, nowNs);
+    const turn = new Turn();
     for (const [run, sight] of sights) {
+      if (turn.isOver) await turn.pass();
       if (sight === null) {
         // Not stored yet, or deleted, or another run's by now; what comes brings it back.
         if (run.heardPosition > stored) run.isDue = true;
@@ -275,10 +265,11 @@ export class Watcher {
       const signal = this.signalOf(rule, track, sight, { nowNs, isAlive, steps, sinceNs });
       // What the table says may be older than what is remembered: the rule is to look again when it has caught up.
       const hasLooked = sight.updatedNs >= sinceNs;
-      if (signal === null && hasLooked && isOfTrackAlone(rule) && run.firingsOf(rule.name).length === 0)
-        run.idleRules.add(rule.name);
+      const hasSeen = run.hasFirings(rule.name);
+      if (signal === null && hasLooked && isOfTrackAlone(rule) && !hasSeen) run.idleRules.add(rule.name);
       if (signal !== null) await this.consider(run, watched, sight, signal);
-      else await this.clear(run, rule, sight);
+      else if (hasSeen) await this.clear(run, rule, sight);
+      else run.heldNs.delete(rule.name);
     }
     track.looked();
   }
