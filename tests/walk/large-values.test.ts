@@ -77,7 +77,7 @@ describe("a list", () => {
     expect(params.map(({ name, value }) => [name, Number(value)])).toEqual(Object.entries(context));
     const run = (await walk.get("/api/v1/runs/wide")).body as { params: object; notes_on_data: string[] };
     expect(Object.keys(run.params).sort()).toEqual(Object.keys(context).slice(0, 10_000));
-    expect(run.notes_on_data.join("\n")).toContain("the first 10000 by name");
+    expect(run.notes_on_data.join("\n")).toContain("the first 10000 params by name");
   });
 
   test("of a run leaves out what is large of its environment, and the record has it", async () => {
