@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createStore } from "#store/client.ts";
 import type { Store } from "#store/store.ts";
+import { askStore } from "../tests/support/ask-store.ts";
 import { createCirronLoad } from "./support/cirron-load.ts";
 import { postTraces } from "./support/post.ts";
 import { type BenchServer, describeMachine, startServer, whole } from "./support/server.ts";
@@ -101,12 +102,12 @@ async function measure<T>(send: (server: BenchServer) => Promise<T>): Promise<{ 
 async function readFound(store: Store): Promise<Found[]> {
   const params = { db: store.database };
   const { tables } = await store.stats();
-  const columns = await store.query<{ table: string; column: string; bytes: string }>({
+  const columns = await askStore<{ table: string; column: string; bytes: string }>(store, {
     sql: `SELECT table, column, sum(column_data_compressed_bytes) AS bytes FROM system.parts_columns
       WHERE active AND database = {db:String} GROUP BY table, column ORDER BY bytes DESC`,
     params,
   });
-  const indexes = await store.query<{ table: string; bytes: string }>({
+  const indexes = await askStore<{ table: string; bytes: string }>(store, {
     sql: `SELECT table, sum(secondary_indices_compressed_bytes) AS bytes FROM system.parts
       WHERE active AND database = {db:String} GROUP BY table`,
     params,

@@ -11,6 +11,7 @@ import { createStore } from "#store/client.ts";
 import { startEmbedded } from "#store/embedded.ts";
 import { encodeBlock } from "#store/native/encode-block.ts";
 import { migrate } from "#store/schema/migrate.ts";
+import { askStore } from "../tests/support/ask-store.ts";
 import { describeMachine, quantile, whole } from "./support/server.ts";
 import { savePage } from "./support/words.ts";
 
@@ -92,7 +93,7 @@ async function measureReads(store: Awaited<ReturnType<typeof createStore>>): Pro
   const times: number[] = [];
   for (let i = 0; i < 200; i++) {
     const began = performance.now();
-    await store.query({ sql: "SELECT {x:UInt32} AS x", params: { x: i } });
+    await askStore(store, { sql: "SELECT {x:UInt32} AS x", params: { x: i } });
     times.push(performance.now() - began);
   }
   const began = performance.now();

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { createStore } from "#store/client.ts";
+import { count, readRow } from "#store/reader/native-rows.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
 
@@ -28,10 +29,8 @@ export async function fillTable(store: Store, rows: number, into: string, select
 /** A store that was filled within minutes merges for minutes more, which one that grew for a year has behind it. */
 export async function settle(store: Store): Promise<void> {
   for (let quiet = 0, tries = 0; quiet < 3 && tries < 600; tries++) {
-    const [row] = await store.query<{ merges: string }>({
-      sql: "SELECT toString(count()) AS merges FROM system.merges",
-    });
-    quiet = row?.merges === "0" ? quiet + 1 : 0;
+    const row = await readRow(store, { merges: count }, { sql: "SELECT count() AS merges FROM system.merges" });
+    quiet = row?.merges === 0 ? quiet + 1 : 0;
     await sleep(1000);
   }
 }

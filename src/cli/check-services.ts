@@ -8,6 +8,7 @@ import { openBlobs, toStoreAddress } from "#server/app/backends.ts";
 import { whyNoBus } from "#server/peers/check-bus.ts";
 import { createStore } from "#store/client.ts";
 import { tellOldServer } from "#store/engine-version.ts";
+import { int, readRow } from "#store/reader/native-rows.ts";
 import type { Finding } from "./finding.ts";
 
 const answerMs = 5000;
@@ -30,7 +31,7 @@ async function checkStore(config: Config, url: string): Promise<Finding> {
   const what = "Store";
   const store = await createStore(toStoreAddress({ ...config, storeUrl: url }, () => undefined));
   try {
-    await store.query({ sql: "SELECT 1 AS one" }, { signal: AbortSignal.timeout(answerMs) });
+    await readRow(store, { one: int }, { sql: "SELECT 1 AS one" }, { signal: AbortSignal.timeout(answerMs) });
     const old = await tellOldServer(store);
     return { what, ok: true, detail: `${url} answers${old === null ? "" : `. ${old}`}`, hint: "" };
   } catch (error) {

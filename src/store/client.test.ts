@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, asyncProperty, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
 import { StoreOutage } from "./outage.ts";
@@ -44,7 +45,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   it("takes a block with a token once, however often it is sent", async () => {
     const block = encodeObjects(columns, [{ id: 1n, text: "one" }]);
     for (const token of ["a", "a", "b"]) await store.insert("t", block, { token });
-    const [row] = await store.query({ sql: `SELECT count() AS n FROM ${store.database}.t` });
+    const [row] = await askStore(store, { sql: `SELECT count() AS n FROM ${store.database}.t` });
     expect(row).toEqual({ n: "2" });
   });
 
@@ -55,20 +56,20 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     writeFileSync(file, block.bytes);
     for (let i = 0; i < 2; i++) await store.insert("t", block, { token: "file", file });
     const sql = `SELECT text FROM ${store.database}.t WHERE id = 4711`;
-    expect(await store.query({ sql })).toEqual([{ text: "from a file" }]);
+    expect(await askStore(store, { sql })).toEqual([{ text: "from a file" }]);
     rmSync(folder, { recursive: true });
   });
 
   it("does not run inserted bytes as SQL, whatever they are", async () => {
     const text = "x\n\nDROP TABLE t; --\n\n; SELECT 1";
     await store.insert("t", encodeObjects(columns, [{ id: 77n, text }]), { token: "hostile" });
-    expect(await store.query({ sql: `SELECT text FROM ${store.database}.t WHERE id = 77` })).toEqual([{ text }]);
+    expect(await askStore(store, { sql: `SELECT text FROM ${store.database}.t WHERE id = 77` })).toEqual([{ text }]);
   });
 
   it("gives back any text that is passed as a parameter, alone and in a list", async () => {
     await assert(
       asyncProperty(string({ unit: "binary" }), async (text) => {
-        const [row] = await store.query({
+        const [row] = await askStore(store, {
           sql: "SELECT {x:String} AS x, {list:Array(String)} AS list, {none:Nullable(String)} AS none",
           params: { x: text, list: ["", text], none: null },
         });
@@ -83,7 +84,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
 
   it("takes a list of any length as a parameter", async () => {
     const list = Array.from({ length: 60_000 }, (_, i) => `default/x/it's \\ run ${i}`);
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: `SELECT length({list:Array(String)}) AS n, {list:Array(String)}[-1] AS last, count() AS found
         FROM numbers(100) WHERE concat('default/x/it\\'s \\\\ run ', toString(number)) IN {list:Array(String)}`,
       params: { list },
@@ -92,7 +93,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("passes numbers, big integers, booleans and lists of them as parameters", async () => {
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: "SELECT {a:Int64} AS a, {b:Float64} AS b, {c:Float64} AS c, {d:Bool} AS d, {e:Array(Int64)} AS e",
       params: { a: -(2n ** 63n), b: 0.1, c: Number.NEGATIVE_INFINITY, d: true, e: [1n, 2n ** 62n] },
     });
@@ -106,14 +107,14 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("writes 64-bit integers as text and smaller ones as numbers", async () => {
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: "SELECT toInt64(9223372036854775807) AS a, toUInt64(18446744073709551615) AS b, toInt32(-5) AS c, toInt128(1) AS d",
     });
     expect(row).toEqual({ a: "9223372036854775807", b: "18446744073709551615", c: -5, d: "1" });
   });
 
   it("tells the words of a float from a text that looks like one", async () => {
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: `SELECT nan AS a, inf AS b, -inf AS c, 'nan' AS d, 'inf' AS e, [nan, 1.5] AS f, map('inf', -inf) AS g,
         CAST((nan, 'nan'), 'Tuple(x Float32, y String)') AS h, toNullable(nan) AS i, -0.0 AS j, 5e-324 AS k`,
     });
@@ -158,19 +159,23 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("says what kind of outage an error is", async () => {
-    expect(await outageOf(store.query({ sql: "SELECT nosuch" }))).toMatchObject({
+    expect(await outageOf(askStore(store, { sql: "SELECT nosuch" }))).toMatchObject({
       kind: "refused",
       code: 47,
       retryable: false,
     });
-    expect(await outageOf(store.query({ sql: "SELEC 1" }))).toMatchObject({ kind: "refused", code: 62 });
-    expect(await outageOf(store.query({ sql: "SELECT throwIf(number = 3) FROM numbers(5)" }))).toMatchObject({
+    expect(await outageOf(askStore(store, { sql: "SELEC 1" }))).toMatchObject({ kind: "refused", code: 62 });
+    expect(await outageOf(askStore(store, { sql: "SELECT throwIf(number = 3) FROM numbers(5)" }))).toMatchObject({
       code: 395,
     });
-    expect(await outageOf(store.query({ sql: "SELECT number FROM numbers(100)" }, { rowsMax: 10 }))).toMatchObject({
+    expect(await outageOf(askStore(store, { sql: "SELECT number FROM numbers(100)" }, { rowsMax: 10 }))).toMatchObject({
       kind: "too_large",
     });
-    const slow = store.query({ sql: "SELECT sum(sipHash64(number)) FROM numbers(100000000000)" }, { timeoutMs: 200 });
+    const slow = askStore(
+      store,
+      { sql: "SELECT sum(sipHash64(number)) FROM numbers(100000000000)" },
+      { timeoutMs: 200 },
+    );
     expect(await outageOf(slow)).toMatchObject({ kind: "timeout", code: 159 });
   });
 
@@ -195,9 +200,9 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
   });
 
   it("lets a setting of one query not change the next", async () => {
-    await store.query({ sql: "SELECT 1" }, { rowsMax: 1, timeoutMs: 5000, memoryBytesMax: 100_000_000 });
+    await askStore(store, { sql: "SELECT 1" }, { rowsMax: 1, timeoutMs: 5000, memoryBytesMax: 100_000_000 });
     for (let i = 0; i < 6; i++) {
-      const [row] = await store.query<{ rows: number }>({
+      const [row] = await askStore<{ rows: number }>(store, {
         sql: "SELECT getSetting('max_result_rows') AS rows FROM numbers(1)",
       });
       expect(Number(row?.rows)).toBe(0);
@@ -208,10 +213,10 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     const gone = new AbortController();
     const marker = "caller_gives_up";
     const sql = `SELECT sum(sipHash64(number, '${marker}')) FROM numbers(1000000000000)`;
-    const call = outageOf(store.query({ sql }, { signal: gone.signal }));
+    const call = outageOf(askStore(store, { sql }, { signal: gone.signal }));
     const running = async (): Promise<number> =>
       (
-        await store.query({
+        await askStore(store, {
           sql: "SELECT 1 FROM system.processes WHERE query LIKE {like:String} AND query NOT LIKE '%system.processes%' AND NOT is_cancelled",
           params: { like: `%${marker}%` },
         })
@@ -230,7 +235,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
     }
     const running = async (): Promise<number> =>
       (
-        await store.query({
+        await askStore(store, {
           sql: "SELECT 1 FROM system.processes WHERE query LIKE '%reader_stops%' AND query NOT LIKE '%system.processes%' AND NOT is_cancelled",
         })
       ).length;
@@ -239,7 +244,7 @@ describe.each(storesUnderTest)("a store on $name", ({ open }) => {
 
   it("runs queries with parameters side by side", async () => {
     const calls = Array.from({ length: 40 }, (_, i) =>
-      store.query<{ x: number }>({ sql: "SELECT {x:UInt32} AS x, sleepEachRow(0.01)", params: { x: i } }),
+      askStore<{ x: number }>(store, { sql: "SELECT {x:UInt32} AS x, sleepEachRow(0.01)", params: { x: i } }),
     );
     const answers = await Promise.all(calls);
     expect(answers.map(([row]) => row?.x)).toEqual(Array.from({ length: 40 }, (_, i) => i));

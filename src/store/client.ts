@@ -15,12 +15,13 @@ import {
   toLinkOutage,
   type Waiting,
 } from "./http-link.ts";
-import { guestRowBytesMax, JsonRows, type LineKind } from "./json-rows/json-rows.ts";
+import { guestRowBytesMax, JsonRows } from "./json-rows/json-rows.ts";
 import type { NativeBlock } from "./native/encode-block.ts";
 import { StoreOutage } from "./outage.ts";
 import { placeParams } from "./params.ts";
+import { count, int, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
-import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats, TableStats } from "./store.ts";
+import type { Answer, InsertOptions, OutFormat, Query, ReadOptions, Store, StoreStats } from "./store.ts";
 
 const typedRows = "JSONCompactEachRowWithNamesAndTypes";
 
@@ -37,6 +38,8 @@ const outputSettings = {
  */
 const silenceMs = { insert: 60_000, read: 60_000, ddl: 300_000, ping: 5000 } as const;
 const progress = { send_progress_in_http_headers: "1", http_headers_progress_interval_ms: "5000" };
+
+const tableStats = { table: text, rows: count, bytes: count, parts: count };
 
 /** A server takes a query of 256 KiB unless told otherwise. */
 const queryCharsUsual = 60_000;
@@ -113,25 +116,16 @@ class HttpStore implements Store {
     }
   }
 
-  async query<T>(query: Query, options: ReadOptions = {}): Promise<T[]> {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.stream(query, { ...options, format: "objects" })) chunks.push(chunk);
-    const lines = Buffer.concat(chunks).toString("utf8").split("\n");
-    lines.pop();
-    return lines.map((line) => JSON.parse(line) as T);
-  }
-
   async *stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncGenerator<Uint8Array> {
     const { format, signal } = options;
-    const isJson = format === "rows" || format === "objects";
-    const response = await this.read(query, options, isJson ? typedRows : format);
+    const response = await this.read(query, options, format === "rows" ? typedRows : format);
     const chunks = chunksOf(response, this.waiting("read", signal), options.asGuest === true);
-    yield* isJson ? toJsonRows(chunks, new JsonRows(format, rowBytesMaxFor(options))) : chunks;
+    yield* format === "rows" ? toJsonRows(chunks, new JsonRows(rowBytesMaxFor(options))) : chunks;
   }
 
   async answer(query: Query, options: ReadOptions = {}): Promise<Answer> {
     const response = await this.read(query, options, typedRows);
-    const rows = new JsonRows("rows" satisfies LineKind, rowBytesMaxFor(options));
+    const rows = new JsonRows(rowBytesMaxFor(options));
     const wait = this.waiting("read", options.signal);
     const chunks = toJsonRows(chunksOf(response, wait, options.asGuest === true), rows)[Symbol.asyncIterator]();
     // The header stands in the first chunks, before any row; an answer without rows has it too.
@@ -141,17 +135,9 @@ class HttpStore implements Store {
   }
 
   async stats(): Promise<StoreStats> {
-    const rows = await this.query<{ table: string; rows: string; bytes: string; parts: string }>({
-      sql: `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts FROM system.parts
-        WHERE active AND database = {database:String} GROUP BY table ORDER BY table`,
-      params: { database: this.database },
-    });
-    const tables: TableStats[] = rows.map((row) => ({
-      table: row.table,
-      rows: Number(row.rows),
-      bytes: Number(row.bytes),
-      parts: Number(row.parts),
-    }));
+    const sql = `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts FROM system.parts
+      WHERE active AND database = {database:String} GROUP BY table ORDER BY table`;
+    const tables = await readRows(this, tableStats, { sql, params: { database: this.database } });
     const { engine } = this.parts;
     return { tables, restarts: engine?.restarts ?? 0, load: engine?.load ?? {} };
   }
@@ -159,7 +145,7 @@ class HttpStore implements Store {
   async ping(): Promise<boolean> {
     try {
       const options = { timeoutMs: silenceMs.ping, signal: AbortSignal.timeout(silenceMs.ping) };
-      return (await this.query<{ one: number }>({ sql: "SELECT 1 AS one" }, options))[0]?.one === 1;
+      return (await readRow(this, { one: int }, { sql: "SELECT 1 AS one" }, options))?.one === 1;
     } catch {
       return false;
     }

@@ -2,27 +2,22 @@
 
 import { stateTables } from "#model/state-tables.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
+import { count, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
-export interface KnownCollector {
-  readonly epoch: string;
-  readonly position: number;
-}
+const knownCollector = { epoch: text, position: count };
+export type KnownCollector = RowOf<typeof knownCollector>;
 
-export async function readCollector(store: Store, collector: string): Promise<KnownCollector | null> {
-  const [row] = await store.query<{ epoch: string; position: string }>({
-    sql: `SELECT epoch, position FROM ${store.database}.collectors FINAL WHERE collector = {collector:String}`,
-    params: { collector },
-  });
-  return row === undefined ? null : { epoch: row.epoch, position: Number(row.position) };
+export function readCollector(store: Store, collector: string): Promise<KnownCollector | null> {
+  const sql = `SELECT epoch, position FROM ${store.database}.collectors FINAL WHERE collector = {collector:String}`;
+  return readRow(store, knownCollector, { sql, params: { collector } });
 }
 
 /** By collector, a journal position up to which everything is stored. */
 export async function readStoredPositions(store: Store): Promise<Map<string, number>> {
-  const rows = await store.query<{ collector: string; position: string }>({
-    sql: `SELECT collector, position FROM ${store.database}.collectors FINAL`,
-  });
-  return new Map(rows.map(({ collector, position }) => [collector, Number(position)]));
+  const sql = `SELECT collector, position FROM ${store.database}.collectors FINAL`;
+  const rows = await readRows(store, { collector: text, position: count }, { sql });
+  return new Map(rows.map(({ collector, position }) => [collector, position]));
 }
 
 export async function noteCollector(
@@ -40,11 +35,9 @@ const installationName = "installation:";
  * it at the same moment: then both count.
  */
 export async function readInstallations(store: Store): Promise<string[]> {
-  const rows = await store.query<{ name: string }>({
-    sql: `SELECT name FROM ${store.database}.settings FINAL WHERE workspace = '' AND startsWith(name, '${installationName}')
-      ORDER BY name`,
-  });
-  return rows.map(({ name }) => name.slice(installationName.length));
+  const sql = `SELECT name FROM ${store.database}.settings FINAL WHERE workspace = '' AND startsWith(name, '${installationName}')
+    ORDER BY name`;
+  return (await readRows(store, { name: text }, { sql })).map(({ name }) => name.slice(installationName.length));
 }
 
 export async function noteInstallation(store: Store, id: string, version: bigint): Promise<void> {

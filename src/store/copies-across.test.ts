@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { findCopiesAcross } from "./copies-across.ts";
 import { removeCopies } from "./remove-copies.ts";
@@ -21,7 +22,8 @@ describe.each(storesUnderTest)("reading copies under several keys, on $name", ({
   /** What answers about these groups have, by table. */
   const shown = async (groups: readonly string[], table: keyof typeof idColumns): Promise<string[]> => {
     const onlyRows = await findCopiesAcross(store, keysOf(groups));
-    const rows = await store.query<{ row: string }>(
+    const rows = await askStore<{ row: string }>(
+      store,
       {
         sql: `SELECT concat(toString(group_key), ' ', ${idColumns[table]}) AS row FROM ${store.database}.${table} AS t
           WHERE group_key IN {groups:Array(String)} ORDER BY row`,

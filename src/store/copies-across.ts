@@ -2,6 +2,7 @@
 // The engine merges copies within one group by itself, but not these. Of each row the copy with the smallest key counts,
 // for readers and for the removal of the others (see remove-copies.ts), so a row is always there exactly once.
 
+import { decimal, list, type RowOf, readRows, text, word } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Query, Store } from "./store.ts";
 
@@ -15,16 +16,13 @@ export const idColumns = {
 type CopiedTable = keyof typeof idColumns;
 
 /** A batch's rows under one of its keys: of whose journal, and which record. */
-interface BatchPlace {
-  readonly group_key: string;
-  readonly collector: string;
-  readonly position: string;
-}
+const batchPlace = { group_key: text, collector: text, position: decimal };
+type BatchPlace = RowOf<typeof batchPlace>;
 
 /** Of batches that have rows under several of these keys. `keys` stands behind an IN. */
 function readDoubledPlaces(store: Store, keys: Required<Query>): Promise<BatchPlace[]> {
   const from = `FROM ${store.database}.batch_places WHERE group_key IN ${keys.sql}`;
-  return store.query({
+  return readRows(store, batchPlace, {
     sql: `SELECT DISTINCT group_key, collector, position ${from}
       AND batch_id IN (SELECT batch_id ${from} GROUP BY batch_id HAVING uniqExact(group_key) > 1)`,
     params: keys.params,
@@ -45,10 +43,7 @@ export async function findCopiesAcross(store: Store, keys: Required<Query>): Pro
 }
 
 /** The ids that are there under several keys, and these in their order. */
-function readCopies(
-  store: Store,
-  places: readonly BatchPlace[],
-): Promise<{ readonly in_table: CopiedTable; readonly id: string; readonly keys: readonly string[] }[]> {
+function readCopies(store: Store, places: readonly BatchPlace[]) {
   const groups = [...new Set(places.map(({ group_key }) => group_key))];
   const records = new Set(places.map(({ collector, position }) => `(${quote(collector)}, ${position})`));
   const each = (Object.keys(idColumns) as CopiedTable[]).map(
@@ -58,5 +53,6 @@ function readCopies(
       WHERE group_key IN {groups:Array(String)} AND (toString(collector), jpos) IN (${[...records].join(", ")})
       GROUP BY id HAVING length(keys) > 1`,
   );
-  return store.query({ sql: each.join("\nUNION ALL "), params: { groups } });
+  const row = { in_table: word<CopiedTable>(), id: text, keys: list(text) };
+  return readRows(store, row, { sql: each.join("\nUNION ALL "), params: { groups } });
 }

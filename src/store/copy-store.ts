@@ -3,6 +3,7 @@
 // and resumed anywhere. Every part is counted and summed on both sides.
 
 import { createHash } from "node:crypto";
+import { count, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
 import { factLayouts, stateLayouts, type TableLayout } from "./schema/table-layout.ts";
 import type { Store } from "./store.ts";
 import { noteWriters } from "./writers.ts";
@@ -52,11 +53,10 @@ export async function copyStore(source: Store, target: Store, options: CopyOptio
 /** Large groups in several parts, small ones many in one. */
 async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
   const hasGroups = Object.hasOwn(layout.columns, "group_key");
-  const sizes = await source.query<{ name: string; rows: string }>({
-    sql: hasGroups
-      ? `SELECT toString(group_key) AS name, count() AS rows FROM ${source.database}.${layout.name} FINAL GROUP BY name ORDER BY name`
-      : `SELECT '' AS name, count() AS rows FROM ${source.database}.${layout.name} FINAL HAVING rows > 0`,
-  });
+  const sql = hasGroups
+    ? `SELECT toString(group_key) AS name, count() AS rows FROM ${source.database}.${layout.name} FINAL GROUP BY name ORDER BY name`
+    : `SELECT '' AS name, count() AS rows FROM ${source.database}.${layout.name} FINAL HAVING rows > 0`;
+  const sizes = await readRows(source, { name: text, rows: count }, { sql });
   const parts: Part[] = [];
   let groups: string[] = [];
   let sum = 0;
@@ -67,11 +67,11 @@ async function findParts(source: Store, layout: TableLayout): Promise<Part[]> {
     sum = 0;
   };
   for (const { name, rows } of sizes) {
-    const isFull = sum + Number(rows) > rowsAtOnce || groups.length === groupsAtOnce;
+    const isFull = sum + rows > rowsAtOnce || groups.length === groupsAtOnce;
     // What belongs to no group has a part of its own: others have such rows too.
     if (groups.length > 0 && (isFull || groups[0] === "")) cut();
     groups.push(name);
-    sum += Number(rows);
+    sum += rows;
   }
   cut();
   return parts;
@@ -125,10 +125,8 @@ function selectPart(store: Store, part: Part, collector: string, isOwn = false):
     ORDER BY ${order} LIMIT ${rows} OFFSET ${offset}`;
 }
 
-interface Sum {
-  readonly rows: number;
-  readonly sum: string;
-}
+const sumRow = { rows: count, sum: text };
+type Sum = RowOf<typeof sumRow>;
 
 const nothing: Sum = { rows: 0, sum: "" };
 const isEqual = (one: Sum, other: Sum): boolean => one.rows === other.rows && one.sum === other.sum;
@@ -136,9 +134,6 @@ const tell = ({ rows, sum }: Sum): string => `${rows} rows with sum ${sum}`;
 
 async function sumUp(store: Store, part: Part, collector: string): Promise<Sum> {
   const rows = selectPart(store, part, collector, part.groups[0] === "");
-  const [row] = await store.query<{ rows: string; sum: string }>({
-    sql: `SELECT count() AS rows, toString(sum(cityHash64(*))) AS sum FROM (${rows})`,
-    params: { groups: part.groups },
-  });
-  return { rows: Number(row?.rows), sum: row?.sum ?? "" };
+  const sql = `SELECT count() AS rows, toString(sum(cityHash64(*))) AS sum FROM (${rows})`;
+  return (await readRow(store, sumRow, { sql, params: { groups: part.groups } })) ?? nothing;
 }

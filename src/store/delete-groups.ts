@@ -1,6 +1,7 @@
 // Removes every row of some groups: facts, summaries, and the small tables that speak of them.
 
 import { stateTables } from "#model/state-tables.ts";
+import { int, type RowOf, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
@@ -48,20 +49,16 @@ export async function deleteGroups(store: Store, groupKeys: readonly string[]): 
 async function tablesWith(store: Store, where: string): Promise<readonly string[]> {
   if (store.kind !== "embedded") return byGroup;
   const found = byGroup.map((table) => `(SELECT '${table}' AS name FROM ${store.database}.${table} ${where} LIMIT 1)`);
-  return (await store.query<{ name: string }>({ sql: found.join(" UNION ALL ") })).map(({ name }) => name);
+  return (await readRows(store, { name: text }, { sql: found.join(" UNION ALL ") })).map(({ name }) => name);
 }
 
-export interface HiddenGroup {
-  readonly workspace: string;
-  readonly run_id: string;
-  readonly group_key: string;
-}
+const hiddenGroup = { workspace: text, run_id: text, group_key: text };
+export type HiddenGroup = RowOf<typeof hiddenGroup>;
 
 /** Groups that a deletion has hidden and not yet removed. */
 export function readHiddenGroups(store: Store): Promise<HiddenGroup[]> {
-  return store.query({
-    sql: `SELECT workspace, run_id, group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`,
-  });
+  const sql = `SELECT workspace, run_id, group_key FROM ${store.database}.groups FINAL WHERE deleted_ns > 0`;
+  return readRows(store, hiddenGroup, { sql });
 }
 
 export type NamedRun = Pick<HiddenGroup, "workspace" | "run_id">;
@@ -99,9 +96,9 @@ export async function deleteFirings(store: Store, runs: readonly NamedRun[], bef
   const { database } = store;
   const time = beforeNs === null ? "" : `AND fired_ns <= ${beforeNs}`;
   const where = `(toString(workspace), run_id) IN (${toPairs(runs)}) ${time}`;
-  const [found] = await store.query({ sql: `SELECT 1 FROM ${database}.firings WHERE ${where} LIMIT 1` });
+  const sql = `SELECT 1 AS one FROM ${database}.firings WHERE ${where} LIMIT 1`;
   // A statement costs every replica its time.
-  if (found === undefined) return;
+  if ((await readRow(store, { one: int }, { sql })) === null) return;
   const ids = `SELECT firing_id FROM ${database}.firings WHERE ${where}`;
   await store.ddl(`DELETE FROM ${deletionTarget(store, "deliveries")} WHERE firing_id IN (${ids})`);
   await store.ddl(`DELETE FROM ${deletionTarget(store, "firings")} WHERE ${where}`);
@@ -109,7 +106,7 @@ export async function deleteFirings(store: Store, runs: readonly NamedRun[], bef
 
 export async function readObjectKeys(store: Store, covered: CoveredBlobs): Promise<string[]> {
   const sql = `SELECT DISTINCT object_key FROM ${store.database}.blobs FINAL WHERE ${blobsOf(store, covered)}`;
-  return (await store.query<{ object_key: string }>({ sql })).map((row) => row.object_key);
+  return (await readRows(store, { object_key: text }, { sql })).map((row) => row.object_key);
 }
 
 export async function deleteBlobRows(store: Store, covered: CoveredBlobs): Promise<void> {

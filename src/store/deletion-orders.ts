@@ -4,6 +4,7 @@
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { stateTables } from "#model/state-tables.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
+import { readStateRows } from "./reader/state-rows.ts";
 import type { Store } from "./store.ts";
 
 export interface DeletionFact {
@@ -55,21 +56,19 @@ export async function readOrders(
   which: { readonly orderId: string } | { readonly sinceNs: bigint },
 ): Promise<DeletionFact[]> {
   const where = "orderId" in which ? "order_id = {id:String}" : "at_ns > {since:Int64} OR done = 0";
-  const rows = await store.query<Record<keyof StateRow<"deletions">, string | number>>({
-    sql: `SELECT * FROM ${store.database}.deletions FINAL WHERE ${where} ORDER BY at_ns`,
-    params: "orderId" in which ? { id: which.orderId } : { since: which.sinceNs },
-  });
+  const params = "orderId" in which ? { id: which.orderId } : { since: which.sinceNs };
+  const rows = await readStateRows(store, "deletions", `WHERE ${where} ORDER BY at_ns`, params);
   return rows.map((row) => {
-    const body = JSON.parse(String(row.body)) as Body;
+    const body = JSON.parse(row.body) as Body;
     return {
-      orderId: String(row.order_id),
-      workspace: String(row.workspace),
-      atNs: BigInt(row.at_ns),
+      orderId: row.order_id,
+      workspace: row.workspace,
+      atNs: row.at_ns,
       groups: body.groups.map((group) => withVersions({ ...group, deleted_ns: BigInt(group.deleted_ns ?? 0) })),
       aliases: body.aliases.map(withVersions),
       covered: body.covered,
       isDone: row.done === 1,
-      version: BigInt(row.version),
+      version: row.version,
     } as unknown as DeletionFact;
   });
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { dropDeletedRows } from "./drop-deleted-rows.ts";
 
@@ -13,11 +14,11 @@ describe.each(storesUnderTest)("rows that were deleted, on $name", ({ openMigrat
   /** Of a table, with those that are only marked. */
   const rowsOnDisk = async (table: string): Promise<number> => {
     const sql = `SELECT sum(rows) AS n FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}`;
-    const [row] = await store.query<{ n: string }>({ sql, params: { database: store.database, table } });
+    const [row] = await askStore<{ n: string }>(store, { sql, params: { database: store.database, table } });
     return Number(row?.n);
   };
   const rowsShown = async (table: string): Promise<number> => {
-    const [row] = await store.query<{ n: string }>({ sql: `SELECT count() AS n FROM ${store.database}.${table}` });
+    const [row] = await askStore<{ n: string }>(store, { sql: `SELECT count() AS n FROM ${store.database}.${table}` });
     return Number(row?.n);
   };
 

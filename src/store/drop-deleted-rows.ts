@@ -3,17 +3,20 @@
 // of at most one that stays.
 
 import { factTables } from "#model/tables.ts";
+import { count, list, readRow, readRows, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
 /** Smaller parts are merged soon, or take hardly any room. */
 const rowsMinUsual = 1_000_000;
+
+const markedParts = { name: text, rows: count, parts: list(text) };
 
 /** Returns the tables that are being rewritten; the engine does it little by little. */
 export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsual): Promise<string[]> {
   const { database, cluster } = store;
   const suffix = cluster === null ? "" : "_local";
   const on = cluster === null ? "" : ` ON CLUSTER \`${cluster}\``;
-  const marked = await store.query<{ name: string; rows: string; parts: string[] }>({
+  const marked = await readRows(store, markedParts, {
     sql: `SELECT table AS name, sum(rows) AS rows, groupArray(p.name) AS parts FROM system.parts AS p
       WHERE active AND database = {database:String} AND table IN {tables:Array(String)} AND has_lightweight_delete
         AND table NOT IN (SELECT table FROM system.mutations WHERE database = {database:String} AND NOT is_done)
@@ -22,11 +25,9 @@ export async function dropDeletedRows(store: Store, rowsMin: number = rowsMinUsu
   });
   const begun: string[] = [];
   for (const { name, rows, parts } of marked) {
-    const [left] = await store.query<{ n: string }>({
-      sql: `SELECT count() AS n FROM ${database}.${name} WHERE _part IN {parts:Array(String)}`,
-      params: { parts },
-    });
-    if (Number(left?.n) > Number(rows) / 2) continue;
+    const sql = `SELECT count() AS rows FROM ${database}.${name} WHERE _part IN {parts:Array(String)}`;
+    const left = await readRow(store, { rows: count }, { sql, params: { parts } });
+    if (left !== null && left.rows > rows / 2) continue;
     await store.ddl(`ALTER TABLE ${database}.${name}${on} APPLY DELETED MASK`);
     begun.push(name);
   }

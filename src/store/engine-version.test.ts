@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { openEmbedded } from "../../tests/support/store-under-test.ts";
 import { tellOldServer, toOldServerSentence } from "./engine-version.ts";
 
@@ -15,7 +16,7 @@ it.each(["26.7.2.1", "26.12.1", "27.1.1.1"])("says nothing of %s", (version) => 
 
 it("is made with no newer release than the embedded engine is", async () => {
   const { store, close } = await openEmbedded();
-  const [row] = await store.query<{ version: string }>({ sql: "SELECT version() AS version" });
+  const [row] = await askStore<{ version: string }>(store, { sql: "SELECT version() AS version" });
   expect(toOldServerSentence(row?.version ?? "")).toBe(null);
   expect(await tellOldServer(store)).toBe(null);
   await close();

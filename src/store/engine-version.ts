@@ -1,5 +1,6 @@
 // Which release a ClickHouse server is, beside the one that this program is made and tested with: that of the embedded engine.
 
+import { readRow, text } from "./reader/native-rows.ts";
 import type { Store } from "./store.ts";
 
 const tried = [26, 7] as const;
@@ -7,7 +8,7 @@ const tried = [26, 7] as const;
 /** A sentence about a server that is older than what was tried; null when it is not. */
 export async function tellOldServer(store: Store): Promise<string | null> {
   if (store.kind === "embedded") return null;
-  const [row] = await store.query<{ version: string }>({ sql: "SELECT version() AS version" });
+  const row = await readRow(store, { version: text }, { sql: "SELECT version() AS version" });
   return toOldServerSentence(row?.version ?? "");
 }
 

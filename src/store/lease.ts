@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowNs } from "#base/clock.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
+import { readRow, text } from "./reader/native-rows.ts";
 import type { TableLayout } from "./schema/table-layout.ts";
 import type { Store } from "./store.ts";
 
@@ -46,11 +47,9 @@ export async function takeLease(store: Store, name: string, holder: string, forM
   };
   await note(end());
   await sleep(settleMs);
-  const [first] = await store.query<{ holder: string }>({
-    sql: `SELECT holder FROM ${store.database}.leases FINAL
-      WHERE name = {name:String} AND until_ns > {now:Int64} ORDER BY since_ns, holder LIMIT 1`,
-    params: { name, now: nowNs() },
-  });
+  const sql = `SELECT holder FROM ${store.database}.leases FINAL
+    WHERE name = {name:String} AND until_ns > {now:Int64} ORDER BY since_ns, holder LIMIT 1`;
+  const first = await readRow(store, { holder: text }, { sql, params: { name, now: nowNs() } });
   if (first?.holder === holder) return { renew: () => note(end()), release: () => note(0n) };
   await note(0n);
   return null;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { prunePlaces } from "./prune-places.ts";
 
@@ -19,7 +20,7 @@ describe.each(storesUnderTest)("places of batches, on $name", ({ openMigrated })
     await store.ddl(`INSERT INTO ${store.database}.batch_places (group_key, batch_id, collector, position, version)
       VALUES ${rows.join(", ")}`);
     expect(await prunePlaces(store, 20n)).toBe(2);
-    const left = await store.query<{ place: string }>({
+    const left = await askStore<{ place: string }>(store, {
       sql: `SELECT concat(group_key, ' ', batch_id) AS place FROM ${store.database}.batch_places ORDER BY place`,
     });
     expect(left.map(({ place }) => place)).toEqual(["g/c/1 doubled", "g/c/1 young", "g/c/2 doubled"]);

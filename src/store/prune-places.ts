@@ -2,21 +2,21 @@
 // known for a day, so a batch that came once is not stored again under another key, and its place is of no more use then.
 
 import { deletionTarget } from "./delete-groups.ts";
+import { count, readRow, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
 /** Forgets the places from before a time, except of batches that lie under two keys still; returns how many. */
 export async function prunePlaces(store: Store, beforeNs: bigint): Promise<number> {
   const table = `${store.database}.batch_places`;
-  const doubled = await store.query<{ batch_id: string }>({
-    sql: `SELECT batch_id FROM ${table} GROUP BY batch_id
-      HAVING min(group_key) != max(group_key) AND min(version) < {before:Int64}`,
-    params: { before: beforeNs },
-  });
+  const sql = `SELECT batch_id FROM ${table} GROUP BY batch_id
+    HAVING min(group_key) != max(group_key) AND min(version) < {before:Int64}`;
+  const doubled = await readRows(store, { batch_id: text }, { sql, params: { before: beforeNs } });
   const but =
     doubled.length === 0 ? "" : ` AND batch_id NOT IN (${doubled.map((row) => quote(row.batch_id)).join(", ")})`;
   const where = `version < ${beforeNs}${but}`;
-  const [due] = await store.query<{ n: string }>({ sql: `SELECT count() AS n FROM ${table} WHERE ${where}` });
-  if (Number(due?.n) > 0) await store.ddl(`DELETE FROM ${deletionTarget(store, "batch_places")} WHERE ${where}`);
-  return Number(due?.n);
+  const due = await readRow(store, { rows: count }, { sql: `SELECT count() AS rows FROM ${table} WHERE ${where}` });
+  const rows = due?.rows ?? 0;
+  if (rows > 0) await store.ddl(`DELETE FROM ${deletionTarget(store, "batch_places")} WHERE ${where}`);
+  return rows;
 }

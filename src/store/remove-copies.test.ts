@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { askStore } from "../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../tests/support/store-under-test.ts";
 import { removeCopies } from "./remove-copies.ts";
 import type { Store } from "./store.ts";
@@ -13,7 +14,7 @@ describe.each(storesUnderTest)("copies under several keys, on $name", ({ openMig
         VALUES ('${group_key}', '${mark_id}', '${collector}', ${jpos})`);
   };
   const placesOf = async (table: string, groups: readonly string[]): Promise<string[]> => {
-    const rows = await store.query<{ place: string }>({
+    const rows = await askStore<{ place: string }>(store, {
       sql: `SELECT concat(toString(group_key), ' ', toString(mark_id), ' ', toString(collector), ' ', toString(jpos)) AS place
         FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} ORDER BY place`,
       params: { groups },

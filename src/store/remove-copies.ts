@@ -4,6 +4,7 @@
 
 import { idColumns } from "./copies-across.ts";
 import { deletionTarget } from "./delete-groups.ts";
+import { type Cell, list, readRows, text } from "./reader/native-rows.ts";
 import { quote } from "./sql-quote.ts";
 import type { Store } from "./store.ts";
 
@@ -24,6 +25,7 @@ export async function removeCopies(store: Store, groupKeys: readonly string[]): 
 
 /** A copy's group, and where in whose journal it was accepted. */
 type RowPlace = readonly [groupKey: string, collector: string, position: string];
+const copied = { id: text, places: list(list(text) as unknown as Cell<RowPlace>) };
 
 async function removeFrom(
   store: Store,
@@ -32,9 +34,9 @@ async function removeFrom(
   removed: Map<string, RowPlace>,
 ): Promise<number> {
   const column = idColumns[table];
-  const copies = await store.query<{ id: string; places: RowPlace[] }>({
+  const copies = await readRows(store, copied, {
     sql: `SELECT ${column} AS id,
-        arraySort(groupUniqArray((toString(group_key), toString(collector), toString(jpos)))) AS places
+        arraySort(groupUniqArray([toString(group_key), toString(collector), toString(jpos)])) AS places
       FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}
       GROUP BY id HAVING uniqExact(group_key) > 1`,
     params: { groups: groupKeys },

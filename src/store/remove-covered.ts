@@ -8,6 +8,7 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { deleteBlobRows, deleteFirings, deletionTarget, readObjectKeys } from "./delete-groups.ts";
 import { type DeletionFact, keysOf } from "./deletion-orders.ts";
 import { encodeObjects } from "./native/encode-objects.ts";
+import { count, readRows, text } from "./reader/native-rows.ts";
 import { fillCirronIds } from "./schema/cirron-ids.ts";
 import { paramsByKey, type Summary, summaries } from "./schema/summaries.ts";
 import { quote } from "./sql-quote.ts";
@@ -53,13 +54,11 @@ export async function readStoredPositions(
   beforeNs?: bigint,
 ): Promise<Map<string, number>> {
   const where = `group_key IN {groups:Array(String)}${beforeNs === undefined ? "" : " AND received_ns < {before:Int64}"}`;
-  const rows = await store.query<{ name: string; last: string }>({
-    sql: `SELECT toString(collector) AS name, max(jpos) AS last FROM (${placed
-      .map((table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE ${where}`)
-      .join(" UNION ALL ")}) GROUP BY name`,
-    params: { groups: keys, ...(beforeNs === undefined ? {} : { before: beforeNs }) },
-  });
-  return new Map(rows.map(({ name, last }) => [name, Number(last)]));
+  const each = placed.map((table) => `SELECT collector, jpos FROM ${store.database}.${table} WHERE ${where}`);
+  const sql = `SELECT toString(collector) AS name, max(jpos) AS last FROM (${each.join(" UNION ALL ")}) GROUP BY name`;
+  const params = { groups: keys, ...(beforeNs === undefined ? {} : { before: beforeNs }) };
+  const rows = await readRows(store, { name: text, last: count }, { sql, params });
+  return new Map(rows.map(({ name, last }) => [name, last]));
 }
 
 function toCover({ covered }: DeletionFact): string {
@@ -76,13 +75,10 @@ async function deleteRows(
 ): Promise<void> {
   if (keys.length === 0) return;
   const where = `group_key IN (${keys.map(quote).join(", ")}) AND ${cover}`;
-  const rows = await store.query<{ name: string }>({
-    sql: tables
-      .map(
-        (table) => `SELECT '${table}' AS name FROM (SELECT 1 FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
-      )
-      .join(" UNION ALL "),
-  });
+  const each = tables.map(
+    (table) => `SELECT '${table}' AS name FROM (SELECT 1 FROM ${store.database}.${table} WHERE ${where} LIMIT 1)`,
+  );
+  const rows = await readRows(store, { name: text }, { sql: each.join(" UNION ALL ") });
   const found = new Set(rows.map(({ name }) => name));
   for (const table of tables)
     if (found.has(table)) await store.ddl(`DELETE FROM ${deletionTarget(store, table)} WHERE ${where}`);
@@ -90,15 +86,11 @@ async function deleteRows(
 
 async function findLeft(store: Store, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
-  const rows = await store.query<{ name: string }>({
-    sql: `SELECT DISTINCT toString(group_key) AS name FROM (${placed
-      .map(
-        (table) =>
-          `SELECT DISTINCT group_key FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
-      )
-      .join(" UNION ALL ")})`,
-    params: { groups: keys },
-  });
+  const each = placed.map(
+    (table) => `SELECT DISTINCT group_key FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)}`,
+  );
+  const sql = `SELECT DISTINCT toString(group_key) AS name FROM (${each.join(" UNION ALL ")})`;
+  const rows = await readRows(store, { name: text }, { sql, params: { groups: keys } });
   return new Set(rows.map(({ name }) => name));
 }
 

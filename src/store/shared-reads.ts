@@ -4,6 +4,7 @@
 
 import { findCopiesAcross } from "./copies-across.ts";
 import { joinedGroups } from "./joined-groups.ts";
+import { count, readRow } from "./reader/native-rows.ts";
 import type { Query, ReadOptions, Store } from "./store.ts";
 
 /**
@@ -22,7 +23,6 @@ export function readSharedStore(store: Store): Store {
     cluster: store.cluster,
     ddl: (sql) => store.ddl(sql),
     insert: (table, block, options) => store.insert(table, block, options),
-    query: async (query, options = {}) => store.query(query, await exact(query, options)),
     async *stream(query, options) {
       yield* store.stream(query, await exact(query, options));
     },
@@ -40,13 +40,11 @@ async function readOnce(
 ): Promise<Pick<ReadOptions, "withoutCopies" | "onlyRows">> {
   const keys = toKeys(store, params);
   if (keys === null) return {};
-  const [row] = await store.query<{ most: string; all: string }>({
-    sql: `SELECT max(length(names)) AS most, uniqExactArray(names) AS all FROM (
-      SELECT groupUniqArray(collector) AS names FROM ${store.database}.writers WHERE group_key IN ${keys.sql} GROUP BY group_key)`,
-    params: keys.params,
-  });
-  const isShared = Number(row?.most) > 1;
-  const onlyRows = Number(row?.all) > 1 ? await findCopiesAcross(store, keys) : null;
+  const sql = `SELECT max(length(names)) AS most, uniqExactArray(names) AS all FROM (
+    SELECT groupUniqArray(collector) AS names FROM ${store.database}.writers WHERE group_key IN ${keys.sql} GROUP BY group_key)`;
+  const writers = await readRow(store, { most: count, all: count }, { sql, params: keys.params });
+  const isShared = writers !== null && writers.most > 1;
+  const onlyRows = writers !== null && writers.all > 1 ? await findCopiesAcross(store, keys) : null;
   return { ...(isShared ? { withoutCopies: true } : {}), ...(onlyRows === null ? {} : { onlyRows }) };
 }
 

@@ -31,10 +31,10 @@ export interface ReadOptions {
 export const takenAway = { timeoutMs: 0 } as const satisfies ReadOptions;
 
 /**
- * `rows`: one JSON array a line; `objects`: one JSON object a line; both with 64-bit integers as decimal strings
- * and with "NaN", "Infinity", "-Infinity". The others are the engine's own formats, byte for byte.
+ * `rows`: one JSON array a line, with 64-bit integers as decimal strings and with "NaN", "Infinity", "-Infinity". The
+ * others are the engine's own formats, byte for byte.
  */
-export type OutFormat = "rows" | "objects" | EngineFormat;
+export type OutFormat = "rows" | EngineFormat;
 export type EngineFormat =
   | "CSV"
   | "CSVWithNames"
@@ -52,15 +52,13 @@ export interface Answer {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-export interface TableStats {
-  readonly table: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly parts: number;
-}
-
 export interface StoreStats {
-  readonly tables: readonly TableStats[];
+  readonly tables: readonly {
+    readonly table: string;
+    readonly rows: number;
+    readonly bytes: number;
+    readonly parts: number;
+  }[];
   /** How often the embedded engine had to be started again; 0 for a server. */
   readonly restarts: number;
   /** Busy sessions and waiting callers by purpose; empty for a server. */
@@ -74,8 +72,6 @@ export interface Store {
   ddl(sql: string): Promise<void>;
   /** Sending a block again with its token is harmless. Resolves when the rows are on disk and can be read. */
   insert(table: string, block: NativeBlock, options: InsertOptions): Promise<void>;
-  /** Small answers, as objects: what `objects` gives, parsed. */
-  query<T>(query: Query, options?: ReadOptions): Promise<T[]>;
   /** Throws before the first chunk when the query fails, and in mid-stream when the engine goes away. */
   stream(query: Query, options: ReadOptions & { readonly format: OutFormat }): AsyncIterable<Uint8Array>;
   /** `stream` in the format `rows`, with the columns' names and types, which are known before the first row. */

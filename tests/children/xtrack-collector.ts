@@ -2,6 +2,7 @@
 // folder; it says `{port}` when it listens and answers "drain" with what it holds once everything can be queried.
 
 import { createCommandRoom } from "#server/collector/commands.ts";
+import { askStore } from "../support/ask-store.ts";
 import { openTestCollector } from "../support/collector.ts";
 import { openTestDoors } from "../support/xtrack-doors.ts";
 
@@ -18,7 +19,7 @@ const doors = await openTestDoors(collector, control);
 async function report(): Promise<object> {
   await collector.drained();
   const sql = "SELECT count() AS n, uniqExact(worker, seq) AS distinct FROM tributary.metrics";
-  const [counts] = await collector.store.query<{ n: string; distinct: string }>({ sql });
+  const [counts] = await askStore<{ n: string; distinct: string }>(collector.store, { sql });
   const { heapUsed, rss, arrayBuffers } = process.memoryUsage();
   return { ...counts, lost: doors.records.lost, records: doors.records.records, heapUsed, rss, arrayBuffers };
 }

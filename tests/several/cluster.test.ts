@@ -33,6 +33,7 @@ import { migrate, schemaStatements } from "#store/schema/migrate.ts";
 import { viewSelects } from "#store/schema/views.ts";
 import { readSharedStore } from "#store/shared-reads.ts";
 import type { Store } from "#store/store.ts";
+import { askStore } from "../support/ask-store.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { openTcpDoor, type TcpDoor } from "../support/tcp-door.ts";
 
@@ -138,7 +139,7 @@ describe("a cluster of two shards", () => {
   test("leaves rows out where they lie", async () => {
     const onlyRows = { spans: "(toString(group_key), span_id) NOT IN (('default/c/b', 's'))" };
     const sql = "SELECT count() AS n FROM tributary.spans WHERE group_key IN {groups:Array(String)}";
-    expect(await store.query({ sql, params: { groups } }, { onlyRows })).toEqual([{ n: "0" }]);
+    expect(await askStore(store, { sql, params: { groups } }, { onlyRows })).toEqual([{ n: "0" }]);
   });
 
   test.each(Object.entries(questions))("answers %s as one engine does", async (_name, ask) => {
@@ -155,7 +156,7 @@ describe("a cluster of two shards", () => {
   test.each(Object.keys(viewSelects("tributary")).filter((name) => !name.endsWith("_of")))(
     "answers a person's SQL over %s",
     async (name) => {
-      expect(await store.query({ sql: `SELECT * FROM tributary_sql.${name} LIMIT 1` })).toEqual([]);
+      expect(await askStore(store, { sql: `SELECT * FROM tributary_sql.${name} LIMIT 1` })).toEqual([]);
     },
   );
 
@@ -169,8 +170,8 @@ describe("a cluster of two shards", () => {
 
   test("needs the setting that the client sends: the planner refuses two sharded tables in one question without it", async () => {
     const sql = `SELECT count() AS n FROM tributary.spans WHERE span_id IN (SELECT span_id FROM tributary.marks)`;
-    await expect(plain.query({ sql })).rejects.toThrow(/Double-distributed/);
-    expect(await store.query({ sql })).toEqual([{ n: "0" }]);
+    await expect(askStore(plain, { sql })).rejects.toThrow(/Double-distributed/);
+    expect(await askStore(store, { sql })).toEqual([{ n: "0" }]);
   });
 });
 

@@ -10,6 +10,7 @@ import { SharedDeletions } from "#server/peers/deletions.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
@@ -48,7 +49,7 @@ const remove = async (app: TestApp, run: string) => {
 };
 const rowsOf = async (run: string) => {
   const sql = `SELECT count() AS n FROM tributary.metrics WHERE group_key = 'default/x/${run}'`;
-  return Number((await b.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
+  return Number((await askStore<{ n: string }>(b.app.collector.store, { sql }))[0]?.n);
 };
 const bothShow = async (run: string, shown: string) => {
   const found = ["", ""];
@@ -118,7 +119,7 @@ describe.skipIf(natsPath === undefined)("deletions by orders", () => {
     await b.app.collector.drained();
     const left = `SELECT count() AS n FROM tributary.spans WHERE startsWith(span_id, '${hex("part-").slice(0, 10)}')`;
     await eventually(
-      async () => (await b.app.collector.store.query<{ n: string }>({ sql: left }))[0]?.n === "0",
+      async () => (await askStore<{ n: string }>(b.app.collector.store, { sql: left }))[0]?.n === "0",
       "parts of the run stay",
     );
     for (const app of [a, b]) expect((await app.get("/api/v1/runs/parts")).status).toBe(404);

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PeerBatch, takePeerBatches } from "#server/collector/peer-batches.ts";
 import type { TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { countQuestions } from "../support/counted-store.ts";
 import { eventually, natsPath, openPair, type Pair } from "../support/several.ts";
@@ -17,7 +18,7 @@ const spansOf = async (app: TestApp, run: string) =>
   ((await app.get(`/api/v1/runs/${run}`)).body as { counts?: { spans?: number } }).counts?.spans;
 const copiesLeft = async () => {
   const sql = "SELECT count() - uniqExact(span_id) AS n FROM tributary.spans";
-  return Number((await pair.a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
+  return Number((await askStore<{ n: string }>(pair.a.app.collector.store, { sql }))[0]?.n);
 };
 const runsOf = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at}`);
 

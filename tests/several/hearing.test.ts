@@ -6,8 +6,9 @@ import type { ComponentRow } from "#intake/cirron/component-state.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { type PeerBatch, takeAwaited, takePeerBatches, toPeerComponent } from "#server/collector/peer-batches.ts";
 import { BatchNews, type BatchTidings } from "#server/peers/batch-news.ts";
-import { readComponentRows } from "#store/reader/cirron-identity.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { type BatchProcess, hex, toBatchText } from "../support/cirron-batch.ts";
 import { countQuestions } from "../support/counted-store.ts";
 import { natsPath, openPair, type Pair } from "../support/several.ts";
@@ -28,14 +29,15 @@ const batchOf = (name: string): PeerBatch => ({ batchId: hex(name), groupKey: `d
 const isOfRows = (sql: string): boolean => /\.(spans|marks|snapshots)\b/.test(sql);
 const runOf = async (app: TestApp, span: string) => {
   const sql = `SELECT run_id FROM tributary.groups FINAL WHERE group_key = 'default/c/${hex(span)}'`;
-  return (await app.app.collector.store.query<{ run_id: string }>({ sql }))[0]?.run_id;
+  return (await askStore<{ run_id: string }>(app.app.collector.store, { sql }))[0]?.run_id;
 };
 
 /** What a collector tells of these batches, without a bus between. */
 async function tidingsOf({ store }: Collector, names: readonly string[]): Promise<BatchTidings> {
   const batches = names.map(batchOf);
-  const rows: ComponentRow[] = await readComponentRows(
+  const rows: ComponentRow[] = await readGroupRows(
     store,
+    "cirron_components",
     batches.map(({ groupKey }) => groupKey),
   );
   return { after: 0, to: 1, batches, components: rows.map(toPeerComponent) };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import {
@@ -73,7 +74,7 @@ describe.skipIf(natsPath === undefined)("a collector that is killed", () => {
     expect(list.runs.map(({ id }) => id)).toEqual(["killed"]);
     const sql = `SELECT count() AS n, uniqExact(span_id) AS ids FROM tributary.spans WHERE span_id != '${hex("root")}'`;
     await eventually(async () => {
-      const [row] = await b.app.collector.store.query<{ n: string; ids: string }>({ sql });
+      const [row] = await askStore<{ n: string; ids: string }>(b.app.collector.store, { sql });
       return row?.n === "40" && row.ids === "40";
     }, "copies stay in the store");
   });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { CollectorProcess } from "../support/collector-process.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, freePort, type NatsServer, natsPath, startNats } from "../support/several.ts";
@@ -45,7 +46,7 @@ const pointsOf = async (url: string): Promise<string> => {
 };
 const countDone = async (): Promise<string | undefined> => {
   const sql = "SELECT count() AS n FROM tributary.deletions FINAL WHERE done = 1";
-  return (await a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n;
+  return (await askStore<{ n: string }>(a.app.collector.store, { sql }))[0]?.n;
 };
 
 describe.skipIf(natsPath === undefined)("a collector that was away for long", () => {

@@ -5,6 +5,7 @@ import { createStore } from "#store/client.ts";
 import { takeLease } from "#store/lease.ts";
 import { migrate } from "#store/schema/migrate.ts";
 import type { Store } from "#store/store.ts";
+import { askStore } from "../support/ask-store.ts";
 import { eventually, type SharedStore, shareStore } from "../support/several.ts";
 import { makeDataDir } from "../support/store-under-test.ts";
 
@@ -24,7 +25,7 @@ afterAll(async () => {
 test("of three that start at once on an empty store, one makes the schema, and each step once", async () => {
   await Promise.all(stores.map((store) => migrate(store)));
   const [store] = stores as [Store];
-  const rows = await store.query<{ id: number; n: string }>({
+  const rows = await askStore<{ id: number; n: string }>(store, {
     sql: "SELECT id, count() AS n FROM tributary.migrations GROUP BY id ORDER BY id",
   });
   expect(rows.length).toBeGreaterThan(10);
@@ -61,7 +62,7 @@ test("a schema that a killed collector left half made is finished by the next, w
   const said: string[] = [];
   await migrate(half, (sentence) => said.push(sentence));
   expect(said).toEqual([expect.stringContaining("waits for it")]);
-  const [row] = await half.query<{ n: string }>({ sql: "SELECT count() AS n FROM half.migrations WHERE id = 12" });
+  const [row] = await askStore<{ n: string }>(half, { sql: "SELECT count() AS n FROM half.migrations WHERE id = 12" });
   expect(row?.n).toBe("1");
   await half.close();
 });

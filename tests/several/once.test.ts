@@ -6,6 +6,7 @@ import { startRun } from "#emit/xtrack.ts";
 import { someResource, someSpan, tracesOf } from "#wire/otlp/fixture.testing.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import type { TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { eventually, type NatsServer, natsPath, openPair, type Pair } from "../support/several.ts";
 
@@ -39,7 +40,7 @@ const recordsOf = async (app: TestApp, run: string, span: string) => {
 const batchOf = (id: string, parent: string) => toBatchText(id, [{ id: `of-${id}`, parent, name: "step", at: 90 }]);
 const rowsIn = async (table: string, where: string) => {
   const sql = `SELECT count() AS n FROM tributary.${table} WHERE ${where}`;
-  return Number((await a.app.collector.store.query<{ n: string }>({ sql }))[0]?.n);
+  return Number((await askStore<{ n: string }>(a.app.collector.store, { sql }))[0]?.n);
 };
 
 describe.skipIf(natsPath === undefined)("the same records at two collectors", () => {

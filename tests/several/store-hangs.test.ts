@@ -7,6 +7,7 @@ import { createStore } from "#store/client.ts";
 import { type EmbeddedEngine, startEmbedded } from "#store/embedded.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 import { eventually, freePort } from "../support/several.ts";
@@ -120,7 +121,7 @@ test("a plan whose answer was lost is shown once, also when the store has forgot
       database: "tributary",
     });
     const sql = "SELECT count() AS n FROM tributary.metrics WHERE group_key = 'default/x/lost'";
-    const [row] = await store.query<{ n: string }>({ sql });
+    const [row] = await askStore<{ n: string }>(store, { sql });
     // As if others had inserted ten thousand blocks since.
     await store.ddl("ALTER TABLE tributary.metrics MODIFY SETTING non_replicated_deduplication_window = 0");
     await store.close();

@@ -15,10 +15,6 @@ export function countQuestions(collector: Collector): Counted {
   const questions: string[] = [];
   const removals: string[] = [];
   const counted: Store = Object.assign(Object.create(store) as Store, {
-    query(...args: Parameters<Store["query"]>) {
-      questions.push(args[0].sql);
-      return store.query(...args);
-    },
     stream(query: Query, options: Parameters<Store["stream"]>[1]) {
       questions.push(query.sql);
       return store.stream(query, options);

@@ -33,7 +33,7 @@ async function send(second: number, batchId = `batch-${second}`): Promise<{ acce
 
 /** The questions about identity that were asked meanwhile. */
 async function asked(work: () => Promise<unknown>): Promise<string[]> {
-  const spy = vi.spyOn(job.collector.store, "query");
+  const spy = vi.spyOn(job.collector.store, "stream");
   await work();
   const sql = spy.mock.calls.map(([query]) => query.sql);
   spy.mockRestore();

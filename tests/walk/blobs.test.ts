@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -36,7 +37,7 @@ test("the requests of the real SDK are taken as they were sent, blobs before the
   const runs = (await walk.get("/api/v1/runs")).body as { runs: { id: string }[] };
   const run = runs.runs[0]?.id as string;
   const span = "c3e314c15660b26b04f7472777f6704c";
-  const rows = await walk.app.collector.store.query<{ object_key: string; kind: string }>({
+  const rows = await askStore<{ object_key: string; kind: string }>(walk.app.collector.store, {
     sql: "SELECT object_key, kind FROM tributary.blobs FINAL WHERE span_id = {span:String} ORDER BY kind",
     params: { span },
   });
@@ -98,7 +99,7 @@ test("the same key again is a success and leaves the first content; other conten
   expect(Buffer.from(faults[0]?.raw_base64 as string, "base64").toString()).toBe("something else");
   const sql =
     "SELECT size FROM tributary.blobs FINAL WHERE span_id = 'c3e314c15660b26b04f7472777f6704c' AND kind = 'weights'";
-  expect(await walk.app.collector.store.query<{ size: string }>({ sql, params: {} })).toEqual([
+  expect(await askStore<{ size: string }>(walk.app.collector.store, { sql, params: {} })).toEqual([
     { size: String(before.byteLength) },
   ]);
 });
@@ -169,7 +170,7 @@ test("a tensor of a span that came before a restart is stored beside its run", a
   expect((await fetch(walk.app.url + path, { method: "PUT", body: "tensor" })).status).toBe(201);
   await walk.app.collector.drained();
   const sql = "SELECT object_key FROM tributary.blobs FINAL WHERE span_id = {span:String}";
-  const rows = await walk.app.collector.store.query<{ object_key: string }>({ sql, params: { span } });
+  const rows = await askStore<{ object_key: string }>(walk.app.collector.store, { sql, params: { span } });
   expect(rows).toEqual([{ object_key: `traces/default/restarted/${span}/weights.safetensors` }]);
 });
 

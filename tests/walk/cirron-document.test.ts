@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DocumentBatch, newId, postBatch } from "../clients/cirron-document-client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 
 let walk: TestApp;
 
@@ -51,7 +52,7 @@ const batch: DocumentBatch = {
 
 async function rowsOf(view: string): Promise<Record<string, unknown>[]> {
   await walk.app.collector.drained();
-  return walk.app.collector.store.query({ sql: `SELECT * FROM tributary_sql.${view} ORDER BY id` });
+  return askStore(walk.app.collector.store, { sql: `SELECT * FROM tributary_sql.${view} ORDER BY id` });
 }
 
 test("what the page shows is taken as the page says, and is found in the tables the page shows [CT-28] [CT-31] [CT-32] [CT-33]", async () => {

@@ -17,6 +17,7 @@ import {
 } from "#wire/cirron/rebuild.ts";
 import { readIndependently, sameNumbers, type Tree } from "#wire/cirron/small-records.testing.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 
 const root = join(import.meta.dirname, "../..");
 const files = globSync("{tests/fixtures/cirron,examples/data/h200}/*/.cirron/spool/*.json", { cwd: root });
@@ -40,7 +41,7 @@ function sentRecords(table: Table): Map<string, unknown> {
 }
 
 async function storedRecords<C>(table: Table, format: (cells: C, style: "lossless") => Generator<void, Texts>) {
-  const rows = await walk.app.collector.store.query<Record<string, unknown>>({
+  const rows = await askStore<Record<string, unknown>>(walk.app.collector.store, {
     sql: `SELECT * FROM tributary.${table} FINAL`,
   });
   const records = rows.map((row) => {

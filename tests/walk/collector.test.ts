@@ -6,6 +6,7 @@ import { encodeInput } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
 import { StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import {
   cirronInput,
@@ -25,7 +26,9 @@ beforeAll(async () => {
 afterAll(() => walk.remove());
 
 async function count(table: string): Promise<number> {
-  const rows = await walk.collector.store.query<{ n: string }>({ sql: `SELECT count() AS n FROM tributary.${table}` });
+  const rows = await askStore<{ n: string }>(walk.collector.store, {
+    sql: `SELECT count() AS n FROM tributary.${table}`,
+  });
   return Number(rows[0]?.n);
 }
 
@@ -53,7 +56,7 @@ test("a change that is made after the clock was set back holds after the next st
   await set("today", nowNs());
   await set("today, a moment later", nowNs());
   const sql = "SELECT value FROM tributary.settings FINAL WHERE name = 'clock'";
-  expect(await walk.collector.store.query({ sql })).toEqual([{ value: "today, a moment later" }]);
+  expect(await askStore(walk.collector.store, { sql })).toEqual([{ value: "today, a moment later" }]);
 });
 
 test("two processes stay two runs after a restart, though their roots have no parent", async () => {
@@ -66,11 +69,11 @@ test("two processes stay two runs after a restart, though their roots have no pa
     }
     const sql = "SELECT group_key, run_id, session_id FROM tributary.groups FINAL ORDER BY group_key";
     await two.collector.drained();
-    const before = await two.collector.store.query<{ run_id: string }>({ sql });
+    const before = await askStore<{ run_id: string }>(two.collector.store, { sql });
     expect(new Set(before.map((row) => row.run_id)).size).toBe(2);
     const again = await two.reopen();
     await again.drained();
-    expect(await again.store.query({ sql })).toEqual(before);
+    expect(await askStore(again.store, { sql })).toEqual(before);
   } finally {
     await two.remove();
   }
@@ -89,7 +92,7 @@ test("a GPU training goes from its spool to the store once, also when it comes a
   }
   await again.drained();
   expect([await count("spans"), await count("marks"), await count("snapshots")]).toEqual([3043, 1204, 324]);
-  const groups = await again.store.query<{ run_id: string }>({ sql: "SELECT run_id FROM tributary.groups FINAL" });
+  const groups = await askStore<{ run_id: string }>(again.store, { sql: "SELECT run_id FROM tributary.groups FINAL" });
   expect(groups).toEqual([{ run_id: "d367d862a8534da6e34d2f94bf863f8f" }]);
 });
 
@@ -109,15 +112,15 @@ test("what a killed server left in its journal is applied without a question for
   let asked = 0;
   const wrapStore = (inner: Store): Store =>
     Object.assign(Object.create(inner) as Store, {
-      query: (...given: Parameters<Store["query"]>) => {
+      stream: (...given: Parameters<Store["stream"]>) => {
         asked++;
-        return inner.query(...given);
+        return inner.stream(...given);
       },
     });
   left.collector = await openTestCollector(left.dataDir, () => undefined, { wrapStore });
   await left.collector.drained();
   const sql = "SELECT toUInt32(count()) AS n FROM tributary.spans";
-  expect(await left.collector.store.query({ sql })).toEqual([{ n: records + 1 }]);
+  expect(await askStore(left.collector.store, { sql })).toEqual([{ n: records + 1 }]);
   expect(asked).toBeLessThan(records / 2);
   await left.remove();
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { toDeletionInput } from "#intake/changes.ts";
 import { type Input, ownArrival } from "#intake/input.ts";
 import { formatGroupKey, groupKinds } from "#model/group-key.ts";
+import { askStore } from "../support/ask-store.ts";
 import { createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
 let walk: TestCollector;
@@ -33,7 +34,7 @@ test("a deleted run takes its own files with it and not those of its namesake el
   await collector.drained();
   const left = async () => {
     const sql = "SELECT toString(workspace) AS name FROM tributary.blobs FINAL WHERE deleted = 0 ORDER BY name";
-    return (await collector.store.query<{ name: string }>({ sql })).map(({ name }) => name);
+    return (await askStore<{ name: string }>(collector.store, { sql })).map(({ name }) => name);
   };
   await expect.poll(left, { timeout: 20_000 }).toEqual(["b"]);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 
 const root = join(import.meta.dirname, "../..");
 let walk: TestApp;
@@ -38,7 +39,7 @@ async function ids(query = ""): Promise<string[]> {
 async function count(run: string): Promise<number> {
   const sql =
     "SELECT count() AS n FROM tributary.spans WHERE group_key IN (SELECT group_key FROM tributary.groups FINAL WHERE run_id = {run:String})";
-  const [row] = await walk.app.collector.store.query<{ n: string }>({ sql, params: { run } });
+  const [row] = await askStore<{ n: string }>(walk.app.collector.store, { sql, params: { run } });
   return Number(row?.n);
 }
 
@@ -111,7 +112,7 @@ describe("runs that people change", () => {
   });
 
   test("the audit tells who did what", async () => {
-    const rows = await walk.app.collector.store.query<{ action: string }>({
+    const rows = await askStore<{ action: string }>(walk.app.collector.store, {
       sql: "SELECT action FROM tributary.audit ORDER BY at_ns",
     });
     expect(new Set(rows.map((row) => row.action))).toEqual(new Set(["run_edited", "run_deleted"]));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { eventually } from "../support/several.ts";
 
 let walk: TestApp;
@@ -40,7 +41,7 @@ function start(example: string, args: readonly string[], env: Record<string, str
 
 async function query(sql: string): Promise<Record<string, unknown>[]> {
   await walk.app.collector.drained();
-  return walk.app.collector.store.query({ sql });
+  return askStore(walk.app.collector.store, { sql });
 }
 
 test("the training arrives whole: canonical scopes, marks, tensors with their blobs", async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Input } from "#intake/input.ts";
 import { defaultIntakeLimits, type ShrinkTo } from "#intake/intake-state.ts";
 import type { Collector } from "#server/collector/collector.ts";
+import { askStore } from "../support/ask-store.ts";
 import { createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 import { createRandom, toInputs } from "../support/random-inputs.ts";
 import { sized } from "../support/sized.ts";
@@ -76,7 +77,7 @@ async function answers({ collector }: TestCollector, w: string): Promise<Record<
       (_, word: string, inner: string | undefined, table: string) =>
         `${word} ${inner ?? ""}${table === "SELECT" ? table : `${store.database}.${table}`}`,
     );
-    told[name] = await store.query({ sql: qualified, params: { w } });
+    told[name] = await askStore(store, { sql: qualified, params: { w } });
   }
   return told;
 }

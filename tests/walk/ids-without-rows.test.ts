@@ -1,6 +1,7 @@
 // The ids of Cirron rows are stored before the rows, so that a plan that is lost in between leaves no row that is not known.
 
 import { expect, test } from "vitest";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, submitted } from "../support/collector.ts";
 
@@ -16,7 +17,7 @@ test("a row whose id alone was stored is new when it comes again, and there once
       return accepted;
     };
     const count = async (table: string) =>
-      (await job.collector.store.query({ sql: `SELECT 1 FROM tributary.${table}` })).length;
+      (await askStore(job.collector.store, { sql: `SELECT 1 FROM tributary.${table}` })).length;
     const accepted = await send();
     for (const table of tables) await job.collector.store.ddl(`TRUNCATE TABLE tributary.${table}`);
     await job.reopen();

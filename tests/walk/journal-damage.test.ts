@@ -8,6 +8,7 @@ import { encodeInput, type Input } from "#intake/input.ts";
 import { createJournal } from "#journal/journal.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
+import { askStore } from "../support/ask-store.ts";
 import { openTestCollector } from "../support/collector.ts";
 import { makeMigratedFolder } from "../support/migrated-folder.ts";
 
@@ -42,7 +43,7 @@ async function open() {
   const troubles: string[] = [];
   collector = await openTestCollector(dataDir, () => undefined, { onTrouble: (message) => troubles.push(message) });
   await collector.drained();
-  const rows = await collector.store.query<{ msg: string }>({ sql: "SELECT msg FROM tributary.logs ORDER BY seq" });
+  const rows = await askStore<{ msg: string }>(collector.store, { sql: "SELECT msg FROM tributary.logs ORDER BY seq" });
   return { troubles, logs: rows.map(({ msg }) => msg.trim()), damage: collector.damage };
 }
 

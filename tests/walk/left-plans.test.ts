@@ -9,6 +9,7 @@ import { nowNs } from "#base/clock.ts";
 import { toChangeInput } from "#intake/changes.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { orderDeletion } from "#server/collector/deletion.ts";
+import { askStore } from "../support/ask-store.ts";
 import { cirronInput, createTestCollector, openTestCollector, submitted } from "../support/collector.ts";
 import { toFrame } from "../support/frames.ts";
 import { childrenOf } from "../support/process-tree.ts";
@@ -58,7 +59,7 @@ test("a run whose deletion was ordered is gone, and can be sent again", async ()
   expect(await send(next)).toMatchObject({ accepted: 50, duplicates: 0 });
   await next.drained();
   const sql = `SELECT count() AS n FROM ${next.store.database}.metrics`;
-  expect(await next.store.query({ sql })).toEqual([{ n: "50" }]);
+  expect(await askStore(next.store, { sql })).toEqual([{ n: "50" }]);
   expect(await send(next)).toMatchObject({ accepted: 0, duplicates: 50 });
 });
 

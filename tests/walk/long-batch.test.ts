@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Input } from "#intake/input.ts";
 import type { Collector } from "#server/collector/collector.ts";
+import { askStore } from "../support/ask-store.ts";
 import { type BatchSpan, toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
@@ -24,7 +25,7 @@ const inputOf = (id: string, rows: readonly BatchSpan[]): Input => cirronInput(B
 
 async function stored(collector: Collector) {
   await collector.drained();
-  const [counts] = await collector.store.query<Record<string, number>>({
+  const [counts] = await askStore<Record<string, number>>(collector.store, {
     sql: `SELECT toUInt32((SELECT count() FROM tributary.spans)) AS spans,
       toUInt32((SELECT uniqExact(span_id) FROM tributary.spans)) AS ids,
       toUInt32((SELECT count() FROM tributary.metrics)) AS points,

@@ -9,6 +9,7 @@ import { runInTest } from "#cli/run-cli.testing.ts";
 import { readConfig } from "#config/read-config.ts";
 import { openApp } from "#server/app/app.ts";
 import { createLog } from "#server/log.ts";
+import { askStore } from "../support/ask-store.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures");
 /** The rows of each folder, with those of the batch that lay in its journal. */
@@ -37,7 +38,7 @@ test.each(versions)("a folder of %s opens, knows what it holds and has what lay 
       const { store } = app.collector;
       const counted = tables.map(async (table) => {
         const sql = `SELECT toUInt32(count()) AS n FROM ${store.database}.${table} FINAL`;
-        return [table, (await store.query<{ n: number }>({ sql }))[0]?.n ?? 0] as const;
+        return [table, (await askStore<{ n: number }>(store, { sql }))[0]?.n ?? 0] as const;
       });
       return Object.fromEntries(await Promise.all(counted));
     };

@@ -7,6 +7,7 @@ import type { Input } from "#intake/input.ts";
 import type { Batch } from "#model/batch.ts";
 import type { BlockMaker } from "#store/writer/writer.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { toFrame } from "../support/frames.ts";
 
@@ -44,7 +45,7 @@ const sendBatch = (body: string) => walk.post("/v1/traces?wait=1", body);
 const poisonLine = '{"record_type":"poison"}';
 
 async function values(sql: string): Promise<unknown[]> {
-  const rows = await walk.app.collector.store.query<{ v: unknown }>({ sql });
+  const rows = await askStore<{ v: unknown }>(walk.app.collector.store, { sql });
   return rows.map(({ v }) => v);
 }
 

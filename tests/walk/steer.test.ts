@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { type Run, startRun } from "#emit/xtrack.ts";
 import { encodeFrame } from "#wire/xtrack/encode.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { askStore } from "../support/ask-store.ts";
 import { toBatchText } from "../support/cirron-batch.ts";
 import { openRelay, type Relay } from "../support/relay.ts";
 import { eventually } from "../support/several.ts";
@@ -63,7 +64,7 @@ test("every event of the SDK arrives once, though its line is cut and the server
   await Promise.all(workers.map((run) => run.end({ timeoutMs: 15_000 })));
   await walk.app.collector.drained();
   const sql = "SELECT worker, count() AS n, uniqExact(seq) AS distinct, max(step) AS last FROM tributary.metrics";
-  const rows = await walk.app.collector.store.query({
+  const rows = await askStore(walk.app.collector.store, {
     sql: `${sql} WHERE group_key = 'default/x/cut' GROUP BY worker ORDER BY worker`,
   });
   expect(rows).toEqual(

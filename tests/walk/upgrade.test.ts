@@ -2,6 +2,7 @@
 // holds all the while.
 
 import { afterAll, expect, test } from "vitest";
+import { askStore } from "../support/ask-store.ts";
 import { type BatchProcess, type BatchSpan, hex, toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, submitted, type TestCollector } from "../support/collector.ts";
 
@@ -15,14 +16,14 @@ const batch = (id: string, spans: readonly BatchSpan[], from?: BatchProcess) =>
 const elsewhere: BatchProcess = { pid: 71, thread: 8 };
 const runs = async () => {
   const { store } = folder.collector;
-  return store.query<{ run_id: string; spans: string }>({
+  return askStore<{ run_id: string; spans: string }>(store, {
     sql: `SELECT run_id, count() AS spans FROM ${store.database}.spans AS s
       JOIN (SELECT * FROM ${store.database}.groups FINAL) AS g USING group_key GROUP BY run_id ORDER BY run_id`,
   });
 };
 const countOf = async (table: string) => {
   const { store } = folder.collector;
-  const [row] = await store.query<{ n: string }>({ sql: `SELECT count() AS n FROM ${store.database}.${table}` });
+  const [row] = await askStore<{ n: string }>(store, { sql: `SELECT count() AS n FROM ${store.database}.${table}` });
   return Number(row?.n);
 };
 

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { expect, test, vi } from "vitest";
 import { nowNs } from "#base/clock.ts";
 import { type BlobRoom, createBlobRoom } from "#server/collector/blob-intake.ts";
+import { askStore } from "../support/ask-store.ts";
 import { hex, toBatchText } from "../support/cirron-batch.ts";
 import { cirronInput, createTestCollector, submitted } from "../support/collector.ts";
 
@@ -32,15 +33,15 @@ test("those that wait cost a start a few questions, however many they are, and t
     await submitted(job.collector, cirronInput(Buffer.from(toBatchText("late", spans)), { runOverride: "found" }));
     await job.collector.drained();
     await job.reopen();
-    const spy = vi.spyOn(job.collector.store, "query");
+    const spy = vi.spyOn(job.collector.store, "stream");
     const again = await openRoom();
-    const questions = spy.mock.calls.filter(([{ sql }]) => /cirron_ids WHERE id_key IN/.test(sql));
+    const questions = spy.mock.calls.filter(([{ sql }]) => /cirron_ids\s+WHERE id_key IN/.test(sql));
     spy.mockRestore();
     expect(questions.length).toBe(1);
     await again.settled();
     await job.collector.drained();
     const sql = "SELECT object_key FROM tributary.blobs FINAL WHERE object_key LIKE 'traces/%' ORDER BY object_key";
-    expect(await job.collector.store.query({ sql })).toEqual(
+    expect(await askStore(job.collector.store, { sql })).toEqual(
       come.map((name) => ({ object_key: `traces/default/found/${hex(name)}/weights.safetensors` })).sort(byKey),
     );
   } finally {

@@ -6,6 +6,7 @@ import type { Control } from "#control/control.ts";
 import { type CommandRoom, createCommandRoom } from "#server/collector/commands.ts";
 import type { XtrackDoors } from "#server/xtrack/doors.ts";
 import { type Address, DocumentClient } from "../clients/xtrack-document-client.ts";
+import { askStore } from "../support/ask-store.ts";
 import { createTestCollector, type TestCollector } from "../support/collector.ts";
 import { openTestDoors } from "../support/xtrack-doors.ts";
 
@@ -37,7 +38,7 @@ afterAll(async () => {
   await walk.remove();
 });
 
-const query = <T>(sql: string) => walk.collector.store.query<T>({ sql });
+const query = <T>(sql: string) => askStore<T>(walk.collector.store, { sql });
 const states = () => control.list("default", "job").map((command) => summarize(command).state);
 
 test("a job is stored while it runs, is steered, and is the same after a restart in the middle", async () => {

@@ -29,16 +29,21 @@ export function createStoreTimes(metrics: Metrics): StoreTimes {
         await inner.insert(table, block, options);
         note("insert", table, beganMs);
       },
-      async query<T>(...given: Parameters<Store["query"]>) {
+      async *stream(...given: Parameters<Store["stream"]>) {
         const beganMs = performance.now();
-        const answer = await inner.query<T>(...given);
-        note("query", "small", beganMs);
-        return answer;
+        let isAnswered = false;
+        for await (const chunk of inner.stream(...given)) {
+          // The rest comes as fast as it is read.
+          if (!isAnswered) note("query", "stream", beganMs);
+          isAnswered = true;
+          yield chunk;
+        }
+        if (!isAnswered) note("query", "stream", beganMs);
       },
       async answer(...given: Parameters<Store["answer"]>) {
         const beganMs = performance.now();
         const answer = await inner.answer(...given);
-        note("query", "stream", beganMs);
+        note("query", "sql", beganMs);
         return answer;
       },
     });

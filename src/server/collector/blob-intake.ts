@@ -12,7 +12,7 @@ import type { BlobIntake, BlobPut, BlobRefused, BlobStored, Busy } from "#server
 import { BlobOutage, type BlobStore, type Stored } from "#store/blobs/blob-store.ts";
 import { artifactKey, tensorKey, waitingKey } from "#store/blobs/object-key.ts";
 import { readBlobKey } from "#store/reader/blobs.ts";
-import { readBlobsUnder } from "#store/reader/restore.ts";
+import { readStateRows } from "#store/reader/state-rows.ts";
 import type { Collector } from "./collector.ts";
 import { findRunOfSpan, findRunsOfSpans, liveRunOfSpan } from "./run-of-span.ts";
 
@@ -71,7 +71,9 @@ class Room implements BlobRoom {
   async restore(): Promise<void> {
     await this.collector.sequencer.drained();
     const unstored = this.collector.unstored.of("blobs");
-    for (const row of await readBlobsUnder(this.collector.store, waitingPrefix)) this.wait(fromRow(row));
+    const which = "WHERE startsWith(object_key, {prefix:String})";
+    const rows = await readStateRows(this.collector.store, "blobs", which, { prefix: waitingPrefix });
+    for (const row of rows) this.wait(fromRow(row));
     for (const { position, row } of unstored) this.takeUp(fromRow(row), position);
     // Some wait forever for spans that never arrive: they must not cost every start a question each.
     const waiting = [...this.waiting];
@@ -292,22 +294,13 @@ function toInput(
   };
 }
 
-/** As it is in the store, where numbers are texts, or as it was applied. */
-function fromRow(row: Readonly<Record<keyof StateRow<"blobs">, string | number | bigint>>): WaitingBlob {
-  const text = (name: keyof StateRow<"blobs">): string => String(row[name]);
+function fromRow(row: StateRow<"blobs">): WaitingBlob {
+  const { workspace, span_id: spanId, kind, object_key: objectKey, sha256, content_type: contentType, version } = row;
   const input: BlobInput = {
-    ...ownArrival(text("workspace")),
-    kind: "blob",
-    receivedNs: BigInt(text("version")),
-    spanId: text("span_id"),
-    blobKind: text("kind"),
-    objectKey: text("object_key"),
-    size: Number(text("size")),
-    sha256: text("sha256"),
-    contentType: text("content_type"),
-    body: new Uint8Array(0),
+    ...ownArrival(workspace),
+    ...{ kind: "blob", receivedNs: version, spanId, blobKind: kind, objectKey },
+    ...{ size: Number(row.size), sha256, contentType, body: new Uint8Array(0) },
   };
-  const { workspace, spanId, blobKind: kind, objectKey } = input;
   return { workspace, spanId, kind, ext: objectKey.split(".").at(-1) as string, input };
 }
 

@@ -10,10 +10,10 @@ import type { WorkerNews } from "#control/confirm.ts";
 import { type Control, createControl, type OtherCollectors } from "#control/control.ts";
 import type { AppliedInput } from "#intake/gathering.ts";
 import { groupKinds, groupPrefix } from "#model/group-key.ts";
-import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { StateChange } from "#model/state-tables.ts";
 import { toAnswer, toWorkerNews } from "#server/xtrack/news.ts";
 import { readAnswers } from "#store/reader/answers.ts";
-import { readStateRows } from "#store/reader/restore.ts";
+import { readStateRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
 
@@ -92,9 +92,11 @@ async function hearStoredAnswers(store: Store, control: Control): Promise<void> 
 
 /** The steps of all commands, or of those that end after a time. */
 export async function readCommandSteps(store: Store, sinceNs?: bigint): Promise<CommandStep[]> {
-  const recent = sinceNs === undefined ? undefined : { column: "expires_ns", sinceNs };
-  const rows = await readStateRows<Record<keyof StateRow<"commands">, string>>(store, "commands", recent);
-  return rows.flatMap((row) => fromCommandRow(toRow(row)) ?? []);
+  const rows =
+    sinceNs === undefined
+      ? await readStateRows(store, "commands")
+      : await readStateRows(store, "commands", "WHERE expires_ns > {since:Int64}", { since: sinceNs });
+  return rows.flatMap((row) => fromCommandRow(row) ?? []);
 }
 
 async function record(collector: Collector, steps: readonly CommandStep[]): Promise<void> {
@@ -117,9 +119,4 @@ function toAudit(step: CommandStep, atNs: bigint): StateChange {
 
 function toSteps(changes: readonly StateChange[]): CommandStep[] {
   return changes.flatMap((change) => (change.table === "commands" ? (fromCommandRow(change.row) ?? []) : []));
-}
-
-/** 64-bit integers come as text. */
-function toRow(row: Record<keyof StateRow<"commands">, string>): StateRow<"commands"> {
-  return { ...row, at_ns: BigInt(row.at_ns), expires_ns: BigInt(row.expires_ns), version: BigInt(row.version) };
 }

@@ -10,16 +10,11 @@ import { loadCaptured } from "#intake/run/wrapper-group.ts";
 import { type GroupKind, groupKinds, parseGroupKey } from "#model/group-key.ts";
 import type { StateRow } from "#model/state-tables.ts";
 import { isRetryable } from "#store/outage.ts";
-import {
-  readBatches,
-  readComponentRows,
-  readGroupsOfIds,
-  readNearComponents,
-  readRowsOfIds,
-} from "#store/reader/cirron-identity.ts";
-import { readCapturedLines, readFaultIds, readGroupRows, readLineIds, readOtlpIds } from "#store/reader/restore.ts";
+import { readBatches, readGroupsOfIds, readNearComponents, readRowsOfIds } from "#store/reader/cirron-identity.ts";
+import { readCapturedLines, readFaultIds, readLineIds, readOtlpIds } from "#store/reader/restore.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
-import { readStoredGroups, toGroupRow } from "./stored-groups.ts";
+import { readStoredGroups } from "./stored-groups.ts";
 import { takeEvents, takeEventsWithin } from "./xtrack-identities.ts";
 
 /** `idsFilled` resolves when the ids of an older release's rows can be found; whoever has to look one up waits for it. */
@@ -36,7 +31,9 @@ export function createIntakeStore(
     findRows: (groupKeys, ids) => untilDone(() => readRowsOfIds(store, groupKeys, ids)),
     // If several collectors write, each stores what it knows of a component; only the rows show what all know.
     readComponents: (groupKeys) =>
-      store.kind === "server" ? Promise.resolve([]) : untilDone(() => readComponentRows(store, groupKeys)),
+      store.kind === "server"
+        ? Promise.resolve([])
+        : untilDone(() => readGroupRows(store, "cirron_components", groupKeys)),
     findNear: (workspace, near) => untilDone(() => readNearComponents(store, workspace, near)),
     findBatches: (workspace, batchId) =>
       untilDone(async () => {
@@ -77,10 +74,10 @@ interface ReadGroup {
 async function readKnownGroup(store: Store, groupKey: string, limits: IntakeLimits): Promise<ReadGroup> {
   const loading = new LoadingGroup();
   const [rows] = await Promise.all([
-    readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", [groupKey]),
+    readGroupRows(store, "groups", [groupKey]),
     identities[parseGroupKey(groupKey).kind as GroupKind](store, groupKey, loading, limits),
   ]);
-  return { row: rows.map(toGroupRow)[0] ?? null, loading };
+  return { row: rows[0] ?? null, loading };
 }
 
 type IdentityReader = (store: Store, groupKey: string, loading: LoadingGroup, limits: IntakeLimits) => Promise<void>;
@@ -116,7 +113,7 @@ async function takeOtlp(store: Store, groupKey: string, loading: LoadingGroup): 
 
 async function takeCaptured(store: Store, groupKey: string, loading: LoadingGroup): Promise<void> {
   for await (const { stream, offset } of readCapturedLines(store, groupKey)) {
-    loadCaptured(stream, Number(offset));
+    loadCaptured(stream, offset);
     loading.line();
   }
 }

@@ -6,7 +6,7 @@ import type { Config } from "#config/settings.ts";
 import type { StateChange, StateRow } from "#model/state-tables.ts";
 import { hashKey } from "#server/http/keys.ts";
 import type { KeyStore, StoredKey } from "#server/http/ports.ts";
-import { readStateRows } from "#store/reader/restore.ts";
+import { readStateRows } from "#store/reader/state-rows.ts";
 import type { Collector } from "./collector.ts";
 import { KeyCopy } from "./key-copy.ts";
 
@@ -47,8 +47,7 @@ export async function createKeyStore(
   for (const row of (await copy?.read()) ?? []) fold(row);
   const reload = async (): Promise<void> => {
     const unstored = collector.unstored.of("keys");
-    const rows = await readStateRows<StateRow<"keys">>(collector.store, "keys");
-    for (const row of rows) fold({ ...row, created_ns: BigInt(row.created_ns), version: BigInt(row.version) });
+    for (const row of await readStateRows(collector.store, "keys")) fold(row);
     for (const { row } of unstored) fold(row);
     await copy?.write();
   };

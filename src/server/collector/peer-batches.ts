@@ -8,8 +8,9 @@ import { type ComponentRow, fromStateRow } from "#intake/cirron/component-state.
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import type { CirronWorkspace } from "#intake/cirron/workspace.ts";
 import { parseGroupKey } from "#model/group-key.ts";
-import { readBatchIdsSince, readComponentRows, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
+import { readBatchIdsSince, readGroupsOfIds } from "#store/reader/cirron-identity.ts";
 import { readBatchesBeyond, readGroupsOfOthers } from "#store/reader/restore.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import { removeCopies } from "#store/remove-copies.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
@@ -136,7 +137,7 @@ async function findRelated(
 
 /** A component that was merged into another is announced, or read, with that one. */
 async function readPeerComponents(store: Store, groupKeys: readonly string[]): Promise<PeerComponent[]> {
-  const rows = await readComponentRows(store, groupKeys);
+  const rows = await readGroupRows(store, "cirron_components", groupKeys);
   return rows.filter(({ merged_into }) => merged_into === "").map(toPeerComponent);
 }
 

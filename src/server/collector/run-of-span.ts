@@ -3,12 +3,10 @@
 
 import { spanKey } from "#intake/cirron/stored-group.ts";
 import { parseGroupKey } from "#model/group-key.ts";
-import type { StateRow } from "#model/state-tables.ts";
 import { readGroupsOfIds } from "#store/reader/cirron-identity.ts";
-import { readGroupRows } from "#store/reader/restore.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 import type { Collector } from "./collector.ts";
-import { toGroupRow } from "./stored-groups.ts";
 
 /** The run of a span that has arrived or that other rows name, as far as memory has it. */
 export function liveRunOfSpan({ applier }: Collector, workspace: string, spanId: string): string | undefined {
@@ -48,8 +46,8 @@ async function readRuns(store: Store, places: readonly SpanPlace[]): Promise<Map
     );
     if (found.length === 0) return runs;
     const groupKeys = [...new Set(found.map(({ groupKey }) => groupKey))];
-    const rows = await readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", groupKeys);
-    const living = rows.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+    const rows = await readGroupRows(store, "groups", groupKeys);
+    const living = rows.filter(({ deleted_ns }) => deleted_ns === 0n);
     const runOf = new Map(living.map(({ group_key, run_id }) => [group_key, run_id]));
     const groupsOf = Map.groupBy(found, ({ key }) => key);
     for (const place of places) {

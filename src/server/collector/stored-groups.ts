@@ -4,30 +4,24 @@
 import type { StringColumn } from "#base/columns.ts";
 import type { CirronRows } from "#intake/cirron/rows.ts";
 import type { StoredGroupRows } from "#intake/cirron/stored-group.ts";
-import type { StateRow } from "#model/state-tables.ts";
 import { createRows } from "#model/tables.ts";
 import { columnOf, type DecodedBlock } from "#store/native/decode-block.ts";
 import { readBatchesOfGroups } from "#store/reader/cirron-identity.ts";
-import {
-  absentNumber,
-  readGroupRows,
-  readStoredMarks,
-  readStoredSnapshots,
-  readStoredSpans,
-} from "#store/reader/restore.ts";
+import { absentNumber, readStoredMarks, readStoredSnapshots, readStoredSpans } from "#store/reader/restore.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import type { Store } from "#store/store.ts";
 
 /** With as many questions for many groups as for one. */
 export async function readStoredGroups(store: Store, groupKeys: readonly string[]): Promise<StoredGroupRows[]> {
   const [batches, groups, aliases, spans, marks, snapshots] = await Promise.all([
     readBatchesOfGroups(store, groupKeys),
-    readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", groupKeys),
-    readGroupRows<StateRow<"aliases">>(store, "aliases", groupKeys),
+    readGroupRows(store, "groups", groupKeys),
+    readGroupRows(store, "aliases", groupKeys),
     readStoredSpans(store, groupKeys),
     readStoredMarks(store, groupKeys),
     readStoredSnapshots(store, groupKeys),
   ]);
-  const living = groups.map(toGroupRow).filter(({ deleted_ns }) => deleted_ns === 0n);
+  const living = groups.filter(({ deleted_ns }) => deleted_ns === 0n);
   const batchesOf = Map.groupBy(batches, ({ group_key }) => group_key);
   const toldOf = new Map(living.map((row) => [row.group_key, row]));
   const aliasesOf = Map.groupBy(aliases, ({ group_key }) => group_key);
@@ -46,14 +40,6 @@ export async function readStoredGroups(store: Store, groupKeys: readonly string[
       aliases: (aliasesOf.get(groupKey) ?? []).map(({ alias }) => alias),
     };
   });
-}
-
-export function toGroupRow(row: Record<keyof StateRow<"groups">, string | number | null>): StateRow<"groups"> {
-  return {
-    ...(row as unknown as StateRow<"groups">),
-    deleted_ns: BigInt(row.deleted_ns as string),
-    version: BigInt(row.version as string),
-  };
 }
 
 type Spans = CirronRows["spans"];

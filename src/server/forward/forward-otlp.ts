@@ -13,7 +13,7 @@ import { nodeFiles } from "#base/files.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import type { Log } from "#server/log.ts";
 import { readGroupsBetween, streamJournal } from "#store/reader/record-rows.ts";
-import { readGroupRows } from "#store/reader/restore.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 
 export interface ForwardOptions {
   readonly collector: Pick<Collector, "id" | "store" | "writer" | "onStored">;
@@ -133,11 +133,7 @@ class Forwarding implements Forwarder {
   }
 
   private async readRuns(groups: readonly string[]): Promise<(groupKey: string) => OtlpConverter> {
-    const rows = await readGroupRows<{ group_key: string; run_id: string }>(
-      this.options.collector.store,
-      "groups",
-      groups,
-    );
+    const rows = await readGroupRows(this.options.collector.store, "groups", groups);
     const runs = new Map(rows.map(({ group_key, run_id }) => [group_key, run_id]));
     const converters = new Map<string, OtlpConverter>();
     return (groupKey) => {

@@ -8,13 +8,12 @@ import { nowNs } from "#base/clock.ts";
 import type { Bus } from "#bus/bus.ts";
 import type { Peer, Peers } from "#bus/peers.ts";
 import type { Receipt } from "#intake/sequencer.ts";
-import type { StateChange, StateRow } from "#model/state-tables.ts";
+import type { StateChange } from "#model/state-tables.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { type DeletionOrder, leave, untilTaken } from "#server/collector/deletion.ts";
-import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { type DeletionFact, keysOf, noteDone, readOrders, toDeletionChange } from "#store/deletion-orders.ts";
-import { readGroupRows } from "#store/reader/restore.ts";
 import { readGroupsOfRuns } from "#store/reader/run-names.ts";
+import { readGroupRows } from "#store/reader/state-rows.ts";
 import { readStoredPositions, removeCovered, reviveLeft } from "#store/remove-covered.ts";
 
 export interface SharedDeletionsOptions {
@@ -109,20 +108,19 @@ export class SharedDeletions {
     const { store } = this.options.collector;
     const { positions, keys } = await this.findWhat(order);
     const [groups, aliases, covered] = await Promise.all([
-      readGroupRows<Record<keyof StateRow<"groups">, string>>(store, "groups", keys),
-      readGroupRows<Record<keyof StateRow<"aliases">, string>>(store, "aliases", keys),
+      readGroupRows(store, "groups", keys),
+      readGroupRows(store, "aliases", keys),
       this.findCovered(keys, positions, order.beforeNs),
     ]);
     const atNs = nowNs();
-    const rows = groups.map(toGroupRow);
     // It has to override rows of collectors whose clocks are ahead.
-    const version = rows.reduce((most, row) => (row.version < most ? most : row.version + 1n), atNs);
+    const version = groups.reduce((most, row) => (row.version < most ? most : row.version + 1n), atNs);
     return {
       orderId: randomUUID(),
       workspace,
       atNs,
-      groups: rows,
-      aliases: aliases.map((row) => ({ ...row, version: BigInt(row.version) })),
+      groups,
+      aliases,
       covered: Object.fromEntries(covered),
       isDone: false,
       version,

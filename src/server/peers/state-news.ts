@@ -13,9 +13,8 @@ import { hasTrait } from "#protocol/facts.ts";
 import type { Collector } from "#server/collector/collector.ts";
 import { readCommandSteps } from "#server/collector/commands.ts";
 import { type PeerBatch, type PeerComponent, toPeerComponent } from "#server/collector/peer-batches.ts";
-import { toGroupRow } from "#server/collector/stored-groups.ts";
 import { readJoins } from "#store/reader/joins.ts";
-import { readGroupRows, readStateRows } from "#store/reader/restore.ts";
+import { readGroupRows, readStateRows } from "#store/reader/state-rows.ts";
 import { BatchNews, type BatchTidings } from "./batch-news.ts";
 import type { PeeringParts } from "./peering.ts";
 
@@ -97,7 +96,9 @@ export class StateNews {
     const sinceNs = this.caughtUpNs === null ? now - ledgerNs : this.caughtUpNs - recentNs;
     this.read("commands", async () => parts.control.fold(await readCommandSteps(collector.store, now - recentNs)));
     this.read("groups", async () =>
-      this.mergeGroups(await readStateRows(collector.store, "groups", { column: "version", sinceNs })),
+      this.mergeGroups(
+        await readStateRows(collector.store, "groups", "WHERE version > {since:Int64}", { since: sinceNs }),
+      ),
     );
     this.read("batches", () => this.batches.catchUp(sinceNs, now - recentNs, wasCutOff));
     this.reading = this.reading.finally(() => {
@@ -168,11 +169,11 @@ export class StateNews {
     this.read("joins", async () => applier.state.joins.replace(await readJoins(store)));
   }
 
-  private async mergeGroups(rows: readonly Record<keyof StateRow<"groups">, string>[]): Promise<void> {
+  private async mergeGroups(rows: readonly StateRow<"groups">[]): Promise<void> {
     const { applier, hub } = this.collector;
-    const living = rows
-      .map(toGroupRow)
-      .filter(({ deleted_ns, group_key }) => deleted_ns === 0n && !applier.state.isLeaving([group_key]));
+    const living = rows.filter(
+      ({ deleted_ns, group_key }) => deleted_ns === 0n && !applier.state.isLeaving([group_key]),
+    );
     for (const row of living) hub.know(`${row.workspace}/${row.run_id}`);
     const changes = await applier.whenIdle(() =>
       living

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createStore } from "#store/client.ts";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { type Confinement, engineEnvironment, findConfinement, weakerThan } from "./confinement.ts";
 import { EngineSupervisor } from "./supervisor.ts";
@@ -51,7 +52,7 @@ it.each(offered)("which files the engine reaches for its owner goes by its confi
     await store.close();
     for (const folder of [dataDir, elsewhere]) rmSync(folder, { recursive: true, force: true });
   });
-  const outcome = (sql: string): Promise<string> => store.query({ sql }).then(String, () => "refused");
+  const outcome = (sql: string): Promise<string> => askStore(store, { sql }).then(String, () => "refused");
   const read = (path: string): Promise<string> => outcome(`SELECT * FROM file('${path}', LineAsString)`);
   const write = (path: string): Promise<string> => outcome(`SELECT 1 INTO OUTFILE '${path}' FORMAT TSV`);
   const seen = await Promise.all([read(join(elsewhere, "canary")), read(join(dataDir, "owner-secret"))]);
@@ -62,7 +63,7 @@ it.each(offered)("which files the engine reaches for its owner goes by its confi
   expect(written).toEqual([!isFenced, !isFenced]);
   // What it needs for its work is within the fence.
   await store.ddl("CREATE TABLE own (x UInt8) ENGINE = MergeTree ORDER BY x");
-  expect(await store.query({ sql: "SELECT count() AS rows FROM own" })).toEqual([{ rows: "0" }]);
+  expect(await askStore(store, { sql: "SELECT count() AS rows FROM own" })).toEqual([{ rows: "0" }]);
 });
 
 it("runs without what the machine does not offer", async () => {
@@ -94,9 +95,9 @@ it.runIf(offered[0]?.endsWith("network"))("reaches nobody, not even for its owne
   try {
     const { port } = canary.address() as AddressInfo;
     const sql = `SELECT * FROM url('http://127.0.0.1:${port}/x', LineAsString) SETTINGS http_max_tries = 1`;
-    await expect(store.query({ sql })).rejects.toThrow();
+    await expect(askStore(store, { sql })).rejects.toThrow();
     expect(heard).toEqual([]);
-    expect(await store.query({ sql: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
+    expect(await askStore(store, { sql: "SELECT 1 AS one" })).toEqual([{ one: 1 }]);
   } finally {
     canary.close();
     await store.close();

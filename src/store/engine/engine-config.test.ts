@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { openEmbedded } from "../../../tests/support/store-under-test.ts";
 import { prepareFolders } from "./engine-config.ts";
 
@@ -29,9 +30,9 @@ it("compiles nothing for a question that is asked a few times", async () => {
   try {
     const sql = `SELECT number % 7 AS part, sum(number * 3 + 1) AS total, max(number) AS most
       FROM numbers(10000) WHERE number * 2 + 1 > 10 GROUP BY part ORDER BY part, total`;
-    for (let asked = 0; asked < 10; asked++) expect(await store.query({ sql })).toHaveLength(7);
+    for (let asked = 0; asked < 10; asked++) expect(await askStore(store, { sql })).toHaveLength(7);
     const counted = "SELECT event, value FROM system.events WHERE event IN ('SelectQuery', 'CompileFunction')";
-    const events = await store.query<{ event: string }>({ sql: counted });
+    const events = await askStore<{ event: string }>(store, { sql: counted });
     expect(events.map(({ event }) => event)).toEqual(["SelectQuery"]);
   } finally {
     await close();

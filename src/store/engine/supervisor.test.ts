@@ -6,6 +6,7 @@ import { createStore } from "#store/client.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
 import { isRetryable, StoreOutage } from "#store/outage.ts";
 import type { Store } from "#store/store.ts";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { makeDataDir } from "../../../tests/support/store-under-test.ts";
 import { EngineSupervisor, type SupervisorOptions } from "./supervisor.ts";
 
@@ -47,7 +48,7 @@ async function untilAnswer(): Promise<number> {
   const from = performance.now();
   for (;;) {
     try {
-      await store.query({ sql: "SELECT 1" });
+      await askStore(store, { sql: "SELECT 1" });
       return performance.now() - from;
     } catch (error) {
       expect(isRetryable(error)).toBe(true);
@@ -76,9 +77,8 @@ async function startAside(more: Partial<SupervisorOptions>): Promise<EngineSuper
 describe("the engine process", () => {
   it.each(["SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS"] as const)("is back within moments after %s", async (signal) => {
     const pid = enginePid();
-    const call = store
-      .query({ sql: "SELECT sum(sipHash64(number)) FROM numbers(100000000000)" })
-      .catch((error) => error);
+    const sql = "SELECT sum(sipHash64(number)) FROM numbers(100000000000)";
+    const call = askStore(store, { sql }).catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 100));
     process.kill(pid, signal);
     expect(await call).toMatchObject({ kind: "engine_down", retryable: true });
@@ -140,7 +140,7 @@ describe("the engine process", () => {
       await killed;
       await untilAnswer();
     }
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: "SELECT count() AS n, uniqExact(id) AS ids, max(id) AS last FROM tributary.t",
     });
     const n = blocks * perBlock;
@@ -245,6 +245,6 @@ describe("the data folder", () => {
 
   it("refuses calls after close", async () => {
     await store.close();
-    await expect(store.query({ sql: "SELECT 1" })).rejects.toThrow(StoreOutage);
+    await expect(askStore(store, { sql: "SELECT 1" })).rejects.toThrow(StoreOutage);
   });
 });

@@ -10,9 +10,6 @@ import { StoreOutage } from "#store/outage.ts";
 import { RowRewriter } from "./rewrite-row.ts";
 import { type TypeShape, toShape } from "./type-shape.ts";
 
-/** `rows`: one JSON array a line. `objects`: one JSON object a line. */
-export type LineKind = "rows" | "objects";
-
 export interface Header {
   readonly names: readonly string[];
   readonly types: readonly string[];
@@ -27,7 +24,6 @@ export const guestRowBytesMax: number = 32 * 1024 * 1024;
 
 export class JsonRows {
   header: Header | null = null;
-  private readonly shape: LineKind;
   private readonly rowBytesMax: number;
   /** The beginning of a row that has not ended, in the pieces it came in: put together when it has, and not before. */
   private held: Buffer[] = [];
@@ -37,8 +33,7 @@ export class JsonRows {
   private rewriter: RowRewriter | null = null;
   private sink = new ByteSink(0);
 
-  constructor(shape: LineKind, rowBytesMax: number = rowBytesMaxUsual) {
-    this.shape = shape;
+  constructor(rowBytesMax: number = rowBytesMaxUsual) {
     this.rowBytesMax = rowBytesMax;
   }
 
@@ -55,7 +50,8 @@ export class JsonRows {
     if (end < bytes.length) this.hold(bytes.subarray(end));
     let start = 0;
     while (this.header === null && start < all.length) start = this.readHeaderLine(all, start);
-    return start >= all.length ? new Uint8Array(0) : this.rows(all.subarray(start));
+    const rows = all.subarray(start);
+    return this.hasFloats ? this.rewrite(rows) : rows;
   }
 
   private hold(bytes: Buffer): void {
@@ -75,33 +71,19 @@ export class JsonRows {
 
   private readTypes(names: readonly string[], types: readonly string[]): void {
     const shapes: TypeShape[] = types.map(toShape);
-    const keys = this.shape === "objects" ? names.map((name) => Buffer.from(`${JSON.stringify(name)}:`)) : null;
     this.header = { names, types };
     this.hasFloats = shapes.some((shape) => shape.kind !== "plain");
-    this.rewriter = new RowRewriter(this.sink, shapes, keys);
+    this.rewriter = new RowRewriter(this.sink, shapes);
   }
 
-  private rows(bytes: Buffer): Uint8Array {
-    if (this.shape === "objects") return this.rewriteAll(bytes);
-    return this.hasFloats ? this.rewriteSome(bytes) : bytes;
-  }
-
-  private rewriteAll(bytes: Buffer): Uint8Array {
-    const { sink } = this.begin(bytes.length);
-    for (let start = 0; start < bytes.length; ) {
-      const end = bytes.indexOf(newline, start);
-      this.rewriter?.rewrite(bytes, start, end);
-      sink.writeByte(newline);
-      start = end + 1;
-    }
-    return sink.finish();
-  }
-
-  private rewriteSome(bytes: Buffer): Uint8Array {
+  private rewrite(bytes: Buffer): Uint8Array {
     const next = wordFinder(bytes);
     let hit = next(0);
     if (hit < 0) return bytes;
-    const { sink } = this.begin(bytes.length);
+    const { sink } = this;
+    // A chunk's bytes go to whoever reads them, so each gets a buffer of its own.
+    sink.bytes = new Uint8Array(bytes.length + 64);
+    sink.length = 0;
     let copied = 0;
     while (hit >= 0) {
       const start = bytes.lastIndexOf(newline, hit) + 1;
@@ -115,13 +97,6 @@ export class JsonRows {
     sink.reserve(bytes.length - copied);
     sink.writeBytes(bytes.subarray(copied));
     return sink.finish();
-  }
-
-  /** A chunk's bytes go to whoever reads them, so each gets a buffer of its own. */
-  private begin(size: number): { sink: ByteSink } {
-    this.sink.bytes = new Uint8Array(size + 64);
-    this.sink.length = 0;
-    return { sink: this.sink };
   }
 }
 

@@ -1,5 +1,5 @@
-// One row of the engine's JSON, rewritten: floats that are not numbers get their words, and the row becomes an
-// object when names are given. The row is `[v, v, …]` as the engine writes it, so it is not checked here.
+// One row of the engine's JSON, rewritten: floats that are not numbers get their words. The row is `[v, v, …]` as the engine
+// writes it, so it is not checked here.
 
 import type { ByteSink } from "#store/native/byte-sink.ts";
 import type { TypeShape } from "./type-shape.ts";
@@ -19,38 +19,32 @@ const plain: TypeShape = { kind: "plain" };
 /** Longest growth: `"inf"` to `"Infinity"` is 5 more bytes for 5. */
 const growth = 2;
 
-/** `names` are JSON strings with their colon, or null when the row stays an array. */
 export class RowRewriter {
   private readonly shapes: readonly TypeShape[];
-  private readonly names: readonly Uint8Array[] | null;
-  private readonly namesBytes: number;
   private source: Uint8Array = new Uint8Array(0);
   private at = 0;
   private sink: ByteSink;
 
-  constructor(sink: ByteSink, shapes: readonly TypeShape[], names: readonly Uint8Array[] | null) {
+  constructor(sink: ByteSink, shapes: readonly TypeShape[]) {
     this.sink = sink;
     this.shapes = shapes;
-    this.names = names;
-    this.namesBytes = names === null ? 0 : names.reduce((sum, name) => sum + name.length, 0);
   }
 
   /** Writes the row that starts at `start` and ends before `end`, without its line break. */
   rewrite(source: Uint8Array, start: number, end: number): void {
     this.source = source;
     this.at = start + 1;
-    const { sink, names } = this;
-    sink.reserve((end - start) * growth + this.namesBytes + 16);
-    sink.writeByte(names === null ? openList : openObject);
+    const { sink } = this;
+    sink.reserve((end - start) * growth + 16);
+    sink.writeByte(openList);
     for (let column = 0; column < this.shapes.length; column++) {
       this.skipBlanks();
       if (column > 0) sink.writeByte(comma);
-      if (names !== null) sink.writeBytes(names[column] as Uint8Array);
       this.value(this.shapes[column] as TypeShape);
       this.skipBlanks();
       this.at++;
     }
-    sink.writeByte(names === null ? closeList : closeObject);
+    sink.writeByte(closeList);
   }
 
   private skipBlanks(): void {

@@ -31,6 +31,7 @@ import {
   factTables,
   type Rows,
 } from "#model/tables.ts";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { openEmbedded, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { encodeBlock, encodeColumns } from "./encode-block.ts";
 import { encodeObjects } from "./encode-objects.ts";
@@ -155,7 +156,9 @@ async function roundTrip(
   const block = encodeColumns(typeOf, (name) => columns.get(name) as AnyColumn[], runs);
   await store.insert(table, block, { token: "one" });
   const list = Object.entries(typeOf).map(([name, type]) => `${reading(type, name)} AS ${name}_`);
-  const rows = await store.query<Record<string, unknown>>({ sql: `SELECT ${list.join(", ")} FROM tributary.${table}` });
+  const rows = await askStore<Record<string, unknown>>(store, {
+    sql: `SELECT ${list.join(", ")} FROM tributary.${table}`,
+  });
   await store.ddl(`DROP TABLE tributary.${table} SYNC`);
   return rows;
 }
@@ -206,7 +209,7 @@ describe("encodeBlock", () => {
     const block = encodeBlock(table, parts);
     expect(block.rows).toBe(1500);
     await store.insert(`f_${table}`, block, { token: "one" });
-    const [row] = await store.query<{ n: string; first: string; groups: string }>({
+    const [row] = await askStore<{ n: string; first: string; groups: string }>(store, {
       sql: `SELECT count() AS n, any(group_key) AS first, uniqExact(group_key) AS groups FROM tributary.f_${table}`,
     });
     expect(row).toEqual({ n: "1500", first: "group_key-0", groups: "700" });
@@ -227,7 +230,7 @@ describe("encodeBlock", () => {
       );
       const sql =
         "SELECT count() AS n, uniqExact(k) AS keys, sum(k = concat('key ', toString(rowNumberInAllBlocks()))) AS right FROM tributary.wide";
-      const [row] = await store.query({ sql });
+      const [row] = await askStore(store, { sql });
       expect(row).toEqual({ n: String(count), keys: String(count), right: String(count) });
       await store.ddl("TRUNCATE TABLE tributary.wide");
     }
@@ -239,7 +242,7 @@ describe("encodeBlock", () => {
     expect(block.rows).toBe(0);
     await store.insert("empty", block, { token: "one" });
     await store.insert("empty", encodeBlock("nodes", []), { token: "two" });
-    expect(await store.query({ sql: "SELECT count() AS n FROM tributary.empty" })).toEqual([{ n: "0" }]);
+    expect(await askStore(store, { sql: "SELECT count() AS n FROM tributary.empty" })).toEqual([{ n: "0" }]);
   });
 
   it("refuses rows in which a column was forgotten, and names it", () => {
@@ -278,7 +281,7 @@ describe("encodeObjects", () => {
       { id: "", n: -9007199254740993n, m: 5, l: "", a: [], f: 0 },
     ];
     await store.insert("objects", encodeObjects(columns, rows), { token: "one" });
-    expect(await store.query({ sql: "SELECT * FROM tributary.objects ORDER BY f DESC" })).toEqual([
+    expect(await askStore(store, { sql: "SELECT * FROM tributary.objects ORDER BY f DESC" })).toEqual([
       { id: "a\0b", n: "9223372036854775807", m: null, l: "x", a: ["p", ""], f: 1 },
       { id: "", n: "-9007199254740993", m: "5", l: "", a: [], f: 0 },
     ]);

@@ -3,36 +3,41 @@
 
 import type { StateRow } from "#model/state-tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
-import type { Query, Store } from "#store/store.ts";
-import { readNativeBlocks } from "./native-rows.ts";
+import type { ParamValue } from "#store/params.ts";
+import type { Store } from "#store/store.ts";
+import {
+  big,
+  count,
+  int,
+  list,
+  nullable,
+  type RowOf,
+  readNativeBlocks,
+  readRow,
+  readRows,
+  text,
+  word,
+} from "./native-rows.ts";
+import { readStateRows } from "./state-rows.ts";
 
 export type IdKind = "span" | "mark" | "snapshot";
 
 const keysAtOnce = 20_000;
 
+const keyedGroup = { key: big, groupKey: text };
+
 /** The groups that have a row with one of these keys, or name it. */
-export async function readGroupsOfIds(
-  store: Store,
-  keys: readonly bigint[],
-): Promise<{ readonly key: bigint; readonly groupKey: string }[]> {
-  const found: { key: bigint; groupKey: string }[] = [];
-  for (let at = 0; at < keys.length; at += keysAtOnce) {
-    const rows = await store.query<{ id_key: string; group_key: string }>({
-      sql: `SELECT DISTINCT id_key, group_key FROM ${store.database}.cirron_ids WHERE id_key IN {keys:Array(Int64)}`,
-      params: { keys: keys.slice(at, at + keysAtOnce) },
-    });
-    for (const row of rows) found.push({ key: BigInt(row.id_key), groupKey: row.group_key });
-  }
+export async function readGroupsOfIds(store: Store, keys: readonly bigint[]): Promise<RowOf<typeof keyedGroup>[]> {
+  const sql = `SELECT DISTINCT id_key AS key, group_key AS groupKey FROM ${store.database}.cirron_ids
+    WHERE id_key IN {keys:Array(Int64)}`;
+  const found: RowOf<typeof keyedGroup>[] = [];
+  for (let at = 0; at < keys.length; at += keysAtOnce)
+    found.push(...(await readRows(store, keyedGroup, { sql, params: { keys: keys.slice(at, at + keysAtOnce) } })));
   return found;
 }
 
-export interface StoredRowText {
-  readonly kind: IdKind;
-  readonly id: string;
-  readonly groupKey: string;
-  readonly hash: number;
-  readonly parentId: string | null;
-}
+const storedRow = { kind: word<IdKind>(), id: text, groupKey: text, hash: int, parentId: nullable(text) };
+export type StoredRowText = RowOf<typeof storedRow>;
 
 const rowTables = {
   span: { table: "spans", id: "span_id", parent: "parent_id" },
@@ -50,7 +55,7 @@ export async function readRowsOfIds(
   const answers = await Promise.all(
     kinds.map((kind) => {
       const { table, id, parent } = rowTables[kind];
-      return store.query<StoredRowText>({
+      return readRows(store, storedRow, {
         sql: `SELECT '${kind}' AS kind, ${id} AS id, toString(group_key) AS groupKey, content_hash AS hash,
             CAST(${parent} AS Nullable(String)) AS parentId
           FROM ${store.database}.${table} WHERE group_key IN {groups:Array(String)} AND ${id} IN {ids:Array(String)}`,
@@ -59,15 +64,6 @@ export async function readRowsOfIds(
     }),
   );
   return answers.flat();
-}
-
-type ComponentText = Record<keyof StateRow<"cirron_components">, string>;
-
-export function readComponentRows(store: Store, groups: readonly string[]): Promise<StateRow<"cirron_components">[]> {
-  return readComponents(store, {
-    sql: `SELECT * FROM ${store.database}.cirron_components FINAL WHERE group_key IN {groups:Array(String)}`,
-    params: { groups },
-  });
 }
 
 /** Components of these sources within a time that have one of these processes, or no spans at all. */
@@ -83,31 +79,15 @@ export function readNearComponents(
   },
 ): Promise<StateRow<"cirron_components">[]> {
   const { sources, processes, anyProcess, fromNs, toNs } = near;
-  return readComponents(store, {
-    sql: `SELECT * FROM ${store.database}.cirron_components FINAL
-      WHERE workspace = {workspace:String} AND merged_into = '' AND first_ns <= {to:Int64} AND last_ns >= {from:Int64}
+  return readStateRows(
+    store,
+    "cirron_components",
+    `WHERE workspace = {workspace:String} AND merged_into = '' AND first_ns <= {to:Int64} AND last_ns >= {from:Int64}
         AND hasAny(JSONExtract(sources, 'Array(String)'), {sources:Array(String)})
         AND ({any:UInt8} = 1 OR JSONExtractUInt(state, 'spans') = 0
           OR hasAny(JSONExtract(state, 'processes', 'Array(String)'), {processes:Array(String)}))`,
-    params: {
-      workspace,
-      sources,
-      processes,
-      any: anyProcess ? 1 : 0,
-      from: clamp(fromNs),
-      to: clamp(toNs),
-    },
-  });
-}
-
-async function readComponents(store: Store, query: Query): Promise<StateRow<"cirron_components">[]> {
-  const rows = await store.query<ComponentText>(query);
-  return rows.map((row) => ({
-    ...row,
-    first_ns: BigInt(row.first_ns),
-    last_ns: BigInt(row.last_ns),
-    version: BigInt(row.version),
-  }));
+    { workspace, sources, processes, any: anyProcess ? 1 : 0, from: clamp(fromNs), to: clamp(toNs) },
+  );
 }
 
 function clamp(ns: bigint): bigint {
@@ -115,45 +95,34 @@ function clamp(ns: bigint): bigint {
   return ns > max ? max : ns < -max ? -max : ns;
 }
 
-export interface BatchText {
-  readonly batch_id: string;
-  readonly source: string;
-  readonly content_hash: string;
-  readonly group_key: string;
-  readonly run_override: string;
+/** Without what clients say beside the rows, which may be long. */
+const batchRow = { batch_id: text, source: text, content_hash: text, group_key: text, run_override: text };
+
+function readBatchesWhere(store: Store, where: string, params: Record<string, ParamValue>) {
+  const columns = Object.keys(batchRow).join(", ");
+  const sql = `SELECT ${columns} FROM ${store.database}.cirron_batches FINAL WHERE ${where}`;
+  return readRows(store, batchRow, { sql, params });
 }
 
-const batchColumns = "batch_id, source, content_hash, group_key, run_override";
-
-export function readBatches(store: Store, workspace: string, ids: readonly string[]): Promise<BatchText[]> {
-  return store.query({
-    sql: `SELECT ${batchColumns} FROM ${store.database}.cirron_batches FINAL
-      WHERE workspace = {workspace:String} AND batch_id IN {ids:Array(String)}`,
-    params: { workspace, ids },
-  });
+export function readBatches(store: Store, workspace: string, ids: readonly string[]) {
+  const where = "workspace = {workspace:String} AND batch_id IN {ids:Array(String)}";
+  return readBatchesWhere(store, where, { workspace, ids });
 }
 
-export function readBatchesOfGroups(store: Store, groups: readonly string[]): Promise<BatchText[]> {
-  return store.query({
-    sql: `SELECT ${batchColumns} FROM ${store.database}.cirron_batches FINAL WHERE group_key IN {groups:Array(String)}`,
-    params: { groups },
-  });
+export function readBatchesOfGroups(store: Store, groups: readonly string[]) {
+  return readBatchesWhere(store, "group_key IN {groups:Array(String)}", { groups });
 }
 
 /** The hours in which stored rows begin. */
 export async function readRowHours(store: Store): Promise<number[]> {
-  const rows = await store.query<{ hour: number }>({
-    sql: `SELECT DISTINCT hour FROM ${store.database}.cirron_ids`,
-  });
+  const rows = await readRows(store, { hour: int }, { sql: `SELECT DISTINCT hour FROM ${store.database}.cirron_ids` });
   return rows.map(({ hour }) => hour);
 }
 
 /** When the last row of all components ended. */
 export async function readLastEnd(store: Store): Promise<bigint> {
-  const [row] = await store.query<{ last: string }>({
-    sql: `SELECT max(last_ns) AS last FROM ${store.database}.cirron_components`,
-  });
-  return BigInt(row?.last ?? 0);
+  const sql = `SELECT max(last_ns) AS last FROM ${store.database}.cirron_components`;
+  return (await readRow(store, { last: big }, { sql }))?.last ?? 0n;
 }
 
 /** The keys of rows that begin in these hours, the limit at most. */
@@ -164,86 +133,64 @@ export function readKeysSince(store: Store, fromHour: number, toHour: number, li
   });
 }
 
-export interface ComponentPlace {
-  readonly workspace: string;
-  readonly sources: readonly string[];
-  readonly processes: readonly string[];
-  readonly spans: number;
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
-}
+const componentPlace = {
+  workspace: text,
+  sources: list(text),
+  processes: list(text),
+  spans: count,
+  firstNs: big,
+  lastNs: big,
+};
 
 /** Of the components with the latest rows, so many at most: where they lie. All that end after `sinceNs` are among them. */
-export async function readLatestComponents(
-  store: Store,
-  limit: number,
-): Promise<{ readonly sinceNs: bigint; readonly places: ComponentPlace[] }> {
+export async function readLatestComponents(store: Store, limit: number) {
   const from = `FROM ${store.database}.cirron_components WHERE merged_into = '' AND first_ns <= last_ns`;
-  const [next] = await store.query<{ last_ns: string }>({
-    sql: `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`,
-    params: { limit },
-  });
-  const sinceNs = next === undefined ? -(2n ** 63n) : BigInt(next.last_ns);
+  const next = await readRow(
+    store,
+    { last_ns: big },
+    { sql: `SELECT last_ns ${from} ORDER BY last_ns DESC LIMIT 1 OFFSET {limit:UInt32}`, params: { limit } },
+  );
+  const sinceNs = next?.last_ns ?? -(2n ** 63n);
   // A component that is stored again stands here several times until the engine has merged them: that only costs time.
-  const rows = await store.query<{
-    workspace: string;
-    sources: string[];
-    processes: string[];
-    spans: string;
-    first_ns: string;
-    last_ns: string;
-  }>({
+  const places = await readRows(store, componentPlace, {
     sql: `SELECT workspace, JSONExtract(sources, 'Array(String)') AS sources,
         JSONExtract(state, 'processes', 'Array(String)') AS processes, JSONExtractUInt(state, 'spans') AS spans,
-        first_ns, last_ns
+        first_ns AS firstNs, last_ns AS lastNs
       ${from} AND last_ns > {since:Int64}`,
     params: { since: sinceNs },
   });
-  const places = rows.map(({ workspace, sources, processes, spans, first_ns, last_ns }) => ({
-    workspace,
-    sources,
-    processes,
-    spans: Number(spans),
-    firstNs: BigInt(first_ns),
-    lastNs: BigInt(last_ns),
-  }));
   return { sinceNs, places };
 }
 
 /** The hours that components lie in that end no later than this; null when one of them is too long to count. */
 export async function readComponentHours(store: Store, untilNs: bigint, hoursMax: number): Promise<number[] | null> {
   const hour = (column: string): string => `toInt64(floor(toFloat64(${column}) / 3600000000000))`;
-  const [row] = await store.query<{ longest: string; hours: string[] }>({
-    sql: `SELECT max(until - since) AS longest,
-        arraySort(groupUniqArrayArray(range(since, since + least(until - since, ${hoursMax}) + 1))) AS hours
-      FROM (SELECT ${hour("first_ns")} AS since, ${hour("last_ns")} AS until FROM ${store.database}.cirron_components
-        WHERE merged_into = '' AND first_ns <= last_ns AND last_ns <= {until:Int64})`,
-    params: { until: untilNs },
-  });
-  if (row === undefined || Number(row.longest) > hoursMax) return null;
-  return row.hours.map(Number);
+  const span = await readRow(
+    store,
+    { longest: count, hours: list(count) },
+    {
+      sql: `SELECT max(until - since) AS longest,
+          arraySort(groupUniqArrayArray(range(since, since + least(until - since, ${hoursMax}) + 1))) AS hours
+        FROM (SELECT ${hour("first_ns")} AS since, ${hour("last_ns")} AS until FROM ${store.database}.cirron_components
+          WHERE merged_into = '' AND first_ns <= last_ns AND last_ns <= {until:Int64})`,
+      params: { until: untilNs },
+    },
+  );
+  return span === null || span.longest > hoursMax ? null : span.hours;
 }
 
 /** The ids of the batches that came since. */
-export function readBatchIdsSince(
-  store: Store,
-  sinceNs: bigint,
-): Promise<{ readonly workspace: string; readonly batch_id: string }[]> {
-  return store.query({
-    sql: `SELECT DISTINCT workspace, batch_id FROM ${store.database}.cirron_batches WHERE received_ns > {since:Int64}`,
-    params: { since: sinceNs },
-  });
+export function readBatchIdsSince(store: Store, sinceNs: bigint) {
+  const sql = `SELECT DISTINCT workspace, batch_id FROM ${store.database}.cirron_batches WHERE received_ns > {since:Int64}`;
+  return readRows(store, { workspace: text, batch_id: text }, { sql, params: { since: sinceNs } });
 }
 
 /** Cirron groups that have no component, of an older release. */
 export async function readGroupsWithoutComponent(store: Store, limit: number): Promise<string[]> {
   const { database } = store;
-  const rows = await store.query<{ group_key: string }>({
-    sql: `SELECT group_key FROM ${database}.groups FINAL WHERE protocol = 'cirron' AND deleted_ns = 0
-        AND group_key NOT IN (SELECT group_key FROM ${database}.cirron_components)
-        AND group_key NOT IN (SELECT arrayJoin(JSONExtract(state, 'keys', 'Array(String)')) FROM ${database}.cirron_components)
-      LIMIT {limit:UInt32}`,
-    params: { limit },
-  });
-  return rows.map(({ group_key }) => group_key);
+  const sql = `SELECT group_key FROM ${database}.groups FINAL WHERE protocol = 'cirron' AND deleted_ns = 0
+      AND group_key NOT IN (SELECT group_key FROM ${database}.cirron_components)
+      AND group_key NOT IN (SELECT arrayJoin(JSONExtract(state, 'keys', 'Array(String)')) FROM ${database}.cirron_components)
+    LIMIT {limit:UInt32}`;
+  return (await readRows(store, { group_key: text }, { sql, params: { limit } })).map(({ group_key }) => group_key);
 }

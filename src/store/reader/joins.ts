@@ -2,9 +2,7 @@
 
 import type { StateRow } from "#model/state-tables.ts";
 import type { Store } from "#store/store.ts";
-import { big, int, readRows, text } from "./native-rows.ts";
-
-const joinRow = { workspace: text, run_id: text, into_run: text, parted: int, author: text, version: big };
+import { readStateRows } from "./state-rows.ts";
 
 /** All that hold, or those of one workspace that lead to these runs. */
 export function readJoins(
@@ -12,9 +10,5 @@ export function readJoins(
   only?: { readonly workspace: string; readonly runs: readonly string[] },
 ): Promise<StateRow<"joins">[]> {
   const mine = only === undefined ? "" : "AND workspace = {workspace:String} AND into_run IN {runs:Array(String)}";
-  return readRows(store, joinRow, {
-    sql: `SELECT toString(workspace) AS workspace, run_id, into_run, toInt32(parted) AS parted, author, version
-      FROM ${store.database}.joins FINAL WHERE parted = 0 ${mine} ORDER BY run_id`,
-    params: { ...only },
-  });
+  return readStateRows(store, "joins", `WHERE parted = 0 ${mine} ORDER BY run_id`, { ...only });
 }

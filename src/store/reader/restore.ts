@@ -1,11 +1,11 @@
 // What intake reads of stored groups: which rows, lines and batches they have, and the small tables.
 
-import type { StateRow, StateTable } from "#model/state-tables.ts";
+import type { StateTable } from "#model/state-tables.ts";
 import { type FactTable, factTables, hasPlace } from "#model/tables.ts";
 import type { DecodedBlock } from "#store/native/decode-block.ts";
 import { withTrait } from "#store/protocol-sql.ts";
-import type { Query, ReadOptions, Store } from "#store/store.ts";
-import { readNativeBlocks } from "./native-rows.ts";
+import type { Store } from "#store/store.ts";
+import { big, count, int, readNativeBlocks, readRow, readRows, streamRows, text } from "./native-rows.ts";
 
 /** What stands for an absent number in the blocks below. */
 export const absentNumber: bigint = -(2n ** 63n);
@@ -54,41 +54,38 @@ const versionedTables: readonly StateTable[] = [
 export async function readNewestVersion(store: Store): Promise<bigint> {
   const each = versionedTables.map((table) => `SELECT max(version) AS version FROM ${store.database}.${table}`);
   const sql = `SELECT max(version) AS version FROM (${each.join(" UNION ALL ")})`;
-  const [row] = await store.query<{ version: string }>({ sql });
-  return BigInt(row?.version ?? 0);
+  return (await readRow(store, { version: big }, { sql }))?.version ?? 0n;
 }
 
 /** Where the rows of batches lie that came since, beyond what is known of each collector's journal. */
-export function readBatchesBeyond(
-  store: Store,
-  sinceNs: bigint,
-  known: ReadonlyMap<string, number>,
-): Promise<{ readonly batch_id: string; readonly group_key: string }[]> {
+export function readBatchesBeyond(store: Store, sinceNs: bigint, known: ReadonlyMap<string, number>) {
   const collectors = [...known.keys()];
-  return store.query({
-    sql: `SELECT DISTINCT batch_id, group_key FROM ${store.database}.batch_places
-      WHERE version > {since:Int64}
-        AND position > transform(collector, {collectors:Array(String)}, {positions:Array(Int64)}, toInt64(-1))`,
-    params: { since: sinceNs, collectors, positions: collectors.map((name) => BigInt(known.get(name) ?? -1)) },
-  });
+  return readRows(
+    store,
+    { batch_id: text, group_key: text },
+    {
+      sql: `SELECT DISTINCT batch_id, group_key FROM ${store.database}.batch_places
+        WHERE version > {since:Int64}
+          AND position > transform(collector, {collectors:Array(String)}, {positions:Array(Int64)}, toInt64(-1))`,
+      params: { since: sinceNs, collectors, positions: collectors.map((name) => BigInt(known.get(name) ?? -1)) },
+    },
+  );
 }
 
 /** Groups that other collectors have written Cirron rows to since. */
 export async function readGroupsOfOthers(store: Store, sinceNs: bigint, collector: string): Promise<string[]> {
-  const rows = await store.query<{ group_key: string }>({
-    sql: `SELECT DISTINCT group_key FROM ${store.database}.batch_places
-      WHERE version > {since:Int64} AND collector != {collector:String}`,
-    params: { since: sinceNs, collector },
-  });
+  const sql = `SELECT DISTINCT group_key FROM ${store.database}.batch_places
+    WHERE version > {since:Int64} AND collector != {collector:String}`;
+  const rows = await readRows(store, { group_key: text }, { sql, params: { since: sinceNs, collector } });
   return rows.map(({ group_key }) => group_key);
 }
 
 /** Identities of the Semantiva lines of a run or a launch: 32 hex each. */
-export function readLineIds(store: Store, groupKey: string): AsyncIterable<{ readonly id: string }> {
-  const { database } = store;
+export function readLineIds(store: Store, groupKey: string) {
   const from = (table: string): string =>
-    `SELECT event_id AS id FROM ${database}.${table} WHERE group_key = {group:String}`;
-  return readObjects(store, { sql: `${from("events")} UNION ALL ${from("nodes")}`, params: { group: groupKey } });
+    `SELECT event_id AS id FROM ${store.database}.${table} WHERE group_key = {group:String}`;
+  const sql = `${from("events")} UNION ALL ${from("nodes")}`;
+  return streamRows(store, { id: text }, { sql, params: { group: groupKey } });
 }
 
 /** Of these faults, those that are stored. Each is looked up by what the table is sorted by. */
@@ -97,19 +94,14 @@ export async function readFaultIds(
   workspace: string,
   faults: { readonly groups: readonly string[]; readonly codes: readonly string[]; readonly ids: readonly string[] },
 ): Promise<string[]> {
-  const rows = await store.query<{ fault_id: string }>({
-    sql: `SELECT DISTINCT fault_id FROM ${store.database}.faults WHERE group_key IN {groups:Array(String)}
-      AND code IN {codes:Array(String)} AND fault_id IN {ids:Array(String)} AND workspace = {workspace:String}`,
-    params: { ...faults, workspace },
-  });
+  const sql = `SELECT DISTINCT fault_id FROM ${store.database}.faults WHERE group_key IN {groups:Array(String)}
+    AND code IN {codes:Array(String)} AND fault_id IN {ids:Array(String)} AND workspace = {workspace:String}`;
+  const rows = await readRows(store, { fault_id: text }, { sql, params: { ...faults, workspace } });
   return rows.map(({ fault_id }) => fault_id);
 }
 
 /** What tells one OTLP record of a group from another, see intake/otlp/identity.ts; 0 where no content is hashed. */
-export function readOtlpIds(
-  store: Store,
-  groupKey: string,
-): AsyncIterable<{ readonly id: string; readonly hash: number }> {
+export function readOtlpIds(store: Store, groupKey: string) {
   const from = (id: string, hash: string, table: string): string =>
     `SELECT ${id} AS id, ${hash} AS hash FROM ${store.database}.${table} WHERE group_key = {group:String}`;
   const none = "toUInt32(0)";
@@ -117,93 +109,60 @@ export function readOtlpIds(
   const origins = (table: string, column: string): string =>
     `SELECT lower(hex(substring(SHA256(toString(${column})), 1, 16))) AS id, ${none} AS hash
       FROM (SELECT DISTINCT ${column} FROM ${store.database}.${table} WHERE group_key = {group:String})`;
-  return readObjects(store, {
-    sql: `${from("concat(JSONExtractString(extra, 'trace_id'), span_id)", "content_hash", "spans")}
+  return streamRows(
+    store,
+    { id: text, hash: int },
+    {
+      sql: `${from("concat(JSONExtractString(extra, 'trace_id'), span_id)", "content_hash", "spans")}
       UNION ALL ${from("toString(seq)", none, "logs")} UNION ALL ${from("event_id", none, "events")}
       UNION ALL ${origins("spans", "origin")} UNION ALL ${origins("logs", "origin")}
       UNION ALL SELECT DISTINCT JSONExtractString(extra, 'origin'), ${none} FROM ${store.database}.events
         WHERE group_key = {group:String}`,
-    params: { group: groupKey },
-  });
+      params: { group: groupKey },
+    },
+  );
 }
 
 /** Captured output and the wrapper's own records: what tells one line of a group from another. */
-export function readCapturedLines(
-  store: Store,
-  groupKey: string,
-): AsyncIterable<{ readonly stream: string; readonly offset: string }> {
+export function readCapturedLines(store: Store, groupKey: string) {
   const { database } = store;
   const own = "WHERE group_key = {group:String}";
-  return readObjects(store, {
-    sql: `SELECT toString(stream) AS stream, offset FROM ${database}.logs ${own} AND stream != ''
+  return streamRows(
+    store,
+    { stream: text, offset: count },
+    {
+      sql: `SELECT toString(stream) AS stream, offset FROM ${database}.logs ${own} AND stream != ''
       UNION ALL SELECT 'wrapper', seq FROM ${database}.events ${own}
       UNION ALL SELECT DISTINCT 'wrapper', seq FROM ${database}.metrics ${own} AND source = 'system'`,
-    params: { group: groupKey },
-  });
+      params: { group: groupKey },
+    },
+  );
 }
 
 /** Whether the store holds any group: a fresh one need not be asked for anything. */
 export async function hasGroups(store: Store): Promise<boolean> {
   const sql = `SELECT 1 AS one FROM ${store.database}.groups LIMIT 1`;
-  return (await store.query({ sql })).length > 0;
+  return (await readRow(store, { one: int }, { sql })) !== null;
 }
 
 /** The keys of all groups but those of sessions, whose rows are told apart by their ids. */
-export function readGroupKeys(store: Store): AsyncIterable<{ readonly group_key: string }> {
+export function readGroupKeys(store: Store) {
   const sql = `SELECT DISTINCT group_key FROM ${store.database}.groups WHERE NOT ${withTrait("protocol", "sessions")}`;
-  return readObjects(store, { sql });
+  return streamRows(store, { group_key: text }, { sql });
 }
 
 /** Keys of groups that have rows of journal records behind a position, which no other table need know yet. */
-export function readGroupKeysAfter(store: Store, position: number): AsyncIterable<{ readonly group_key: string }> {
+export function readGroupKeysAfter(store: Store, position: number) {
   const tables = (Object.keys(factTables) as FactTable[]).filter(hasPlace);
   const selects = tables.map(
     (table) => `SELECT group_key FROM ${store.database}.${table} WHERE jpos > {position:UInt64}`,
   );
   const sql = `SELECT DISTINCT group_key FROM (${selects.join(" UNION ALL ")})`;
-  return readObjects(store, { sql, params: { position } });
+  return streamRows(store, { group_key: text }, { sql, params: { position } });
 }
 
 /** `<workspace>/<run>` of all runs. */
-export function readRunNames(store: Store): AsyncIterable<{ readonly name: string }> {
+export function readRunNames(store: Store) {
   const sql = `SELECT DISTINCT concat(workspace, '/', run_id) AS name FROM ${store.database}.groups`;
-  return readObjects(store, { sql });
-}
-
-/** The newest rows of these groups in one of the small tables that have a group for their key. */
-export function readGroupRows<T>(store: Store, table: "groups" | "aliases", keys: readonly string[]): Promise<T[]> {
-  return store.query<T>({
-    sql: `SELECT * FROM ${store.database}.${table} FINAL WHERE group_key IN {groups:Array(String)}`,
-    params: { groups: keys },
-  });
-}
-
-/** Blobs whose object keys begin so. */
-export function readBlobsUnder(store: Store, prefix: string): Promise<Record<keyof StateRow<"blobs">, string>[]> {
-  return store.query({
-    sql: `SELECT * FROM ${store.database}.blobs FINAL WHERE startsWith(object_key, {prefix:String})`,
-    params: { prefix },
-  });
-}
-
-/** The newest rows of a small table, all of them or those whose time is later. */
-export function readStateRows<T>(
-  store: Store,
-  table: string,
-  only?: { readonly column: string; readonly sinceNs: bigint },
-): Promise<T[]> {
-  const all = `SELECT * FROM ${store.database}.${table} FINAL`;
-  if (only === undefined) return store.query<T>({ sql: all });
-  return store.query<T>({ sql: `${all} WHERE ${only.column} > {since:Int64}`, params: { since: only.sinceNs } });
-}
-
-async function* readObjects<T>(store: Store, query: Query, options: ReadOptions = {}): AsyncGenerator<T> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of store.stream(query, { ...options, format: "objects" })) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() as string;
-    for (const line of lines) yield JSON.parse(line) as T;
-  }
-  if (rest !== "") yield JSON.parse(rest) as T;
+  return streamRows(store, { name: text }, { sql });
 }

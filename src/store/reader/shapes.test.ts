@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { readGuestColumns } from "#store/sql-guard/user-sql.ts";
 import type { Query, Store } from "#store/store.ts";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import * as admin from "./admin.ts";
 import * as blobs from "./blobs.ts";
@@ -159,7 +160,7 @@ describe.each(storesUnderTest)("questions to $name", ({ openMigrated }) => {
   const described = Object.assign(Object.create(store) as Store, {
     async *stream(query: Query, options: Parameters<Store["stream"]>[1]) {
       asked++;
-      const columns = await store.query<{ name: string; type: string }>({
+      const columns = await askStore<{ name: string; type: string }>(store, {
         sql: `DESCRIBE TABLE (${query.sql})`,
         ...(query.params === undefined ? {} : { params: query.params }),
       });

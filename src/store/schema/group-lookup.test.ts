@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
@@ -11,7 +12,7 @@ describe.each(storesUnderTest)("the run of a row, on $name", ({ openMigrated }) 
   }
 
   const ask = (sql: string): Promise<Record<string, unknown>[]> =>
-    store.query({ sql: sql.replaceAll("@", `${guestDatabaseOf(store.database)}.`) });
+    askStore(store, { sql: sql.replaceAll("@", `${guestDatabaseOf(store.database)}.`) });
 
   const explain = async (sql: string): Promise<string> =>
     (await ask(`SELECT explain FROM (EXPLAIN ${sql})`)).map((row) => row["explain"]).join("\n");

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { migrate, SchemaTooNew } from "./migrate.ts";
@@ -21,7 +22,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
 
   it("is made once: a second start changes nothing", async () => {
     const steps = async () =>
-      store.query({ sql: `SELECT * FROM ${store.database}.migrations ORDER BY id, applied_ns` });
+      askStore(store, { sql: `SELECT * FROM ${store.database}.migrations ORDER BY id, applied_ns` });
     const before = await steps();
     await migrate(store);
     expect(await steps()).toEqual(before);
@@ -30,7 +31,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
   it("gets a column that a newer model has", async () => {
     await store.ddl(`ALTER TABLE ${store.database}.params DROP COLUMN nested_key`);
     await migrate(store);
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: "SELECT type FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'nested_key'",
       params: { db: store.database },
     });
@@ -45,7 +46,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 6`);
     await migrate(store);
     await insert("params", [{ ...param, seq: 2n, value: '"big"', value_num: null }]);
-    const rows = await store.query({
+    const rows = await askStore(store, {
       sql: `SELECT group_key, name, worker, seq, value, value_num FROM ${store.database}.param_by_key
         WHERE group_key = 'd/x/old' ORDER BY seq`,
     });
@@ -57,7 +58,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
 
   it.skipIf(name !== "the embedded engine")("drops the sources of merges soon, in an older database too", async () => {
     const lifetimes = async () =>
-      store.query({
+      askStore(store, {
         sql: `SELECT DISTINCT extract(engine_full, 'old_parts_lifetime = (\\d+)') AS seconds,
           extract(engine_full, ' cleanup_delay_period = (\\d+)') AS look FROM system.tables
           WHERE database = {db:String} AND engine LIKE '%MergeTree' ORDER BY seconds`,
@@ -80,13 +81,13 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 11`);
     await migrate(store);
     await insert("params", [{ ...param, ts_ns: 6000n, seq: 2n }]);
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: "SELECT compression_codec AS codec FROM system.columns WHERE database = {db:String} AND table = 'params' AND name = 'ts_ns'",
       params: { db: store.database },
     });
     expect(row).toEqual({ codec: "CODEC(GCD, Delta(8), ZSTD(1))" });
     const sql = `SELECT ts_ns FROM ${store.database}.params WHERE group_key = 'd/x/codec' ORDER BY seq`;
-    expect(await store.query({ sql })).toEqual([{ ts_ns: "5000" }, { ts_ns: "6000" }]);
+    expect(await askStore(store, { sql })).toEqual([{ ts_ns: "5000" }, { ts_ns: "6000" }]);
   });
 
   it("fills in values that an older release stored as words only", async () => {
@@ -107,7 +108,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     await store.ddl(`DELETE FROM ${store.database}.migrations WHERE id = 8`);
     await migrate(store);
     const of = (table: string, columns: string) =>
-      store.query({
+      askStore(store, {
         sql: `SELECT ${columns} FROM ${store.database}.${table} WHERE group_key = 'd/c/words' ORDER BY ts_ns`,
       });
     expect(await of("marks", "value_float AS v, flags")).toEqual([
@@ -132,7 +133,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     await insert("spans", [{ ...row, received_ns: 2n }]);
     await store.ddl(`OPTIMIZE TABLE ${store.database}.spans FINAL`);
     const sql = `SELECT count() AS n FROM ${store.database}.spans WHERE group_key = 'd/x/twice'`;
-    expect(await store.query({ sql })).toEqual([{ n: "1" }]);
+    expect(await askStore(store, { sql })).toEqual([{ n: "1" }]);
   });
 
   it("summarises a series: last by step, time and number, extremes over finite values only", async () => {
@@ -155,7 +156,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
       "sum-2",
     );
     for (const table of ["metric_summary", "metric_by_key"]) {
-      const [row] = await store.query({
+      const [row] = await askStore(store, {
         sql: `SELECT argMaxMerge(last) AS last, argMinMerge(first) AS first, min(min_value) AS least, max(max_value) AS most,
             max(nonfinite) AS nonfinite, min(min_step) AS from, max(max_step) AS to, min(min_ns) AS began, max(max_ns) AS ended
           FROM ${store.database}.${table} WHERE group_key = 'd/x/sum' AND key = 'loss' GROUP BY worker, phase`,
@@ -196,12 +197,12 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     }
     const point = "(value, value_text, step, epoch, ts_ns)";
     const place = "(ifNull(step, toInt64(-9223372036854775808)), ts_ns, seq, entry)";
-    const wanted = await store.query({
+    const wanted = await askStore(store, {
       sql: `SELECT key, argMin(${point}, ${place}) AS first, argMax(${point}, ${place}) AS last
         FROM ${store.database}.metrics WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
     });
     expect(wanted).toHaveLength(7);
-    const kept = await store.query({
+    const kept = await askStore(store, {
       sql: `SELECT key, argMinMerge(first) AS first, argMaxMerge(last) AS last
         FROM ${store.database}.metric_summary WHERE group_key = 'd/x/order' GROUP BY key ORDER BY key`,
     });
@@ -211,7 +212,7 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
   it("knows when a group began and was last heard of; a missing time is none", async () => {
     await insert("events", [{ group_key: "d/s/times", protocol: "semantiva", ts_ns: 0n, received_ns: 70n }]);
     await insert("nodes", [{ group_key: "d/s/times", start_ns: 10n, end_ns: 20n, received_ns: 60n }]);
-    const [row] = await store.query({
+    const [row] = await askStore(store, {
       sql: `SELECT min(min_ns) AS began, max(max_ns) AS ended, max(max_received_ns) AS heard
         FROM ${store.database}.group_times WHERE group_key = 'd/s/times'`,
     });
@@ -226,8 +227,8 @@ describe.each(storesUnderTest)("the schema on $name", ({ name, open }) => {
     }));
     await insert("logs", [...rows, { group_key: "d/x/logs", ts_ns: 20_001n, msg: "CUDA out of memory" }]);
     const sql = `FROM ${store.database}.logs WHERE hasToken(msg, 'CUDA')`;
-    expect(await store.query({ sql: `SELECT count() AS n ${sql}` })).toEqual([{ n: "1" }]);
-    const plan = await store.query<{ explain: string }>({
+    expect(await askStore(store, { sql: `SELECT count() AS n ${sql}` })).toEqual([{ n: "1" }]);
+    const plan = await askStore<{ explain: string }>(store, {
       sql: `SELECT explain FROM (EXPLAIN indexes = 1 SELECT ts_ns ${sql})`,
     });
     expect(plan.map((line) => line.explain).join("\n")).toContain("msg_text");

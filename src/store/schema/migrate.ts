@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { largestOf } from "#base/extremes.ts";
 import { type Lease, leasesLayout, takeLease } from "#store/lease.ts";
 import { encodeObjects } from "#store/native/encode-objects.ts";
+import { int, readRows, text } from "#store/reader/native-rows.ts";
 import type { Store } from "#store/store.ts";
 import { fillCirronIds } from "./cirron-ids.ts";
 import {
@@ -277,9 +278,8 @@ export async function fillInBackground(store: Store): Promise<void> {
 }
 
 async function readDone(store: Store): Promise<Map<number, string>> {
-  const rows = await store.query<{ id: number; checksum: string }>({
-    sql: `SELECT id, argMax(checksum, applied_ns) AS checksum FROM ${store.database}.migrations GROUP BY id`,
-  });
+  const sql = `SELECT id, argMax(checksum, applied_ns) AS checksum FROM ${store.database}.migrations GROUP BY id`;
+  const rows = await readRows(store, { id: int, checksum: text }, { sql });
   return new Map(rows.map((row) => [row.id, row.checksum]));
 }
 
@@ -302,10 +302,8 @@ async function findMissingColumns(
   store: Store,
   dialect: Dialect,
 ): Promise<{ readonly layout: TableLayout; readonly column: string }[]> {
-  const rows = await store.query<{ table: string; name: string }>({
-    sql: "SELECT table, name FROM system.columns WHERE database = {database:String}",
-    params: { database: dialect.database },
-  });
+  const sql = "SELECT table, name FROM system.columns WHERE database = {database:String}";
+  const rows = await readRows(store, { table: text, name: text }, { sql, params: { database: dialect.database } });
   const present = new Set(rows.map((row) => `${row.table}.${row.name}`));
   return tableLayouts.flatMap((layout) =>
     Object.keys(layout.columns)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { guestDatabaseOf } from "./views.ts";
@@ -74,7 +75,7 @@ describe.each(storesUnderTest)("the view of runs on $name", ({ openMigrated }) =
       blockOf("events", [{ group_key: "lab/s/pipe", protocol: "semantiva", received_ns: 5n, ts_ns: 1n }]),
       { token: "e-pipe" },
     );
-    const rows = await store.query({
+    const rows = await askStore(store, {
       sql: `SELECT run_id, status FROM ${guestDatabaseOf(store.database)}.runs WHERE startsWith(run_id, 'is-') ORDER BY run_id`,
     });
     const expected = [

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { storesUnderTest, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { cutSql } from "./trace-views.ts";
@@ -156,10 +157,10 @@ describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
   }
 
   const ask = (sql: string): Promise<Record<string, unknown>[]> =>
-    store.query({ sql: sql.replaceAll("@", `${guest}.`) });
+    askStore(store, { sql: sql.replaceAll("@", `${guest}.`) });
 
   async function typesOf(view: string): Promise<Record<string, string>> {
-    const rows = await store.query<{ name: string; type: string }>({
+    const rows = await askStore<{ name: string; type: string }>(store, {
       sql: "SELECT name, type FROM system.columns WHERE database = {db:String} AND table = {view:String} ORDER BY position",
       params: { db: guest, view },
     });
@@ -255,7 +256,7 @@ describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
     );
     for (const char of ["é", "€", "𝕏"])
       for (let pad = 250; pad < 258; pad++) texts.push("a".repeat(pad) + char.repeat(3));
-    const rows = await store.query<{ cut: string }>({
+    const rows = await askStore<{ cut: string }>(store, {
       sql: `SELECT ${cutSql("text")} AS cut FROM (SELECT arrayJoin({texts:Array(String)}) AS text)`,
       params: { texts },
     });
@@ -370,7 +371,7 @@ describe.each(storesUnderTest)("the views on $name", ({ openMigrated }) => {
     await store.ddl(`OPTIMIZE TABLE ${store.database}.spans FINAL`);
     const granules = async (where: string): Promise<number> => {
       const sql = `SELECT explain FROM (EXPLAIN indexes = 1 SELECT span_id FROM ${store.database}.spans WHERE ${where})`;
-      const lines = await store.query<{ explain: string }>({ sql });
+      const lines = await askStore<{ explain: string }>(store, { sql });
       const last = lines
         .map(({ explain }) => /Granules: (\d+)\/(\d+)/.exec(explain)?.[1])
         .filter((n) => n !== undefined);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreOutage } from "#store/outage.ts";
+import { askStore } from "../../../tests/support/ask-store.ts";
 import { blockOf } from "../../../tests/support/fact-rows.ts";
 import { makeDataDir, openMigrated, suiteStore } from "../../../tests/support/store-under-test.ts";
 import { checkSql } from "./guard.ts";
@@ -242,7 +243,7 @@ describe("user SQL in the engine", () => {
         expect(heard, sql).toEqual([]);
       }
       // The engine itself can: it is the guest who may not.
-      expect(await store.query({ sql: `SELECT * FROM url('http://${host}/x', LineAsString)` })).toEqual([
+      expect(await askStore(store, { sql: `SELECT * FROM url('http://${host}/x', LineAsString)` })).toEqual([
         { line: "heard" },
       ]);
     } finally {
